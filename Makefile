@@ -1,0 +1,37 @@
+# Works on a machine with Python 3.11 or 3.12, pip, make and git. `make demo` and `make test` set up .venv.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3; do \
+  $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test bench lint lock clean
+
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/jaywalk demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+bench: $(READY)
+	$(BIN)/jaywalk bench server
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Pins every dependency (development tools included) for Python 3.11 and 3.12.
+lock: $(READY)
+	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --extra dev --no-emit-index-url \
+	  --no-header --quiet pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv build dist demo

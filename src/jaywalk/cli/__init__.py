@@ -1,0 +1,1 @@
+"""The jaywalk command: one thin file per verb."""

@@ -1,0 +1,1 @@
+"""Ids, units, frames, seeds, registry and errors: what every room stands on."""

@@ -1,0 +1,1 @@
+"""Boxes, capsules and corridors: distances, overlaps, time to collision."""

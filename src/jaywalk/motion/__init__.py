@@ -1,0 +1,1 @@
+"""Human motion: skeletons, retargeting, motion libraries."""

@@ -1,0 +1,1 @@
+"""The CARLA-protocol world: wire, world and sensors."""

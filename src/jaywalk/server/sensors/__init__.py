@@ -1,0 +1,1 @@
+"""What sensors of the world deliver, one file per kind."""

@@ -1,0 +1,1 @@
+"""Actors, dynamics, lights, weather and contacts; stepped by ticks alone."""

@@ -1,0 +1,1 @@
+"""OpenDRIVE in; lanes, crosswalks, sidewalks, surfaces and scenery out; our own towns."""
