@@ -1,0 +1,81 @@
+"""The drivable and walkable surface: a grid whose cells hold one height per level (bridges have two).
+
+Kernels take the grid as the named tuple :class:`Ground`; :func:`surface_height` answers with the level
+nearest to where the asker is now. Frame: CARLA's left-handed world, metres.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class Ground(NamedTuple):
+    """Heights of the surface on a regular grid of nodes.
+
+    Node (column i, row j) lies at (x0_m + i * cell_m, y0_m + j * cell_m) and owns
+    ``heights_m[starts[k]:starts[k + 1]]`` with ``k = j * columns + i``, sorted upwards.
+    """
+
+    x0_m: float
+    y0_m: float
+    cell_m: float
+    columns: int
+    rows: int
+    starts: NDArray[np.int32]  # (columns * rows + 1,)
+    heights_m: NDArray[np.float32]
+    base_m: float  # height of the terrain where no node knows better
+
+
+def flat_ground(height_m: float = 0.0) -> Ground:
+    """Endless level ground, for tests and empty worlds."""
+    return Ground(
+        0.0, 0.0, 1.0, 0, 0, np.zeros(1, np.int32), np.zeros(0, np.float32), float(height_m)
+    )
+
+
+@njit(cache=True, inline="never")
+def _node_height(ground: Ground, column: int, row: int, near_m: float) -> float:
+    """Level of one node nearest to ``near_m``; NaN outside the grid or where nothing is known."""
+    if column < 0 or row < 0 or column >= ground.columns or row >= ground.rows:
+        return np.nan
+    node = row * ground.columns + column
+    best, best_gap = np.nan, np.inf
+    for index in range(ground.starts[node], ground.starts[node + 1]):
+        gap = abs(ground.heights_m[index] - near_m)
+        if gap < best_gap:
+            best, best_gap = float(ground.heights_m[index]), gap
+    return best
+
+
+@njit(cache=True, inline="never")
+def surface_height(ground: Ground, x_m: float, y_m: float, near_m: float) -> float:
+    """Height of the surface at (x, y), on the level nearest to ``near_m``.
+
+    Bilinear between the four nodes around the point; nodes without a height, or on another level
+    (more than 3 m from the nearest one), are left out and their weight goes to the others.
+    """
+    u = (x_m - ground.x0_m) / ground.cell_m
+    v = (y_m - ground.y0_m) / ground.cell_m
+    column, row = int(np.floor(u)), int(np.floor(v))
+    fu, fv = u - column, v - row
+    nearest, nearest_weight = np.nan, -1.0
+    heights = np.empty(4)
+    weights = np.empty(4)
+    for k in range(4):
+        i, j = k & 1, k >> 1
+        heights[k] = _node_height(ground, column + i, row + j, near_m)
+        weights[k] = (fu if i else 1.0 - fu) * (fv if j else 1.0 - fv)
+        if not np.isnan(heights[k]) and weights[k] > nearest_weight:
+            nearest, nearest_weight = heights[k], weights[k]
+    if np.isnan(nearest):
+        return ground.base_m
+    total = weight = 0.0
+    for k in range(4):
+        if not np.isnan(heights[k]) and abs(heights[k] - nearest) < 3.0:
+            total += heights[k] * weights[k]
+            weight += weights[k]
+    return total / weight if weight > 1e-9 else nearest
