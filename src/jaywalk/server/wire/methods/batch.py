@@ -1,0 +1,111 @@
+"""Batches of commands (section 7.1 of the protocol notes)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jaywalk.server.wire.codec import (
+    WireError,
+    array,
+    boolean,
+    failed,
+    integer,
+    number,
+    ok,
+    optional,
+    text,
+    transform,
+    vector,
+)
+from jaywalk.server.wire.methods import actors, lights, vehicles, walkers
+from jaywalk.server.wire.methods.vehicles import decode_control
+from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.world.tables import Kind
+
+if TYPE_CHECKING:
+    from jaywalk.server.wire.server import CarlaServer
+
+_SPAWN, _VEHICLE_CONTROL, _LIGHTS = 0, 2, 18
+_PUSHES = {10: "impulse", 11: "force", 12: "angular_impulse", 13: "torque"}
+
+
+@rpc("apply_batch", "bare")
+def apply_batch(
+    server: CarlaServer, client: RpcClient, commands: Any, do_tick: Any = False
+) -> list[Any]:
+    """Run commands in order; each gives the actor's id or an error, and none stops the others."""
+    results = [_run(server, client, command) for command in array(commands)]
+    if do_tick is True:
+        server.await_subscribers()
+        server.episode.tick(cued=True)
+    return results
+
+
+def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
+    try:
+        index, body = command[0]
+        if index == _VEHICLE_CONTROL:  # the Traffic Manager sends one per car and tick
+            actor = server.episode.world.actor_of_kind(body[0], Kind.VEHICLE)
+            server.episode.world.control_vehicle(actor, *decode_control(body[1]))
+            return ok(actor.id)
+        if index == _SPAWN:
+            return ok(_spawn(server, client, array(body, 4)))
+        return ok(_apply(server, client, integer(index), array(body, 1)))
+    except WireError as problem:
+        return failed(str(problem))
+    except (TypeError, ValueError, IndexError, KeyError) as problem:
+        return failed(f"malformed command: {problem}")
+
+
+def _spawn(server: CarlaServer, client: RpcClient, body: Any) -> int:
+    """[description, transform, optional parent, (attachment, socket,) do_after commands]."""
+    parent = optional(body[2])
+    actor = actors.spawn(
+        server, client, body[0], transform(body[1]), integer(parent) if parent is not None else 0
+    )
+    for follow_up in array(body[-1]):
+        inner_index, inner_body = follow_up[0]
+        # The placeholder id stands for the actor just spawned; results of follow-ups are ignored.
+        _run(server, client, [[inner_index, [actor.id, *array(inner_body, 1)[1:]]]])
+    return actor.id
+
+
+def _apply(server: CarlaServer, client: RpcClient, index: int, body: Any) -> int:
+    if index == 20:  # ConsoleCommand
+        text(body[0])
+        raise WireError("Jaywalk has no engine console")
+    actor_id = integer(body[0])
+    world = server.episode.world
+    if index == 1:
+        actors.destroy(server, client, actor_id)
+        return actor_id
+    actor = world.actor(actor_id)
+    if index in _PUSHES:
+        world.push(actor, _PUSHES[index], vector(body[1]))
+    elif index == 7:
+        person = world.actor_of_kind(actor_id, Kind.WALKER)
+        world.set_walker_state(person, transform(body[1]), number(body[2]))
+    elif index == _LIGHTS:
+        world.set_light_flags(vehicles.vehicle(server, actor_id), integer(body[1]))
+    elif index in _BY_METHOD:
+        _BY_METHOD[index](server, client, actor_id, body[1])
+    elif index == 14:
+        world.set_physics(actor, boolean(body[1]))
+    elif index in (16, 17):  # autopilot is the client's; telemetry has no screen
+        boolean(body[1])
+    else:
+        raise WireError(f"unknown command {index}")
+    return actor_id
+
+
+_BY_METHOD = {
+    3: vehicles.apply_ackermann,
+    4: walkers.apply_control,
+    5: vehicles.set_physics,
+    6: actors.set_transform,
+    8: actors.set_velocity,
+    9: actors.set_angular_velocity,
+    15: actors.enable_gravity,
+    19: actors.set_location,
+    21: lights.set_state,
+}

@@ -1,0 +1,137 @@
+"""Scenery: boxes, rays, layers, the light manager and debug shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jaywalk.server.wire.codec import array, boolean, integer, number, text, vector
+from jaywalk.server.wire.rpc import RpcClient, rpc
+
+if TYPE_CHECKING:
+    from jaywalk.server.wire.server import CarlaServer
+
+
+@rpc("get_all_level_BBs")
+def level_boxes(server: CarlaServer, client: RpcClient, label: Any) -> list[Any]:
+    """World boxes of everything with a semantic label (255: everything)."""
+    return server.episode.world.level_boxes(integer(label))
+
+
+@rpc("get_environment_objects")
+def environment_objects(server: CarlaServer, client: RpcClient, label: Any) -> list[Any]:
+    """Scenery objects with a semantic label, with ids and names."""
+    return server.episode.world.environment_objects(integer(label))
+
+
+@rpc("enable_environment_objects", "void")
+def enable_objects(server: CarlaServer, client: RpcClient, ids: Any, enabled: Any) -> None:
+    """Show or hide scenery objects; hidden ones are neither seen nor touched."""
+    server.episode.world.enable_scenery([integer(i) for i in array(ids)], boolean(enabled))
+
+
+@rpc("project_point")
+def project_point(
+    server: CarlaServer, client: RpcClient, start: Any, direction: Any, distance: Any
+) -> list[Any]:
+    """First thing along a ray: [hit, [location, label]]."""
+    return server.episode.world.project_point(vector(start), vector(direction), number(distance))
+
+
+@rpc("cast_ray")
+def cast_ray(server: CarlaServer, client: RpcClient, start: Any, end: Any) -> list[Any]:
+    """Everything between two points, near to far."""
+    return server.episode.world.cast_ray(vector(start), vector(end))
+
+
+@rpc("get_navigation_mesh")
+def navigation_mesh(server: CarlaServer, client: RpcClient) -> bytes:
+    """The pedestrian mesh."""
+    return server.episode.world.town.navmesh
+
+
+@rpc("load_map_layer", "void")
+def load_layer(server: CarlaServer, client: RpcClient, layers: Any) -> None:
+    """Show the scenery of the given layers."""
+    server.episode.world.enable_layers(integer(layers), True)
+
+
+@rpc("unload_map_layer", "void")
+def unload_layer(server: CarlaServer, client: RpcClient, layers: Any) -> None:
+    """Hide the scenery of the given layers."""
+    server.episode.world.enable_layers(integer(layers), False)
+
+
+@rpc("get_names_of_all_objects")
+def object_names(server: CarlaServer, client: RpcClient) -> list[str]:
+    """Names of the scenery objects."""
+    return server.episode.world.scenery_names()
+
+
+@rpc("apply_color_texture_to_objects", "void")
+def color_texture(
+    server: CarlaServer, client: RpcClient, names: Any, parameter: Any, texture: Any
+) -> None:
+    """Textures are not drawn in this world; the call is accepted."""
+    array(names)
+
+
+@rpc("apply_float_color_texture_to_objects", "void")
+def float_texture(
+    server: CarlaServer, client: RpcClient, names: Any, parameter: Any, texture: Any
+) -> None:
+    """Textures are not drawn in this world; the call is accepted."""
+    array(names)
+
+
+@rpc("query_lights_state")
+def query_lights(server: CarlaServer, client: RpcClient, endpoint: Any) -> list[Any]:
+    """Street lamps of the light manager."""
+    text(endpoint)
+    return server.episode.world.street_lights.encode()
+
+
+@rpc("update_lights_state", "void")
+def update_lights(
+    server: CarlaServer, client: RpcClient, endpoint: Any, lights: Any, discard: Any
+) -> None:
+    """Switch street lamps."""
+    server.episode.world.street_lights.update(array(lights))
+
+
+@rpc("update_day_night_cycle", "void")
+def day_night(server: CarlaServer, client: RpcClient, endpoint: Any, enabled: Any) -> None:
+    """The cycle has no effect: weather is set by programs alone."""
+    boolean(enabled)
+
+
+@rpc("get_imui_gravity")
+def get_gravity(server: CarlaServer, client: RpcClient) -> float:
+    """Gravity that IMU sensors report."""
+    return server.episode.sensors.gravity_mps2
+
+
+@rpc("set_imui_gravity", "void")
+def set_gravity(server: CarlaServer, client: RpcClient, gravity: Any) -> None:
+    """Set the gravity that IMU sensors report."""
+    server.episode.sensors.gravity_mps2 = number(gravity)
+
+
+@rpc("set_annotations_traverse_translucency", "void")
+def translucency(server: CarlaServer, client: RpcClient, enabled: Any) -> None:
+    """Nothing is translucent here."""
+    boolean(enabled)
+
+
+@rpc("draw_debug_shape", "void")
+def draw_debug(server: CarlaServer, client: RpcClient, shape: Any) -> None:
+    """There is no screen to draw on."""
+
+
+@rpc("clear_debug_shape", "void")
+def clear_shapes(server: CarlaServer, client: RpcClient) -> None:
+    """There is no screen to draw on."""
+
+
+@rpc("clear_debug_string", "void")
+def clear_strings(server: CarlaServer, client: RpcClient) -> None:
+    """There is no screen to draw on."""

@@ -1,0 +1,174 @@
+"""Session, world, weather and the recorder calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jaywalk.server.wire.codec import (
+    WireError,
+    array,
+    boolean,
+    encode_transform,
+    integer,
+    number,
+    text,
+)
+from jaywalk.server.wire.rpc import Encoded, RpcClient, rpc
+from jaywalk.server.wire.settings import Settings
+from jaywalk.server.wire.streams import WORLD_STREAM
+
+if TYPE_CHECKING:
+    from jaywalk.server.wire.server import CarlaServer
+
+_NO_RECORDER = "Jaywalk keeps no CARLA recorder files; use 'jaywalk record' to record a run."
+
+
+@rpc("version")
+def version(server: CarlaServer, client: RpcClient) -> str:
+    """The version the client expects to hear."""
+    return client.dialect.version
+
+
+@rpc("get_episode_info")
+def get_episode_info(server: CarlaServer, client: RpcClient) -> list[Any]:
+    """Episode id and the token of the snapshot stream."""
+    return [server.episode.id, [server.stream_token(WORLD_STREAM, client.dialect)]]
+
+
+@rpc("get_episode_settings")
+def get_settings(server: CarlaServer, client: RpcClient) -> Encoded:
+    """The settings in force (asked several times per tick, so kept encoded)."""
+    return Encoded(server.episode.settings_body)
+
+
+@rpc("set_episode_settings")
+def set_settings(server: CarlaServer, client: RpcClient, settings: Any) -> int:
+    """Apply settings; returns the frame from which they hold."""
+    server.episode.apply_settings(Settings.decode(settings))
+    return server.episode.frame
+
+
+@rpc("tick_cue")
+def tick(server: CarlaServer, client: RpcClient) -> int:
+    """Step the world once; the snapshot is on its way before the answer is."""
+    server.await_subscribers()
+    return server.episode.tick(cued=True)
+
+
+@rpc("get_map_info")
+def get_map_info(server: CarlaServer, client: RpcClient) -> list[Any]:
+    """Name of the town and its recommended spawn points."""
+    world = server.episode.world
+    return [world.map_name, [encode_transform(pose) for pose in world.spawn_points]]
+
+
+@rpc("get_map_data")
+def get_map_data(server: CarlaServer, client: RpcClient) -> str:
+    """The OpenDRIVE text."""
+    return server.episode.world.town.opendrive
+
+
+@rpc("get_required_files")
+def get_required_files(server: CarlaServer, client: RpcClient, folder: Any) -> list[str]:
+    """Files a client should have: only the pedestrian mesh, named by its content."""
+    return [server.episode.navigation_file()] if text(folder) == "Nav" else []
+
+
+@rpc("request_file")
+def request_file(server: CarlaServer, client: RpcClient, name: Any) -> bytes:
+    """Contents of a required file."""
+    if text(name) != server.episode.navigation_file():
+        raise WireError(f"there is no file {name!r}")
+    return server.episode.world.town.navmesh
+
+
+@rpc("get_available_maps")
+def get_available_maps(server: CarlaServer, client: RpcClient) -> list[str]:
+    """Towns that ``load_world`` takes."""
+    return server.episode.available_maps()
+
+
+@rpc("load_new_episode", "void")
+def load(server: CarlaServer, client: RpcClient, name: Any, reset: Any, layers: Any) -> None:
+    """Load a town (an empty name: the present one again)."""
+    integer(layers)
+    server.episode.load(text(name), reset_settings=boolean(reset))
+
+
+@rpc("copy_opendrive_to_file", "void")
+def copy_opendrive(server: CarlaServer, client: RpcClient, opendrive: Any, options: Any) -> None:
+    """Keep an OpenDRIVE text for the load that follows."""
+    array(options)
+    server.episode.keep_opendrive(text(opendrive))
+
+
+@rpc("get_weather_parameters")
+def get_weather(server: CarlaServer, client: RpcClient) -> Encoded:
+    """The weather in force (asked every tick, so kept encoded)."""
+    return Encoded(server.episode.weather_body)
+
+
+@rpc("set_weather_parameters", "void")
+def set_weather(server: CarlaServer, client: RpcClient, weather: Any) -> None:
+    """Change the weather; wet roads lower grip."""
+    server.episode.set_weather([number(value) for value in array(weather, 14)[:14]])
+
+
+@rpc("start_recorder")
+def start_recorder(server: CarlaServer, client: RpcClient, name: Any, extra: Any) -> str:
+    """Say where recordings really come from."""
+    text(name)
+    return _NO_RECORDER
+
+
+@rpc("stop_recorder", "void")
+def stop_recorder(server: CarlaServer, client: RpcClient) -> None:
+    """Nothing was started."""
+
+
+@rpc("show_recorder_file_info")
+def recorder_info(server: CarlaServer, client: RpcClient, name: Any, show_all: Any) -> str:
+    """There is no file to show."""
+    return _NO_RECORDER
+
+
+@rpc("show_recorder_collisions")
+def recorder_collisions(
+    server: CarlaServer, client: RpcClient, name: Any, first: Any, second: Any
+) -> str:
+    """There is no file to show."""
+    return _NO_RECORDER
+
+
+@rpc("show_recorder_actors_blocked")
+def recorder_blocked(
+    server: CarlaServer, client: RpcClient, name: Any, least_s: Any, least_m: Any
+) -> str:
+    """There is no file to show."""
+    return _NO_RECORDER
+
+
+@rpc("replay_file")
+def replay_file(server: CarlaServer, client: RpcClient, name: Any, *options: Any) -> str:
+    """Refuse: a replay that shows nothing would be a lie."""
+    raise WireError(f"cannot replay {name!r}: {_NO_RECORDER}")
+
+
+@rpc("stop_replayer", "void")
+def stop_replayer(server: CarlaServer, client: RpcClient, keep_actors: Any = False) -> None:
+    """Nothing is ever replayed."""
+
+
+@rpc("set_replayer_time_factor", "void")
+def replayer_time_factor(server: CarlaServer, client: RpcClient, factor: Any) -> None:
+    """Nothing is ever replayed."""
+
+
+@rpc("set_replayer_ignore_hero", "void")
+def replayer_ignore_hero(server: CarlaServer, client: RpcClient, ignore: Any) -> None:
+    """Nothing is ever replayed."""
+
+
+@rpc("set_replayer_ignore_spectator", "void")
+def replayer_ignore_spectator(server: CarlaServer, client: RpcClient, ignore: Any) -> None:
+    """Nothing is ever replayed."""

@@ -1,0 +1,270 @@
+"""The server process: one thread, one epoll loop, clients on sockets, a world behind them.
+
+Everything that touches the world happens in this loop, in the order in which requests arrive. The
+wall clock is used for two things only: to pace the asynchronous mode and to notice hung clients.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from jaywalk.core.errors import PrerequisiteError
+from jaywalk.server.wire import methods as _methods  # noqa: F401  (registers the RPC methods)
+from jaywalk.server.wire.dialect import CARLA_0_9_15, CARLA_0_9_16, Dialect
+from jaywalk.server.wire.episode import Episode
+from jaywalk.server.wire.peer import recognise_peer
+from jaywalk.server.wire.rpc import RpcClient
+from jaywalk.server.wire.streams import WORLD_STREAM, Subscriber, token_bytes
+from jaywalk.server.wire.traffic_managers import TrafficManagers
+
+log = logging.getLogger("jaywalk.server")
+
+_BACKLOG: Final = 128
+_SUBSCRIBE_WAIT_S: Final = 0.25
+_IDLE_POLL_S: Final = 0.5
+
+
+class CarlaServer:
+    """Speaks CARLA's protocol for one :class:`Episode` at a time."""
+
+    def __init__(self, episode: Episode, host: str, port: int, dialect: Dialect) -> None:
+        """Bind the ports; the server is reachable from here on and answers once it runs."""
+        self.episode = episode
+        self.host = host
+        self.default_dialect = dialect
+        self.traffic_managers = TrafficManagers()
+        self.running = False
+        self._epoll = select.epoll()
+        self._on_event: dict[int, Callable[[int], None]] = {}
+        self._clients: dict[int, RpcClient] = {}
+        self._subscribers: dict[int, list[Subscriber]] = {}
+        self._expected_streams: dict[int, float] = {}  # token handed out, nobody connected yet
+        self._listeners: list[socket.socket] = []
+        rpc_socket = self._listen(port)
+        self.port = rpc_socket.getsockname()[1]
+        self._watch(rpc_socket, lambda _: self._accept_client(rpc_socket))
+        self._stream_ports: dict[str, int] = {}
+        other = CARLA_0_9_15 if dialect is CARLA_0_9_16 else CARLA_0_9_16
+        for offset, spoken in enumerate((dialect, other), start=1):
+            self._open_stream_port(spoken, self.port + offset)
+        self._next_free_run_s = 0.0
+        episode.attach(self)
+
+    # -- sockets ---------------------------------------------------------------------------------
+
+    def _listen(self, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((self.host, port))
+        except (OSError, OverflowError) as problem:
+            sock.close()
+            raise PrerequisiteError(
+                f"Port {port} on {self.host} cannot be used ({problem}). "
+                "Stop the program that holds it, or choose another with --port."
+            ) from problem
+        sock.listen(_BACKLOG)
+        sock.setblocking(False)
+        self._listeners.append(sock)
+        return sock
+
+    def _open_stream_port(self, dialect: Dialect, wanted: int) -> None:
+        try:
+            sock = self._listen(wanted)
+        except PrerequisiteError:
+            sock = self._listen(0)  # the token carries the port, so any will do
+        self._stream_ports[dialect.version] = sock.getsockname()[1]
+        self._watch(sock, lambda _: self._accept_subscriber(sock, dialect))
+
+    def _watch(self, sock: socket.socket, handler: Callable[[int], None]) -> None:
+        self._on_event[sock.fileno()] = handler
+        self._epoll.register(sock.fileno(), select.EPOLLIN)
+
+    def _unwatch(self, sock: socket.socket) -> None:
+        descriptor = sock.fileno()
+        if self._on_event.pop(descriptor, None) is not None:
+            with contextlib.suppress(OSError):
+                self._epoll.unregister(descriptor)
+        sock.close()
+
+    def _set_interest(self, sock: socket.socket, wants_to_write: bool) -> None:
+        events = select.EPOLLIN | (select.EPOLLOUT if wants_to_write else 0)
+        with contextlib.suppress(OSError):
+            self._epoll.modify(sock.fileno(), events)
+
+    def _accept(self, listener: socket.socket) -> tuple[socket.socket, tuple[str, int]] | None:
+        try:
+            sock, address = listener.accept()
+        except OSError:
+            return None
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock, (str(address[0]), int(address[1]))
+
+    # -- RPC clients -----------------------------------------------------------------------------
+
+    def _accept_client(self, listener: socket.socket) -> None:
+        accepted = self._accept(listener)
+        if accepted is None:
+            return
+        sock, address = accepted
+        dialect = recognise_peer(*address, self.port) or self.default_dialect
+        client = RpcClient(sock, address, dialect)
+        log.info("client %s:%d speaks %s", *address, dialect.version)
+        self._clients[sock.fileno()] = client
+        self._watch(sock, lambda events: self._serve(client, events))
+
+    def _serve(self, client: RpcClient, events: int) -> None:
+        alive = True
+        if events & select.EPOLLOUT:
+            alive = client.flush()
+        if alive and events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
+            alive = client.read(self)
+        if not alive:
+            self._clients.pop(client.sock.fileno(), None)
+            self.traffic_managers.forget_owner(client)
+            self._unwatch(client.sock)
+        elif client.outgoing or events & select.EPOLLOUT:
+            self._set_interest(client.sock, bool(client.outgoing))
+
+    # -- streams ---------------------------------------------------------------------------------
+
+    def stream_token(self, stream_id: int, dialect: Dialect) -> bytes:
+        """Token of a stream for a client of that dialect."""
+        return token_bytes(stream_id, self._stream_ports[dialect.version])
+
+    def expect_subscriber(self, stream_id: int) -> None:
+        """A client has asked for this token and will connect: the next step waits for it a little."""
+        self._expected_streams[stream_id] = time.monotonic() + _SUBSCRIBE_WAIT_S
+
+    def _accept_subscriber(self, listener: socket.socket, dialect: Dialect) -> None:
+        accepted = self._accept(listener)
+        if accepted is None:
+            return
+        subscriber = Subscriber(accepted[0], dialect)
+        self._watch(subscriber.sock, lambda events: self._serve_subscriber(subscriber, events))
+
+    def _serve_subscriber(self, subscriber: Subscriber, events: int) -> None:
+        alive = True
+        if events & select.EPOLLOUT:
+            alive = subscriber.flush()
+            if alive and not subscriber.pending:
+                self._set_interest(subscriber.sock, False)
+        if alive and events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
+            try:
+                data = subscriber.sock.recv(4)
+            except BlockingIOError:
+                data = b"?"
+            except OSError:
+                data = b""
+            alive = bool(data)
+            if subscriber.stream_id == 0 and len(data) == 4:
+                self._identify(subscriber, struct.unpack("<I", data)[0])
+        if not alive:
+            self._drop_subscriber(subscriber)
+
+    def _identify(self, subscriber: Subscriber, stream_id: int) -> None:
+        # Unknown and destroyed streams are accepted too and stay silent: the client reconnects
+        # without a pause to a stream that is closed.
+        subscriber.stream_id = stream_id
+        self._expected_streams.pop(stream_id, None)
+        self._subscribers.setdefault(stream_id, []).append(subscriber)
+        if stream_id == WORLD_STREAM:
+            self._push(subscriber, self.episode.snapshot(subscriber.dialect))
+
+    def _drop_subscriber(self, subscriber: Subscriber) -> None:
+        readers = self._subscribers.get(subscriber.stream_id, [])
+        if subscriber in readers:
+            readers.remove(subscriber)
+        if not readers:
+            self._subscribers.pop(subscriber.stream_id, None)
+        if subscriber.dropped:
+            log.warning(
+                "a reader of stream %d missed %d frames", subscriber.stream_id, subscriber.dropped
+            )
+        self._unwatch(subscriber.sock)
+
+    def _push(self, subscriber: Subscriber, payload: bytes) -> None:
+        if not subscriber.push(payload):
+            self._drop_subscriber(subscriber)
+        elif subscriber.pending:
+            self._set_interest(subscriber.sock, True)
+
+    def dialects_listening(self, stream_id: int) -> set[Dialect]:
+        """Dialects of the readers of a stream (empty when nobody listens)."""
+        return {subscriber.dialect for subscriber in self._subscribers.get(stream_id, ())}
+
+    def publish(self, stream_id: int, payloads: dict[Dialect, bytes]) -> None:
+        """Send one frame to every reader of a stream, each in its dialect."""
+        for subscriber in list(self._subscribers.get(stream_id, ())):
+            payload = payloads.get(subscriber.dialect)
+            if payload is not None:
+                self._push(subscriber, payload)
+
+    def await_subscribers(self) -> None:
+        """Let streams connect whose tokens were just handed out, so that no first frame is lost."""
+        while self._expected_streams:
+            now = time.monotonic()
+            for stream_id in [s for s, until in self._expected_streams.items() if until <= now]:
+                del self._expected_streams[stream_id]
+            if not self._expected_streams:
+                return
+            wait = min(self._expected_streams.values()) - now
+            for descriptor, events in self._epoll.poll(wait):
+                if descriptor not in self._clients and descriptor in self._on_event:
+                    self._on_event[descriptor](events)
+
+    # -- the loop --------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Serve until :meth:`stop`."""
+        self.running = True
+        while self.running:
+            for descriptor, events in self._epoll.poll(self._sleep_s()):
+                handler = self._on_event.get(descriptor)
+                if handler is not None:
+                    handler(events)
+            now = time.monotonic()
+            self.traffic_managers.watch(now)
+            if not self.episode.settings.synchronous_mode and now >= self._next_free_run_s:
+                self._free_run(now)
+        self.close()
+
+    def _sleep_s(self) -> float:
+        now = time.monotonic()
+        waits = [_IDLE_POLL_S]
+        if not self.episode.settings.synchronous_mode:
+            waits.append(max(0.0, self._next_free_run_s - now))
+        due = self.traffic_managers.seconds_until_due(now)
+        if due is not None:
+            waits.append(due)
+        return min(waits)
+
+    def _free_run(self, now: float) -> None:
+        step = self.episode.delta_s
+        late = now - self._next_free_run_s
+        # A server that fell behind does not race to catch up: simulated time is just slower then.
+        self._next_free_run_s = now + step if late > 4 * step else self._next_free_run_s + step
+        self.episode.tick()
+
+    def stop(self, *_: Any) -> None:
+        """End the loop after the present event (also a signal handler)."""
+        self.running = False
+
+    def close(self) -> None:
+        """Close every socket."""
+        for readers in list(self._subscribers.values()):
+            for subscriber in list(readers):
+                self._drop_subscriber(subscriber)
+        for sock in [client.sock for client in self._clients.values()] + self._listeners:
+            self._unwatch(sock)
+        self._clients.clear()
+        self._epoll.close()

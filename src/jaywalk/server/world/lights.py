@@ -1,0 +1,144 @@
+"""Traffic lights: junction controllers take turns, lights follow their controller.
+
+Rules (section 13.6 of the protocol notes): a group is a junction, its stages are the controllers in file order, one
+controller at a time runs green, yellow, red, then the next one starts. A state set by a program
+stays until its controller changes phase; changing a time never restarts the running phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+RED, YELLOW, GREEN, OFF, UNKNOWN = 0, 1, 2, 3, 4
+_GREEN_S, _YELLOW_S, _RED_S = 10.0, 3.0, 2.0
+
+LIGHT: Final = np.dtype(
+    [
+        ("group", "i4"), ("controller", "i4"), ("state", "u1"), ("frozen", "u1"), ("pole", "u4"),
+        ("green", "f8"), ("yellow", "f8"), ("red", "f8"), ("elapsed", "f8"),
+        ("actor", "u4"),
+    ],
+    align=True,
+)  # fmt: skip
+CONTROLLER: Final = np.dtype(
+    [
+        ("group", "i4"), ("state", "u1"), ("elapsed", "f8"),
+        ("green", "f8"), ("yellow", "f8"), ("red", "f8"),
+    ],
+    align=True,
+)  # fmt: skip
+GROUP: Final = np.dtype([("first", "i4"), ("count", "i4"), ("current", "i4")], align=True)
+
+
+@njit(cache=True)
+def _step(groups, controllers, lights, dt_s: float) -> None:  # type: ignore[no-untyped-def]
+    for g in range(len(groups)):
+        group = groups[g]
+        controller = controllers[group.current]
+        controller.elapsed += dt_s
+        state = controller.state
+        if state == GREEN and controller.elapsed >= controller.green:
+            controller.state = YELLOW
+        elif state == YELLOW and controller.elapsed >= controller.yellow:
+            controller.state = RED
+        elif state == RED and controller.elapsed >= controller.red:
+            following = group.first + (group.current - group.first + 1) % group.count
+            group.current = following
+            controllers[following].state = GREEN
+            controllers[following].elapsed = 0.0
+        if controller.state != state:
+            controller.elapsed = 0.0
+        if controller.state != state or controllers[group.current].elapsed == 0.0:
+            for k in range(len(lights)):
+                if lights[k].group == g:
+                    lights[k].state = controllers[lights[k].controller].state
+    for k in range(len(lights)):
+        light = lights[k]
+        light.elapsed = controllers[groups[light.group].current].elapsed
+
+
+class TrafficLights:
+    """All lights of a town; ``stages`` gives (group, controller) per light, both counted from 0."""
+
+    def __init__(self, stages: Sequence[tuple[int, int]], actor_ids: Sequence[int]) -> None:
+        """Build the tables; controllers are numbered so that those of a group are adjacent."""
+        order = sorted(set(stages))
+        position = {stage: index for index, stage in enumerate(order)}
+        group_ids = sorted({group for group, _ in order})
+        self.lights: NDArray[np.void] = np.zeros(len(stages), LIGHT)
+        self.controllers: NDArray[np.void] = np.zeros(len(order), CONTROLLER)
+        self.groups: NDArray[np.void] = np.zeros(len(group_ids), GROUP)
+        for index, (group, _) in enumerate(order):
+            self.controllers[index]["group"] = group_ids.index(group)
+        for index, group in enumerate(group_ids):
+            members = [position[stage] for stage in order if stage[0] == group]
+            self.groups[index] = (members[0], len(members), members[0])
+        for index, stage in enumerate(stages):
+            self.lights[index]["controller"] = position[stage]
+            self.lights[index]["group"] = group_ids.index(stage[0])
+            self.lights[index]["actor"] = actor_ids[index]
+        self.index_of = {actor: index for index, actor in enumerate(actor_ids)}
+        self.frozen = False
+        for name, seconds in (("green", _GREEN_S), ("yellow", _YELLOW_S), ("red", _RED_S)):
+            self.controllers[name] = seconds
+            self.lights[name] = seconds
+        for group_id in self.group_indices():
+            self.reset_group(group_id)
+        self._number_poles()
+
+    def _number_poles(self) -> None:
+        counts: dict[int, int] = {}
+        for light in self.lights:
+            group = int(light["group"])
+            light["pole"] = counts.get(group, 0)
+            counts[group] = int(light["pole"]) + 1
+
+    def group_indices(self) -> range:
+        """Indices of all groups."""
+        return range(len(self.groups))
+
+    def step(self, dt_s: float) -> None:
+        """Advance every controller by ``dt_s`` unless frozen."""
+        if not self.frozen and len(self.groups):
+            _step(self.groups, self.controllers, self.lights, dt_s)
+
+    def reset_group(self, group: int) -> None:
+        """First controller green from its beginning, the others red."""
+        first, count = int(self.groups[group]["first"]), int(self.groups[group]["count"])
+        self.groups[group]["current"] = first
+        members = self.controllers[first : first + count]
+        members["state"], members["elapsed"] = RED, 0.0
+        members[0]["state"] = GREEN
+        mine = self.lights["group"] == group
+        self.lights["state"][mine] = self.controllers["state"][self.lights["controller"][mine]]
+        self.lights["elapsed"][mine] = 0.0
+
+    def reset_all(self) -> None:
+        """Reset every group."""
+        for group in self.group_indices():
+            self.reset_group(group)
+
+    def freeze(self, frozen: bool) -> None:
+        """Stop or resume all lights."""
+        self.frozen = frozen
+        self.lights["frozen"] = frozen
+
+    def set_state(self, index: int, state: int) -> None:
+        """Set one light; it keeps the state until its controller changes phase."""
+        self.lights[index]["state"] = state
+
+    def set_time(self, index: int, phase: str, seconds: float) -> None:
+        """Set a phase duration of the controller of a light, hence of all its lights."""
+        controller = int(self.lights[index]["controller"])
+        self.controllers[controller][phase] = seconds
+        self.lights[phase][self.lights["controller"] == controller] = seconds
+
+    def group_members(self, index: int) -> list[int]:
+        """Actor ids of all lights in the group of a light."""
+        mine = self.lights["group"] == self.lights[index]["group"]
+        return [int(actor) for actor in self.lights["actor"][mine]]
