@@ -1,7 +1,7 @@
-"""The drivable and walkable surface: a grid whose cells hold one height per level (bridges have two).
+"""The drivable and walkable surface: a grid whose nodes hold one height per level.
 
-Kernels take the grid as the named tuple :class:`Ground`; :func:`surface_height` answers with the level
-nearest to where the asker is now. Frame: CARLA's left-handed world, metres.
+A node under a bridge has two levels. Kernels take the grid as the named tuple :class:`Ground`;
+:func:`surface_height` answers with the level nearest to where the asker is now. Frame: CARLA's left-handed world, metres.
 """
 
 from __future__ import annotations
@@ -79,3 +79,19 @@ def surface_height(ground: Ground, x_m: float, y_m: float, near_m: float) -> flo
             total += heights[k] * weights[k]
             weight += weights[k]
     return total / weight if weight > 1e-9 else nearest
+
+
+@njit(cache=True)
+def slope(
+    ground: Ground, x_m: float, y_m: float, near_m: float, yaw_rad: float
+) -> tuple[float, float]:
+    """Pitch and roll (radians, CARLA's signs: nose up, right side down) of the surface under a car.
+
+    Differences over 3 m along and 2 m across, about the footprint of a car.
+    """
+    cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
+    front = surface_height(ground, x_m + 1.5 * cos, y_m + 1.5 * sin, near_m)
+    rear = surface_height(ground, x_m - 1.5 * cos, y_m - 1.5 * sin, near_m)
+    right = surface_height(ground, x_m - sin, y_m + cos, near_m)
+    left = surface_height(ground, x_m + sin, y_m - cos, near_m)
+    return np.arctan2(front - rear, 3.0), np.arctan2(left - right, 2.0)

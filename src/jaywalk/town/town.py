@@ -1,0 +1,225 @@
+"""A town: an OpenDRIVE text, its scenery, and everything derived from them on first use.
+
+Towns come by name (our own; more from the folders in ``JAYWALK_TOWN_PATH``), from a file, or from
+text sent by a client.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.town import opendrive, scenery
+from jaywalk.town.ground import Ground
+from jaywalk.town.lanes import LaneStrip, lane_strips
+from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
+from jaywalk.town.roads import FloatArray, Road, read_roads
+from jaywalk.town.signals import LightSpec, SignSpec, read_signals
+from jaywalk.town.spawn import Pose, spawn_points
+from jaywalk.town.surface import build_ground
+
+if TYPE_CHECKING:
+    import carla
+
+TOWN_PATH_VARIABLE = "JAYWALK_TOWN_PATH"
+_SUFFIXES = (".xodr.gz", ".xodr")
+_OWN_FOLDER = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Town:
+    """A town by name; parts are built when first asked for and kept.
+
+    Frame of everything here: CARLA's left-handed world in metres; poses in degrees.
+    """
+
+    name: str
+    opendrive: str = field(repr=False)
+    scenery_path: Path | None = None
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the OpenDRIVE text and the scenery file, in hexadecimal."""
+        digest = hashlib.sha256(self.opendrive.encode())
+        if self.scenery_path is not None:
+            digest.update(self.scenery_path.read_bytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def root(self) -> Element:
+        """The parsed document, structurally sound."""
+        root = opendrive.parse_opendrive(self.opendrive, self.name)
+        if errors := opendrive.structure_errors(root):
+            raise DataError(f"'{self.name}' is not a usable OpenDRIVE file: {errors[0]}.")
+        return root
+
+    @cached_property
+    def carla_map(self) -> carla.Map:
+        """CARLA's own map of this town: waypoints, topology, landmarks."""
+        _ = self.root  # raises before the native parser sees a broken file
+        return opendrive.native_map(f"Carla/Maps/{self.name}", self.opendrive)
+
+    @cached_property
+    def roads(self) -> list[Road]:
+        """Roads as plain values, in file order."""
+        return read_roads(self.root)
+
+    @cached_property
+    def strips(self) -> list[LaneStrip]:
+        """Every lane of every section with its sampled edges."""
+        return lane_strips(self.roads)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Surface heights, for kernels."""
+        return build_ground(self.strips)
+
+    @cached_property
+    def limits(self) -> SpeedLimits:
+        """Speed limits by place, for kernels."""
+        return build_limits(self.strips)
+
+    @cached_property
+    def crosswalks(self) -> list[FloatArray]:
+        """Crosswalk polygons, (k, 3) each, not closed."""
+        return _crosswalks(self.carla_map)
+
+    @cached_property
+    def spawn_points(self) -> list[Pose]:
+        """Recommended starting poses of vehicles."""
+        return spawn_points(self.strips, self.crosswalks)
+
+    @cached_property
+    def _signals(self) -> tuple[list[LightSpec], list[SignSpec]]:
+        return read_signals(self.root, self.roads, self.carla_map)
+
+    @property
+    def lights(self) -> list[LightSpec]:
+        """Traffic lights, in file order."""
+        return self._signals[0]
+
+    @property
+    def signs(self) -> list[SignSpec]:
+        """Stop, yield and speed-limit signs, in file order."""
+        return self._signals[1]
+
+    @cached_property
+    def scenery(self) -> NDArray[Any]:
+        """Scenery beside the roads: our own table, or one generated from the roads."""
+        if self.scenery_path is not None and (load := _offered("load_scenery")):
+            return np.asarray(load(self.scenery_path))
+        if generate := _offered("generate_scenery"):
+            seed = int(self.sha256[:8], 16)
+            return np.asarray(generate(self.carla_map, self.opendrive, seed))
+        return np.zeros(0, scenery.SCENERY)
+
+    def speed_limit_kmh(self, x_m: float, y_m: float, z_m: float, yaw_deg: float) -> float:
+        """Speed limit for a vehicle at a place; NaN where the road says nothing."""
+        return float(speed_limit_at(self.limits, x_m, y_m, z_m, float(np.deg2rad(yaw_deg))))
+
+
+def load_town(name_or_path: str | Path) -> Town:
+    """Load a town by name (any case, ``Carla/Maps/`` and ``_Opt`` are dropped) or from a file.
+
+    Example:
+        >>> load_town("Carla/Maps/nowhere")
+        Traceback (most recent call last):
+        jaywalk.core.errors.RegistryError: Unknown town 'nowhere'...
+    """
+    text = str(name_or_path)
+    if text.lower().endswith(_SUFFIXES):
+        path = Path(name_or_path)
+        return Town(
+            name=_stem(path), opendrive=opendrive.read_opendrive(path), scenery_path=_beside(path)
+        )
+    asked = text.rsplit("/", 1)[-1]
+    known = _town_files()
+    wanted = asked.lower()
+    path_found = known.get(wanted) or known.get(wanted.removesuffix("_opt"))
+    if path_found is None:
+        names = available_towns()
+        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+        hint = f" Did you mean '{_stem(known[near[0]])}'?" if near else ""
+        raise RegistryError(
+            f"Unknown town '{asked}'.{hint} Known: {', '.join(names) or 'none'}. "
+            f"Give one of these, a .xodr file, or a folder of .xodr files in {TOWN_PATH_VARIABLE}."
+        )
+    return Town(
+        name=_stem(path_found),
+        opendrive=opendrive.read_opendrive(path_found),
+        scenery_path=_beside(path_found),
+    )
+
+
+def town_from_opendrive(text: str, name: str = "OpenDriveMap") -> Town:
+    """Make a town of OpenDRIVE text; :class:`DataError` when it is not usable."""
+    town = Town(name=name, opendrive=text)
+    _ = town.carla_map
+    return town
+
+
+def available_towns() -> list[str]:
+    """Names that :func:`load_town` knows: our own first, then those of the extra folders."""
+    return [_stem(path) for path in _town_files().values()]
+
+
+def _town_files() -> dict[str, Path]:
+    """Lower-case name -> file. Our own towns cannot be replaced by a folder's."""
+    folders = [_OWN_FOLDER]
+    extra = os.environ.get(TOWN_PATH_VARIABLE, "")
+    folders += [Path(entry) for entry in extra.split(os.pathsep) if entry]
+    files: dict[str, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            continue
+        for path in sorted(folder.iterdir()):
+            if path.name.lower().endswith(_SUFFIXES):
+                files.setdefault(_stem(path).lower(), path)
+    return files
+
+
+def _stem(path: Path) -> str:
+    """Name of the town in a file; our own files are lower case, the towns' names are not."""
+    stem = path.name[: -len(".xodr.gz" if path.name.lower().endswith(".gz") else ".xodr")]
+    return stem.capitalize() if path.parent == _OWN_FOLDER else stem
+
+
+def _beside(path: Path) -> Path | None:
+    """The scenery file that lies beside a town's file, if any."""
+    stem = path.name[: -len(".xodr.gz" if path.name.lower().endswith(".gz") else ".xodr")]
+    scenery_path = path.parent / f"{stem}.scenery.json.gz"
+    return scenery_path if scenery_path.is_file() else None
+
+
+def _offered(function: str) -> Callable[..., Any] | None:
+    """A function of the scenery module, or None while that half of the room does not exist."""
+    return getattr(scenery, function, None)
+
+
+def _crosswalks(carla_map: Any) -> list[FloatArray]:
+    """Split CARLA's flat list of corners where a polygon returns to its first corner."""
+    try:
+        corners = [(corner.x, corner.y, corner.z) for corner in carla_map.get_crosswalks()]
+    except RuntimeError as error:
+        raise DataError(f"'{carla_map.name}' has a crosswalk outside its road: {error}.") from error
+    polygons: list[FloatArray] = []
+    current: list[tuple[float, float, float]] = []
+    for corner in corners:
+        closes = len(current) >= 3 and np.hypot(*np.subtract(corner, current[0])[:2]) < 1e-3
+        if closes:
+            polygons.append(np.array(current))
+            current = []
+        else:
+            current.append(corner)
+    return polygons
