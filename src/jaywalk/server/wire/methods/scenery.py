@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import array, boolean, integer, number, text, vector
@@ -14,19 +15,19 @@ if TYPE_CHECKING:
 @rpc("get_all_level_BBs")
 def level_boxes(server: CarlaServer, client: RpcClient, label: Any) -> list[Any]:
     """World boxes of everything with a semantic label (255: everything)."""
-    return server.episode.world.level_boxes(integer(label))
+    return server.episode.world.scenery.boxes(integer(label))
 
 
 @rpc("get_environment_objects")
 def environment_objects(server: CarlaServer, client: RpcClient, label: Any) -> list[Any]:
     """Scenery objects with a semantic label, with ids and names."""
-    return server.episode.world.environment_objects(integer(label))
+    return server.episode.world.scenery.objects(integer(label))
 
 
 @rpc("enable_environment_objects", "void")
 def enable_objects(server: CarlaServer, client: RpcClient, ids: Any, enabled: Any) -> None:
     """Show or hide scenery objects; hidden ones are neither seen nor touched."""
-    server.episode.world.enable_scenery([integer(i) for i in array(ids)], boolean(enabled))
+    server.episode.world.scenery.enable([integer(i) for i in array(ids)], boolean(enabled))
 
 
 @rpc("project_point")
@@ -34,13 +35,21 @@ def project_point(
     server: CarlaServer, client: RpcClient, start: Any, direction: Any, distance: Any
 ) -> list[Any]:
     """First thing along a ray: [hit, [location, label]]."""
-    return server.episode.world.project_point(vector(start), vector(direction), number(distance))
+    origin, way = vector(start), vector(direction)
+    length = math.hypot(*way) or 1.0
+    end = tuple(o + w / length * number(distance) for o, w in zip(origin, way, strict=True))
+    hits = server.episode.world.scenery.cast(origin, (end[0], end[1], end[2]))
+    if not hits:
+        return [False, [[0.0, 0.0, 0.0], 0]]
+    _, place, label = hits[0]
+    return [True, [list(place), label]]
 
 
 @rpc("cast_ray")
 def cast_ray(server: CarlaServer, client: RpcClient, start: Any, end: Any) -> list[Any]:
     """Everything between two points, near to far."""
-    return server.episode.world.cast_ray(vector(start), vector(end))
+    hits = server.episode.world.scenery.cast(vector(start), vector(end))
+    return [[list(place), label] for _, place, label in hits]
 
 
 @rpc("get_navigation_mesh")
@@ -52,19 +61,19 @@ def navigation_mesh(server: CarlaServer, client: RpcClient) -> bytes:
 @rpc("load_map_layer", "void")
 def load_layer(server: CarlaServer, client: RpcClient, layers: Any) -> None:
     """Show the scenery of the given layers."""
-    server.episode.world.enable_layers(integer(layers), True)
+    server.episode.world.scenery.enable_layers(integer(layers), True)
 
 
 @rpc("unload_map_layer", "void")
 def unload_layer(server: CarlaServer, client: RpcClient, layers: Any) -> None:
     """Hide the scenery of the given layers."""
-    server.episode.world.enable_layers(integer(layers), False)
+    server.episode.world.scenery.enable_layers(integer(layers), False)
 
 
 @rpc("get_names_of_all_objects")
 def object_names(server: CarlaServer, client: RpcClient) -> list[str]:
     """Names of the scenery objects."""
-    return server.episode.world.scenery_names()
+    return server.episode.world.scenery.names()
 
 
 @rpc("apply_color_texture_to_objects", "void")
@@ -96,6 +105,7 @@ def update_lights(
 ) -> None:
     """Switch street lamps."""
     server.episode.world.street_lights.update(array(lights))
+    server.episode.street_lights_changed = True
 
 
 @rpc("update_day_night_cycle", "void")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jaywalk.server.wire.codec import array, boolean, integer, number, text, transform, vector
+from jaywalk.server.wire.codec import array, boolean, integer, number, vector
 from jaywalk.server.wire.rpc import RpcClient, rpc
 from jaywalk.server.world.tables import Kind
 
@@ -31,12 +31,8 @@ def apply_control(server: CarlaServer, client: RpcClient, actor_id: Any, control
 def set_bones(server: CarlaServer, client: RpcClient, actor_id: Any, bones: Any) -> None:
     """Pose the named bones relative to their parents; the nested list holds (name, transform)."""
     # Decoding 60 bones for 30 people costs more than the whole step: it waits until someone looks.
-    server.episode.world.people.set_bones(walker(server, actor_id).id, array(array(bones, 1)[0]))
-
-
-def decode_bones(bones: Any) -> list[tuple[str, Any]]:
-    """Check and unpack what :func:`set_bones` has kept."""
-    return [(text(name), transform(pose)) for name, pose in (array(bone, 2)[:2] for bone in bones)]
+    world = server.episode.world
+    world.set_bones(walker(server, actor_id), array(array(bones, 1)[0]))
 
 
 @rpc("get_bones_transform")

@@ -1,0 +1,236 @@
+"""An episode: a world with its clock, settings and weather, and how clients see them."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import logging
+import struct
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import msgpack
+
+from jaywalk.core.errors import JaywalkError
+from jaywalk.server.wire.codec import Transform, WireError, encode_box, ok
+from jaywalk.server.wire.dialect import Dialect
+from jaywalk.server.wire.library import Library
+from jaywalk.server.wire.sensor_hub import SensorHub
+from jaywalk.server.wire.settings import Settings
+from jaywalk.server.wire.streams import WORLD_STREAM
+from jaywalk.server.world.actor import Actor
+from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.world import World
+from jaywalk.town.town import Town, available_towns, load_town, town_from_opendrive
+
+if TYPE_CHECKING:
+    from jaywalk.server.wire.server import CarlaServer
+
+log = logging.getLogger("jaywalk.episode")
+
+DEFAULT_DELTA_S: Final = 0.05
+GENERATED_MAP: Final = "OpenDriveMap"
+_SENSOR_HEADER: Final = struct.Struct("<QQd6f")
+_SNAPSHOT_HEADER: Final = struct.Struct("<Qdf3iI")
+_MAP_CHANGED, _STREET_LIGHTS_CHANGED = 1, 2
+# Clear noon, as CARLA starts: cloudiness ... sun azimuth, altitude ... rayleigh, dust.
+_CLEAR_NOON: Final = [5.0, 0.0, 0.0, 10.0, -1.0, 45.0, 2.0, 0.75, 0.1, 0.0, 1.0, 0.03, 0.0331, 0.0]
+_DEPOSITS, _WETNESS = 2, 9
+
+
+class Episode:
+    """Ticks a world and tells the server's clients of it."""
+
+    def __init__(self, town: Town, *, seed: int = 0, speed_limits: str = "auto") -> None:
+        """Start in a town.
+
+        Args:
+            town: Where the first episode happens.
+            seed: Run seed of sensor noise.
+            speed_limits: ``road`` (from road records), ``carla`` (30 km/h) or ``auto``.
+        """
+        self.seed = seed
+        self.frame = 0
+        self.id = 0
+        self.street_lights_changed = False
+        self.library = Library()
+        self._speed_limits = speed_limits
+        self._actor_ids = itertools.count(1)
+        self._server: CarlaServer | None = None
+        self._kept_opendrive: str | None = None
+        self._map_changed = False
+        self.apply_settings(Settings())
+        self._begin(town)
+
+    def attach(self, server: CarlaServer) -> None:
+        """Let a server publish what happens here."""
+        self._server = server
+
+    # -- loading ---------------------------------------------------------------------------------
+
+    def _begin(self, town: Town) -> None:
+        self.id += 1
+        self.world = World(town, self._actor_ids, road_limits=self._takes_road_limits(town))
+        self.sensors = SensorHub(self.world, self.seed)
+        self.set_weather(_CLEAR_NOON)
+        self._records = self.world.snapshot_records()
+        self._delta_s = 0.0
+
+    def _takes_road_limits(self, town: Town) -> bool:
+        """CARLA's cars know limits from signs alone; a town without any leaves them at 30 km/h."""
+        if self._speed_limits == "auto":
+            return any(sign.type_id.startswith("traffic.speed_limit") for sign in town.signs)
+        return self._speed_limits == "road"
+
+    def load(self, name: str, *, reset_settings: bool) -> None:
+        """Start a new episode; an empty name means the present town again."""
+        started = time.perf_counter()
+        try:
+            if not name:
+                town = self.world.town
+            elif name.rsplit("/", 1)[-1] == GENERATED_MAP and self._kept_opendrive is not None:
+                town = town_from_opendrive(self._kept_opendrive, GENERATED_MAP)
+            else:
+                town = self.world.town if self._is_present(name) else load_town(_known(name))
+            if reset_settings:
+                self.apply_settings(Settings())
+            self._begin(town)
+        except JaywalkError as problem:
+            raise WireError(str(problem)) from problem
+        self.frame += 1
+        self._map_changed = True
+        self._publish_snapshot()
+        self._map_changed = False
+        log.info("loaded %s in %.2f s", town.name, time.perf_counter() - started)
+
+    def _is_present(self, name: str) -> bool:
+        wanted = name.rsplit("/", 1)[-1].removesuffix("_Opt").lower()
+        return wanted == self.world.town.name.lower() != GENERATED_MAP.lower()
+
+    def keep_opendrive(self, text: str) -> None:
+        """Remember the OpenDRIVE text for the load that follows; a broken one is refused now."""
+        try:
+            town_from_opendrive(text, GENERATED_MAP)
+        except JaywalkError as problem:
+            raise WireError(str(problem)) from problem
+        self._kept_opendrive = text
+
+    def available_maps(self) -> list[str]:
+        """Names that ``load_world`` takes."""
+        return [f"/Game/Carla/Maps/{name}" for name in available_towns()]
+
+    def navigation_file(self) -> str:
+        """Path of the pedestrian mesh; clients cache it for ever, so the name carries its hash."""
+        town = self.world.town
+        digest = hashlib.sha256(town.navmesh).hexdigest()[:16]
+        return f"Carla/Maps/Nav/{town.name}-{digest}.bin"
+
+    # -- settings and weather --------------------------------------------------------------------
+
+    @property
+    def delta_s(self) -> float:
+        """Length of a tick."""
+        return self.settings.fixed_delta_seconds or DEFAULT_DELTA_S
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Put settings in force from the next tick."""
+        self.settings = settings
+        self.settings_body: bytes = msgpack.packb(ok(settings.encode()))
+
+    def set_weather(self, weather: list[float]) -> None:
+        """Change the weather; wetness and puddles make the road slippery."""
+        self.weather = weather
+        self.weather_body: bytes = msgpack.packb(ok(weather))
+        self.world.wetness_percent = min(max(weather[_WETNESS], weather[_DEPOSITS], 0.0), 100.0)
+
+    # -- time ------------------------------------------------------------------------------------
+
+    def tick(self, *, cued: bool = False) -> int:
+        """Step the world once and tell everybody; returns the new frame."""
+        self._delta_s = self.delta_s
+        self.frame += 1
+        self.world.step(self._delta_s, self.settings.substeps(self._delta_s))
+        self._records = self.world.snapshot_records()
+        self._publish_snapshot()
+        if self._server is not None:
+            self.sensors.measure(self, self._server)
+            if cued:
+                self._server.traffic_managers.note_tick(time.monotonic())
+        return self.frame
+
+    def snapshot(self, dialect: Dialect) -> bytes:
+        """The present world snapshot as a stream payload."""
+        flags = self._map_changed * _MAP_CHANGED
+        flags |= self.street_lights_changed * _STREET_LIGHTS_CHANGED
+        now = self.world.time_s
+        return (
+            _SENSOR_HEADER.pack(dialect.snapshot_type, self.frame, now, 0, 0, 0, 0, 0, 0)
+            # The platform time is simulated time too, so that equal runs give equal bytes.
+            + _SNAPSHOT_HEADER.pack(self.id, now, self._delta_s, 0, 0, 0, flags)
+            + self._records
+        )
+
+    def _publish_snapshot(self) -> None:
+        if self._server is None:
+            return
+        dialects = self._server.dialects_listening(WORLD_STREAM)
+        payloads = {dialect: self.snapshot(dialect) for dialect in dialects}
+        self._server.publish(WORLD_STREAM, payloads)
+        self.street_lights_changed = False
+
+    # -- actors ----------------------------------------------------------------------------------
+
+    def spawn(
+        self, type_id: str, values: dict[str, str], pose: Transform, parent_id: int, attachment: int
+    ) -> Actor:
+        """Create an actor from a blueprint id and attribute values."""
+        blueprint, attributes = self.library.choose(type_id, values)
+        parent = self.world.actor(parent_id) if parent_id else None
+        actor = self.world.spawn(blueprint, pose, parent)
+        actor.uid = self.library.uid(type_id)
+        actor.attributes = attributes
+        actor.color = _color(actor.value("color"), actor.color)
+        if actor.kind is Kind.SENSOR:
+            self.sensors.add(actor)
+        return actor
+
+    def destroy(self, actor_id: int) -> bool:
+        """Remove an actor; False when there is none."""
+        self.sensors.remove(actor_id)
+        return self.world.destroy(actor_id)
+
+    def definitions(self, dialect: Dialect) -> list[Any]:
+        """The blueprint library in a dialect."""
+        return self.library.definitions(dialect)
+
+    def encode_actor(self, actor: Actor, dialect: Dialect) -> list[Any]:
+        """An Actor struct for a receiver of that dialect."""
+        token = b""
+        if actor.stream_id and self._server is not None:
+            token = self._server.stream_token(actor.stream_id, dialect)
+        shift = dialect.attribute_shift
+        attributes = [[name, kind + shift, value] for name, (kind, value) in actor.attributes.items()]
+        return [
+            actor.id,
+            actor.parent_id,
+            [actor.uid, actor.type_id, attributes],
+            encode_box(actor.box_centre, actor.box_extent, actor.id),
+            bytes([actor.label]) if actor.label else b"",
+            token,
+        ]
+
+
+def _known(name: str) -> str:
+    """A town name from a client is never a path: only names that we list are loaded."""
+    wanted = name.rsplit("/", 1)[-1]
+    if wanted.lower().endswith((".xodr", ".gz")):
+        raise WireError(f"map '{name}' not found; load_world takes a town's name")
+    return wanted
+
+
+def _color(text: str, default: tuple[int, int, int]) -> tuple[int, int, int]:
+    try:
+        red, green, blue = (min(max(int(part), 0), 255) for part in text.split(","))
+    except ValueError:
+        return default
+    return red, green, blue

@@ -1,0 +1,143 @@
+"""Bodies of the walkers: which rig they have, how they are animated, what pose was set on them.
+
+Poses are computed only when somebody looks: a client that asks for bones or a sensor that sees.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.seeds import derive_seed
+from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig, rig_for_walker
+from jaywalk.motion.pose import PoseOverride, bones_out
+from jaywalk.motion.walk_cycle import animate_walkers, rig_tables
+from jaywalk.server.world.blueprint_types import Blueprint
+from jaywalk.server.world.columns import ActorColumns
+
+log = logging.getLogger("jaywalk.people")
+
+_MOST_PENDING: Final = 8
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Person:
+    """One walker's body."""
+
+    row: int
+    rig: Rig
+    style: float  # any fixed number in 0..1; small differences between people
+    override: PoseOverride = field(default_factory=PoseOverride)
+    pending: list[Any] = field(default_factory=list)  # bone lists not yet decoded
+
+
+class People:
+    """All walkers' bodies, by actor id."""
+
+    def __init__(self) -> None:
+        self._people: dict[int, Person] = {}
+
+    def add(self, actor_id: int, row: int, blueprint: Blueprint) -> int:
+        """Give a walker its rig; returns the rig's index."""
+        rig = rig_for_walker({name: blueprint.value(name) for name in ("gender", "age")})
+        style = derive_seed(0, "style", actor_id) / 2**64
+        self._people[actor_id] = Person(row=row, rig=rig, style=style)
+        return RIG_NAMES.index(rig.name)
+
+    def remove(self, actor_id: int) -> None:
+        """Forget a walker."""
+        self._people.pop(actor_id, None)
+
+    def set_bones(self, actor_id: int, bones: Any, columns: ActorColumns, time_s: float) -> None:
+        """Take a list of (name, transform); it is decoded when somebody looks.
+
+        The first one is decoded at once, because bones that it does not name keep the animation
+        frame shown now.
+        """
+        person = self._people[actor_id]
+        if person.override.snapshot is None:
+            person.override.capture(self._animated(person, columns, time_s))
+        if len(bones) >= len(person.rig.bones):
+            person.pending.clear()
+        person.pending.append(bones)
+        if len(person.pending) > _MOST_PENDING:
+            self._decode(person)
+
+    def set_blend(self, actor_id: int, weight: float) -> None:
+        """Weight of the custom pose over the animation."""
+        self._people[actor_id].override.weight = weight
+
+    def capture(self, actor_id: int, columns: ActorColumns, time_s: float) -> None:
+        """Make the present animation frame the custom pose."""
+        person = self._people[actor_id]
+        person.pending.clear()
+        person.override.capture(self._animated(person, columns, time_s))
+
+    def bones(self, actor_id: int, columns: ActorColumns, time_s: float) -> list[Any]:
+        """[name, world, component, relative] of every bone."""
+        person = self._people[actor_id]
+        row = columns.table[person.row]
+        pose = np.array([float(row[name]) for name in ("x", "y", "z", "pitch", "yaw", "roll")])
+        return bones_out(
+            person.rig, self._shown(person, columns, time_s), pose, float(row["ez"])
+        )
+
+    def _shown(self, person: Person, columns: ActorColumns, time_s: float) -> FloatArray:
+        self._decode(person)
+        return person.override.shown(self._animated(person, columns, time_s))
+
+    @staticmethod
+    def _decode(person: Person) -> None:
+        for bones in person.pending:
+            try:
+                base = person.override.snapshot
+                person.override.set_bones(
+                    person.rig, person.rig.rest_local if base is None else base, bones
+                )
+            except Exception as problem:  # untrusted input, decoded late
+                log.warning("a bone list was dropped: %s", problem)
+        person.pending.clear()
+
+    @staticmethod
+    def _animated(person: Person, columns: ActorColumns, time_s: float) -> FloatArray:
+        row = columns.table[person.row]
+        speed = float(np.hypot(row["vx"], row["vy"]))
+        poses = animate_walkers(
+            rig_tables(),
+            np.array([person.rig.index]),
+            np.array([speed]),
+            np.array([float(row["gait_phase"])]),
+            time_s,
+            np.array([person.style]),
+            np.array([1.0 if row["down_s"] > 0.0 else 0.0]),
+        )
+        pose: FloatArray = poses[0]
+        return pose
+
+    def local_poses(self, columns: ActorColumns, time_s: float) -> tuple[list[int], FloatArray]:
+        """Rows and (walkers, bones, 7) shown poses of everybody, for sensors."""
+        people = list(self._people.values())
+        rows = [person.row for person in people]
+        if not rows:
+            return rows, np.zeros((0, len(load_rig("man").bones), 7))
+        table = columns.table[rows]
+        poses: FloatArray = animate_walkers(
+            rig_tables(),
+            np.array([person.rig.index for person in people]),
+            np.hypot(table["vx"], table["vy"]),
+            np.ascontiguousarray(table["gait_phase"]),
+            time_s,
+            np.array([person.style for person in people]),
+            (table["down_s"] > 0.0).astype(np.float64),
+        )
+        for index, person in enumerate(people):
+            if person.override.weight > 0.0 and person.override.snapshot is not None:
+                self._decode(person)
+                poses[index] = person.override.shown(poses[index])
+        return rows, poses
