@@ -1,8 +1,8 @@
 """Throttle and brake response: the expert's 20 Hz next-speed regressions as a law for any step.
 
 The published regressions map speed (km/h) and throttle to the speed 0.05 s later. For a step of
-another length the map is iterated "fractionally": around the present speed it is taken as the linear
-map v + gain + slope * (v' - v), whose n-th iterate exists for any real n. A step of 0.05 s is exact.
+another length the map is iterated "fractionally": near the present speed it is taken as linear, and
+a linear map has an n-th iterate for any real n. A step of 0.05 s is exact.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ def _iterate(gain: float, slope: float, ticks: float) -> float:
     factor = max(1.0 + slope, 0.01)
     if abs(factor - 1.0) < 1e-9:
         return gain * ticks
-    return gain * (factor**ticks - 1.0) / (factor - 1.0)
+    return float(gain * (factor**ticks - 1.0) / (factor - 1.0))
 
 
 @njit(cache=True)
 def acceleration_at(speed_mps: float, throttle: float, scale: float, top_mps: float) -> float:
     """Acceleration (m/s2, mean over one tick) of the fitted law without brake, forward gear."""
     gain, _ = _drive(max(speed_mps, 0.0) * KMH, throttle, scale, top_mps * KMH)
-    return gain / _TICK_KMH
+    return float(gain / _TICK_KMH)
 
 
 @njit(cache=True)
@@ -143,4 +143,4 @@ def next_speed(
     after = max(v + _iterate(gain, slope, dt_s / TICK_S), 0.0) / KMH
     if hand_brake:
         after = max(after - _HAND_BRAKE_MPS2 * grip * dt_s, 0.0)
-    return sign * after + slope_mps2 * dt_s
+    return float(sign * after + slope_mps2 * dt_s)

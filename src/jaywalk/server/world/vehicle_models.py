@@ -31,7 +31,8 @@ _MKZ_FRONT_M: Final = -0.090769015
 _MKZ_REAR_M: Final = 1.4178275
 _STEER_GAIN_RAD: Final = 0.36848336
 
-# base type: (kg at the reference volume, reference half extents, throttle, brake, top speed m/s, mu)
+# base type: kg at the reference product of half extents, that product, scales of throttle and
+# brake, top speed m/s, grip
 _BY_BASE: Final[dict[str, tuple[float, float, float, float, float, float]]] = {
     "car": (1845.0, 3.32, 1.0, 1.0, 50.0, 1.0),
     "van": (2500.0, 7.5, 0.85, 0.95, 42.0, 0.9),
