@@ -1,0 +1,348 @@
+"""Who touches whom: broad and narrow phase over the actor table and the solid scenery.
+
+Shapes are upright: oriented boxes for vehicles and props, cylinders for people. A pair counts only
+where their heights overlap, so that bridges and cars parked under the world do not touch anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from jaywalk.geometry.boxes import (
+    box_box_overlap,
+    box_box_point,
+    circle_box_overlap,
+    circle_circle_overlap,
+)
+from jaywalk.server.world.prop_dynamics import MOVABLE_KG
+from jaywalk.server.world.static_grid import StaticGrid
+from jaywalk.server.world.tables import Kind
+
+VEHICLE: Final = int(Kind.VEHICLE)
+WALKER: Final = int(Kind.WALKER)
+PROP: Final = int(Kind.PROP)
+_LOW_M: Final = 0.24  # lower props are driven over
+_TOUCH_HEIGHT_M: Final = 0.05  # least common height of two actors in contact
+_DEEP_M: Final = 0.25  # deeper overlaps are traced back along the step
+_TRACE_M: Final = 0.2  # spacing of the poses tried then
+
+CONTACT: Final = np.dtype(
+    [
+        ("row_a", "i4"),
+        ("row_b", "i4"),  # -1: scenery
+        ("scenery", "i4"),  # row of the scenery array, -1 for actors
+        ("when", "f8"),  # share of the step at which the two met; both are set back to it
+        ("nx", "f8"), ("ny", "f8"), ("nz", "f8"),  # unit normal from b to a
+        ("depth_m", "f8"),
+        ("px", "f8"), ("py", "f8"), ("pz", "f8"),
+        ("ix", "f8"), ("iy", "f8"), ("iz", "f8"),  # impulse on a, kg m/s (b gets the opposite)
+        ("closing_mps", "f8"),  # approach speed along the normal before the response, >= 0
+    ],
+    align=True,
+)  # fmt: skip
+
+# Columns of the scratch array of shapes.
+_X, _Y, _COS, _SIN, _HX, _HY, _LOW, _HIGH, _REACH, _DX, _DY, _TURN = range(12)
+Shapes = NDArray[np.float64]
+
+
+@njit(cache=True)
+def movable(row: Any) -> bool:
+    """Whether contacts can push this actor (constant-velocity vehicles yield to walls only)."""
+    if not row["physics"] and not (row["kind"] == WALKER and row["ai"]):
+        return False
+    if row["kind"] == PROP:
+        return bool(0.0 < row["mass"] <= MOVABLE_KG)
+    return True
+
+
+@njit(cache=True)
+def touchable(row: Any) -> bool:
+    """Whether an actor takes part in contacts at all."""
+    if row["id"] == 0 or not row["collides"] or row["attached"]:
+        return False
+    if row["kind"] == PROP:
+        return bool(2.0 * row["ez"] >= _LOW_M)
+    return bool(row["kind"] == VEHICLE or row["kind"] == WALKER)
+
+
+@njit(cache=True)
+def _describe(row: Any, shape: Shapes) -> None:
+    """Shape of an actor at the end of the step, and how it moved during the step."""
+    cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
+    shape[_X] = row["x"] + row["cx"] * cos - row["cy"] * sin
+    shape[_Y] = row["y"] + row["cx"] * sin + row["cy"] * cos
+    shape[_COS], shape[_SIN] = cos, sin
+    shape[_HX], shape[_HY] = row["ex"], row["ey"]
+    middle = row["z"] + row["cz"]
+    shape[_LOW], shape[_HIGH] = middle - row["ez"], middle + row["ez"]
+    shape[_REACH] = np.sqrt(row["ex"] ** 2 + row["ey"] ** 2)
+    if row["kind"] == WALKER:
+        shape[_REACH] = row["ex"]
+        if row["down_s"] > 0.0:
+            shape[_LOW], shape[_HIGH] = row["z"] - 0.25, row["z"] + 0.25
+    shape[_DX] = shape[_DY] = shape[_TURN] = 0.0
+    if row["physics"]:
+        shape[_DX], shape[_DY] = row["x"] - row["prev_x"], row["y"] - row["prev_y"]
+        shape[_TURN] = row["yaw"] - row["prev_yaw"]
+
+
+@njit(cache=True)
+def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
+    """The shape at a share of the step; ``when`` = 1 is its end."""
+    out[:] = shape
+    back = when - 1.0
+    out[_X] += back * shape[_DX]
+    out[_Y] += back * shape[_DY]
+    if shape[_TURN] != 0.0:
+        cos, sin = np.cos(back * shape[_TURN]), np.sin(back * shape[_TURN])
+        out[_COS] = shape[_COS] * cos - shape[_SIN] * sin
+        out[_SIN] = shape[_SIN] * cos + shape[_COS] * sin
+
+
+@njit(cache=True)
+def _overlap(a: Shapes, a_round: bool, b: Shapes, b_round: bool) -> Any:
+    if a_round and b_round:
+        return circle_circle_overlap(a[_X], a[_Y], a[_HX], b[_X], b[_Y], b[_HX])
+    if a_round:
+        return circle_box_overlap(
+            a[_X], a[_Y], a[_HX], b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY]
+        )
+    if b_round:
+        depth, nx, ny = circle_box_overlap(
+            b[_X], b[_Y], b[_HX], a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY]
+        )
+        return depth, -nx, -ny
+    return box_box_overlap(
+        a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY],
+        b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, ny: float) -> Any:
+    if a_round:
+        return a[_X] - nx * a[_HX], a[_Y] - ny * a[_HX]
+    if b_round:
+        return b[_X] + nx * b[_HX], b[_Y] + ny * b[_HX]
+    return box_box_point(
+        a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY],
+        b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _meet(
+    a: Shapes, a_round: bool, b: Shapes, b_round: bool, scratch: Shapes, contact: Any
+) -> bool:
+    """Narrow phase of one pair; a deep overlap is traced back to where the two first met."""
+    depth, nx, ny = _overlap(a, a_round, b, b_round)
+    if depth <= 0.0:
+        return False
+    when = 1.0
+    at_a, at_b = scratch[0], scratch[1]
+    at_a[:], at_b[:] = a, b
+    rx, ry = a[_DX] - b[_DX], a[_DY] - b[_DY]
+    moved = np.sqrt(rx * rx + ry * ry)
+    if depth > _DEEP_M and moved > _TRACE_M:
+        tries = min(int(np.ceil(moved / _TRACE_M)), 32)
+        for k in range(tries):
+            share = k / tries
+            _set_back(a, share, at_a)
+            _set_back(b, share, at_b)
+            found, fx, fy = _overlap(at_a, a_round, at_b, b_round)
+            if found > 0.0:
+                # Overlapping deeply before the step even began tells nothing of the direction.
+                if k > 0 or found <= _DEEP_M:
+                    when, depth, nx, ny = share, found, fx, fy
+                break
+        _set_back(a, when, at_a)
+        _set_back(b, when, at_b)
+    contact["when"] = when
+    contact["nx"], contact["ny"], contact["nz"] = nx, ny, 0.0
+    contact["depth_m"] = depth
+    contact["px"], contact["py"] = _touch_point(at_a, a_round, at_b, b_round, nx, ny)
+    contact["pz"] = 0.5 * (max(a[_LOW], b[_LOW]) + min(a[_HIGH], b[_HIGH]))
+    contact["ix"] = contact["iy"] = contact["iz"] = contact["closing_mps"] = 0.0
+    return True
+
+
+@njit(cache=True)
+def _pair_counts(a: Any, row_a: int, b: Any, row_b: int) -> bool:
+    """Whether two touchable actors may touch each other."""
+    if a["kind"] != VEHICLE and b["kind"] != VEHICLE and a["kind"] == b["kind"]:
+        return False
+    if a["parent_row"] == row_b or b["parent_row"] == row_a:
+        return False
+    return bool(movable(a) or movable(b))
+
+
+@njit(cache=True)
+def _scenery_contacts(
+    row: int, actor: Any, shape: Shapes, scratch: Shapes, grid: StaticGrid, out: Any, count: int
+) -> int:
+    """Contacts of one actor with the scenery, appended to ``out``."""
+    sweep = shape[_REACH] + np.sqrt(shape[_DX] ** 2 + shape[_DY] ** 2)
+    first_i = max(int(np.floor((shape[_X] - sweep - grid.x0_m) / grid.cell_m)), 0)
+    last_i = min(int(np.floor((shape[_X] + sweep - grid.x0_m) / grid.cell_m)), grid.columns - 1)
+    first_j = max(int(np.floor((shape[_Y] - sweep - grid.y0_m) / grid.cell_m)), 0)
+    last_j = min(int(np.floor((shape[_Y] + sweep - grid.y0_m) / grid.cell_m)), grid.rows - 1)
+    first = count
+    solid = scratch[2]
+    for j in range(first_j, last_j + 1):
+        for i in range(first_i, last_i + 1):
+            cell = j * grid.columns + i
+            for k in range(grid.starts[cell], grid.starts[cell + 1]):
+                item = grid.items[k]
+                common = min(shape[_HIGH], grid.high[item]) - max(shape[_LOW], grid.low[item])
+                if common < _LOW_M:
+                    continue
+                solid[:] = 0.0
+                solid[_X], solid[_Y] = grid.x[item], grid.y[item]
+                solid[_COS], solid[_SIN] = grid.cos[item], grid.sin[item]
+                solid[_HX], solid[_HY] = grid.hx[item], grid.hy[item]
+                solid[_LOW], solid[_HIGH] = grid.low[item], grid.high[item]
+                seen = False
+                for c in range(first, count):
+                    seen = seen or out[c]["scenery"] == grid.source[item]
+                if seen or count >= len(out):
+                    continue
+                contact = out[count]
+                round_a, round_b = actor["kind"] == WALKER, grid.is_round[item] != 0
+                if _meet(shape, round_a, solid, round_b, scratch, contact):
+                    contact["row_a"], contact["row_b"] = row, -1
+                    contact["scenery"] = grid.source[item]
+                    count += 1
+    return count
+
+
+@njit(cache=True)
+def _in_order(out: Any, count: int) -> None:
+    """Insertion sort by (row_a, row_b, scenery); contacts are few."""
+    for k in range(1, count):
+        m = k
+        while m > 0:
+            p, q = out[m - 1], out[m]
+            if (p["row_a"], p["row_b"], p["scenery"]) <= (q["row_a"], q["row_b"], q["scenery"]):
+                break
+            kept = out[m - 1 : m].copy()
+            out[m - 1 : m] = out[m : m + 1]
+            out[m : m + 1] = kept
+            m -= 1
+
+
+@njit(cache=True)
+def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDArray[Any]) -> int:
+    """Find every contact at the end of the step.
+
+    Call it after all ``step_*`` kernels of the tick: it uses their ``prev_*`` poses to trace fast
+    actors back to where they met something.
+
+    Args:
+        actors: ``ACTOR`` table.
+        n_rows: Rows in use.
+        grid: Solid scenery from ``build_static_grid``.
+        out: ``CONTACT`` array to fill; contacts beyond its length are dropped.
+
+    Returns:
+        The number of contacts written, ordered by row_a < row_b; scenery (row_b = -1) first.
+    """
+    rows = np.empty(n_rows, np.int64)
+    shapes = np.empty((n_rows, 12))
+    scratch = np.zeros((3, 12))
+    west = np.empty(n_rows)
+    used = count = 0
+    for index in range(n_rows):
+        row = actors[index]
+        if not touchable(row):
+            continue
+        shape = shapes[used]
+        _describe(row, shape)
+        rows[used] = index
+        west[used] = shape[_X] - shape[_REACH]
+        moves = row["kind"] != PROP and movable(row)
+        if moves and not (row["kind"] == WALKER and row["ai"]):
+            count = _scenery_contacts(index, row, shape, scratch, grid, out, count)
+        used += 1
+    order = np.argsort(west[:used])
+    for p in range(used):
+        a_at = order[p]
+        east = west[a_at] + 2.0 * shapes[a_at, _REACH]
+        for q in range(p + 1, used):
+            b_at = order[q]
+            if west[b_at] > east:
+                break
+            dy = shapes[a_at, _Y] - shapes[b_at, _Y]
+            if abs(dy) > shapes[a_at, _REACH] + shapes[b_at, _REACH]:
+                continue
+            # Lower row first, so that the outcome does not depend on the sweep.
+            lo, hi = min(a_at, b_at), max(a_at, b_at)
+            a, b = shapes[lo], shapes[hi]
+            if min(a[_HIGH], b[_HIGH]) - max(a[_LOW], b[_LOW]) < _TOUCH_HEIGHT_M:
+                continue
+            row_a, row_b = rows[lo], rows[hi]
+            if count >= len(out) or not _pair_counts(actors[row_a], row_a, actors[row_b], row_b):
+                continue
+            contact = out[count]
+            round_a = actors[row_a]["kind"] == WALKER
+            round_b = actors[row_b]["kind"] == WALKER
+            if _meet(a, round_a, b, round_b, scratch, contact):
+                contact["row_a"], contact["row_b"], contact["scenery"] = row_a, row_b, -1
+                count += 1
+    _in_order(out, count)
+    return count
+
+
+@njit(cache=True)
+def box_overlaps_any(
+    actors: NDArray[Any],
+    n_rows: int,
+    x_m: float,
+    y_m: float,
+    z_m: float,
+    yaw_rad: float,
+    half_x_m: float,
+    half_y_m: float,
+    half_z_m: float,
+    is_person: bool,
+    skip_row: int,
+    tolerance_m: float,
+) -> int:
+    """First row that a shape would overlap if it were spawned, or -1.
+
+    Args:
+        actors: ``ACTOR`` table.
+        n_rows: Rows in use.
+        x_m: Centre of the box (not the actor's origin).
+        y_m: Centre of the box.
+        z_m: Centre of the box.
+        yaw_rad: Heading.
+        half_x_m: Half length; the radius of a person.
+        half_y_m: Half width.
+        half_z_m: Half height.
+        is_person: Upright cylinder instead of a box.
+        skip_row: Row to leave out, -1 for none.
+        tolerance_m: Overlap that is still allowed (0.02 is good).
+    """
+    shape = np.zeros(12)
+    shape[_X], shape[_Y] = x_m, y_m
+    shape[_COS], shape[_SIN] = np.cos(yaw_rad), np.sin(yaw_rad)
+    shape[_HX], shape[_HY] = half_x_m, half_y_m
+    shape[_LOW], shape[_HIGH] = z_m - half_z_m, z_m + half_z_m
+    other = np.zeros(12)
+    for index in range(n_rows):
+        row = actors[index]
+        if index == skip_row or not touchable(row):
+            continue
+        _describe(row, other)
+        common = min(shape[_HIGH], other[_HIGH]) - max(shape[_LOW], other[_LOW])
+        if common <= tolerance_m:
+            continue
+        depth, _, _ = _overlap(shape, is_person, other, row["kind"] == WALKER)
+        if depth > tolerance_m:
+            return index
+    return -1

@@ -1,0 +1,146 @@
+"""Throttle and brake response: the expert's 20 Hz next-speed regressions as a law for any step.
+
+The published regressions map speed (km/h) and throttle to the speed 0.05 s later. For a step of
+another length the map is iterated "fractionally": near the present speed it is taken as linear, and
+a linear map has an n-th iterate for any real n. A step of 0.05 s is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from numba import njit
+
+TICK_S: Final = 0.05  # step of the regressions
+KMH: Final = 3.6
+GRAVITY_MPS2: Final = 9.81
+_TICK_KMH: Final = KMH * TICK_S  # m/s2 -> km/h per tick
+_FIT_LOW_THROTTLE: Final = 0.3  # the regression is not valid below
+_FIT_TOP_KMH: Final = 76.0  # nor far above the 72 km/h the expert drives
+_COAST_KMH: Final = 0.3 * _TICK_KMH  # coasting decelerates by this more than throttle 0.3 does
+_HAND_BRAKE_MPS2: Final = 5.0
+_REST_MPS: Final = 0.1
+_HOLD_MPS2: Final = 2.0  # slope (in m/s2) on which a car without throttle stays put
+_HOLD_THROTTLE: Final = 0.17  # about where the law starts to push a standing car
+
+GainSlope = tuple[float, float]
+"""Change of speed over one tick (km/h) and its derivative by speed."""
+
+
+@njit(cache=True)
+def _throttle_fit(v: float, t: float) -> GainSlope:
+    c_v = 0.963873001 + 0.0916787414 * t - 0.070546153 * t * t
+    c_vv = 4.37535692e-4 - 1.05996152e-3 * t + 6.71079346e-4 * t * t
+    constant = -0.380192912 * t + 1.74950069 * t * t
+    return constant + (c_v - 1.0) * v + c_vv * v * v, c_v - 1.0 + 2.0 * c_vv * v
+
+
+@njit(cache=True)
+def _brake_fit(v: float) -> GainSlope:
+    """Full brake; beyond the fitted range it decelerates like at the range's end."""
+    w = min(v, _FIT_TOP_KMH)
+    value = slope = 0.0
+    # Horner over the degrees 7..1 of the published polynomial (no constant term).
+    for c in (
+        -4.91381935e-12, 2.44419284e-9, -4.90357228e-7, 5.06587474e-5,
+        -2.83832427e-3, 8.20967431e-2, 9.3171137e-3, 0.0,
+    ):  # fmt: skip
+        slope = slope * w + value
+        value = value * w + c
+    return value - w, (slope - 1.0 if v < _FIT_TOP_KMH else 0.0)
+
+
+@njit(cache=True)
+def _drive(v: float, t: float, scale: float, top: float) -> GainSlope:
+    """Change of speed per tick without brake at ``v`` >= 0 km/h; rises with the throttle.
+
+    Below throttle 0.3 it blends linearly into coasting. From ``fade`` up to the top speed the pull
+    fades to zero, and lifting the foot always decelerates.
+    """
+    fade = min(_FIT_TOP_KMH, 0.6 * top)
+    w = min(v, fade)
+    gain, slope = _throttle_fit(w, max(t, _FIT_LOW_THROTTLE))
+    if t < _FIT_LOW_THROTTLE:
+        coast = min(gain, 0.0) - _COAST_KMH
+        share = t / _FIT_LOW_THROTTLE
+        slope = slope * (share if gain > 0.0 else 1.0)
+        gain = coast + (gain - coast) * share
+    if gain > 0.0:
+        gain, slope = gain * scale, slope * scale
+    if v > fade:
+        fraction = (v - fade) / (top - fade)
+        slope = 0.0
+        if gain > 0.0:
+            gain *= max(1.0 - fraction, 0.0)
+        gain -= 0.8 * _TICK_KMH * (min(fraction, 1.0) * (1.0 - t) + max(fraction - 1.0, 0.0) * 2.0)
+    return gain, slope
+
+
+@njit(cache=True)
+def _iterate(gain: float, slope: float, ticks: float) -> float:
+    """Change of speed after a real number of ticks of the locally linear map."""
+    factor = max(1.0 + slope, 0.01)
+    if abs(factor - 1.0) < 1e-9:
+        return gain * ticks
+    return float(gain * (factor**ticks - 1.0) / (factor - 1.0))
+
+
+@njit(cache=True)
+def acceleration_at(speed_mps: float, throttle: float, scale: float, top_mps: float) -> float:
+    """Acceleration (m/s2, mean over one tick) of the fitted law without brake, forward gear."""
+    gain, _ = _drive(max(speed_mps, 0.0) * KMH, throttle, scale, top_mps * KMH)
+    return float(gain / _TICK_KMH)
+
+
+@njit(cache=True)
+def next_speed(
+    speed_mps: float,
+    throttle: float,
+    brake: float,
+    hand_brake: bool,
+    gear: int,
+    slope_mps2: float,
+    grip: float,
+    model: Any,
+    dt_s: float,
+) -> float:
+    """Speed along the direction of travel after ``dt_s`` (at most one tick of 0.05 s).
+
+    Args:
+        speed_mps: Present speed, negative backwards.
+        throttle: 0..1, finite.
+        brake: 0..1, finite.
+        hand_brake: Whether it is pulled.
+        gear: 1 forward, -1 reverse, 0 neutral.
+        slope_mps2: Gravity along the vehicle, positive pushes forward.
+        grip: Share of the dry grip left, scales braking.
+        model: ``VEHICLE_MODEL`` record.
+        dt_s: Step.
+    """
+    t = throttle if gear != 0 else 0.0
+    top = (model["reverse_speed_mps"] if gear < 0 else model["top_speed_mps"]) * KMH
+    scale = model["throttle_scale"]
+    from_rest, _ = _drive(0.0, t, scale, top)
+    push = max(from_rest, 0.0) / _TICK_KMH * gear * (1.0 - brake)
+    hold = 8.0 * brake + _HOLD_MPS2 * max(1.0 - t / _HOLD_THROTTLE, 0.0)
+    if hand_brake:
+        hold += _HAND_BRAKE_MPS2
+    if abs(speed_mps) <= _REST_MPS and abs(push + slope_mps2) <= hold:
+        return 0.0
+    # A standing car moves the way it is pushed.
+    sign = speed_mps if speed_mps != 0.0 else push + slope_mps2
+    sign = 1.0 if sign > 0.0 else -1.0
+    v = abs(speed_mps) * KMH
+    against = gear != 0 and sign * gear < 0.0
+    gain, slope = _drive(v, 0.0 if against else t, scale, top)
+    gain, slope = gain * (1.0 - brake), slope * (1.0 - brake)
+    if against:
+        gain -= abs(push) * _TICK_KMH
+    if brake > 0.0:
+        stop_gain, stop_slope = _brake_fit(v)
+        share = brake * min(model["brake_scale"] * grip, 1.0)
+        gain, slope = gain + share * stop_gain, slope + share * stop_slope
+    after = max(v + _iterate(gain, slope, dt_s / TICK_S), 0.0) / KMH
+    if hand_brake:
+        after = max(after - _HAND_BRAKE_MPS2 * grip * dt_s, 0.0)
+    return float(sign * after + slope_mps2 * dt_s)

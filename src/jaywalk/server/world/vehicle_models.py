@@ -1,0 +1,95 @@
+"""What the dynamics know about each vehicle type: the fitted Lincoln MKZ and scaled relatives."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+VEHICLE_MODEL: Final = np.dtype(
+    [
+        ("mass_kg", "f8"),
+        ("front_m", "f8"),  # fitted bicycle: origin to front axle (slightly negative for the MKZ)
+        ("rear_m", "f8"),  # fitted bicycle: origin to rear axle
+        ("steer_gain_rad", "f8"),  # fitted wheel angle at steer = 1
+        ("max_wheel_angle_rad", "f8"),  # nominal lock; normalises Ackermann angles
+        ("steer_rate_per_s", "f8"),  # change of normalised steer per second
+        ("throttle_scale", "f8"),  # on positive accelerations of the fitted law
+        ("brake_scale", "f8"),
+        ("top_speed_mps", "f8"),
+        ("reverse_speed_mps", "f8"),
+        ("grip_mu", "f8"),  # lateral limit on a dry road, in g
+        ("wheel_x_m", "f8"),  # half distance of the axles, for ground samples
+        ("wheel_y_m", "f8"),  # half track
+        ("two_wheeler", "u1"),
+    ],
+    align=True,
+)
+
+_MKZ_HALF_LENGTH_M: Final = 2.446
+_MKZ_FRONT_M: Final = -0.090769015
+_MKZ_REAR_M: Final = 1.4178275
+_STEER_GAIN_RAD: Final = 0.36848336
+
+# base type: kg at the reference product of half extents, that product, scales of throttle and
+# brake, top speed m/s, grip
+_BY_BASE: Final[dict[str, tuple[float, float, float, float, float, float]]] = {
+    "car": (1845.0, 3.32, 1.0, 1.0, 50.0, 1.0),
+    "van": (2500.0, 7.5, 0.85, 0.95, 42.0, 0.9),
+    "truck": (9000.0, 20.0, 0.55, 0.85, 33.0, 0.8),
+    "bus": (12500.0, 43.0, 0.5, 0.85, 30.0, 0.75),
+    "motorcycle": (250.0, 0.28, 1.0, 0.9, 45.0, 0.95),
+    "bicycle": (90.0, 0.1, 0.35, 0.6, 9.0, 0.8),
+}
+_MASS_LIMITS_KG: Final[dict[str, tuple[float, float]]] = {
+    "car": (500.0, 2600.0),
+    "van": (1500.0, 4500.0),
+    "truck": (3000.0, 18000.0),
+    "bus": (9000.0, 16000.0),
+    "motorcycle": (200.0, 380.0),
+    "bicycle": (88.0, 95.0),
+}
+_MASS_KG: Final[dict[str, float]] = {
+    "vehicle.lincoln.mkz_2020": 1845.0,
+    "vehicle.lincoln.mkz_2017": 1850.0,
+    "vehicle.tesla.cybertruck": 3000.0,
+}
+
+
+def vehicle_model(
+    type_id: str, base_type: str, half_x_m: float, half_y_m: float, half_z_m: float
+) -> np.void:
+    """Dynamics of a vehicle type as one ``VEHICLE_MODEL`` record.
+
+    Args:
+        type_id: Blueprint id; the MKZ gets the fitted figures exactly.
+        base_type: ``car``, ``van``, ``truck``, ``bus``, ``motorcycle`` or ``bicycle``; anything
+            else counts as a car.
+        half_x_m: Half length of the bounding box.
+        half_y_m: Half width.
+        half_z_m: Half height.
+    """
+    base = base_type if base_type in _BY_BASE else "car"
+    reference_kg, reference_m3, throttle, brake, top_mps, mu = _BY_BASE[base]
+    volume = half_x_m * half_y_m * half_z_m
+    lightest, heaviest = _MASS_LIMITS_KG[base]
+    mass = float(np.clip(reference_kg * volume / reference_m3, lightest, heaviest))
+    scale = 1.0 if "lincoln.mkz" in type_id else half_x_m / _MKZ_HALF_LENGTH_M
+    scale = float(np.clip(scale, 0.6, 2.5))
+    two_wheeler = base in ("motorcycle", "bicycle")
+    record: Any = np.zeros((), VEHICLE_MODEL)
+    record["mass_kg"] = _MASS_KG.get(type_id, mass)
+    record["front_m"] = _MKZ_FRONT_M * scale
+    record["rear_m"] = _MKZ_REAR_M * scale
+    record["steer_gain_rad"] = _STEER_GAIN_RAD
+    record["max_wheel_angle_rad"] = np.deg2rad(70.0)
+    record["steer_rate_per_s"] = 10.0
+    record["throttle_scale"] = throttle
+    record["brake_scale"] = brake
+    record["top_speed_mps"] = top_mps
+    record["reverse_speed_mps"] = 2.0 if two_wheeler else 8.0
+    record["grip_mu"] = mu
+    record["wheel_x_m"] = 0.58 * half_x_m
+    record["wheel_y_m"] = 0.02 if two_wheeler else 0.8 * half_y_m
+    record["two_wheeler"] = two_wheeler
+    return record[()]  # type: ignore[no-any-return]
