@@ -32,7 +32,8 @@ class Foot(NamedTuple):
     """Where a foot is in its path: of the flat foot, and how the real one departs from it."""
 
     forward_m: float  # flat-foot position along the travel direction, relative to the hips
-    pitch_rad: float  # > 0 toe up (rolling over the heel), < 0 heel up (rolling over the ball)
+    pitch_rad: float  # > 0 toe up (rolling over the heel), < 0 heel up (rolling over the toe joint)
+    toe_bend_rad: float  # toes up against the foot: flat on the ground while the heel rises
     lift_m: float  # height added to the ankle while swinging
     swing: float  # 0 on the ground, else share of the swing done
 
@@ -71,13 +72,13 @@ def gait_at(speed_mps: float, leg_length_m: float) -> Gait:
     walk = smooth_step(froude, 0.01, 0.12)
     run = smooth_step(froude, 0.67, 0.85)
     stride = stride_length_m(speed_mps, leg_length_m) * walk
-    duty_walk = 0.68 - 0.13 * froude
+    duty_walk = 0.66 - 0.11 * froude
     duty_run = max(0.27, 0.50 - 0.12 * froude)
     duty = duty_walk + run * (duty_run - duty_walk)
     vigour = min(1.3, 1.46 * math.sqrt(froude)) * walk
     strike = (20.0 * (1.0 - run) + 6.0 * run) * _DEG * vigour
-    push = (54.0 * (1.0 - run) + 50.0 * run) * _DEG * min(vigour, 1.1)
-    middle = duty * (0.40 * (1.0 - run) + 0.40 * run)
+    push = (64.0 * (1.0 - run) + 56.0 * run) * _DEG * min(vigour, 1.1)
+    middle = duty * (0.425 - 0.015 * run)
     return Gait(stride, duty, walk, run, vigour, strike, push, middle)
 
 
@@ -109,7 +110,7 @@ def foot_at(phase: float, gait: Gait, leg_length_m: float) -> Foot:
         else:
             rise = (share - 0.58) / 0.42
             pitch = -gait.push_rad * rise * rise * (1.5 - 0.5 * rise)
-        return Foot(forward, pitch, 0.0, 0.0)
+        return Foot(forward, pitch, max(-pitch, 0.0), 0.0, 0.0)
     swing = (phase - gait.duty) / (1.0 - gait.duty)
     back = gait.stride_m * (gait.middle - gait.duty)
     front = gait.stride_m * gait.middle
@@ -117,10 +118,11 @@ def foot_at(phase: float, gait: Gait, leg_length_m: float) -> Foot:
     forward = _hermite(back, front, (0.55 - 0.3 * gait.run) * slope, 0.3 * slope, swing)
     early = 6.75 * swing * (1.0 - swing) * (1.0 - swing)
     late = 4.0 * swing * (1.0 - swing)
-    turn = smooth_step(swing, 0.0, 0.85)
+    turn = smooth_step(swing, 0.0, 0.95)
     pitch = -gait.push_rad + turn * (gait.push_rad + gait.strike_rad)
     pitch -= gait.run * 40.0 * _DEG * early
     height = leg_length_m * gait.walk
-    lift = height * (0.035 * early + 0.012 * late) * (0.4 + 0.6 * gait.vigour)
-    lift += height * gait.run * 0.30 * early * min(1.4, gait.vigour)
-    return Foot(forward, pitch, lift, max(swing, 1e-9))
+    lift = height * (0.055 * early + 0.010 * late) * (0.4 + 0.6 * gait.vigour)
+    lift += height * gait.run * 0.17 * early * min(1.4, gait.vigour)
+    bend = max(-pitch, 0.0) * (1.0 - smooth_step(swing, 0.0, 0.4))
+    return Foot(forward, pitch, bend, lift, max(swing, 1e-9))

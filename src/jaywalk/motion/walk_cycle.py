@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at, smooth_step
-from jaywalk.motion.kinematics import IntArray
+from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at
+from jaywalk.motion.kinematics import IntArray, mesh_pose
 from jaywalk.motion.leg_ik import solve_leg
 from jaywalk.motion.pose import blend_into
 from jaywalk.motion.rotation import (
@@ -121,7 +121,7 @@ def _ankle_target(
     spread_m: float, toe_out_rad: float,
 ) -> Vec3:  # fmt: skip
     """Ankle position in mesh space for a place in the foot's path."""
-    height = rest[foot_bone, 2]
+    height, joint = rest[foot_bone, 2], rest[toe_bone, 2]
     dx = rest[toe_bone, 0] - rest[foot_bone, 0]
     dy = rest[toe_bone, 1] - rest[foot_bone, 1]
     ball = math.sqrt(dx * dx + dy * dy)
@@ -131,11 +131,12 @@ def _ankle_target(
         along = -heel + heel * cos - height * sin
         up = heel * sin + height * cos
     else:
-        along = ball - ball * cos - height * sin
-        up = -ball * sin + height * cos
-    tip = 1.6 * ball
+        along = ball - ball * cos - (height - joint) * sin
+        up = joint - ball * sin + (height - joint) * cos
     if foot.swing > 0.0:
-        lowest = up + foot.lift_m + min(ball * sin, -heel * sin, tip * sin) - height * cos
+        toe = ball * sin - (height - joint) * cos - joint
+        tip = toe + 0.6 * ball * math.sin(foot.pitch_rad + foot.toe_bend_rad)
+        lowest = up + foot.lift_m + min(min(toe, tip), -heel * sin - height * cos)
         clearance = 0.14 * height * gait.walk * 4.0 * foot.swing * (1.0 - foot.swing)
         up += foot.lift_m + max(0.0, clearance - lowest)
     return (
@@ -158,11 +159,11 @@ def _hip_height(
 ) -> float:
     """Wanted height of the hip joints: an arch over each standing leg, a spring when running."""
     stand = ankle_m + 0.992 * leg_m
-    low = landing[2] + math.sqrt(max((0.982 * leg_m) ** 2 - landing[1] ** 2, 0.1 * leg_m * leg_m))
-    arch = 0.028 * leg_m * gait.vigour * (1.0 - math.cos(2.0 * _TURN * (phase - 0.04)))
+    low = landing[2] + math.sqrt(max((0.994 * leg_m) ** 2 - landing[1] ** 2, 0.1 * leg_m * leg_m))
+    arch = 0.030 * leg_m * gait.vigour * (1.0 - math.cos(2.0 * _TURN * (phase - 0.04)))
     walking = min(low, stand) + arch
     spring = 0.036 * leg_m * math.cos(2.0 * _TURN * (phase - 0.47 * gait.duty))
-    running = ankle_m + 0.945 * leg_m - spring
+    running = ankle_m + 0.928 * leg_m - spring
     height = walking + gait.run * (running - walking)
     return stand + gait.walk * (height - stand)
 
@@ -185,13 +186,9 @@ def _pose_leg(
         quat_multiply(quat_about_z(-side * toe_out_rad), quat_about_x(foot.pitch_rad)),
         quat_about_z(rest_yaw),
     )
-    # toes stay flat while the heel rises, and straighten in the air
-    bend = 0.0
-    if foot.pitch_rad < 0.0:
-        bend = -0.75 * foot.pitch_rad * (1.0 - smooth_step(foot.swing, 0.0, 0.35))
+    toe_pitch = quat_about_x(foot.pitch_rad + foot.toe_bend_rad)
     turn_toe = quat_multiply(
-        quat_multiply(quat_about_z(-side * toe_out_rad), quat_about_x(foot.pitch_rad + bend)),
-        quat_about_z(rest_yaw),
+        quat_multiply(quat_about_z(-side * toe_out_rad), toe_pitch), quat_about_z(rest_yaw)
     )
     _set_turn(local, rest, parents, thigh, turn_thigh, pelvis_turn)
     _set_turn(local, rest, parents, shank, turn_shank, turn_thigh)
@@ -208,7 +205,7 @@ def _pose_arm(
     forearm, hand = arm + 1, arm + 2
     lower = quat_about_y(side * (0.5 * math.pi - away_rad))
     # turn the elbow's crease a little forward-inward, as relaxed arms do
-    inward = quat_about_x(-20.0 * _DEG)
+    inward = quat_about_x(-14.0 * _DEG)
     turn = quat_multiply(chest, quat_multiply(quat_about_x(swing_rad), lower))
     turn = quat_multiply(turn, inward)
     turn_fore = quat_multiply(turn, quat_about_z(side * elbow_rad))
@@ -241,7 +238,7 @@ def _pose_upper_body(
     _set_turn(local, rest, parents, HEAD, head, neck)
     amplitude = (21.0 + 16.0 * gait.run) * gait.vigour * (1.0 + 0.25 * _trait(style, 2)) * _DEG
     away = (9.0 + 2.0 * _trait(style, 3) + 4.0 * gait.run) * _DEG - 0.5 * breath
-    bend = (4.0 + 5.0 * gait.walk + 62.0 * gait.run + 4.0 * _trait(style, 4)) * _DEG
+    bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * _trait(style, 4)) * _DEG
     for side_index in range(2):
         side = 1.0 if side_index == 0 else -1.0
         arm = ARM_L if side_index == 0 else ARM_R
@@ -307,16 +304,29 @@ def moving_pose(
 
 
 @njit(cache=True)
+def _rest_on_ground(
+    local: FloatArray, rest: FloatArray, parents: IntArray, height_m: float
+) -> None:
+    """Shift the hips so that the lowest joint lies ``height_m`` (its flesh) above the ground."""
+    mesh = mesh_pose(local, parents)
+    lowest = np.inf
+    for bone in range(HIPS, mesh.shape[0]):
+        lowest = min(lowest, mesh[bone, 2])
+    z = mesh[HIPS, 2] + height_m - lowest
+    _set_hips(local, rest, (mesh[HIPS, 0], mesh[HIPS, 1], z))
+
+
+@njit(cache=True)
 def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> None:
     """Write the pose of a knocked-down walker, on the back or on the front by its style."""
-    rest, parents, leg = tables.rest_mesh[rig], tables.parents, tables.leg_length_m[rig]
+    rest, parents = tables.rest_mesh[rig], tables.parents
     out[:] = tables.rest_local[rig]
     face_up = 1.0 if _trait(style, 7) > 0.0 else -1.0
     body = quat_multiply(
         quat_about_z(0.4 * _trait(style, 8)), quat_about_x(face_up * 0.5 * math.pi)
     )
     none = (1.0, 0.0, 0.0, 0.0)
-    _set_hips(out, rest, (0.0, 0.0, 0.125 * leg))
+    _set_hips(out, rest, (0.0, 0.0, 0.0))
     _set_turn(out, rest, parents, HIPS, body, none)
     for side_index in range(2):
         side = 1.0 if side_index == 0 else -1.0
@@ -335,6 +345,7 @@ def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> No
         fore_turn = quat_multiply(arm_turn, quat_about_z(-side * 0.26))
         _set_turn(out, rest, parents, arm, arm_turn, body)
         _set_turn(out, rest, parents, arm + 1, fore_turn, arm_turn)
+    _rest_on_ground(out, rest, parents, 0.05 * tables.leg_length_m[rig])
 
 
 @njit(cache=True)
@@ -368,4 +379,7 @@ def animate_walkers(
                 out[i] = lying
             else:
                 blend_into(out[i], lying, down[i], out[i])
+                rest = tables.rest_mesh[rigs[i]]
+                flesh = (0.025 + 0.025 * down[i]) * tables.leg_length_m[rigs[i]]
+                _rest_on_ground(out[i], rest, tables.parents, flesh)
     return out
