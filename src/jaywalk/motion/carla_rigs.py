@@ -1,0 +1,98 @@
+"""CARLA's four walker rigs: bone names, parents and rest pose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import numpy as np
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.motion.kinematics import IntArray, mesh_pose
+from jaywalk.motion.rotation import FloatArray, transforms_from_rotators
+
+RIG_NAMES: Final = ("man", "woman", "girl", "boy")  # the index is the actor table's `model`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """A skeleton at rest, close to a T-pose. All arrays are read-only and in bone order.
+
+    Attributes:
+        name: One of ``RIG_NAMES``.
+        index: Position in ``RIG_NAMES``.
+        bones: Names in the order of CARLA's ``get_bones``.
+        parents: (bones,) index of the parent, -1 for ``crl_root``.
+        rest_local: (bones, 7) rest transform relative to the parent, ``x y z qw qx qy qz``.
+        rest_mesh: (bones, 7) the same in mesh space (x left, y forward, z up, soles at z = 0).
+        bone_index: Name to index.
+        leg_length_m: Thigh plus shank.
+        height_m: Standing height, estimated from the head bone and the eyes.
+    """
+
+    name: str
+    index: int
+    bones: tuple[str, ...]
+    parents: IntArray
+    rest_local: FloatArray
+    rest_mesh: FloatArray
+    bone_index: Mapping[str, int]
+    leg_length_m: float
+    height_m: float
+
+
+@cache
+def load_rig(name: str) -> Rig:
+    """Return one of the rigs ``man``, ``woman``, ``girl``, ``boy``."""
+    if name not in RIG_NAMES:
+        raise UsageError(f"unknown walker rig {name!r}; expected one of {', '.join(RIG_NAMES)}")
+    data = _read_data()
+    bones = tuple(str(bone) for bone, _ in data["bones"])
+    parents = np.array([parent for _, parent in data["bones"]], dtype=np.int64)
+    rows = np.array(data["rigs"][name], dtype=np.float64)
+    if rows.shape != (len(bones), 6):
+        raise DataError(f"carla_rigs.json: rig {name!r} has shape {rows.shape}, not (bones, 6)")
+    rest_local = transforms_from_rotators(rows)
+    rest_mesh = mesh_pose(rest_local, parents)
+    for array in (parents, rest_local, rest_mesh):
+        array.flags.writeable = False
+    index = {bone: i for i, bone in enumerate(bones)}
+    leg = float(
+        np.linalg.norm(rest_local[index["crl_leg__L"], :3])
+        + np.linalg.norm(rest_local[index["crl_foot__L"], :3])
+    )
+    return Rig(
+        name=name,
+        index=RIG_NAMES.index(name),
+        bones=bones,
+        parents=parents,
+        rest_local=rest_local,
+        rest_mesh=rest_mesh,
+        bone_index=index,
+        leg_length_m=leg,
+        # eyes sit half-way up the head, whose crown is about as far above them as the head bone
+        height_m=float(2.0 * rest_mesh[index["crl_eye__R"], 2] - rest_mesh[index["crl_Head__C"], 2])
+        + 0.02,
+    )
+
+
+def rig_for_walker(attributes: Mapping[str, str]) -> Rig:
+    """Choose the rig of a walker blueprint from its ``gender`` and ``age`` attributes.
+
+    Anything but ``age`` = ``child`` counts as grown up; anything but ``female`` as male.
+    """
+    female = attributes.get("gender", "male") == "female"
+    if attributes.get("age", "adult") == "child":
+        return load_rig("girl" if female else "boy")
+    return load_rig("woman" if female else "man")
+
+
+@cache
+def _read_data() -> dict[str, Any]:
+    text = files("jaywalk.motion").joinpath("data/carla_rigs.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
