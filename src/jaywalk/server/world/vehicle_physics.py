@@ -1,0 +1,280 @@
+"""The physics control of a vehicle: what `get_physics_control` shows and `apply` sends back.
+
+Field order and units are those of the wire. The engine, gear and brake figures are those the
+simulator prints for a stock car (torque 400-500 Nm, 5 gears, drag 0.3, steering curve 1 to 0.7,
+brake torque 1500, hand brake 3000 on the rear wheels); per-model figures are not published, so
+wheelbase, track, wheel radius and the larger engines are derived from the size of the vehicle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Final, cast
+
+from jaywalk.core.errors import UsageError
+from jaywalk.server.world.blueprint_types import Blueprint, Vector3
+from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED
+
+Point = tuple[float, float]
+
+_RADIUS_CM: Final = {
+    "car": 35.0, "van": 37.0, "truck": 50.0, "bus": 48.0, "motorcycle": 31.0, "bicycle": 35.0,
+}  # fmt: skip
+_WHEELBASE_SHARE: Final = 0.583  # of the length; gives the 2.85 m of mkz_2020
+_TRACK_SHARE: Final = 0.86  # of the width
+_MAX_STEER_DEG: Final = 70.0
+_BRAKE_NM: Final = 1500.0
+_HAND_BRAKE_NM: Final = 3000.0
+_STOCK_MASS_KG: Final = 1850.0
+_CM: Final = 100.0
+_WIRE_FIELDS: Final = 17
+_WHEEL_FIELDS: Final = 10
+_GEAR_FIELDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gear:
+    """One forward gear; the ratios of the engine speed at which it shifts down and up."""
+
+    ratio: float
+    down_ratio: float = 0.2
+    up_ratio: float = 0.35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """One wheel. The position is in centimetres: world frame on the wire, vehicle frame here."""
+
+    tire_friction: float = 3.5
+    damping_rate: float = 0.25
+    max_steer_angle_deg: float
+    radius_cm: float
+    max_brake_torque_nm: float = _BRAKE_NM
+    max_handbrake_torque_nm: float
+    lat_stiff_max_load: float = 2.0
+    lat_stiff_value: float = 17.0
+    long_stiff_value: float = 1000.0
+    position_cm: Vector3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VehiclePhysics:
+    """All 17 fields of the physics control, in the order of the wire."""
+
+    torque_curve: tuple[Point, ...]
+    max_rpm: float
+    moi: float
+    damping_full_throttle: float
+    damping_zero_clutch_engaged: float
+    damping_zero_clutch_disengaged: float
+    use_gear_autobox: bool
+    gear_switch_time_s: float
+    clutch_strength: float
+    final_ratio: float
+    gears: tuple[Gear, ...]
+    mass_kg: float
+    drag_coefficient: float
+    center_of_mass_m: Vector3
+    steering_curve: tuple[Point, ...]  # km/h, share of the full angle
+    wheels: tuple[Wheel, ...]
+    use_sweep_wheel_collision: bool
+
+    def to_wire(self) -> list[object]:
+        """The nested lists of the wire."""
+        return [
+            [list(point) for point in self.torque_curve],
+            self.max_rpm,
+            self.moi,
+            self.damping_full_throttle,
+            self.damping_zero_clutch_engaged,
+            self.damping_zero_clutch_disengaged,
+            self.use_gear_autobox,
+            self.gear_switch_time_s,
+            self.clutch_strength,
+            self.final_ratio,
+            [[gear.ratio, gear.down_ratio, gear.up_ratio] for gear in self.gears],
+            self.mass_kg,
+            self.drag_coefficient,
+            list(self.center_of_mass_m),
+            [list(point) for point in self.steering_curve],
+            [_wheel_to_wire(wheel) for wheel in self.wheels],
+            self.use_sweep_wheel_collision,
+        ]
+
+    @classmethod
+    def from_wire(cls, record: Sequence[object]) -> VehiclePhysics:
+        """Reads what a client sent.
+
+        Raises:
+            UsageError: The record has another shape or holds a number that is not finite.
+        """
+        if len(record) != _WIRE_FIELDS:
+            raise UsageError(f"vehicle physics has {len(record)} fields, expected {_WIRE_FIELDS}")
+        return cls(
+            torque_curve=_curve(record[0], "torque_curve"),
+            max_rpm=_number(record[1], "max_rpm"),
+            moi=_number(record[2], "moi"),
+            damping_full_throttle=_number(record[3], "damping_rate_full_throttle"),
+            damping_zero_clutch_engaged=_number(record[4], "damping_rate_clutch_engaged"),
+            damping_zero_clutch_disengaged=_number(record[5], "damping_rate_clutch_disengaged"),
+            use_gear_autobox=bool(record[6]),
+            gear_switch_time_s=_number(record[7], "gear_switch_time"),
+            clutch_strength=_number(record[8], "clutch_strength"),
+            final_ratio=_number(record[9], "final_ratio"),
+            gears=tuple(_gear(item) for item in _items(record[10], "forward_gears")),
+            mass_kg=_number(record[11], "mass"),
+            drag_coefficient=_number(record[12], "drag_coefficient"),
+            center_of_mass_m=_vector(record[13], "center_of_mass"),
+            steering_curve=_curve(record[14], "steering_curve"),
+            wheels=tuple(_wheel(item) for item in _items(record[15], "wheels")),
+            use_sweep_wheel_collision=bool(record[16]),
+        )
+
+    def at_pose(
+        self, location_m: Vector3, *, pitch_rad: float, yaw_rad: float, roll_rad: float
+    ) -> VehiclePhysics:
+        """The same physics with wheel positions in the world frame, as clients expect them."""
+        rows = _rotation(pitch_rad, yaw_rad, roll_rad)
+        wheels = tuple(
+            replace(wheel, position_cm=_placed(wheel.position_cm, location_m, rows))
+            for wheel in self.wheels
+        )
+        return replace(self, wheels=wheels)
+
+
+def default_physics(blueprint: Blueprint) -> VehiclePhysics:
+    """The physics a vehicle of this blueprint is born with; wheels in the vehicle frame.
+
+    Raises:
+        UsageError: The blueprint is not a vehicle.
+    """
+    if blueprint.kind is not Kind.VEHICLE:
+        raise UsageError(f"{blueprint.id} has no physics control, expected a vehicle blueprint")
+    base_type = blueprint.value("base_type")
+    # Heavier vehicles get a stronger engine and brakes, so that all respond alike.
+    strength = max(blueprint.body.mass_kg / _STOCK_MASS_KG, 0.1)
+    low_nm, high_nm = 400.0 * strength, 500.0 * strength
+    return VehiclePhysics(
+        torque_curve=((0.0, low_nm), (1890.76, high_nm), (5729.58, low_nm)),
+        max_rpm=6300.0 if base_type in ("car", "van") else 5000.0,
+        moi=1.0,
+        damping_full_throttle=0.15,
+        damping_zero_clutch_engaged=2.0,
+        damping_zero_clutch_disengaged=0.35,
+        use_gear_autobox=True,
+        gear_switch_time_s=0.5 if blueprint.value("special_type") != "electric" else 0.0,
+        clutch_strength=10.0,
+        final_ratio=4.0,
+        gears=tuple(Gear(ratio=ratio) for ratio in (3.73, 2.05, 1.39, 1.03, 0.82)),
+        mass_kg=blueprint.body.mass_kg,
+        drag_coefficient=0.3 if base_type == "car" else 0.45,
+        center_of_mass_m=(0.45, 0.0, -0.3) if base_type not in TWO_WHEELED else (0.1, 0.0, 0.1),
+        steering_curve=((0.0, 1.0), (20.0, 0.9), (60.0, 0.8), (120.0, 0.7)),
+        wheels=_wheels(blueprint, base_type, max(strength, 1.0)),
+        use_sweep_wheel_collision=False,
+    )
+
+
+def _wheels(blueprint: Blueprint, base_type: str, strength: float) -> tuple[Wheel, ...]:
+    """Front left, front right, rear left, rear right; bikes: front, rear. y points right."""
+    half_x_m, half_y_m, _ = blueprint.body.half_extents_m
+    middle_cm = _CM * blueprint.body.centre_m[0]
+    reach_cm = _CM * _WHEELBASE_SHARE * half_x_m
+    side_cm = _CM * _TRACK_SHARE * half_y_m
+    # The Microlino is the only car too small for stock wheels.
+    radius_cm = min(_RADIUS_CM[base_type], 0.36 * _CM * blueprint.body.half_extents_m[2] * 2.0)
+    sides = (0.0,) if base_type in TWO_WHEELED else (-side_cm, side_cm)
+    return tuple(
+        Wheel(
+            max_steer_angle_deg=_MAX_STEER_DEG if front else 0.0,
+            radius_cm=radius_cm,
+            max_brake_torque_nm=_BRAKE_NM * strength,
+            max_handbrake_torque_nm=0.0 if front else _HAND_BRAKE_NM * strength,
+            position_cm=(middle_cm + (reach_cm if front else -reach_cm), side, radius_cm),
+        )
+        for front in (True, False)
+        for side in sides
+    )
+
+
+def _wheel_to_wire(wheel: Wheel) -> list[object]:
+    *numbers, position = (getattr(wheel, field.name) for field in fields(wheel))
+    return [*numbers, list(position)]
+
+
+def _wheel(record: object) -> Wheel:
+    items = _items(record, "wheel")
+    if len(items) != _WHEEL_FIELDS:
+        raise UsageError(f"wheel physics has {len(items)} fields, expected {_WHEEL_FIELDS}")
+    numbers = [_number(item, "wheel") for item in items[:-1]]
+    return Wheel(
+        tire_friction=numbers[0],
+        damping_rate=numbers[1],
+        max_steer_angle_deg=numbers[2],
+        radius_cm=numbers[3],
+        max_brake_torque_nm=numbers[4],
+        max_handbrake_torque_nm=numbers[5],
+        lat_stiff_max_load=numbers[6],
+        lat_stiff_value=numbers[7],
+        long_stiff_value=numbers[8],
+        position_cm=_vector(items[-1], "wheel position"),
+    )
+
+
+def _gear(record: object) -> Gear:
+    numbers = [_number(item, "gear") for item in _items(record, "gear")]
+    if len(numbers) != _GEAR_FIELDS:
+        raise UsageError(f"gear physics has {len(numbers)} fields, expected {_GEAR_FIELDS}")
+    return Gear(ratio=numbers[0], down_ratio=numbers[1], up_ratio=numbers[2])
+
+
+def _items(record: object, name: str) -> Sequence[object]:
+    if not isinstance(record, (list, tuple)):
+        raise UsageError(f"vehicle physics {name} is {record!r}, expected a list")
+    return record
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise UsageError(f"vehicle physics {name} is {value!r}, expected a finite number")
+    return float(value)
+
+
+def _vector(record: object, name: str) -> Vector3:
+    numbers = tuple(_number(item, name) for item in _items(record, name))
+    if len(numbers) != 3:
+        raise UsageError(f"vehicle physics {name} is {record!r}, expected x, y and z")
+    return cast(Vector3, numbers)
+
+
+def _curve(record: object, name: str) -> tuple[Point, ...]:
+    points = []
+    for item in _items(record, name):
+        pair = _items(item, name)
+        if len(pair) != 2:
+            raise UsageError(f"vehicle physics {name} holds {item!r}, expected pairs x, y")
+        points.append((_number(pair[0], name), _number(pair[1], name)))
+    return tuple(points)
+
+
+def _rotation(pitch: float, yaw: float, roll: float) -> tuple[Vector3, Vector3, Vector3]:
+    """Rows of the matrix from vehicle to world, in the simulator's left-handed convention."""
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    cr, sr = math.cos(roll), math.sin(roll)
+    return (
+        (cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr),
+        (cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr),
+        (sp, -cp * sr, cp * cr),
+    )
+
+
+def _placed(point_cm: Vector3, origin_m: Vector3, rows: tuple[Vector3, ...]) -> Vector3:
+    moved = tuple(
+        _CM * start + sum(part * value for part, value in zip(row, point_cm, strict=True))
+        for start, row in zip(origin_m, rows, strict=True)
+    )
+    return cast(Vector3, moved)
