@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final, cast
+from typing import Final
+
+import numpy as np
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.frames import FloatArray, rotation_matrix_carla
 from jaywalk.server.world.blueprint_types import Blueprint, Vector3
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED
@@ -137,9 +140,11 @@ class VehiclePhysics:
         self, location_m: Vector3, *, pitch_rad: float, yaw_rad: float, roll_rad: float
     ) -> VehiclePhysics:
         """The same physics with wheel positions in the world frame, as clients expect them."""
-        rows = _rotation(pitch_rad, yaw_rad, roll_rad)
+        rotation = rotation_matrix_carla(
+            math.degrees(pitch_rad), math.degrees(yaw_rad), math.degrees(roll_rad)
+        )
         wheels = tuple(
-            replace(wheel, position_cm=_placed(wheel.position_cm, location_m, rows))
+            replace(wheel, position_cm=_placed(wheel.position_cm, location_m, rotation))
             for wheel in self.wheels
         )
         return replace(self, wheels=wheels)
@@ -244,10 +249,10 @@ def _number(value: object, name: str) -> float:
 
 
 def _vector(record: object, name: str) -> Vector3:
-    numbers = tuple(_number(item, name) for item in _items(record, name))
+    numbers = [_number(item, name) for item in _items(record, name)]
     if len(numbers) != 3:
         raise UsageError(f"vehicle physics {name} is {record!r}, expected x, y and z")
-    return cast(Vector3, numbers)
+    return numbers[0], numbers[1], numbers[2]
 
 
 def _curve(record: object, name: str) -> tuple[Point, ...]:
@@ -260,21 +265,6 @@ def _curve(record: object, name: str) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def _rotation(pitch: float, yaw: float, roll: float) -> tuple[Vector3, Vector3, Vector3]:
-    """Rows of the matrix from vehicle to world, in the simulator's left-handed convention."""
-    cp, sp = math.cos(pitch), math.sin(pitch)
-    cy, sy = math.cos(yaw), math.sin(yaw)
-    cr, sr = math.cos(roll), math.sin(roll)
-    return (
-        (cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr),
-        (cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr),
-        (sp, -cp * sr, cp * cr),
-    )
-
-
-def _placed(point_cm: Vector3, origin_m: Vector3, rows: tuple[Vector3, ...]) -> Vector3:
-    moved = tuple(
-        _CM * start + sum(part * value for part, value in zip(row, point_cm, strict=True))
-        for start, row in zip(origin_m, rows, strict=True)
-    )
-    return cast(Vector3, moved)
+def _placed(point_cm: Vector3, origin_m: Vector3, rotation: FloatArray) -> Vector3:
+    x, y, z = (_CM * np.array(origin_m) + rotation @ np.array(point_cm)).tolist()
+    return x, y, z
