@@ -181,13 +181,18 @@ class Episode:
     # -- actors ----------------------------------------------------------------------------------
 
     def spawn(
-        self, type_id: str, values: dict[str, str], pose: Transform, parent_id: int, attachment: int
+        self,
+        dialect: Dialect,
+        type_id: str,
+        values: dict[str, str],
+        pose: Transform,
+        parent_id: int = 0,
     ) -> Actor:
         """Create an actor from a blueprint id and attribute values."""
-        blueprint, attributes = self.library.choose(type_id, values)
+        uid, blueprint, attributes = self.library.choose(type_id, values, dialect)
         parent = self.world.actor(parent_id) if parent_id else None
         actor = self.world.spawn(blueprint, pose, parent)
-        actor.uid = self.library.uid(type_id)
+        actor.uid = uid
         actor.attributes = attributes
         actor.color = _color(actor.value("color"), actor.color)
         if actor.kind is Kind.SENSOR:

@@ -21,12 +21,14 @@ from jaywalk.server.world.collisions import Collisions
 from jaywalk.server.world.columns import ActorColumns
 from jaywalk.server.world.lights import TrafficLights
 from jaywalk.server.world.people import People
+from jaywalk.server.world.prop_dynamics import step_props
 from jaywalk.server.world.scenery_index import SceneryIndex
 from jaywalk.server.world.snapshot import SnapshotPacker
 from jaywalk.server.world.street_lights import StreetLights
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.server.world.vehicle_models import VEHICLE_MODEL, vehicle_model
+from jaywalk.server.world.vehicle_physics import default_physics
 from jaywalk.server.world.walker_dynamics import step_walkers
 from jaywalk.town.town import Town
 
@@ -163,9 +165,10 @@ class World:
             grown = np.zeros(2 * actor.row + 16, VEHICLE_MODEL)
             grown[: len(self._models)] = self._models
             self._models = grown
+        model["mass_kg"] = blueprint.body.mass_kg
         self._models[actor.row] = model
         self.columns.model[actor.row] = actor.row
-        self.columns.mass[actor.row] = model["mass_kg"]
+        actor.physics = default_physics(blueprint)
         self.columns.speed_limit_kmh[actor.row] = areas.DEFAULT_LIMIT_KMH
         self.columns.light_state[actor.row] = 2
         if self._road_limits:
@@ -394,6 +397,7 @@ class World:
             table, rows, self._models, self.town.ground, self.wetness_percent, delta_s, substeps
         )
         step_walkers(table, rows, self.town.ground, delta_s)
+        step_props(table, rows, self.town.ground, delta_s)
         self.collisions.step(columns, delta_s)
         follow_parents(table, rows)
         areas.mark_lights(table, rows, self._stop_boxes, self._stop_owner, self.lights.lights)

@@ -37,13 +37,12 @@ def spawn(
     description: Any,
     pose: Transform,
     parent_id: int = 0,
-    attachment: int = 0,
 ) -> Actor:
     """Create an actor from an ActorDescription."""
     _, type_id, attributes = array(description, 3)[:3]
     values = {text(item[0]): text(item[2]) for item in (array(a, 3) for a in array(attributes))}
     try:
-        return server.episode.spawn(text(type_id), values, pose, parent_id, attachment)
+        return server.episode.spawn(client.dialect, text(type_id), values, pose, parent_id)
     except SpawnError as problem:
         raise WireError(str(problem)) from problem
 
@@ -85,9 +84,9 @@ def spawn_with_parent(
     socket: Any = "",
 ) -> list[Any]:
     """Spawn an actor at a pose relative to its parent."""
-    actor = spawn(
-        server, client, description, transform(pose), integer(parent), integer(attachment)
-    )
+    # Spring arms are attached rigidly: nobody looks through them here.
+    integer(attachment)
+    actor = spawn(server, client, description, transform(pose), integer(parent))
     return encode_actor(server, client, actor)
 
 

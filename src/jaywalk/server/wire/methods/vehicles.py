@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import WireError, array, boolean, integer, number
 from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.world import drivetrain
 from jaywalk.server.world.tables import Kind
 
 if TYPE_CHECKING:
@@ -67,28 +68,29 @@ def get_ackermann(server: CarlaServer, client: RpcClient, actor_id: Any) -> list
 
 @rpc("apply_ackermann_controller_settings", "void")
 def set_ackermann(server: CarlaServer, client: RpcClient, actor_id: Any, gains: Any) -> None:
-    """Set the gains of the two Ackermann loops."""
+    """Keep the gains; our controller inverts the dynamics and needs none."""
     values = tuple(number(value) for value in array(gains, 6)[:6])
-    server.episode.world.set_ackermann_gains(vehicle(server, actor_id), values)
+    vehicle(server, actor_id).ackermann_gains = values
 
 
 @rpc("get_physics_control")
 def get_physics(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
     """The vehicle's physics parameters as CARLA structures them."""
     actor = vehicle(server, actor_id)
-    return server.episode.world.physics_control(actor)
+    return drivetrain.physics_control(server.episode.world, actor)
 
 
 @rpc("apply_physics_control", "void")
 def set_physics(server: CarlaServer, client: RpcClient, actor_id: Any, physics: Any) -> None:
     """Keep new physics parameters; mass, tyre friction, drag and steering lock have effect."""
-    server.episode.world.set_physics_control(vehicle(server, actor_id), list(array(physics, 16)))
+    world = server.episode.world
+    drivetrain.set_physics_control(world, vehicle(server, actor_id), list(array(physics, 16)))
 
 
 @rpc("get_telemetry_data")
 def get_telemetry(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
     """What the drive train and the wheels do now."""
-    return server.episode.world.telemetry(vehicle(server, actor_id))
+    return drivetrain.telemetry(server.episode.world, vehicle(server, actor_id))
 
 
 @rpc("show_vehicle_debug_telemetry", "void")

@@ -1,0 +1,74 @@
+"""``jaywalk serve``: start the CARLA-protocol server."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
+
+_SPEED_LIMITS = ("auto", "road", "carla")
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="RPC port; streams use the next two.")] = 2000,
+    town: Annotated[str, typer.Option(help="Town to start in; see 'jaywalk town list'.")] = "",
+    xodr: Annotated[Path | None, typer.Option(help="OpenDRIVE file to start in.")] = None,
+    seed: Annotated[int, typer.Option(help="Run seed of sensor noise.")] = 0,
+    carla_version: Annotated[
+        str, typer.Option(help="Dialect of clients that cannot be recognised: 0.9.16 or 0.9.15.")
+    ] = "0.9.16",
+    speed_limits: Annotated[
+        str, typer.Option(help="'road', 'carla' (30 km/h) or 'auto' (road where signs exist).")
+    ] = "auto",
+    verbose: Annotated[bool, typer.Option(help="Log every client and tracebacks.")] = False,
+) -> None:
+    """Serve a town to CARLA clients.
+
+    When it is ready it prints one line, 'jaywalk: serving TOWN on HOST:PORT ...', and runs until
+    interrupted.
+
+    Example: jaywalk serve --town Harbour --port 2000
+    """
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.WARNING,
+        format="jaywalk: %(levelname)s: %(message)s",
+        stream=sys.stderr,
+    )
+    if town and xodr:
+        raise UsageError("Give either --town or --xodr, not both.")
+    if speed_limits not in _SPEED_LIMITS:
+        raise UsageError(f"--speed-limits is '{speed_limits}', expected {', '.join(_SPEED_LIMITS)}.")
+    if not 0 <= port <= 65533:
+        raise UsageError(f"--port is {port}, expected 0 to 65533 (the streams use the next two).")
+    from jaywalk.server.start import start_server
+
+    try:
+        server = start_server(
+            town=str(xodr) if xodr else town,
+            host=host,
+            port=port,
+            seed=seed,
+            carla_version=carla_version,
+            speed_limits=speed_limits,
+        )
+    except JaywalkError as problem:
+        # Whatever keeps a server from starting is something missing: exit code 3.
+        raise PrerequisiteError(str(problem)) from problem
+    signal.signal(signal.SIGINT, server.stop)
+    signal.signal(signal.SIGTERM, server.stop)
+    # What lives now lives as long as the server: keep the collector from walking over it.
+    gc.freeze()
+    town_name = server.episode.world.town.name
+    sys.stdout.write(
+        f"jaywalk: serving {town_name} on {server.host}:{server.port} (CARLA {carla_version})\n"
+    )
+    sys.stdout.flush()
+    server.run()

@@ -1,0 +1,98 @@
+"""The sensors of an episode: who listens, what they get, on which frame."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from typing import TYPE_CHECKING, Any, Final
+
+import msgpack
+
+from jaywalk.server.wire.dialect import Dialect
+from jaywalk.server.world.actor import Actor
+from jaywalk.server.world.world import World
+from jaywalk.town.scenery import KINDS
+
+if TYPE_CHECKING:
+    from jaywalk.server.wire.episode import Episode
+    from jaywalk.server.wire.server import CarlaServer
+
+COLLISION: Final = "sensor.other.collision"
+# These run inside the client and have no stream.
+_CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
+_HEADER: Final = struct.Struct("<QQd6f")
+_COLLISION_TYPE: Final = 0
+_DEG: Final = 57.29577951308232
+# Stream numbers are never reused, also not by the next episode: old readers may still be there.
+_STREAM_IDS = itertools.count(2)
+
+
+class SensorHub:
+    """Keeps the sensor actors of one world and measures for those that have readers."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self._world = world
+        self._seed = seed
+        self._sensors: dict[int, Actor] = {}
+        self.gravity_mps2 = 9.81
+
+    def add(self, actor: Actor) -> None:
+        """Take a new sensor actor and give it a stream."""
+        if actor.type_id not in _CLIENT_SIDE:
+            actor.stream_id = next(_STREAM_IDS)
+            self._sensors[actor.id] = actor
+
+    def remove(self, actor_id: int) -> None:
+        """Forget a sensor."""
+        self._sensors.pop(actor_id, None)
+
+    def set_ignored(self, actor_id: int, vehicles: list[int]) -> None:
+        """Vehicles that a ray sensor does not see."""
+
+    def measure(self, episode: Episode, server: CarlaServer) -> None:
+        """Deliver this frame to everybody who listens."""
+        if not self._sensors:
+            return
+        for actor in list(self._sensors.values()):
+            dialects = server.dialects_listening(actor.stream_id)
+            if dialects and actor.type_id == COLLISION:
+                self._report_collisions(actor, dialects, episode, server)
+
+    def _header(self, actor: Actor, sensor_type: int, frame: int) -> bytes:
+        row = self._world.columns.table[actor.row]
+        return _HEADER.pack(
+            sensor_type, frame, self._world.time_s, row["x"], row["y"], row["z"],
+            row["pitch"] * _DEG, row["yaw"] * _DEG, row["roll"] * _DEG,
+        )  # fmt: skip
+
+    def _report_collisions(
+        self, actor: Actor, dialects: set[Dialect], episode: Episode, server: CarlaServer
+    ) -> None:
+        parent = self._world.actors.get(actor.parent_id)
+        if parent is None:
+            return
+        for contact in self._world.collisions.contacts:
+            if parent.row == contact["row_a"]:
+                sign = 1.0
+            elif parent.row == contact["row_b"]:
+                sign = -1.0
+            else:
+                continue
+            impulse = [sign * float(contact[name]) for name in ("ix", "iy", "iz")]
+            header = self._header(actor, _COLLISION_TYPE, episode.frame)
+            payloads = {}
+            for dialect in dialects:
+                other = self._other(contact, sign, episode, dialect)
+                body = [episode.encode_actor(parent, dialect), other, impulse]
+                payloads[dialect] = header + msgpack.packb(body)
+            server.publish(actor.stream_id, payloads)
+
+    def _other(self, contact: Any, sign: float, episode: Episode, dialect: Dialect) -> list[Any]:
+        row = int(contact["row_b"] if sign > 0 else contact["row_a"])
+        if row >= 0:
+            actor_id = int(self._world.columns.id[row])
+            return episode.encode_actor(self._world.actors[actor_id], dialect)
+        item = self._world.scenery.visible_object(int(contact["scenery"]))
+        kind = KINDS[int(item["kind"])].replace("_", "")
+        box = [[0.0, 0.0, 0.0], [float(item[e]) for e in ("ex", "ey", "ez")], [0.0, 0.0, 0.0], 0]
+        return [0, 0, [0, f"static.{kind}", []], box, bytes([int(item["label"])]), b""]
