@@ -87,9 +87,10 @@ def _nodes(plan: TownPlan) -> ET.Element:
 def _shape(plan: TownPlan, edge: Edge) -> str:
     first, last = plan.nodes[edge.start], plan.nodes[edge.end]
     heights = edge.heights or tuple(plan.height(x, y) for x, y in edge.points)
-    points = [(first.x, first.y, _node_height(plan, first))]
-    points += [(x, y, z) for (x, y), z in zip(edge.points, heights, strict=True)]
-    points.append((last.x, last.y, _node_height(plan, last)))
+    points = [(x, y, z) for (x, y), z in zip(edge.points, heights, strict=True)]
+    if not edge.whole_shape:
+        points.insert(0, (first.x, first.y, _node_height(plan, first)))
+        points.append((last.x, last.y, _node_height(plan, last)))
     return " ".join(f"{x:.3f},{y:.3f},{z:.3f}" for x, y, z in points)
 
 

@@ -41,6 +41,7 @@ class Edge:
     heights: tuple[float, ...] = ()  # of ``points``; empty: the terrain's
     setting: str = "town"
     walking_only: bool = False
+    whole_shape: bool = False  # ``points`` include both ends, which need not be the nodes'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
