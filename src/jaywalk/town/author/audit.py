@@ -151,7 +151,9 @@ def _unseen(
     carla_map: Any, root: Element, before_m: float, kind: str | None = None
 ) -> list[tuple[str, int]]:
     """Signals that cannot be found on their lane from ``before_m`` ahead of them."""
-    lengths = {int(road.get("id", "0")): float(road.get("length", "0")) for road in root.iter("road")}
+    lengths = {
+        int(road.get("id", "0")): float(road.get("length", "0")) for road in root.iter("road")
+    }
     unseen = []
     for road, s_m, number, found_kind, lane in _signal_lanes(root):
         if kind is not None and found_kind != kind:
@@ -200,7 +202,9 @@ def _centre_line(carla_map: Any, road: int, length_m: float) -> shapely.LineStri
 
 def _green_conflicts(carla_map: Any, root: Element) -> list[tuple[str, str]]:
     """Pairs of lights green together although their paths cross or merge."""
-    lengths = {int(road.get("id", "0")): float(road.get("length", "0")) for road in root.iter("road")}
+    lengths = {
+        int(road.get("id", "0")): float(road.get("length", "0")) for road in root.iter("road")
+    }
     lanes: dict[str, list[tuple[int, int]]] = {}
     for road, _, number, kind, lane in _signal_lanes(root):
         if kind == "1000001":
@@ -234,7 +238,10 @@ def _sidewalk_starts(carla_map: Any, root: Element) -> Iterator[tuple[int, Any]]
                 if lane.get("type") == "sidewalk" and (number < 0) == at_start:
                     length = float(road.get("length", "0"))
                     station = 0.1 if at_start else length - 0.1
-                    yield number, carla_map.get_waypoint_xodr(int(road.get("id", "0")), number, station)
+                    yield (
+                        number,
+                        carla_map.get_waypoint_xodr(int(road.get("id", "0")), number, station),
+                    )
 
 
 def _short_sidewalks(starts: list[tuple[int, Any]], goal_m: float) -> list[tuple[int, int]]:

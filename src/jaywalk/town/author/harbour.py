@@ -117,9 +117,7 @@ def _decorate(plan: TownPlan, kind: StreetKind, edges: tuple[str, str]) -> None:
             plan.strips.append(Strip(edge=edge, kind="biking", width_m=1.6))
         if kind.bus[way] and not plan.edges[edge].walking_only:
             plan.strips.append(
-                Strip(
-                    edge=edge, kind="stop", width_m=3.0, taper_m=13.0, begin_m=22.0, end_m=70.0
-                )
+                Strip(edge=edge, kind="stop", width_m=3.0, taper_m=13.0, begin_m=22.0, end_m=70.0)
             )
 
 
@@ -215,9 +213,7 @@ def _connect(plan: TownPlan, edge: str) -> None:
                 chosen = [max(0, room - len(users) + place)]
             for lane_to in chosen:
                 plan.connections.append(
-                    Connection(
-                        source=edge, target=target, from_lane=lane + 1, to_lane=lane_to + 1
-                    )
+                    Connection(source=edge, target=target, from_lane=lane + 1, to_lane=lane_to + 1)
                 )
 
 

@@ -80,9 +80,7 @@ def _leaving(road: Road, edge: str, index: int) -> LaneEnd:
 def _sidewalk(road: Road, edge: str | None) -> Lane | None:
     if edge is None:
         return None
-    return next(
-        (lane for lane in road.lanes(road.side_of(edge)) if lane.kind == "sidewalk"), None
-    )
+    return next((lane for lane in road.lanes(road.side_of(edge)) if lane.kind == "sidewalk"), None)
 
 
 def _arms(node: str, roads: list[Road]) -> list[tuple[float, Road, str | None, str | None]]:

@@ -35,9 +35,7 @@ def _solid_length(road: Road) -> float:
     return road.length_m * 0.25
 
 
-def _changing(
-    road: Road, colour: str, *, solid_at_start: bool, solid_at_end: bool
-) -> list[Mark]:
+def _changing(road: Road, colour: str, *, solid_at_start: bool, solid_at_end: bool) -> list[Mark]:
     """Broken where lanes may be changed, solid next to the junctions."""
     solid = _solid_length(road)
     broken = Mark(from_m=0.0, kind="broken", colour=colour, lane_change="both")
@@ -74,9 +72,7 @@ def _outer_marks(road: Road, side: int, lane: Lane, outer: Lane | None) -> list[
         kind = "none" if plain else "solid"
         return [Mark(from_m=0.0, kind=kind, colour="white", lane_change="none")]
     if lane.kind == outer.kind == "driving":
-        return _changing(
-            road, "white", solid_at_start=side > 0, solid_at_end=side < 0
-        )
+        return _changing(road, "white", solid_at_start=side > 0, solid_at_end=side < 0)
     if outer.kind == "sidewalk":
         return [Mark(from_m=0.0, kind="curb", colour="standard", lane_change="none")]
     if {lane.kind, outer.kind} & {"parking", "stop"}:
@@ -141,9 +137,7 @@ def _write_link(
         ET.SubElement(link, "successor", id=str(after))
 
 
-def _write_side(
-    element: ET.Element, road: Road, joints: Joints, side: int, section: int
-) -> None:
+def _write_side(element: ET.Element, road: Road, joints: Joints, side: int, section: int) -> None:
     cuts = road.cuts()
     begin, end = cuts[section], cuts[section + 1]
     lanes = road.present(side, (begin + end) / 2.0)

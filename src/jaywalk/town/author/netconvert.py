@@ -10,11 +10,12 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.town.author.plan import Edge, Node, TownPlan
+from jaywalk.town.author.plan import Edge, TownPlan
 
 COMMON_OPTIONS = (
     "--no-turnarounds", "true", "--walkingareas", "--offset.disable-normalization",
     "--crossings.guess", "--default.crossing-width", "3.5", "--junctions.corner-detail", "5",
+    "--precision", "5",
 )  # fmt: skip
 TIMEOUT_S = 120.0
 
@@ -66,16 +67,12 @@ def _write(path: Path, root: ET.Element) -> None:
     ET.ElementTree(root).write(path, encoding="utf-8")
 
 
-def _node_height(plan: TownPlan, node: Node) -> float:
-    return plan.height(node.x, node.y) if node.z is None else node.z
-
-
 def _nodes(plan: TownPlan) -> ET.Element:
     root = ET.Element("nodes")
     for name, node in plan.nodes.items():
         element = ET.SubElement(
-            root, "node", id=name, x=f"{node.x:.3f}", y=f"{node.y:.3f}",
-            z=f"{_node_height(plan, node):.3f}", type=node.kind,
+            root, "node", id=name, x=f"{node.x:.5f}", y=f"{node.y:.5f}",
+            z=f"{plan.node_height(node):.3f}", type=node.kind,
         )  # fmt: skip
         if node.tl_layout:
             element.set("tlLayout", node.tl_layout)
@@ -85,13 +82,7 @@ def _nodes(plan: TownPlan) -> ET.Element:
 
 
 def _shape(plan: TownPlan, edge: Edge) -> str:
-    first, last = plan.nodes[edge.start], plan.nodes[edge.end]
-    heights = edge.heights or tuple(plan.height(x, y) for x, y in edge.points)
-    points = [(x, y, z) for (x, y), z in zip(edge.points, heights, strict=True)]
-    if not edge.whole_shape:
-        points.insert(0, (first.x, first.y, _node_height(plan, first)))
-        points.append((last.x, last.y, _node_height(plan, last)))
-    return " ".join(f"{x:.3f},{y:.3f},{z:.3f}" for x, y, z in points)
+    return " ".join(f"{x:.5f},{y:.5f},{z:.3f}" for x, y, z in plan.polyline(edge))
 
 
 def _edges(plan: TownPlan) -> ET.Element:

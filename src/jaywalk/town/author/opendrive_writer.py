@@ -187,7 +187,9 @@ def _through(root: ET.Element, road: ConnectingRoad, junction: int) -> None:
     start, end = road.widths_m
     ET.SubElement(lanes, "laneOffset", _smooth({"s": "0"}, start / 2.0, end / 2.0, length))
     section = ET.SubElement(lanes, "laneSection", s="0")
-    centre = ET.SubElement(ET.SubElement(section, "center"), "lane", id="0", type="none", level="false")
+    centre = ET.SubElement(
+        ET.SubElement(section, "center"), "lane", id="0", type="none", level="false"
+    )
     _no_mark(centre)
     lane = ET.SubElement(
         ET.SubElement(section, "right"), "lane", id="-1", type=road.kind, level="false"
@@ -216,9 +218,7 @@ def _junction(root: ET.Element, drawing: Drawing, node: str) -> None:
             element, "connection", id=str(place), incomingRoad=str(road.source.road.number),
             connectingRoad=str(road.number), contactPoint="start",
         )  # fmt: skip
-        ET.SubElement(
-            connection, "laneLink", {"from": str(road.source.lane_number), "to": "-1"}
-        )
+        ET.SubElement(connection, "laneLink", {"from": str(road.source.lane_number), "to": "-1"})
     for place, controller in enumerate(drawing.controllers):
         if controller.junction == junction.number:
             ET.SubElement(

@@ -117,6 +117,23 @@ class TownPlan:
         self.nodes[name] = Node(x=x, y=y, kind=kind, tl_layout=tl_layout, outline=outline, z=z)
         return name
 
+    def node_height(self, node: Node) -> float:
+        """Height of a node: its own, or the terrain's."""
+        return self.height(node.x, node.y) if node.z is None else node.z
+
+    def polyline(self, edge: Edge) -> list[tuple[float, float, float]]:
+        """The left border of an edge from node to node."""
+        first, last = self.nodes[edge.start], self.nodes[edge.end]
+        heights = edge.heights or tuple(self.height(x, y) for x, y in edge.points)
+        points = [(x, y, z) for (x, y), z in zip(edge.points, heights, strict=True)]
+        if edge.whole_shape:
+            return points
+        return [
+            (first.x, first.y, self.node_height(first)),
+            *points,
+            (last.x, last.y, self.node_height(last)),
+        ]
+
     def edge(self, edge: Edge, name: str | None = None) -> str:
         """Add one direction and return its name, ``start-end`` unless told otherwise."""
         key = name or f"{edge.start}-{edge.end}"

@@ -72,7 +72,9 @@ def _village(plan: TownPlan) -> None:
     plan.node("west", -331.6, 5.3)
     plan.node("east", 343.8, 4.4)
     plan.node("north", 97.3, 341.2)
-    for k, (start, end) in enumerate((("west", "a"), ("a", "b"), ("b", "c"), ("c", "d"), ("d", "east"))):
+    for k, (start, end) in enumerate(
+        (("west", "a"), ("a", "b"), ("b", "c"), ("c", "d"), ("d", "east"))
+    ):
         edge = plan.street(start, end, width_m=3.25, priority=8, speed_kmh=50)
         refuge = k in (0, 2, 4)
         plan.zebras.append(Zebra(edge=edge, at=0.52, refuge=refuge))
@@ -129,7 +131,12 @@ def _industry(plan: TownPlan) -> None:
             Strip(edge=edge, kind="parking", width_m=2.5, taper_m=6.0, begin_m=20.0, end_m=60.0)
         )
     for number, (start, centre) in enumerate(
-        (("i2", (754.0, 180.0)), ("i1", (618.0, 410.0)), ("i3", (910.0, 405.0)), ("i2", (764.0, 415.0)))
+        (
+            ("i2", (754.0, 180.0)),
+            ("i1", (618.0, 410.0)),
+            ("i3", (910.0, 405.0)),
+            ("i2", (764.0, 415.0)),
+        )
     ):
         plan.cul_de_sac(
             start, f"y{number}_", centre, radius_m=14.0, width_m=3.5, speed_kmh=30, sidewalk_m=2.0,
@@ -144,7 +151,9 @@ def _mirror(point: Point, side: int) -> Point:
     return 2.0 * AXIS_M - point[0], -point[1]
 
 
-def _fast_edge(plan: TownPlan, start: str, end: str, lanes: int, speed_kmh: int, points: list[Point]) -> None:
+def _fast_edge(
+    plan: TownPlan, start: str, end: str, lanes: int, speed_kmh: int, points: list[Point]
+) -> None:
     edge = plan.edge(
         Edge(
             start=start,
@@ -235,7 +244,10 @@ def _ramps(plan: TownPlan, side: int) -> None:
 
 def _ends(plan: TownPlan) -> None:
     """The roundabouts at both ends of the dual carriageway, two lanes wide."""
-    for name, y, angles in (("s", -ROUNDABOUT_M, (55, 125, 200, 340)), ("n", ROUNDABOUT_M, (20, 160, 235, 305))):
+    for name, y, angles in (
+        ("s", -ROUNDABOUT_M, (55, 125, 200, 340)),
+        ("n", ROUNDABOUT_M, (20, 160, 235, 305)),
+    ):
         plan.ring(
             f"{name}r", (AXIS_M, y), 26.0, angles, lanes=2, width_m=4.5, speed_kmh=40,
             sidewalk_m=0.0, z=0.0,
@@ -301,7 +313,9 @@ def _hamlets(plan: TownPlan) -> None:
             sidewalk_m=2.0, priority=3,
         )  # fmt: skip
         plan.zebras.append(Zebra(edge=edge, at=0.5))
-    for number, (start, centre) in enumerate((("sr3", (1535.0, -1395.0)), ("nr0", (1535.0, 1385.0)))):
+    for number, (start, centre) in enumerate(
+        (("sr3", (1535.0, -1395.0)), ("nr0", (1535.0, 1385.0)))
+    ):
         edge = plan.cul_de_sac(
             start, f"e{number}_", centre, radius_m=13.0, width_m=3.5, speed_kmh=50, sidewalk_m=0.0,
             priority=4,

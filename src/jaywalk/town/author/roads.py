@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
+import shapely
 
 from jaywalk.town.author.curves import Pose, ReferenceLine, Vector, smooth_line
 from jaywalk.town.author.plan import Strip, TownPlan
 from jaywalk.town.author.sumo_network import NetEdge, Network
 
 SHORTEST_STRIP_M = 8.0
+TERRAIN_STEP_M = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +96,7 @@ class Road:
     def present(self, side: int, s_m: float) -> list[Lane]:
         """Lanes of a side that exist at a station inside the road."""
         return [
-            lane
-            for lane in self.lanes(side)
-            if lane.begin_m - 1e-6 <= s_m <= lane.end_m + 1e-6
+            lane for lane in self.lanes(side) if lane.begin_m - 1e-6 <= s_m <= lane.end_m + 1e-6
         ]
 
     def lane_number(self, edge: str, index: int, s_m: float) -> int:
@@ -168,22 +169,18 @@ def left_border(edge: NetEdge) -> Vector:
 
 
 def _constant(width_m: float, begin_m: float, end_m: float) -> tuple[WidthPiece, ...]:
-    return (
-        WidthPiece(begin_m=begin_m, end_m=end_m, coefficients=(width_m, 0.0, 0.0, 0.0)),
-    )
+    return (WidthPiece(begin_m=begin_m, end_m=end_m, coefficients=(width_m, 0.0, 0.0, 0.0)),)
 
 
-def _tapered(width_m: float, begin_m: float, end_m: float, taper_m: float) -> tuple[WidthPiece, ...]:
+def _tapered(
+    width_m: float, begin_m: float, end_m: float, taper_m: float
+) -> tuple[WidthPiece, ...]:
     if taper_m <= 0.0:
         return _constant(width_m, begin_m, end_m)
     taper = min(taper_m, (end_m - begin_m) / 2.0 - 0.5)
     c, d = 3.0 * width_m / taper**2, -2.0 * width_m / taper**3
-    opening = WidthPiece(
-        begin_m=begin_m, end_m=begin_m + taper, coefficients=(0.0, 0.0, c, d)
-    )
-    closing = WidthPiece(
-        begin_m=end_m - taper, end_m=end_m, coefficients=(width_m, 0.0, -c, -d)
-    )
+    opening = WidthPiece(begin_m=begin_m, end_m=begin_m + taper, coefficients=(0.0, 0.0, c, d))
+    closing = WidthPiece(begin_m=end_m - taper, end_m=end_m, coefficients=(width_m, 0.0, -c, -d))
     middle = _constant(width_m, begin_m + taper, end_m - taper)
     return (opening, *middle, closing)
 
@@ -231,6 +228,23 @@ def _insert_strip(road: Road, strip: Strip, number: int) -> None:
         lanes.insert(len(lanes) - walk, lane)
 
 
+def _levelled(plan: TownPlan, name: str, border: Vector) -> Vector:
+    """The border with heights of the plan: netconvert lifts every road end to its node's height."""
+    edge = plan.edges[name]
+    if edge.heights:
+        known = np.array(plan.polyline(edge))
+        line = shapely.LineString(known[:, :2])
+        stations = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(known[:, :2], axis=0).T))])
+        along = shapely.line_locate_point(line, shapely.points(border[:, :2]))
+        return np.column_stack([border[:, :2], np.interp(along, stations, known[:, 2])])
+    dense = [border[:1, :2]]
+    for a, b in itertools.pairwise(border[:, :2]):
+        count = max(1, math.ceil(float(np.hypot(*(b - a))) / TERRAIN_STEP_M))
+        dense.append(a + (b - a) * (np.arange(1, count + 1) / count)[:, None])
+    plane = np.vstack(dense)
+    return np.column_stack([plane, [plan.height(float(x), float(y)) for x, y in plane]])
+
+
 def build_roads(plan: TownPlan, network: Network) -> list[Road]:
     """Merge the network's edges into roads and put the plan's strips on them."""
     roads: list[Road] = []
@@ -252,7 +266,7 @@ def build_roads(plan: TownPlan, network: Network) -> list[Road]:
             if other not in taken and other != name and gap < 1.0:
                 partner = other
         taken |= {name} | ({partner} if partner else set())
-        line = smooth_line(border)
+        line = smooth_line(_levelled(plan, name, border))
         road = Road(
             number=len(roads) + 1,
             forward=name,

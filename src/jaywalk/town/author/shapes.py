@@ -29,7 +29,7 @@ def bow(
     return points
 
 
-def through(points: Sequence[Point], step_m: float = 12.0) -> list[Point]:
+def through(points: Sequence[Point], step_m: float = 18.0) -> list[Point]:
     """Points along a smooth curve through all of ``points``, the two ends left out."""
     knots = np.array(points)
     chords = np.diff(knots, axis=0)

@@ -94,7 +94,9 @@ class SignalWriter:
         """Fill the lists."""
         for junction in self._joints.junctions.values():
             approaches = _approaches(junction)
-            lit = any(link.signal for lanes in approaches.values() for k in lanes for link in lanes[k])
+            lit = any(
+                link.signal for lanes in approaches.values() for k in lanes for link in lanes[k]
+            )
             if lit:
                 self._lights(junction, approaches)
             else:
