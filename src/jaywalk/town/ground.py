@@ -1,7 +1,7 @@
 """The drivable and walkable surface: a grid whose nodes hold one height per level.
 
 A node under a bridge has two levels. Kernels take the grid as the named tuple :class:`Ground`;
-:func:`surface_height` answers with the level nearest to where the asker is now. Frame: CARLA's left-handed world, metres.
+:func:`surface_height` answers with the level nearest to the asker. Frame: CARLA's, metres.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ class LaneStrip:
     s_m: FloatArray  # (n,)
     inner_m: FloatArray  # (n, 3)
     outer_m: FloatArray  # (n, 3)
+    road_yaw_rad: FloatArray  # (n,) of the road, whatever the lane's direction of travel
 
     @property
     def kind(self) -> str:
@@ -81,6 +82,7 @@ def _road_strips(road: Road, step_m: float) -> Iterator[LaneStrip]:
                     s_m=s,
                     inner_m=offset_points(line, inner_t),
                     outer_m=offset_points(line, outer_t),
+                    road_yaw_rad=-line[:, 3],
                 )
                 inner_t = outer_t
 

@@ -26,7 +26,7 @@ def build_ground(strips: list[LaneStrip], cell_m: float = 2.0, margin_m: float =
     low = triangles[:, :, :2].min(axis=(0, 1)) - margin_m
     high = triangles[:, :, :2].max(axis=(0, 1)) + margin_m
     columns, rows = (int(n) for n in np.ceil((high - low) / cell_m) + 1)
-    nodes, heights = _node_heights(triangles, low[0], low[1], cell_m, columns, rows)
+    nodes, heights = covered_nodes(triangles, low[0], low[1], cell_m, columns, rows)
     order = np.lexsort((heights, nodes))
     starts, levels = _merge_levels(nodes[order], heights[order], columns * rows)
     starts, levels = _fill(starts, levels, columns, rows)
@@ -47,7 +47,7 @@ def strip_triangles(strips: list[LaneStrip]) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def _node_heights(
+def covered_nodes(
     triangles: NDArray[np.float64], x0: float, y0: float, cell: float, columns: int, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Every (node, height) where a triangle covers a node of the grid."""

@@ -24,6 +24,8 @@ from jaywalk.town import opendrive, scenery
 from jaywalk.town.ground import Ground
 from jaywalk.town.lanes import LaneStrip, lane_strips
 from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
+from jaywalk.town.navmesh import build_navmesh
+from jaywalk.town.raster import SemanticRaster, build_raster
 from jaywalk.town.roads import FloatArray, Road, read_roads
 from jaywalk.town.signals import LightSpec, SignSpec, read_signals
 from jaywalk.town.spawn import Pose, spawn_points
@@ -99,6 +101,16 @@ class Town:
     def spawn_points(self) -> list[Pose]:
         """Recommended starting poses of vehicles."""
         return spawn_points(self.strips, self.crosswalks)
+
+    @cached_property
+    def navmesh(self) -> bytes:
+        """Pedestrian mesh in the client's binary form; empty without sidewalks."""
+        return build_navmesh(self.strips, self.crosswalks, self.ground)
+
+    @cached_property
+    def raster(self) -> SemanticRaster:
+        """Semantic labels of the ground at 0.25 m; finer ones from ``build_raster``."""
+        return build_raster(self.strips, self.crosswalks)
 
     @cached_property
     def _signals(self) -> tuple[list[LightSpec], list[SignSpec]]:

@@ -47,14 +47,15 @@ CROSSWALK = """
  <cornerLocal u="-2" v="-3.5" z="0"/></outline></object></objects>"""
 
 
-def street_text(speed: str = '<speed max="30" unit="mph"/>') -> str:
+def street_text() -> str:
     """One straight street of 120 m along +x, climbing 5 %, followed by an arc."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <OpenDRIVE><header revMajor="1" revMinor="4" name="" version="1" north="0" south="0" east="0"
  west="0"><geoReference><![CDATA[+proj=tmerc +lat_0=0 +lon_0=0]]></geoReference></header>
 <road name="a" length="120" id="1" junction="-1">
  <link><successor elementType="road" elementId="2" contactPoint="start"/></link>
- <type s="0" type="town">{speed}</type><type s="80" type="town"><speed max="10" unit="m/s"/></type>
+ <type s="0" type="town"><speed max="30" unit="mph"/></type>
+ <type s="80" type="town"><speed max="10" unit="m/s"/></type>
  <planView><geometry s="0" x="0" y="0" hdg="0" length="120"><line/></geometry></planView>
  <elevationProfile><elevation s="0" a="0" b="0.05" c="0" d="0"/></elevationProfile>
  {LANES}{CROSSWALK}{SIGNALS}</road>
@@ -69,8 +70,13 @@ def street_text(speed: str = '<speed max="30" unit="mph"/>') -> str:
 
 
 @pytest.fixture(scope="session")
-def street() -> Town:
-    return town_from_opendrive(street_text(), "Street")
+def street_opendrive() -> str:
+    return street_text()
+
+
+@pytest.fixture(scope="session")
+def street(street_opendrive: str) -> Town:
+    return town_from_opendrive(street_opendrive, "Street")
 
 
 @pytest.fixture(scope="session")

@@ -9,14 +9,8 @@ from jaywalk.town.opendrive import parse_opendrive, structure_errors
 from jaywalk.town.town import available_towns, load_town, town_from_opendrive
 
 
-def _text() -> str:
-    from conftest import street_text
-
-    return street_text()
-
-
-def test_loads_by_name_and_by_path(tmp_path, monkeypatch):
-    (tmp_path / "Corner.xodr.gz").write_bytes(gzip.compress(_text().encode()))
+def test_loads_by_name_and_by_path(tmp_path, monkeypatch, street_opendrive):
+    (tmp_path / "Corner.xodr.gz").write_bytes(gzip.compress(street_opendrive.encode()))
     monkeypatch.setenv("JAYWALK_TOWN_PATH", str(tmp_path))
     assert "Corner" in available_towns()
     by_name = load_town("Carla/Maps/corner_Opt")
@@ -26,8 +20,8 @@ def test_loads_by_name_and_by_path(tmp_path, monkeypatch):
     assert by_name.carla_map.name == "Carla/Maps/Corner"
 
 
-def test_unknown_name_lists_known_ones(tmp_path, monkeypatch):
-    (tmp_path / "Corner.xodr").write_text(_text())
+def test_unknown_name_lists_known_ones(tmp_path, monkeypatch, street_opendrive):
+    (tmp_path / "Corner.xodr").write_text(street_opendrive)
     monkeypatch.setenv("JAYWALK_TOWN_PATH", str(tmp_path))
     with pytest.raises(RegistryError, match=r"Unknown town 'Cornr'.*Did you mean 'Corner'"):
         load_town("Cornr")
@@ -49,8 +43,10 @@ def test_broken_text_is_refused_in_plain_words(text, message):
         town_from_opendrive(text, "broken")
 
 
-def test_structure_errors_name_the_place():
-    text = _text().replace('elementId="2"', 'elementId="99"').replace('id="2" j', 'id="1" j')
+def test_structure_errors_name_the_place(street_opendrive):
+    text = street_opendrive.replace('elementId="2"', 'elementId="99"').replace(
+        'id="2" j', 'id="1" j'
+    )
     errors = structure_errors(parse_opendrive(text, "x"))
     assert any("road '99', which does not exist" in error for error in errors)
     assert any("road id '1' is used more than once" in error for error in errors)

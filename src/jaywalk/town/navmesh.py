@@ -1,0 +1,240 @@
+"""The pedestrian mesh the client asks for: one Detour tile of one-cell squares.
+
+Cells are sidewalks and crosswalks; neighbours share an edge, so people change sides only at
+crosswalks. Mesh axes are (x, z, y) of CARLA's world. Layout and winding are the client's.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.ndimage import label
+
+from jaywalk.core.errors import DataError
+from jaywalk.town.fill import fill_polygon, fill_strip
+from jaywalk.town.ground import Ground, surface_height
+from jaywalk.town.lanes import LaneStrip
+from jaywalk.town.roads import FloatArray
+from jaywalk.town.surface import covered_nodes, strip_triangles
+
+SIDEWALK_AREA, CROSSWALK_AREA = 1, 2
+SIDEWALK_FLAG, CROSSWALK_FLAG = 2, 4
+_SET_MAGIC, _TILE_MAGIC = 0x4D534554, 0x444E4156
+_MAX_VERTICES = 0xFFFF
+_SMALLEST_CELLS = 12  # a smaller island only traps the people who are put there
+_NO_LINK = 0xFFFFFFFF
+_REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
+_ROADWAY = frozenset({"driving", "bidirectional", "parking", "stop", "biking", "entry", "exit",
+                      "onRamp", "offRamp", "restricted", "rail", "tram"})  # fmt: skip
+
+_POLYGON = np.dtype(
+    [("first_link", "<u4"), ("vertices", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"),
+     ("count", "u1"), ("area", "u1")]
+)  # fmt: skip
+_DETAIL = np.dtype(
+    [("vertex_base", "<u4"), ("triangle_base", "<u4"), ("vertex_count", "u1"),
+     ("triangle_count", "u1"), ("pad", "<u2")]
+)  # fmt: skip
+
+
+class NavMesh(NamedTuple):
+    """A pedestrian mesh read back from its bytes; vertices in CARLA's world axes."""
+
+    vertices_m: FloatArray  # (v, 3)
+    polygons: NDArray[np.int64]  # (p, 4) vertex numbers
+    neighbours: NDArray[np.int64]  # (p, 4) polygon numbers, -1 at a border
+    areas: NDArray[np.uint8]  # (p,) 1 sidewalk, 2 crosswalk
+
+
+class _Cells(NamedTuple):
+    """The walkable cells: row, column, area and height of each, in raster order."""
+
+    x0_m: float
+    y0_m: float
+    cell_m: float
+    areas: NDArray[np.uint8]  # (rows, columns), 0: not walkable
+    heights_m: NDArray[np.float64]  # (rows, columns)
+
+
+def build_navmesh(
+    strips: list[LaneStrip], crosswalks: list[FloatArray], ground: Ground, cell_m: float = 1.0
+) -> bytes:
+    """Bytes of the mesh; empty when the town has no sidewalk.
+
+    Cells grow in the rare town whose mesh would not fit the format's 65 535 vertices.
+    """
+    sidewalks = [strip for strip in strips if strip.kind == "sidewalk"]
+    if not sidewalks:
+        return b""
+    roadway = [strip for strip in strips if strip.kind in _ROADWAY]
+    while True:
+        cells = _walkable_cells(sidewalks, roadway, crosswalks, cell_m)
+        vertices, polygons = _polygons(cells, ground)
+        if len(vertices) <= _MAX_VERTICES:
+            return _pack(vertices, polygons, cell_m)
+        cell_m *= 1.2
+
+
+def _walkable_cells(
+    sidewalks: list[LaneStrip],
+    roadway: list[LaneStrip],
+    crosswalks: list[FloatArray],
+    cell_m: float,
+) -> _Cells:
+    triangles = strip_triangles(sidewalks)
+    points = np.concatenate([triangles.reshape(-1, 3)[:, :2], *(c[:, :2] for c in crosswalks)])
+    x0, y0 = (float(v) for v in np.floor(points.min(axis=0)) - 2.0)
+    columns, rows = (int(n) for n in np.ceil((points.max(axis=0) + 2.0 - (x0, y0)) / cell_m))
+    centre = (x0 + 0.5 * cell_m, y0 + 0.5 * cell_m)
+    nodes, node_heights = covered_nodes(triangles, *centre, cell_m, columns, rows)
+    areas = np.zeros((rows, columns), np.uint8)
+    heights = np.full((rows, columns), np.nan)
+    areas.flat[nodes] = SIDEWALK_AREA
+    heights.flat[nodes] = node_heights
+    road = np.zeros((rows, columns), np.uint8)
+    for strip in roadway:
+        fill_strip(road, x0, y0, cell_m, strip.inner_m, strip.outer_m, 1)
+    areas[(road == 1) & (areas == SIDEWALK_AREA)] = 0  # corners that cut across a junction mouth
+    for polygon in crosswalks:
+        _add_crosswalk(areas, heights, road, polygon, (x0, y0, cell_m))
+    pieces, _ = label(areas)
+    areas[np.bincount(pieces.ravel())[pieces] < _SMALLEST_CELLS] = 0
+    return _Cells(x0, y0, cell_m, areas, heights)
+
+
+def _add_crosswalk(
+    areas: NDArray[np.uint8],
+    heights: NDArray[np.float64],
+    road: NDArray[np.uint8],
+    polygon: FloatArray,
+    grid: tuple[float, float, float],
+) -> None:
+    """Mark a crosswalk, lengthened off the roadway until it touches the sidewalks."""
+    x0, y0, cell = grid
+    long = _lengthened(polygon[:, :2], _REACH_M)
+    corners = np.concatenate([polygon[:, :2], long])
+    low = np.maximum(((corners.min(axis=0) - (x0, y0)) / cell).astype(int) - 1, 0)
+    high = ((corners.max(axis=0) - (x0, y0)) / cell).astype(int) + 2
+    window = (slice(low[1], high[1]), slice(low[0], high[0]))
+    at = (x0 + low[0] * cell, y0 + low[1] * cell, cell)
+    core = np.zeros_like(areas[window])
+    fill_polygon(core, *at, np.ascontiguousarray(polygon[:, :2]), 1)
+    reach = np.zeros_like(core)
+    fill_polygon(reach, *at, long, 1)
+    free = ((core == 1) | ((reach == 1) & (road[window] == 0))) & (areas[window] != SIDEWALK_AREA)
+    pieces, _ = label(free)
+    # Pieces that the painted part does not touch lie behind the sidewalk.
+    new = free & np.isin(pieces, np.unique(pieces[(core == 1) & free]))
+    areas[window][new] = CROSSWALK_AREA
+    heights[window][new] = polygon[:, 2].mean()
+
+
+def _lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
+    """The polygon's box along its main axis, longer by ``by_m`` at both ends.
+
+    The main axis is the direction people walk in: across the road.
+    """
+    centre = polygon.mean(axis=0)
+    _, _, axes = np.linalg.svd(polygon - centre)
+    local = (polygon - centre) @ axes.T
+    low, high = local.min(axis=0), local.max(axis=0)
+    low[0] -= by_m
+    high[0] += by_m
+    corners = np.array([[low[0], low[1]], [low[0], high[1]], [high[0], high[1]], [high[0], low[1]]])
+    result: FloatArray = np.ascontiguousarray(corners @ axes + centre)
+    return result
+
+
+def _polygons(cells: _Cells, ground: Ground) -> tuple[FloatArray, NDArray[np.void]]:
+    """Vertices (in mesh axes) and polygon records of all walkable cells."""
+    rows, columns = cells.areas.shape
+    row, column = np.nonzero(cells.areas)
+    number = np.zeros((rows + 2, columns + 2), np.int64)  # 1-based, with a border of zeros
+    number[row + 1, column + 1] = np.arange(1, len(row) + 1)
+    # Winding (x-, y-), (x-, y+), (x+, y+), (x+, y-); edge k runs from vertex k to vertex k + 1.
+    corner = np.stack(
+        [(row + dy) * (columns + 1) + column + dx for dx, dy in ((0, 0), (0, 1), (1, 1), (1, 0))],
+        axis=1,
+    )
+    beside = np.stack(
+        [number[row + 1 + dy, column + 1 + dx] for dx, dy in ((-1, 0), (0, 1), (1, 0), (0, -1))],
+        axis=1,
+    )
+    used, index = np.unique(corner, return_inverse=True)
+    index = index.reshape(corner.shape)
+    near = np.zeros(len(used))
+    near[index] = cells.heights_m[row, column][:, None]
+    vertices = np.empty((len(used), 3))
+    vertices[:, 0] = cells.x0_m + (used % (columns + 1)) * cells.cell_m
+    vertices[:, 2] = cells.y0_m + (used // (columns + 1)) * cells.cell_m
+    vertices[:, 1] = _heights(ground, vertices[:, 0], vertices[:, 2], near)
+    records = np.zeros(len(row), _POLYGON)
+    area = cells.areas[row, column]
+    records["first_link"] = _NO_LINK
+    records["vertices"][:, :4] = np.minimum(index, _MAX_VERTICES)
+    records["neighbours"][:, :4] = np.minimum(beside, _MAX_VERTICES)
+    records["flags"] = np.where(area == SIDEWALK_AREA, SIDEWALK_FLAG, CROSSWALK_FLAG)
+    records["count"] = 4
+    records["area"] = area
+    return vertices, records
+
+
+@njit(cache=True)
+def _heights(
+    ground: Ground, x: NDArray[np.float64], y: NDArray[np.float64], near: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    out = np.empty(len(x))
+    for k in range(len(x)):
+        out[k] = surface_height(ground, x[k], y[k], near[k])
+    return out
+
+
+def _pack(vertices: FloatArray, polygons: NDArray[np.void], cell_m: float) -> bytes:
+    count = len(polygons)
+    links = int(np.count_nonzero(polygons["neighbours"]))
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    details = np.zeros(count, _DETAIL)
+    details["triangle_base"] = 2 * np.arange(count)
+    details["triangle_count"] = 2
+    triangles = np.tile(np.array([0, 1, 2, 0, 0, 2, 3, 0], np.uint8), count)
+    header = struct.pack(
+        "<15i3f3f3ff",
+        _TILE_MAGIC, 7, 0, 0, 0, 0, count, len(vertices), links, count, 0, 2 * count, 0, 0, count,
+        2.0, 0.3, 0.5, *low, *high, 1.0 / cell_m,
+    )  # fmt: skip
+    data = b"".join(
+        [header, vertices.astype("<f4").tobytes(), polygons.tobytes(), bytes(12 * links),
+         details.tobytes(), triangles.tobytes()]
+    )  # fmt: skip
+    bits = max(count - 1, 1).bit_length()
+    params = struct.pack("<5f2i", *low, high[0] - low[0], high[2] - low[2], 1, 1 << bits)
+    head = struct.pack("<3i", _SET_MAGIC, 1, 1) + params
+    return head + struct.pack("<Ii", 1 << bits, len(data)) + data
+
+
+def parse_navmesh(data: bytes) -> NavMesh:
+    """Read a one-tile mesh back; :class:`DataError` when it is not one."""
+    try:
+        magic, version, tiles = struct.unpack_from("<3i", data, 0)
+        _, size = struct.unpack_from("<Ii", data, 40)
+        fields = struct.unpack_from("<15i", data, 48)
+    except struct.error as error:
+        raise DataError(f"The pedestrian mesh is cut short ({len(data)} bytes).") from error
+    if (magic, version, tiles, fields[0]) != (_SET_MAGIC, 1, 1, _TILE_MAGIC):
+        raise DataError("The pedestrian mesh is not a one-tile Detour set of version 1.")
+    count, vertex_count, links = fields[6], fields[7], fields[8]
+    need = 100 + 12 * vertex_count + 32 * count + 12 * links + 12 * count + 8 * count
+    if size != need or len(data) != 48 + size:
+        raise DataError(f"The pedestrian mesh has {len(data)} bytes; its header says {48 + need}.")
+    vertices = np.frombuffer(data, "<f4", 3 * vertex_count, 148).reshape(-1, 3).astype(np.float64)
+    polygons = np.frombuffer(data, _POLYGON, count, 148 + 12 * vertex_count)
+    return NavMesh(
+        vertices[:, [0, 2, 1]],
+        polygons["vertices"][:, :4].astype(np.int64),
+        polygons["neighbours"][:, :4].astype(np.int64) - 1,
+        (polygons["area"] & 0x3F).astype(np.uint8),
+    )

@@ -1,0 +1,135 @@
+"""What the ground looks like from above: CARLA's semantic labels on a grid.
+
+Drawn from lane strips, lane markings and crosswalks; cell (row, column) covers
+``x0 + column * cell .. + cell`` and the same in y. Frame: CARLA's left-handed world, metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label
+
+from jaywalk.town.fill import fill_polygon, fill_strip
+from jaywalk.town.lanes import LaneStrip
+from jaywalk.town.markings import Marking, lane_markings, zebra_stripes
+from jaywalk.town.roads import FloatArray
+
+ROAD, SIDEWALK, TERRAIN, ROAD_LINE, GROUND = 1, 2, 10, 24, 25
+
+_LABELS = {
+    "driving": ROAD, "parking": ROAD, "shoulder": ROAD, "stop": ROAD, "biking": ROAD,
+    "bidirectional": ROAD, "entry": ROAD, "exit": ROAD, "onRamp": ROAD, "offRamp": ROAD,
+    "restricted": ROAD, "border": GROUND, "median": GROUND, "curb": SIDEWALK, "sidewalk": SIDEWALK,
+    "walking": SIDEWALK,
+}  # fmt: skip
+_RIM_M = 12.0
+_HOLE_M2 = 60.0  # the largest gap between turning lanes that is still taken for pavement
+# Later ones win: junction surfaces over the verges and sidewalks that cut through them.
+_ORDER = (GROUND, SIDEWALK, ROAD)
+
+
+class SemanticRaster(NamedTuple):
+    """Labels of the ground: 1 road, 2 sidewalk, 10 terrain, 24 road line, 25 other ground."""
+
+    x0_m: float
+    y0_m: float
+    cell_m: float
+    columns: int
+    rows: int
+    labels: NDArray[np.uint8]  # (rows, columns)
+
+
+def build_raster(
+    strips: list[LaneStrip],
+    crosswalks: list[FloatArray],
+    cell_m: float = 0.25,
+    window_m: tuple[float, float, float, float] | None = None,
+    margin_m: float = 15.0,
+) -> SemanticRaster:
+    """Draw the town, or only ``window_m`` = (x low, y low, x high, y high), at ``cell_m``."""
+    if window_m is not None:
+        # Drawn with a rim, so that a gap in a junction is seen whole, then cut back.
+        rim = int(np.ceil(_RIM_M / cell_m))
+        low, high = np.array(window_m[:2], float), np.array(window_m[2:], float)
+        wide = _draw(strips, crosswalks, cell_m, low - rim * cell_m, high + rim * cell_m)
+        labels = np.ascontiguousarray(wide.labels[rim:-rim, rim:-rim])
+        rows, columns = labels.shape
+        return SemanticRaster(float(low[0]), float(low[1]), cell_m, columns, rows, labels)
+    edges = [edge[:, :2] for strip in strips for edge in (strip.inner_m, strip.outer_m)]
+    points = np.concatenate(edges) if edges else np.zeros((1, 2))
+    low, high = np.floor(points.min(axis=0) - margin_m), np.ceil(points.max(axis=0) + margin_m)
+    return _draw(strips, crosswalks, cell_m, low, high)
+
+
+def _draw(
+    strips: list[LaneStrip],
+    crosswalks: list[FloatArray],
+    cell_m: float,
+    low: FloatArray,
+    high: FloatArray,
+) -> SemanticRaster:
+    columns, rows = (max(int(n), 1) for n in np.ceil((high - low) / cell_m))
+    labels = np.full((rows, columns), TERRAIN, np.uint8)
+    grid = (float(low[0]), float(low[1]), cell_m)
+    seen = [strip for strip in strips if _touches(strip, low, high)]
+    for layer in _ORDER:
+        for strip in seen:
+            if _LABELS.get(strip.kind) == layer:
+                fill_strip(labels, *grid, strip.inner_m, strip.outer_m, layer)
+    _close_holes(labels, cell_m)
+    for marking in _visible(lane_markings(seen, max(0.12, cell_m)), low, high):
+        fill_strip(labels, *grid, marking.left_m, marking.right_m, ROAD_LINE)
+    for polygon in crosswalks:
+        if (polygon[:, :2].max(axis=0) >= low).all() and (polygon[:, :2].min(axis=0) <= high).all():
+            for stripe in zebra_stripes(polygon):
+                fill_polygon(labels, *grid, stripe, ROAD_LINE)
+    return SemanticRaster(*grid, columns, rows, labels)
+
+
+def _close_holes(labels: NDArray[np.uint8], cell_m: float) -> None:
+    """Pave the slivers that connecting roads leave open inside junctions, in place.
+
+    A sliver beside a median is its tip and becomes ground; all others become road.
+    """
+    pieces, count = label(labels == TERRAIN)
+    if count == 0:
+        return
+    small = np.bincount(pieces.ravel()) * cell_m**2 < _HOLE_M2
+    small[0] = False
+    border = np.concatenate([pieces[0], pieces[-1], pieces[:, 0], pieces[:, -1]])
+    small[border] = False  # cut by the window: nobody knows how large it is
+    tips = np.zeros_like(small)
+    if (labels == GROUND).any():
+        for a, b in ((pieces[1:], labels[:-1]), (pieces[:-1], labels[1:]),
+                     (pieces[:, 1:], labels[:, :-1]), (pieces[:, :-1], labels[:, 1:])):  # fmt: skip
+            tips[a[b == GROUND]] = True
+    new = np.where(small, np.where(tips, GROUND, ROAD), 0).astype(np.uint8)[pieces]
+    np.copyto(labels, new, where=new > 0)
+
+
+def label_at(raster: SemanticRaster, x_m: float, y_m: float) -> int:
+    """Label at a place; terrain outside the raster."""
+    column = int(np.floor((x_m - raster.x0_m) / raster.cell_m))
+    row = int(np.floor((y_m - raster.y0_m) / raster.cell_m))
+    if 0 <= row < raster.rows and 0 <= column < raster.columns:
+        return int(raster.labels[row, column])
+    return TERRAIN
+
+
+def _touches(strip: LaneStrip, low: FloatArray, high: FloatArray) -> bool:
+    for axis in range(2):
+        inner, outer = strip.inner_m[:, axis], strip.outer_m[:, axis]
+        if max(inner.max(), outer.max()) < low[axis] or min(inner.min(), outer.min()) > high[axis]:
+            return False
+    return True
+
+
+def _visible(markings: list[Marking], low: FloatArray, high: FloatArray) -> Iterator[Marking]:
+    for marking in markings:
+        line = marking.left_m
+        if (line.max(axis=0) >= low - 1.0).all() and (line.min(axis=0) <= high + 1.0).all():
+            yield marking
