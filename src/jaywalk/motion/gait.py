@@ -62,7 +62,8 @@ def gait_rate_hz(speed_mps: float, leg_length_m: float) -> float:
     """Cycles per second of the gait phase; 0 when standing."""
     if speed_mps < 1e-3:
         return 0.0
-    return speed_mps / stride_length_m(speed_mps, leg_length_m)
+    stride: float = stride_length_m(speed_mps, leg_length_m)
+    return speed_mps / stride
 
 
 @njit(cache=True)

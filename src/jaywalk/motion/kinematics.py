@@ -83,9 +83,7 @@ def place_pose(frame: FloatArray, pose: FloatArray) -> FloatArray:
 
 
 @njit(cache=True)
-def world_poses(
-    mesh: FloatArray, actor_poses: FloatArray, drops_m: FloatArray
-) -> FloatArray:
+def world_poses(mesh: FloatArray, actor_poses: FloatArray, drops_m: FloatArray) -> FloatArray:
     """World transforms of whole skeletons.
 
     Args:

@@ -41,7 +41,8 @@ def _frame(direction: Vec3, hinge: Vec3) -> Quat:
     u = _unit(direction)
     dot = u[0] * hinge[0] + u[1] * hinge[1] + u[2] * hinge[2]
     n = _unit((hinge[0] - dot * u[0], hinge[1] - dot * u[1], hinge[2] - dot * u[2]))
-    return quat_from_columns(u, _cross(n, u), n)
+    q: Quat = quat_from_columns(u, _cross(n, u), n)
+    return q
 
 
 @njit(cache=True)

@@ -67,9 +67,7 @@ def with_bones(
     return out
 
 
-def bones_out(
-    rig: Rig, pose: FloatArray, actor_pose: FloatArray, drop_m: float
-) -> list[list[Any]]:
+def bones_out(rig: Rig, pose: FloatArray, actor_pose: FloatArray, drop_m: float) -> list[list[Any]]:
     """Answer of ``get_bones``: per bone ``[name, world, component, relative]``.
 
     Args:
@@ -98,9 +96,7 @@ class PoseOverride:
         self.snapshot: FloatArray | None = None
         self.weight = 0.0
 
-    def set_bones(
-        self, rig: Rig, animated: FloatArray, bones: Iterable[Sequence[Any]]
-    ) -> None:
+    def set_bones(self, rig: Rig, animated: FloatArray, bones: Iterable[Sequence[Any]]) -> None:
         """Overwrite the named bones of the snapshot."""
         base = animated if self.snapshot is None else self.snapshot
         self.snapshot = with_bones(rig, base, bones)

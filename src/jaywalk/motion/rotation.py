@@ -81,10 +81,11 @@ def quat_about_z(angle_rad: float) -> Quat:
 @njit(cache=True)
 def quat_from_rotator(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Quat:
     """Quaternion of an Unreal rotator: Rz(yaw) Ry(-pitch) Rx(-roll)."""
-    return quat_multiply(
+    q: Quat = quat_multiply(
         quat_multiply(quat_about_z(yaw_deg * _DEG), quat_about_y(-pitch_deg * _DEG)),
         quat_about_x(-roll_deg * _DEG),
     )
+    return q
 
 
 @njit(cache=True)
@@ -130,7 +131,7 @@ def quat_slerp(a: Quat, b: Quat, weight: float) -> Quat:
         angle = math.acos(dot)
         wa = math.sin((1.0 - weight) * angle) / math.sin(angle)
         wb = sign * math.sin(weight * angle) / math.sin(angle)
-    return quat_normalise(
+    q: Quat = quat_normalise(
         (
             wa * a[0] + wb * b[0],
             wa * a[1] + wb * b[1],
@@ -138,6 +139,7 @@ def quat_slerp(a: Quat, b: Quat, weight: float) -> Quat:
             wa * a[3] + wb * b[3],
         )
     )
+    return q
 
 
 @njit(cache=True)

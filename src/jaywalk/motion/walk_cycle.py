@@ -51,6 +51,7 @@ class RigTables(NamedTuple):
     rest_local: FloatArray  # (rigs, bones, 7)
     rest_mesh: FloatArray  # (rigs, bones, 7)
     leg_length_m: FloatArray  # (rigs,)
+    height_m: FloatArray  # (rigs,)
 
 
 @cache
@@ -62,6 +63,7 @@ def rig_tables() -> RigTables:
         np.stack([rig.rest_local for rig in rigs]),
         np.stack([rig.rest_mesh for rig in rigs]),
         np.array([rig.leg_length_m for rig in rigs]),
+        np.array([rig.height_m for rig in rigs]),
     )
 
 
@@ -154,9 +156,7 @@ def _hip_room(ankle: Vec3, hip: Vec3, reach_m: float) -> float:
 
 
 @njit(cache=True)
-def _hip_height(
-    phase: float, gait: Gait, leg_m: float, ankle_m: float, landing: Vec3
-) -> float:
+def _hip_height(phase: float, gait: Gait, leg_m: float, ankle_m: float, landing: Vec3) -> float:
     """Wanted height of the hip joints: an arch over each standing leg, a spring when running."""
     stand = ankle_m + 0.992 * leg_m
     low = landing[2] + math.sqrt(max((0.994 * leg_m) ** 2 - landing[1] ** 2, 0.1 * leg_m * leg_m))
@@ -236,7 +236,9 @@ def _pose_upper_body(
     _set_turn(local, rest, parents, CHEST, chest, spine)
     _set_turn(local, rest, parents, NECK, neck, chest)
     _set_turn(local, rest, parents, HEAD, head, neck)
-    amplitude = (21.0 + 16.0 * gait.run) * gait.vigour * (1.0 + 0.25 * _trait(style, 2)) * _DEG
+    amplitude = (
+        (21.0 + 10.0 * gait.run) * (1.0 + 0.25 * _trait(style, 2)) * _DEG * min(gait.vigour, 1.1)
+    )
     away = (9.0 + 2.0 * _trait(style, 3) + 4.0 * gait.run) * _DEG - 0.5 * breath
     bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * _trait(style, 4)) * _DEG
     for side_index in range(2):
@@ -246,7 +248,7 @@ def _pose_upper_body(
         ahead = -side * math.cos(_TURN * (phase - 0.03))
         centre = (-4.0 - 2.0 * gait.walk - 4.0 * gait.run) * _DEG
         swing = centre + lean + amplitude * ahead
-        elbow = bend + (10.0 + 8.0 * gait.run) * _DEG * gait.vigour * (0.5 + 0.5 * ahead)
+        elbow = bend + (10.0 + 2.0 * gait.run) * _DEG * gait.vigour * (0.5 + 0.5 * ahead)
         _pose_arm(local, rest, parents, arm, side, chest, swing, elbow, away)
 
 
