@@ -8,7 +8,7 @@ import pytest
 
 from jaywalk.core.errors import UsageError
 from jaywalk.core.frames import rotation_matrix_carla
-from jaywalk.motion import walk_cycle
+from jaywalk.motion import posing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig, rig_for_walker
 from jaywalk.motion.rotation import rotator_from_quat
 
@@ -74,7 +74,7 @@ def test_named_indices_of_the_kernels_match_the_data():
         "THIGH_R": "crl_thigh__R", "SHANK_R": "crl_leg__R", "FOOT_R": "crl_foot__R",
         "TOE_R": "crl_toe__R",
     }.items():  # fmt: skip
-        assert getattr(walk_cycle, constant) == index[bone], constant
+        assert getattr(posing, constant) == index[bone], constant
 
 
 @pytest.mark.parametrize(
