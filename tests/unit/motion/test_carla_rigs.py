@@ -104,6 +104,17 @@ def test_statures_fit_the_boxes_of_the_walkers():
         assert load_rig(name).height_m == pytest.approx(height, abs=0.13)
 
 
+def test_limbs_are_as_long_as_on_a_walker_of_the_simulator():
+    # lengths taken from published get_bones positions of walker.pedestrian.0022, CARLA 0.9.14
+    rig = load_rig("woman")
+    for bone, length in {
+        "crl_leg__R": 0.4629, "crl_foot__R": 0.4351, "crl_hand__L": 0.2491, "crl_spine__C": 0.1073,
+        "crl_handMiddle__L": 0.0961, "crl_handIndex01__L": 0.0465,
+    }.items():  # fmt: skip
+        measured = np.linalg.norm(rig.rest_local[rig.bone_index[bone], :3])
+        assert measured == pytest.approx(length, abs=1e-3), bone
+
+
 def test_rest_hands_are_mirror_images():
     for name in RIG_NAMES:
         rig = load_rig(name)
