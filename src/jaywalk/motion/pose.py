@@ -7,7 +7,7 @@ order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -15,10 +15,7 @@ from numba import njit
 from jaywalk.core.errors import UsageError
 from jaywalk.motion.carla_rigs import Rig
 from jaywalk.motion.kinematics import bone_report
-from jaywalk.motion.rotation import FloatArray, quat_from_rotator, quat_slerp
-
-#: A wire transform: [[x, y, z] in metres, [pitch, yaw, roll] in degrees].
-WireTransform: TypeAlias = Sequence[Sequence[float]]
+from jaywalk.motion.rotation import FloatArray, quat_slerp, transforms_from_rotators
 
 
 @njit(cache=True)
@@ -42,28 +39,30 @@ def blend(pose_a: FloatArray, pose_b: FloatArray, weight: float) -> FloatArray:
     return out
 
 
-def with_bones(
-    rig: Rig, pose: FloatArray, bones: Iterable[tuple[str, WireTransform] | Sequence[Any]]
-) -> FloatArray:
+def with_bones(rig: Rig, pose: FloatArray, bones: Iterable[Sequence[Any]]) -> FloatArray:
     """Return a copy of ``pose`` with the named bones replaced.
 
-    Transforms are absolute and relative to the parent bone, as in CARLA's ``set_bones``; names the
-    rig does not have are ignored, as CARLA does.
+    Entries are ``[name, [[x, y, z], [pitch, yaw, roll]]]`` in metres and degrees. They are absolute
+    and relative to the parent bone, as in CARLA's ``set_bones``; names the rig does not have are
+    ignored, as CARLA does.
 
     Raises:
-        UsageError: A number is not finite.
+        UsageError: A transform is not made of six finite numbers.
     """
     out: FloatArray = np.array(pose, dtype=np.float64)
-    for name, (location, rotation) in bones:
-        bone = rig.bone_index.get(name)
-        if bone is None:
-            continue
-        row = (*location, *quat_from_rotator(*(float(angle) for angle in rotation)))
-        if not np.isfinite(row).all():
-            raise UsageError(
-                f"bone {name!r} was given {[*location, *rotation]}; expected six finite numbers"
-            )
-        out[bone] = row
+    named = [entry for entry in bones if entry[0] in rig.bone_index]
+    if not named:
+        return out
+    try:
+        rows = np.array([[*entry[1][0], *entry[1][1]] for entry in named], dtype=np.float64)
+    except (TypeError, ValueError, IndexError):
+        rows = np.full((1, 6), np.nan)
+    if rows.shape != (len(named), 6) or not np.isfinite(rows).all():
+        raise UsageError(
+            f"bones {[entry[0] for entry in named]} were given {[entry[1] for entry in named]}; "
+            "expected for each [[x, y, z], [pitch, yaw, roll]] with finite numbers"
+        )
+    out[[rig.bone_index[entry[0]] for entry in named]] = transforms_from_rotators(rows)
     return out
 
 

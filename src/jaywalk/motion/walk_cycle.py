@@ -9,17 +9,36 @@ of the feet, which therefore neither slide nor sink.
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at
-from jaywalk.motion.kinematics import IntArray, mesh_pose
+from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.leg_ik import solve_leg
+from jaywalk.motion.lying import lying_pose, rest_on_ground
 from jaywalk.motion.pose import blend_into
+from jaywalk.motion.posing import (
+    ARM_L,
+    ARM_R,
+    CHEST,
+    FOOT_L,
+    FOOT_R,
+    HEAD,
+    HIPS,
+    NECK,
+    SPINE,
+    THIGH_L,
+    THIGH_R,
+    TOE_L,
+    TOE_R,
+    RigTables,
+    copy_pose,
+    rest_offset,
+    set_hips,
+    set_turn,
+    trait,
+)
 from jaywalk.motion.rotation import (
     FloatArray,
     Quat,
@@ -27,94 +46,15 @@ from jaywalk.motion.rotation import (
     quat_about_x,
     quat_about_y,
     quat_about_z,
-    quat_conjugate,
     quat_multiply,
-    quat_normalise,
     quat_rotate,
 )
 
-# Places in the bone order of carla_rigs.json, as constants the compiler can see.
-ROOT, HIPS, SPINE, CHEST, NECK, HEAD = 0, 1, 2, 3, 28, 29
-ARM_L, FOREARM_L, HAND_L = 5, 6, 7
-ARM_R, FOREARM_R, HAND_R = 33, 34, 35
-THIGH_R, SHANK_R, FOOT_R, TOE_R = 56, 57, 58, 59
-THIGH_L, SHANK_L, FOOT_L, TOE_L = 61, 62, 63, 64
+# Looped over, since every constant argument would be compiled as a function of its own.
+_TRUNK = np.array([SPINE, CHEST, NECK, HEAD], dtype=np.int64)
 
 _DEG = math.pi / 180.0
 _TURN = 2.0 * math.pi
-
-
-class RigTables(NamedTuple):
-    """All rigs stacked for compiled kernels; the first axis is the rig index."""
-
-    parents: IntArray  # (bones,)
-    rest_local: FloatArray  # (rigs, bones, 7)
-    rest_mesh: FloatArray  # (rigs, bones, 7)
-    leg_length_m: FloatArray  # (rigs,)
-    height_m: FloatArray  # (rigs,)
-
-
-@cache
-def rig_tables() -> RigTables:
-    """Stack the four rigs in the order of ``RIG_NAMES``."""
-    rigs = [load_rig(name) for name in RIG_NAMES]
-    return RigTables(
-        rigs[0].parents.copy(),
-        np.stack([rig.rest_local for rig in rigs]),
-        np.stack([rig.rest_mesh for rig in rigs]),
-        np.array([rig.leg_length_m for rig in rigs]),
-        np.array([rig.height_m for rig in rigs]),
-    )
-
-
-@njit(cache=True)
-def _trait(style: float, number: int) -> float:
-    """One of a walker's personal traits, in -1..1, from its style number."""
-    value = style * (12.9898 + 7.233 * number) + 0.731 * number
-    return 2.0 * (value - math.floor(value)) - 1.0
-
-
-@njit(cache=True)
-def _rest_quat(rest: FloatArray, bone: int) -> Quat:
-    return (rest[bone, 3], rest[bone, 4], rest[bone, 5], rest[bone, 6])
-
-
-@njit(cache=True)
-def _rest_offset(rest: FloatArray, bone: int, parent: int) -> Vec3:
-    return (
-        rest[bone, 0] - rest[parent, 0],
-        rest[bone, 1] - rest[parent, 1],
-        rest[bone, 2] - rest[parent, 2],
-    )
-
-
-@njit(cache=True)
-def _set_turn(
-    local: FloatArray, rest: FloatArray, parents: IntArray, bone: int, turn: Quat, above: Quat
-) -> None:
-    """Write the parent-relative rotation that turns a bone by ``turn`` from rest, in mesh space.
-
-    ``above`` is the turn of its parent.
-    """
-    relative = quat_multiply(quat_conjugate(above), turn)
-    q = quat_multiply(
-        quat_conjugate(_rest_quat(rest, parents[bone])),
-        quat_multiply(relative, _rest_quat(rest, bone)),
-    )
-    q = quat_normalise(q)
-    local[bone, 3], local[bone, 4], local[bone, 5], local[bone, 6] = q[0], q[1], q[2], q[3]
-
-
-@njit(cache=True)
-def _set_hips(local: FloatArray, rest: FloatArray, position: Vec3) -> None:
-    """Put the hips at a place in mesh space."""
-    delta = (
-        position[0] - rest[ROOT, 0],
-        position[1] - rest[ROOT, 1],
-        position[2] - rest[ROOT, 2],
-    )
-    v = quat_rotate(quat_conjugate(_rest_quat(rest, ROOT)), delta)
-    local[HIPS, 0], local[HIPS, 1], local[HIPS, 2] = v[0], v[1], v[2]
 
 
 @njit(cache=True)
@@ -178,9 +118,9 @@ def _pose_leg(
     knee_yaw = quat_about_z(-side * 0.6 * toe_out_rad)
     pole = quat_rotate(knee_yaw, (0.0, 1.0, 0.0))
     turn_thigh, turn_shank = solve_leg(
-        hip, ankle, pole, _rest_offset(rest, shank, thigh), _rest_offset(rest, foot_bone, shank)
+        hip, ankle, pole, rest_offset(rest, shank, thigh), rest_offset(rest, foot_bone, shank)
     )
-    along = _rest_offset(rest, toe, foot_bone)
+    along = rest_offset(rest, toe, foot_bone)
     rest_yaw = math.atan2(along[0], along[1])
     turn_foot = quat_multiply(
         quat_multiply(quat_about_z(-side * toe_out_rad), quat_about_x(foot.pitch_rad)),
@@ -190,10 +130,10 @@ def _pose_leg(
     turn_toe = quat_multiply(
         quat_multiply(quat_about_z(-side * toe_out_rad), toe_pitch), quat_about_z(rest_yaw)
     )
-    _set_turn(local, rest, parents, thigh, turn_thigh, pelvis_turn)
-    _set_turn(local, rest, parents, shank, turn_shank, turn_thigh)
-    _set_turn(local, rest, parents, foot_bone, turn_foot, turn_shank)
-    _set_turn(local, rest, parents, toe, turn_toe, turn_foot)
+    set_turn(local, rest, parents, thigh, turn_thigh, pelvis_turn)
+    set_turn(local, rest, parents, shank, turn_shank, turn_thigh)
+    set_turn(local, rest, parents, foot_bone, turn_foot, turn_shank)
+    set_turn(local, rest, parents, toe, turn_toe, turn_foot)
 
 
 @njit(cache=True)
@@ -210,9 +150,9 @@ def _pose_arm(
     turn = quat_multiply(turn, inward)
     turn_fore = quat_multiply(turn, quat_about_z(side * elbow_rad))
     turn_hand = quat_multiply(turn_fore, quat_about_z(-side * 0.08))
-    _set_turn(local, rest, parents, arm, turn, chest)
-    _set_turn(local, rest, parents, forearm, turn_fore, turn)
-    _set_turn(local, rest, parents, hand, turn_hand, turn_fore)
+    set_turn(local, rest, parents, arm, turn, chest)
+    set_turn(local, rest, parents, forearm, turn_fore, turn)
+    set_turn(local, rest, parents, hand, turn_hand, turn_fore)
 
 
 @njit(cache=True)
@@ -222,7 +162,7 @@ def _pose_upper_body(
 ) -> None:  # fmt: skip
     """Trunk, head and arms: counter-rotation, lean, breathing, and arms against the legs."""
     idle = 1.0 - gait.walk
-    lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * _trait(style, 1)) * _DEG
+    lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * trait(style, 1.0)) * _DEG
     breath = 0.8 * _DEG * math.sin(_TURN * (0.25 * time_s + style)) * (0.3 + 0.7 * idle)
     twist = -(5.0 + 3.0 * gait.run) * _DEG * gait.vigour * math.cos(_TURN * phase)
     gaze = idle * 14.0 * _DEG * math.sin(_TURN * (0.071 * time_s + 3.0 * style))
@@ -232,15 +172,13 @@ def _pose_upper_body(
     chest = quat_multiply(quat_about_x(-lean + breath), quat_about_z(twist))
     neck = quat_multiply(quat_about_x(-0.5 * lean), quat_about_z(0.3 * twist + 0.4 * gaze))
     head = quat_multiply(quat_about_x(-0.2 * lean), quat_about_z(gaze))
-    _set_turn(local, rest, parents, SPINE, spine, pelvis)
-    _set_turn(local, rest, parents, CHEST, chest, spine)
-    _set_turn(local, rest, parents, NECK, neck, chest)
-    _set_turn(local, rest, parents, HEAD, head, neck)
-    amplitude = (
-        (21.0 + 10.0 * gait.run) * (1.0 + 0.25 * _trait(style, 2)) * _DEG * min(gait.vigour, 1.1)
-    )
-    away = (9.0 + 2.0 * _trait(style, 3) + 4.0 * gait.run) * _DEG - 0.5 * breath
-    bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * _trait(style, 4)) * _DEG
+    turns = (pelvis, spine, chest, neck, head)
+    for i in range(4):
+        set_turn(local, rest, parents, _TRUNK[i], turns[i + 1], turns[i])
+    amplitude = (21.0 + 10.0 * gait.run) * (1.0 + 0.25 * trait(style, 2.0)) * _DEG
+    amplitude *= min(gait.vigour, 1.1)
+    away = (9.0 + 2.0 * trait(style, 3.0) + 4.0 * gait.run) * _DEG - 0.5 * breath
+    bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * trait(style, 4.0)) * _DEG
     for side_index in range(2):
         side = 1.0 if side_index == 0 else -1.0
         arm = ARM_L if side_index == 0 else ARM_R
@@ -259,7 +197,7 @@ def moving_pose(
 ) -> None:  # fmt: skip
     """Write the standing, walking or running pose (bones, 7) of one walker to ``out``."""
     rest, parents, leg = tables.rest_mesh[rig], tables.parents, tables.leg_length_m[rig]
-    out[:] = tables.rest_local[rig]
+    copy_pose(tables.rest_local[rig], out)
     gait = gait_at(speed_mps, leg)
     phase_l = phase - math.floor(phase)
     phase_r = phase_l + 0.5 - math.floor(phase_l + 0.5)
@@ -272,9 +210,9 @@ def moving_pose(
     pelvis = quat_multiply(
         quat_about_z(yaw), quat_multiply(quat_about_y(list_), quat_about_x(pitch))
     )
-    toe_out = (8.0 - 4.0 * gait.run + 4.0 * _trait(style, 5)) * _DEG
+    toe_out = (8.0 - 4.0 * gait.run + 4.0 * trait(style, 5.0)) * _DEG
     width = rest[THIGH_L, 0]
-    spread = width * (1.05 + 0.2 * _trait(style, 6) - 0.45 * gait.walk - 0.25 * gait.run)
+    spread = width * (1.05 + 0.2 * trait(style, 6.0) - 0.45 * gait.walk - 0.25 * gait.run)
     left = foot_at(phase_l, gait, leg)
     right = foot_at(phase_r, gait, leg)
     ankle_l = _ankle_target(rest, FOOT_L, TOE_L, left, 1.0, gait, spread, toe_out)
@@ -285,8 +223,8 @@ def moving_pose(
     sway = 0.022 * leg * gait.vigour * math.cos(cycle - 0.3 * _TURN) * (1.0 - 0.5 * gait.run)
     sway += idle * 0.012 * leg * math.sin(_TURN * (0.11 * time_s + 2.0 * style))
     surge = idle * 0.006 * leg * math.sin(_TURN * (0.17 * time_s + style))
-    off_l = quat_rotate(pelvis, _rest_offset(rest, THIGH_L, HIPS))
-    off_r = quat_rotate(pelvis, _rest_offset(rest, THIGH_R, HIPS))
+    off_l = quat_rotate(pelvis, rest_offset(rest, THIGH_L, HIPS))
+    off_r = quat_rotate(pelvis, rest_offset(rest, THIGH_R, HIPS))
     middle_y = 0.5 * (off_l[1] + off_r[1])
     drop = 0.5 * (off_l[2] + off_r[2])
     x, y = sway, surge - middle_y
@@ -296,58 +234,19 @@ def moving_pose(
     room_l = _hip_room(ankle_l, hip_l, 0.996 * leg) - off_l[2]
     room_r = _hip_room(ankle_r, hip_r, 0.996 * leg) - off_r[2]
     z = min(z, min(room_l, room_r))
-    _set_hips(out, rest, (x, y, z))
-    _set_turn(out, rest, parents, HIPS, pelvis, (1.0, 0.0, 0.0, 0.0))
+    set_hips(out, rest, (x, y, z))
+    set_turn(out, rest, parents, HIPS, pelvis, (1.0, 0.0, 0.0, 0.0))
     hip_l = (hip_l[0], hip_l[1], z + off_l[2])
     hip_r = (hip_r[0], hip_r[1], z + off_r[2])
-    _pose_leg(out, rest, parents, THIGH_L, hip_l, ankle_l, pelvis, left, 1.0, toe_out)
-    _pose_leg(out, rest, parents, THIGH_R, hip_r, ankle_r, pelvis, right, -1.0, toe_out)
-    _pose_upper_body(out, rest, parents, gait, phase_l, time_s, style, pelvis)
-
-
-@njit(cache=True)
-def _rest_on_ground(
-    local: FloatArray, rest: FloatArray, parents: IntArray, height_m: float
-) -> None:
-    """Shift the hips so that the lowest joint lies ``height_m`` (its flesh) above the ground."""
-    mesh = mesh_pose(local, parents)
-    lowest = np.inf
-    for bone in range(HIPS, mesh.shape[0]):
-        lowest = min(lowest, mesh[bone, 2])
-    z = mesh[HIPS, 2] + height_m - lowest
-    _set_hips(local, rest, (mesh[HIPS, 0], mesh[HIPS, 1], z))
-
-
-@njit(cache=True)
-def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> None:
-    """Write the pose of a knocked-down walker, on the back or on the front by its style."""
-    rest, parents = tables.rest_mesh[rig], tables.parents
-    out[:] = tables.rest_local[rig]
-    face_up = 1.0 if _trait(style, 7) > 0.0 else -1.0
-    body = quat_multiply(
-        quat_about_z(0.4 * _trait(style, 8)), quat_about_x(face_up * 0.5 * math.pi)
-    )
-    none = (1.0, 0.0, 0.0, 0.0)
-    _set_hips(out, rest, (0.0, 0.0, 0.0))
-    _set_turn(out, rest, parents, HIPS, body, none)
     for side_index in range(2):
-        side = 1.0 if side_index == 0 else -1.0
-        thigh = THIGH_L if side_index == 0 else THIGH_R
-        arm = ARM_L if side_index == 0 else ARM_R
-        trait = _trait(style, 9 + side_index)
-        # all limbs spread in the plane of the ground
-        thigh_turn = quat_multiply(body, quat_about_y(-side * (0.16 + 0.10 * trait)))
-        shank_turn = quat_multiply(thigh_turn, quat_about_y(side * (0.18 + 0.16 * trait)))
-        foot_turn = quat_multiply(shank_turn, quat_about_x(-0.6))
-        _set_turn(out, rest, parents, thigh, thigh_turn, body)
-        _set_turn(out, rest, parents, thigh + 1, shank_turn, thigh_turn)
-        _set_turn(out, rest, parents, thigh + 2, foot_turn, shank_turn)
-        arm_turn = quat_multiply(body, quat_about_y(side * (0.7 + 0.4 * trait)))
-        # undo the rest bend of the elbow, which would lift or bury the hand
-        fore_turn = quat_multiply(arm_turn, quat_about_z(-side * 0.26))
-        _set_turn(out, rest, parents, arm, arm_turn, body)
-        _set_turn(out, rest, parents, arm + 1, fore_turn, arm_turn)
-    _rest_on_ground(out, rest, parents, 0.05 * tables.leg_length_m[rig])
+        is_left = side_index == 0
+        side = 1.0 if is_left else -1.0
+        thigh = THIGH_L if is_left else THIGH_R
+        hip = hip_l if is_left else hip_r
+        ankle = ankle_l if is_left else ankle_r
+        foot = left if is_left else right
+        _pose_leg(out, rest, parents, thigh, hip, ankle, pelvis, foot, side, toe_out)
+    _pose_upper_body(out, rest, parents, gait, phase_l, time_s, style, pelvis)
 
 
 @njit(cache=True)
@@ -378,10 +277,10 @@ def animate_walkers(
         if down[i] > 0.0:
             lying_pose(tables, rigs[i], styles[i], lying)
             if down[i] >= 1.0:
-                out[i] = lying
+                copy_pose(lying, out[i])
             else:
                 blend_into(out[i], lying, down[i], out[i])
                 rest = tables.rest_mesh[rigs[i]]
                 flesh = (0.025 + 0.025 * down[i]) * tables.leg_length_m[rigs[i]]
-                _rest_on_ground(out[i], rest, tables.parents, flesh)
+                rest_on_ground(out[i], rest, tables.parents, flesh)
     return out

@@ -8,7 +8,7 @@ import pytest
 
 from jaywalk.core.errors import UsageError
 from jaywalk.core.frames import rotation_matrix_carla
-from jaywalk.motion import walk_cycle
+from jaywalk.motion import posing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig, rig_for_walker
 from jaywalk.motion.rotation import rotator_from_quat
 
@@ -74,7 +74,7 @@ def test_named_indices_of_the_kernels_match_the_data():
         "THIGH_R": "crl_thigh__R", "SHANK_R": "crl_leg__R", "FOOT_R": "crl_foot__R",
         "TOE_R": "crl_toe__R",
     }.items():  # fmt: skip
-        assert getattr(walk_cycle, constant) == index[bone], constant
+        assert getattr(posing, constant) == index[bone], constant
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,17 @@ def test_statures_fit_the_boxes_of_the_walkers():
     # twice the half heights of CARLA's adult, small child and bigger child walkers
     for name, height in {"man": 1.86, "woman": 1.86, "girl": 1.10, "boy": 1.30}.items():
         assert load_rig(name).height_m == pytest.approx(height, abs=0.13)
+
+
+def test_limbs_are_as_long_as_on_a_walker_of_the_simulator():
+    # lengths taken from published get_bones positions of walker.pedestrian.0022, CARLA 0.9.14
+    rig = load_rig("woman")
+    for bone, length in {
+        "crl_leg__R": 0.4629, "crl_foot__R": 0.4351, "crl_hand__L": 0.2491, "crl_spine__C": 0.1073,
+        "crl_handMiddle__L": 0.0961, "crl_handIndex01__L": 0.0465,
+    }.items():  # fmt: skip
+        measured = np.linalg.norm(rig.rest_local[rig.bone_index[bone], :3])
+        assert measured == pytest.approx(length, abs=1e-3), bone
 
 
 def test_rest_hands_are_mirror_images():

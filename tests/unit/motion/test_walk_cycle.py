@@ -8,7 +8,8 @@ from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.gait import gait_at, gait_rate_hz, stride_length_m
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.motion.limbs import LIMBS, limb_capsules, walker_capsules
-from jaywalk.motion.walk_cycle import animate_walkers, rig_tables
+from jaywalk.motion.posing import rig_tables
+from jaywalk.motion.walk_cycle import animate_walkers
 
 STEPS = 120
 

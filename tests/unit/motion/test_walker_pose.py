@@ -54,6 +54,9 @@ def test_set_bones_is_absolute_and_ignores_unknown_names():
     np.testing.assert_array_equal(pose[others], rig.rest_local[others])
     with pytest.raises(UsageError, match="crl_arm__L"):
         with_bones(rig, pose, [("crl_arm__L", [[float("nan"), 0, 0], [0, 0, 0]])])
+    for broken in ([[0, 0], [0, 0, 0]], [[0, 0, 0]], ["a", "b"], None):
+        with pytest.raises(UsageError, match="expected for each"):
+            with_bones(rig, pose, [("crl_arm__L", broken), ("crl_arm__R", wanted)])
 
 
 def test_blend_goes_half_way():
