@@ -247,17 +247,21 @@ def _scenery_contacts(
 
 @njit(cache=True)
 def _in_order(out: Any, count: int) -> None:
-    """Insertion sort by (row_a, row_b, scenery); contacts are few."""
-    for k in range(1, count):
-        m = k
-        while m > 0:
-            p, q = out[m - 1], out[m]
-            if (p["row_a"], p["row_b"], p["scenery"]) <= (q["row_a"], q["row_b"], q["scenery"]):
-                break
-            kept = out[m - 1 : m].copy()
-            out[m - 1 : m] = out[m : m + 1]
-            out[m : m + 1] = kept
-            m -= 1
+    """Sort by (row_a, row_b, scenery), whatever order the sweep found the contacts in."""
+    keys = np.empty(count, np.int64)
+    for k in range(count):
+        contact = out[k]
+        # A contact has either another row or a scenery index; both are far below 2 ** 24.
+        key = np.int64(contact["row_a"]) << np.int64(32)
+        if contact["row_b"] >= 0:
+            key += (np.int64(1) << np.int64(31)) + contact["row_b"]
+        else:
+            key += contact["scenery"]
+        keys[k] = key
+    order = np.argsort(keys)
+    kept = out[:count].copy()
+    for k in range(count):
+        out[k : k + 1] = kept[order[k] : order[k] + 1]
 
 
 @njit(cache=True)
@@ -318,7 +322,8 @@ def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDAr
             if _meet(a, round_a, b, round_b, scratch, contact):
                 contact["row_a"], contact["row_b"], contact["scenery"] = row_a, row_b, -1
                 count += 1
-    _in_order(out, count)
+    if count > 1:
+        _in_order(out, count)
     return count
 
 
