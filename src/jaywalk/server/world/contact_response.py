@@ -15,7 +15,9 @@ _RESTING_MPS: Final = 1.0  # slower approaches do not bounce
 _FRICTION: Final = 0.3
 _PASSES: Final = 4
 _SLOP_M: Final = 0.01  # overlap left alone, keeps resting contacts alive without jitter
+_ALONE_SHARE: Final = 0.85
 _KNOCK_DOWN_MPS: Final = 1.75
+_STRIKING_MPS: Final = 1.0  # a slower vehicle was walked into, it did not hit anybody
 _THROW_SHARE: Final = 0.15  # of the approach speed, upwards
 _MAX_THROW_MPS: Final = 3.0
 
@@ -119,6 +121,11 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
     if depth <= 0.0 or a_im + b_im <= 0.0:
         return
     share = a_im / (a_im + b_im)
+    # What is much lighter makes room alone: people do not shove parked cars.
+    if share > _ALONE_SHARE:
+        share = 1.0
+    elif share < 1.0 - _ALONE_SHARE:
+        share = 0.0
     a["x"] += contact["nx"] * depth * share
     a["y"] += contact["ny"] * depth * share
     if not fixed_b:
@@ -128,10 +135,20 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
 
 @njit(cache=True)
 def _knock_down(row: Any, closing_mps: float) -> None:
-    if row["kind"] == WALKER and closing_mps > _KNOCK_DOWN_MPS and row["down_s"] <= 0.0:
-        row["down_s"] = np.inf
-        row["vz"] = min(_THROW_SHARE * closing_mps, _MAX_THROW_MPS)
-        row["settled"] = 0
+    """A person whom a vehicle hit falls and is thrown up a little."""
+    row["down_s"] = np.inf
+    row["vz"] = min(_THROW_SHARE * closing_mps, _MAX_THROW_MPS)
+    row["settled"] = 0
+
+
+@njit(cache=True)
+def _is_struck(person: Any, other: Any, contact: Any) -> bool:
+    """Whether this contact knocks a person down; judged before the response."""
+    if person["kind"] != WALKER or other["kind"] != VEHICLE or person["down_s"] > 0.0:
+        return False
+    vx, vy = _point_velocity(other, contact["px"], contact["py"])
+    strike = abs(vx * contact["nx"] + vy * contact["ny"])
+    return bool(contact["closing_mps"] > _KNOCK_DOWN_MPS and strike > _STRIKING_MPS)
 
 
 @njit(cache=True)
@@ -170,6 +187,12 @@ def resolve_contacts(actors: NDArray[Any], contacts: NDArray[Any], count: int, d
         closing = max(-(vx * contact["nx"] + vy * contact["ny"]), 0.0)
         contact["closing_mps"] = closing
         bias[k] = _RESTITUTION * closing if closing > _RESTING_MPS else 0.0
+        if contact["row_b"] >= 0:
+            b = actors[contact["row_b"]]
+            if _is_struck(a, b, contact):
+                _knock_down(a, closing)
+            if _is_struck(b, a, contact):
+                _knock_down(b, closing)
     for _ in range(_PASSES):
         for k in range(count):
             _exchange(actors, contacts[k], bias[k], done[k])
@@ -182,7 +205,6 @@ def resolve_contacts(actors: NDArray[Any], contacts: NDArray[Any], count: int, d
             index = contact["row_a"] if side == 0 else contact["row_b"]
             if index >= 0 and movable(actors[index]):
                 row = actors[index]
-                _knock_down(row, contact["closing_mps"])
                 _take_velocity(row)
                 share = (1.0 if side == 0 else -1.0) / (max(row["mass"], 1.0) * dt_s)
                 row["ax"] += contact["ix"] * share

@@ -29,6 +29,7 @@ _LOW_M: Final = 0.24  # lower props are driven over
 _TOUCH_HEIGHT_M: Final = 0.05  # least common height of two actors in contact
 _DEEP_M: Final = 0.25  # deeper overlaps are traced back along the step
 _TRACE_M: Final = 0.2  # spacing of the poses tried then
+_SIDELONG_M: Final = 0.03
 
 CONTACT: Final = np.dtype(
     [
@@ -136,10 +137,36 @@ def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, 
 
 
 @njit(cache=True)
+def _trace(
+    a: Shapes, a_round: bool, b: Shapes, b_round: bool, moved: float, at_a: Shapes, at_b: Shapes
+) -> float:
+    """Share of the step at which two shapes first overlapped, to about a centimetre."""
+    tries = min(int(np.ceil(moved / _TRACE_M)), 32)
+    for k in range(tries + 1):
+        _set_back(a, k / tries, at_a)
+        _set_back(b, k / tries, at_b)
+        if _overlap(at_a, a_round, at_b, b_round)[0] <= 0.0:
+            continue
+        if k == 0:
+            return 0.0
+        apart, met = (k - 1) / tries, k / tries
+        for _ in range(4):
+            middle = 0.5 * (apart + met)
+            _set_back(a, middle, at_a)
+            _set_back(b, middle, at_b)
+            if _overlap(at_a, a_round, at_b, b_round)[0] > 0.0:
+                met = middle
+            else:
+                apart = middle
+        return met
+    return 1.0
+
+
+@njit(cache=True)
 def _meet(
     a: Shapes, a_round: bool, b: Shapes, b_round: bool, scratch: Shapes, contact: Any
 ) -> bool:
-    """Narrow phase of one pair; a deep overlap is traced back to where the two first met."""
+    """Narrow phase of one pair; an overlap that came about fast is traced to where the two met."""
     depth, nx, ny = _overlap(a, a_round, b, b_round)
     if depth <= 0.0:
         return False
@@ -148,20 +175,18 @@ def _meet(
     at_a[:], at_b[:] = a, b
     rx, ry = a[_DX] - b[_DX], a[_DY] - b[_DY]
     moved = np.sqrt(rx * rx + ry * ry)
-    if depth > _DEEP_M and moved > _TRACE_M:
-        tries = min(int(np.ceil(moved / _TRACE_M)), 32)
-        for k in range(tries):
-            share = k / tries
-            _set_back(a, share, at_a)
-            _set_back(b, share, at_b)
-            found, fx, fy = _overlap(at_a, a_round, at_b, b_round)
-            if found > 0.0:
-                # Overlapping deeply before the step even began tells nothing of the direction.
-                if k > 0 or found <= _DEEP_M:
-                    when, depth, nx, ny = share, found, fx, fy
-                break
-        _set_back(a, when, at_a)
-        _set_back(b, when, at_b)
+    # The shortest way out is not the way in when the motion along it is less than the depth.
+    sidelong = -(rx * nx + ry * ny) < depth - _SIDELONG_M
+    if moved > _TRACE_M and (depth > _DEEP_M or sidelong):
+        met = _trace(a, a_round, b, b_round, moved, at_a, at_b)
+        _set_back(a, met, at_a)
+        _set_back(b, met, at_b)
+        found, fx, fy = _overlap(at_a, a_round, at_b, b_round)
+        # What overlapped before the step began tells nothing new, unless it went deep since.
+        if found > 0.0 and (met > 0.0 or found <= _DEEP_M < depth):
+            when, depth, nx, ny = met, found, fx, fy
+        else:
+            at_a[:], at_b[:] = a, b
     contact["when"] = when
     contact["nx"], contact["ny"], contact["nz"] = nx, ny, 0.0
     contact["depth_m"] = depth
@@ -222,17 +247,21 @@ def _scenery_contacts(
 
 @njit(cache=True)
 def _in_order(out: Any, count: int) -> None:
-    """Insertion sort by (row_a, row_b, scenery); contacts are few."""
-    for k in range(1, count):
-        m = k
-        while m > 0:
-            p, q = out[m - 1], out[m]
-            if (p["row_a"], p["row_b"], p["scenery"]) <= (q["row_a"], q["row_b"], q["scenery"]):
-                break
-            kept = out[m - 1 : m].copy()
-            out[m - 1 : m] = out[m : m + 1]
-            out[m : m + 1] = kept
-            m -= 1
+    """Sort by (row_a, row_b, scenery), whatever order the sweep found the contacts in."""
+    keys = np.empty(count, np.int64)
+    for k in range(count):
+        contact = out[k]
+        # A contact has either another row or a scenery index; both are far below 2 ** 24.
+        key = np.int64(contact["row_a"]) << np.int64(32)
+        if contact["row_b"] >= 0:
+            key += (np.int64(1) << np.int64(31)) + contact["row_b"]
+        else:
+            key += contact["scenery"]
+        keys[k] = key
+    order = np.argsort(keys)
+    kept = out[:count].copy()
+    for k in range(count):
+        out[k : k + 1] = kept[order[k] : order[k] + 1]
 
 
 @njit(cache=True)
@@ -293,7 +322,8 @@ def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDAr
             if _meet(a, round_a, b, round_b, scratch, contact):
                 contact["row_a"], contact["row_b"], contact["scenery"] = row_a, row_b, -1
                 count += 1
-    _in_order(out, count)
+    if count > 1:
+        _in_order(out, count)
     return count
 
 

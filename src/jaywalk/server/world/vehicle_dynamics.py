@@ -152,8 +152,11 @@ def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
 
 
 @njit(cache=True)
-def _follow_ground(row: Any, model: Any, ground: Ground, dt_s: float) -> None:
-    """Height, pitch and roll from the surface under the four wheels; falling when far above it."""
+def _follow_ground(row: Any, model: Any, ground: Ground, tilt: float, dt_s: float) -> None:
+    """Height, pitch and roll from the surface under the four wheels; falling when far above it.
+
+    ``tilt`` is the share of the way to the new pitch and roll that a moving car goes this step.
+    """
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
     wx, wy, z = model["wheel_x_m"], model["wheel_y_m"], row["z"]
     x, y = row["x"], row["y"]
@@ -177,7 +180,7 @@ def _follow_ground(row: Any, model: Any, ground: Ground, dt_s: float) -> None:
         row["z"] = height
         row["settled"] = 1
     if row["settled"]:
-        share = 1.0 - np.exp(-dt_s / _TILT_S) if moving else 1.0
+        share = tilt if moving else 1.0
         pitch = np.arctan2(0.5 * (fl + fr - rl - rr), 2.0 * wx)
         roll = 0.0 if model["two_wheeler"] else np.arctan2(0.5 * (fl + rl - fr - rr), 2.0 * wy)
         row["wy"], row["wx"] = row["pitch"], row["roll"]
@@ -201,8 +204,8 @@ def _fall(row: Any, gap_m: float, dt_s: float) -> None:
 
 
 @njit(cache=True)
-def _report_motion(row: Any, dt_s: float) -> None:
-    """World velocity and smoothed acceleration from the body state; exact zeros at rest."""
+def _report_motion(row: Any, share: float, dt_s: float) -> None:
+    """World velocity and acceleration (smoothed by ``share``) from the body state; exact zeros."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
     vx = row["v_long"] * cos - row["v_lat"] * sin
     vy = row["v_long"] * sin + row["v_lat"] * cos
@@ -210,7 +213,6 @@ def _report_motion(row: Any, dt_s: float) -> None:
     still = row["settled"] and vx == 0.0 and vy == 0.0 and row["yaw_rate"] == 0.0
     if still and (abs(vz) < 0.02 or not row["gravity"]):
         vz = row["wx"] = row["wy"] = 0.0
-    share = 1.0 - np.exp(-dt_s / _ACCELERATION_S)
     row["ax"] += share * ((vx - row["vx"]) / dt_s - row["ax"])
     row["ay"] += share * ((vy - row["vy"]) / dt_s - row["ay"])
     row["az"] += share * ((vz - row["vz"]) / dt_s - row["az"])
@@ -263,6 +265,8 @@ def step_vehicles(
         substeps: At least this many substeps (none is longer than 0.05 s in any case).
     """
     grip = grip_share(wetness_percent)
+    tilt = 1.0 - np.exp(-dt_s / _TILT_S)
+    smooth = 1.0 - np.exp(-dt_s / _ACCELERATION_S)
     count = max(substeps, int(np.ceil(dt_s / TICK_S - 1e-9)), 1)
     for index in range(n_rows):
         row = actors[index]
@@ -289,5 +293,5 @@ def step_vehicles(
         still = row["v_long"] == 0.0 and row["v_lat"] == 0.0 and row["yaw_rate"] == 0.0
         # The ground below a car that stands was sampled when it came to rest.
         if not (standing and still):
-            _follow_ground(row, model, ground, dt_s)
-        _report_motion(row, dt_s)
+            _follow_ground(row, model, ground, tilt, dt_s)
+        _report_motion(row, smooth, dt_s)

@@ -21,6 +21,7 @@ _MAX_SPEED_MPS: Final = 12.0  # faster than any runner; animals of the tests gal
 _TURN_RAD_PER_S: Final = 12.0
 _SLIDE_FRICTION: Final = 0.6
 _SETTLE_MPS: Final = 6.0
+_ACCELERATION_S: Final = 0.07  # smoothing of the reported acceleration
 _FREE_FALL_M: Final = 3.0
 _LOST_BELOW_M: Final = 5.0
 _TERMINAL_MPS: Final = 50.0
@@ -167,6 +168,7 @@ def step_walkers(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float)
         ground: Surface to stand on.
         dt_s: Step; must be positive.
     """
+    share = 1.0 - np.exp(-dt_s / _ACCELERATION_S)
     for index in range(n_rows):
         row = actors[index]
         if row["id"] == 0 or row["kind"] != WALKER or row["attached"]:
@@ -177,7 +179,6 @@ def step_walkers(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float)
             _follow_client(row, dt_s)
         else:
             _move(row, ground, dt_s)
-        share = 1.0 - np.exp(-dt_s / 0.07)
         row["ax"] += share * ((row["vx"] - old_x) / dt_s - row["ax"])
         row["ay"] += share * ((row["vy"] - old_y) / dt_s - row["ay"])
         row["az"] += share * ((row["vz"] - old_z) / dt_s - row["az"])
