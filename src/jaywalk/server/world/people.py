@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from jaywalk.core.seeds import derive_seed
 from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig, rig_for_walker
 from jaywalk.motion.pose import PoseOverride, bones_out
-from jaywalk.motion.walk_cycle import animate_walkers, rig_tables
+from jaywalk.motion.posing import rig_tables
+from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.world.blueprint_types import Blueprint
 from jaywalk.server.world.columns import ActorColumns
 
