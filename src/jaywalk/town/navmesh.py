@@ -200,7 +200,9 @@ def _pack(vertices: FloatArray, polygons: NDArray[np.void], cell_m: float) -> by
     details = np.zeros(count, _DETAIL)
     details["triangle_base"] = 2 * np.arange(count)
     details["triangle_count"] = 2
-    triangles = np.tile(np.array([0, 1, 2, 0, 0, 2, 3, 0], np.uint8), count)
+    # The fourth byte flags the edges on the outline (two bits an edge): without it the client's
+    # crowd dereferences null when a walker starts off the mesh.
+    triangles = np.tile(np.array([0, 1, 2, 0b000101, 0, 2, 3, 0b010100], np.uint8), count)
     header = struct.pack(
         "<15i3f3f3ff",
         _TILE_MAGIC, 7, 0, 0, 0, 0, count, len(vertices), links, count, 0, 2 * count, 0, 0, count,
