@@ -71,7 +71,8 @@ def get_map_data(server: CarlaServer, client: RpcClient) -> str:
 @rpc("get_required_files")
 def get_required_files(server: CarlaServer, client: RpcClient, folder: Any) -> list[str]:
     """Files a client should have: only the pedestrian mesh, named by its content."""
-    return [server.episode.navigation_file()] if text(folder) == "Nav" else []
+    wants_mesh = text(folder) == "Nav" and server.episode.world.town.navmesh
+    return [server.episode.navigation_file()] if wants_mesh else []
 
 
 @rpc("request_file")
