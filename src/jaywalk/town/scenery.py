@@ -1,40 +1,182 @@
 """Scenery beside the roads: buildings, walls, trees, lamps and street furniture as simple solids.
 
 One structured array holds a town's scenery. Frame: CARLA's left-handed world, metres, radians.
+Nothing solid stands on a lane, a crosswalk or the middle 1.2 m of a sidewalk.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Final
+import gzip
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from defusedxml import ElementTree
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.seeds import stream
+from jaywalk.town import scenery_rules as rules
+from jaywalk.town.frontage import Frontage, MapLike, read_surfaces
+from jaywalk.town.scenery_filter import Placer
+from jaywalk.town.scenery_signals import islands, signal_poles
+from jaywalk.town.scenery_styles import STYLES, StreetStyle, street_style, town_style
+from jaywalk.town.scenery_table import KINDS, LABELS, SCENERY, Shape
+
+__all__ = ["KINDS", "LABELS", "SCENERY", "Shape", "generate_scenery", "load_scenery", "save_scenery"]
+
+FORMAT = 1
+Table = NDArray[np.void]
+Street = tuple[Frontage, StreetStyle]
 
 
-class Shape(IntEnum):
-    """How a scenery object is drawn and touched."""
+def generate_scenery(carla_map: MapLike, opendrive: str, seed: int, style: str = "auto") -> Table:
+    """Place scenery along all streets of any OpenDRIVE town.
 
-    BOX = 0
-    CYLINDER = 1  # upright; ex is the radius, ez the half height
-    SPHERE = 2  # tree crowns; ex is the radius
+    Args:
+        carla_map: a ``carla.Map`` of the town.
+        opendrive: the text that map was made from.
+        seed: same seed, same scenery.
+        style: ``city``, ``residential``, ``rural`` (villages, industry, open roads) or ``auto``.
+    """
+    if style not in STYLES:
+        raise UsageError(f"unknown scenery style {style!r}; expected one of {', '.join(STYLES)}")
+    root = ElementTree.fromstring(opendrive)
+    surfaces = read_surfaces(carla_map, root)
+    look = town_style(style, surfaces.frontages)
+    streets = [(edge, street_style(look, edge)) for edge in surfaces.frontages]
+    placer = Placer(surfaces)
+    placer.add(islands(carla_map, root))
+    _place_poles(placer, carla_map)
+    _place(placer, [rules.shelters(edge) for edge, _ in streets], large=True)
+    _place_buildings(placer, streets, seed)
+    _place_small(placer, streets, seed)
+    _place_green(placer, streets, seed)
+    return placer.result()
 
 
-SCENERY: Final = np.dtype(
-    [
-        ("label", "u1"),  # CARLA semantic label: 3 building, 4 wall, 5 fence, 6 pole, 9 vegetation, ...
-        ("shape", "u1"),
-        ("solid", "u1"),  # 1: vehicles and people collide with it
-        ("kind", "u1"),  # index into KINDS
-        ("x", "f8"), ("y", "f8"), ("z", "f8"),  # centre of the solid
-        ("ex", "f8"), ("ey", "f8"), ("ez", "f8"),  # half extents
-        ("yaw", "f8"),
-        ("red", "u1"), ("green", "u1"), ("blue", "u1"),
-    ],
-    align=True,
-)  # fmt: skip
+def _random(seed: int, what: str, edge: Frontage) -> np.random.Generator:
+    return stream(seed, "scenery", what, edge.road, edge.side)
 
-KINDS: Final = (
-    "building", "wall", "fence", "trunk", "crown", "hedge", "lamp", "traffic_light_pole", "sign_post",
-    "bench", "bin", "bus_shelter", "hydrant", "mailbox", "bollard", "parked_car", "guard_rail",
-    "container", "kiosk", "island", "other",
-)  # fmt: skip
+
+def _place(placer: Placer, tables: list[Table], *, large: bool) -> None:
+    if tables:
+        placer.place(np.concatenate(tables), large=large)
+
+
+def _place_poles(placer: Placer, carla_map: MapLike) -> None:
+    poles, plates = signal_poles(carla_map)
+    mask = placer.place(poles, large=False)
+    if len(plates):
+        placer.add(plates[mask[len(poles) - len(plates) :]], blocks=False)
+
+
+def _place_buildings(placer: Placer, streets: list[Street], seed: int) -> None:
+    rounds = (("front", 0.0), ("fill", 0.0), ("back", 1.0))
+    for what, back in rounds:
+        chosen = [(e, s) for e, s in streets if s.walls and (not back or s.back_row_m)]
+        tables = [
+            rules.buildings(edge, style, _random(seed, what, edge), back * style.back_row_m)
+            for edge, style in chosen
+        ]
+        if not tables:
+            continue
+        everything = np.concatenate(tables)
+        mask = placer.place(everything, large=True)
+        begin = 0
+        for (edge, style), table in zip(chosen, tables, strict=True):
+            kept = table[mask[begin : begin + len(table)]]
+            begin += len(table)
+            placer.add(rules.roofs(kept, style, _random(seed, what + "roof", edge)), blocks=False)
+
+
+def _place_small(placer: Placer, streets: list[Street], seed: int) -> None:
+    lamps, goods, yards, rails = [], [], [], []
+    for edge, style in streets:
+        if style.lamp_step_m:
+            lamps.append(rules.lamps(edge, style, _random(seed, "lamp", edge)))
+        if style.furniture_step_m:
+            goods += rules.furniture(edge, style, _random(seed, "furniture", edge))
+        if style.name == "industry":
+            yards.append(rules.containers(edge, _random(seed, "container", edge)))
+        if style.name == "fast" or (style.name == "verge" and edge.side != 0):
+            rails.append(rules.guard_rails(edge, everywhere=style.name == "fast"))
+            rails.append(rules.delineators(edge))
+    _place(placer, lamps, large=False)
+    small = [table for table in goods if len(table)]
+    _place(placer, small, large=False)
+    _place(placer, yards, large=True)
+    _place(placer, rails, large=True)
+
+
+def _place_green(placer: Placer, streets: list[Street], seed: int) -> None:
+    kerb, verge = [], []
+    fences = [
+        rules.fences(edge, style, _random(seed, "fence", edge))
+        for edge, style in streets
+        if style.fences
+    ]
+    _place(placer, fences, large=True)
+    for edge, style in streets:
+        random = _random(seed, "tree", edge)
+        if style.kerb_tree_step_m:
+            feet = rules.kerb_feet(edge, style.kerb_tree_step_m, random, 2.4)
+            kerb.append(rules.trees(feet, random, slim=True))
+        if style.garden_tree_step_m:
+            reach = style.garden_tree_reach_m
+            feet = rules.verge_feet(edge, style.garden_tree_step_m, reach, random)
+            verge.append(rules.trees(feet, random, slim=False))
+    for pairs, large in ((kerb, False), (verge, True)):
+        if pairs:
+            trunks = np.concatenate([pair[0] for pair in pairs])
+            crowns = np.concatenate([pair[1] for pair in pairs])
+            mask = placer.place(trunks, large=large)
+            placer.add(crowns[mask], blocks=False)
+
+
+def save_scenery(path: Path, table: Table) -> None:
+    """Write a scenery table as compressed JSON with readable names; same table, same bytes."""
+    objects = [
+        {
+            "kind": KINDS[row["kind"]],
+            "shape": Shape(row["shape"]).name.lower(),
+            "label": int(row["label"]),
+            "solid": bool(row["solid"]),
+            "centre_m": [round(float(row[name]), 3) for name in ("x", "y", "z")],
+            "half_m": [round(float(row[name]), 3) for name in ("ex", "ey", "ez")],
+            "yaw_rad": round(float(row["yaw"]), 5),
+            "colour": [int(row[name]) for name in ("red", "green", "blue")],
+        }
+        for row in table
+    ]
+    text = json.dumps({"format": FORMAT, "objects": objects}, separators=(",", ":"))
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+
+
+def load_scenery(path: Path) -> Table:
+    """Read what :func:`save_scenery` wrote.
+
+    Raises:
+        DataError: when the file is not such a table.
+    """
+    try:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        if content["format"] != FORMAT:
+            raise ValueError(f"format {content['format']!r} is not {FORMAT}")
+        rows = [_row(item) for item in content["objects"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path} is not a scenery file: {error}; generate it anew") from error
+    return np.array(rows, SCENERY)
+
+
+def _row(item: dict[str, Any]) -> tuple[float, ...]:
+    return (
+        int(item["label"]),
+        int(Shape[item["shape"].upper()]),
+        int(item["solid"]),
+        KINDS.index(item["kind"]),
+        *(float(value) for value in (*item["centre_m"], *item["half_m"])),
+        float(item["yaw_rad"]),
+        *(int(value) for value in item["colour"]),
+    )

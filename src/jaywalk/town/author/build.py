@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import carla
+
 from jaywalk.town.author.harbour import harbour
 from jaywalk.town.author.netconvert import build_network
 from jaywalk.town.author.opendrive_writer import draw, write_opendrive
@@ -14,6 +16,7 @@ from jaywalk.town.author.orchard import orchard
 from jaywalk.town.author.plan import TownPlan
 from jaywalk.town.author.ridge import ridge
 from jaywalk.town.author.sumo_network import read_network
+from jaywalk.town.scenery import generate_scenery, save_scenery
 
 PLANS: Final[dict[str, Callable[[], TownPlan]]] = {
     "harbour": harbour,
@@ -34,8 +37,13 @@ def write_gzip(path: Path, data: bytes) -> None:
 
 
 def build_town(name: str, folder: Path) -> list[Path]:
-    """Write the OpenDRIVE file of one town; returns the files written."""
-    text = build_opendrive(PLANS[name]())
-    path = folder / f"{name}.xodr.gz"
-    write_gzip(path, text.encode())
-    return [path]
+    """Write the OpenDRIVE and the scenery file of one town; returns the files written."""
+    plan = PLANS[name]()
+    text = build_opendrive(plan)
+    road_path, scenery_path = folder / f"{name}.xodr.gz", folder / f"{name}.scenery.json.gz"
+    write_gzip(road_path, text.encode())
+    carla_map = carla.Map(plan.name, text)
+    save_scenery(
+        scenery_path, generate_scenery(carla_map, text, SCENERY_SEED, plan.scenery_style)
+    )
+    return [road_path, scenery_path]

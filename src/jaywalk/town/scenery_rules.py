@@ -1,0 +1,209 @@
+"""Proposes scenery along the edges of streets; what does not fit is taken out later."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.town.frontage import Frontage, Values
+from jaywalk.town.scenery_styles import Span, StreetStyle
+from jaywalk.town.scenery_table import SCENERY, Shape, rows
+
+Random = np.random.Generator
+Table = NDArray[np.void]
+EMPTY = np.zeros(0, SCENERY)
+KERB_ZONE_M = 0.3  # from the kerb to the middle of a pole on the sidewalk
+FOUNDATION_M = 1.0
+SHELTER_HALF_M = (2.0, 0.75, 1.25)
+
+
+def _spaced(edge: Frontage, step_m: float, random: Random, ends_m: float = 4.0) -> Values:
+    """Places about every ``step_m`` along an edge, a little uneven."""
+    room = edge.length_m - 2.0 * ends_m
+    if step_m <= 0.0 or room < step_m * 0.4:
+        return np.zeros(0)
+    count = max(1, round(room / step_m))
+    places = ends_m + room * (np.arange(count) + 0.5) / count
+    return np.asarray(places + random.uniform(-0.12, 0.12, count) * step_m)
+
+
+def _beside(edge: Frontage, along: Values, beyond_m: Values | float) -> tuple[Values, Values]:
+    """Feet (n, 3) at a distance beyond the edge (negative: inside), and yaws along the street."""
+    points, outward, _ = edge.at(along)
+    feet = points.copy()
+    feet[:, :2] += outward * np.reshape(beyond_m, (-1, 1))
+    return feet, np.arctan2(outward[:, 1], outward[:, 0]) - math.pi / 2.0
+
+
+def _uniform(random: Random, span: Span) -> float:
+    return float(random.uniform(*span))
+
+
+def buildings(
+    edge: Frontage, style: StreetStyle, random: Random, setback_extra_m: float = 0.0
+) -> Table:
+    """One row of buildings along an edge, wall to wall or with gaps."""
+    if not style.walls:
+        return EMPTY
+    along, size, back, tint = [], [], [], []
+    place = _uniform(random, (1.0, 6.0))
+    while place < edge.length_m - style.building_width_m[0] * 0.7:
+        width = _uniform(random, style.building_width_m)
+        depth = _uniform(random, style.building_depth_m)
+        height = _uniform(random, style.building_height_m)
+        along.append(place + width / 2.0)
+        size.append((width / 2.0, depth / 2.0, (height + FOUNDATION_M) / 2.0))
+        back.append(_uniform(random, style.setback_m) + setback_extra_m + depth / 2.0)
+        shade = random.uniform(0.9, 1.06)
+        tint.append(np.array(style.walls[random.integers(len(style.walls))]) * shade)
+        place += width + _uniform(random, style.gap_m)
+    if not along:
+        return EMPTY
+    feet, yaw = _beside(edge, np.array(along), np.array(back))
+    feet[:, 2] -= FOUNDATION_M
+    return rows("building", Shape.BOX, feet, np.array(size), yaw, np.array(tint))
+
+
+def roofs(houses: Table, style: StreetStyle, random: Random) -> Table:
+    """Narrower tops on some of the buildings: roofs of houses, upper storeys in a city."""
+    if not style.roofs or style.roof_height_m[1] <= 0.0:
+        return EMPTY
+    chosen = houses[random.uniform(size=len(houses)) < style.roof_share]
+    height = random.uniform(*style.roof_height_m, len(chosen))
+    half = np.column_stack([chosen["ex"] * 0.86, chosen["ey"] * 0.62, height / 2.0])
+    feet = np.column_stack([chosen["x"], chosen["y"], chosen["z"] + chosen["ez"]])
+    tint = np.array(style.roofs)[random.integers(len(style.roofs), size=len(chosen))]
+    return rows("building", Shape.BOX, feet, half, chosen["yaw"], tint)
+
+
+def fences(edge: Frontage, style: StreetStyle, random: Random) -> Table:
+    """Garden fronts 0.45 m beyond the sidewalk, with openings for paths and drives."""
+    if not style.fences:
+        return EMPTY
+    tables = []
+    place = 5.0
+    looks = {
+        "hedge": ((0.45, 0.7), (62, 104, 48)),
+        "fence": ((0.05, 0.55), (150, 130, 100)),
+        "wall": ((0.13, 0.6), (186, 178, 166)),
+    }
+    while place < edge.length_m - 8.0:
+        kind = style.fences[random.integers(len(style.fences))]
+        (thick, half_height), colour = looks[kind]
+        lot = _uniform(random, (14.0, 26.0))
+        pieces = np.arange(place, min(place + lot - 3.0, edge.length_m - 8.0), 7.5)
+        if len(pieces):
+            length = min(7.5, lot - 3.0)
+            feet, yaw = _beside(edge, pieces + length / 2.0, 0.45 + thick)
+            tables.append(
+                rows(kind, Shape.BOX, feet, (length / 2.0 - 0.02, thick, half_height), yaw, colour)
+            )
+        place += lot
+    return np.concatenate(tables) if tables else EMPTY
+
+
+def trees(feet: Values, random: Random, *, slim: bool) -> tuple[Table, Table]:
+    """Trunks and crowns, one crown a trunk."""
+    count = len(feet)
+    crown = random.uniform(1.3, 1.9, count) if slim else random.uniform(1.6, 3.0, count)
+    trunk = random.uniform(2.6, 3.4, count) if slim else random.uniform(1.8, 3.0, count)
+    half = np.column_stack([np.full(count, 0.14), np.full(count, 0.14), trunk / 2.0])
+    trunks = rows("trunk", Shape.CYLINDER, feet, half, 0.0, (94, 72, 52))
+    top = feet + np.column_stack([np.zeros((count, 2)), trunk - 0.4])
+    green = np.column_stack(
+        [random.uniform(48, 92, count), random.uniform(98, 138, count), random.uniform(38, 66, count)]
+    )
+    crowns = rows("crown", Shape.SPHERE, top, crown[:, None] * np.ones(3), 0.0, green, solid=False)
+    return trunks, crowns
+
+
+def kerb_feet(edge: Frontage, step_m: float, random: Random, least_walk_m: float) -> Values:
+    """Places on the kerb side of the sidewalk, where it is wide enough."""
+    along = _spaced(edge, step_m, random)
+    _, _, walk = edge.at(along)
+    along, walk = along[walk >= least_walk_m], walk[walk >= least_walk_m]
+    return _beside(edge, along, KERB_ZONE_M - walk)[0]
+
+
+def verge_feet(edge: Frontage, step_m: float, reach_m: Span, random: Random) -> Values:
+    """Places beyond the edge, at random distances."""
+    along = _spaced(edge, step_m, random)
+    return _beside(edge, along, random.uniform(*reach_m, len(along)))[0]
+
+
+def lamps(edge: Frontage, style: StreetStyle, random: Random) -> Table:
+    """Lamp posts on the kerb side; on opposite sides of a street they stand in turn."""
+    feet = kerb_feet(edge, style.lamp_step_m * 2.0, random, 1.9)
+    return rows("lamp", Shape.CYLINDER, feet, (0.09, 0.09, 3.0), 0.0, (70, 74, 78))
+
+
+def furniture(edge: Frontage, style: StreetStyle, random: Random) -> list[Table]:
+    """Benches with bins, mailboxes and kiosks just beyond the sidewalk, hydrants at the kerb."""
+    along = _spaced(edge, style.furniture_step_m, random, 8.0)
+    if not len(along):
+        return []
+    feet, yaw = _beside(edge, along, 0.5)
+    draw = random.uniform(size=len(along))
+    seats, boxes, kiosks = draw < 0.6, (draw >= 0.6) & (draw < 0.88), draw >= 0.96
+    bins, bin_yaw = _beside(edge, along[seats] + 1.5, 0.45)
+    tables = [
+        rows("bench", Shape.BOX, feet[seats], (0.9, 0.25, 0.42), yaw[seats], (124, 92, 60)),
+        rows("bin", Shape.CYLINDER, bins, (0.24, 0.24, 0.45), bin_yaw, (58, 84, 62)),
+        rows("mailbox", Shape.BOX, feet[boxes], (0.25, 0.22, 0.6), yaw[boxes], (196, 160, 40)),
+    ]
+    stand, stand_yaw = _beside(edge, along[kiosks], 1.4)
+    tables.append(
+        rows("kiosk", Shape.BOX, stand, (1.3, 1.0, 1.3), stand_yaw, (164, 60, 52))
+    )
+    hydrants = kerb_feet(edge, 90.0, random, 2.4)
+    tables.append(
+        rows("hydrant", Shape.CYLINDER, hydrants, (0.13, 0.13, 0.38), 0.0, (190, 44, 36))
+    )
+    return tables
+
+
+def shelters(edge: Frontage) -> Table:
+    """A bus shelter behind the sidewalk at each bus bay."""
+    if not len(edge.stops):
+        return EMPTY
+    feet, yaw = _beside(edge, edge.stops, SHELTER_HALF_M[1] + 0.25)
+    return rows("bus_shelter", Shape.BOX, feet, SHELTER_HALF_M, yaw, (104, 122, 134))
+
+
+def guard_rails(edge: Frontage, *, everywhere: bool) -> Table:
+    """Rails beyond the shoulder: along fast roads, and where the road lies high or turns."""
+    pieces = np.arange(6.0, edge.length_m - 6.0, 9.0)
+    if not len(pieces):
+        return EMPTY
+    if not everywhere:
+        _, before, _ = edge.at(pieces - 6.0)
+        _, after, _ = edge.at(pieces + 6.0)
+        turning = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]) > 0.07
+        slope = np.abs(np.gradient(edge.points[:, 2], edge.along))
+        pieces = pieces[turning | (np.interp(pieces, edge.along, slope) > 0.03)]
+    feet, yaw = _beside(edge, pieces, 0.7)
+    return rows("guard_rail", Shape.BOX, feet, (4.4, 0.09, 0.38), yaw, (168, 172, 176))
+
+
+def delineators(edge: Frontage) -> Table:
+    """White posts every 50 m beside rural roads."""
+    pieces = np.arange(12.0, edge.length_m - 12.0, 50.0)
+    feet, yaw = _beside(edge, pieces, 0.6)
+    return rows("bollard", Shape.CYLINDER, feet, (0.06, 0.06, 0.5), yaw, (236, 236, 232))
+
+
+def containers(edge: Frontage, random: Random) -> Table:
+    """Containers in the yards between the sheds, some of them stacked in twos."""
+    along = _spaced(edge, 22.0, random, 10.0)
+    if not len(along):
+        return EMPTY
+    feet, yaw = _beside(edge, along, random.uniform(3.0, 7.0, len(along)))
+    double = random.uniform(size=len(along)) < 0.3
+    half = np.column_stack(
+        [np.full(len(along), 3.05), np.full(len(along), 1.22), np.where(double, 2.6, 1.3)]
+    )
+    paints = np.array([(150, 60, 44), (44, 88, 132), (62, 112, 82), (188, 142, 52), (120, 120, 124)])
+    tint = paints[random.integers(len(paints), size=len(along))]
+    return rows("container", Shape.BOX, feet, half, yaw, tint)

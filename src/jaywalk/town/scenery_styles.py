@@ -1,0 +1,122 @@
+"""How the sides of different streets look: sizes, spacings and colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from jaywalk.town.frontage import Frontage
+
+Span = tuple[float, float]
+Palette = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreetStyle:
+    """One kind of street side."""
+
+    name: str
+    building_width_m: Span = (12.0, 24.0)
+    building_depth_m: Span = (11.0, 17.0)
+    building_height_m: Span = (9.0, 25.0)
+    gap_m: Span = (0.0, 3.0)
+    setback_m: Span = (2.2, 3.2)
+    walls: Palette = ()
+    roofs: Palette = ()
+    roof_height_m: Span = (0.0, 0.0)
+    roof_share: float = 0.0
+    back_row_m: float = 0.0  # setback of a second row, 0 without one
+    fences: tuple[str, ...] = ()
+    lamp_step_m: float = 30.0
+    kerb_tree_step_m: float = 0.0
+    garden_tree_step_m: float = 0.0
+    garden_tree_reach_m: Span = (1.5, 4.0)
+    furniture_step_m: float = 0.0
+
+
+CITY: Final = StreetStyle(
+    name="city",
+    walls=((178, 160, 138), (150, 86, 68), (196, 188, 174), (120, 124, 130), (208, 182, 140),
+           (164, 112, 90), (142, 150, 158), (222, 214, 200)),
+    roofs=((96, 98, 102), (120, 112, 104), (84, 80, 78)),
+    roof_height_m=(2.4, 5.0),
+    roof_share=0.5,
+    back_row_m=26.0,
+    kerb_tree_step_m=17.0,
+    furniture_step_m=38.0,
+)  # fmt: skip
+RESIDENTIAL: Final = StreetStyle(
+    name="residential",
+    building_width_m=(9.0, 14.0),
+    building_depth_m=(8.0, 11.0),
+    building_height_m=(3.6, 7.0),
+    gap_m=(5.0, 10.0),
+    setback_m=(5.0, 8.0),
+    walls=((226, 218, 200), (206, 190, 160), (188, 120, 92), (236, 232, 224), (170, 176, 160),
+           (214, 204, 176)),
+    roofs=((140, 62, 46), (112, 54, 44), (88, 72, 66), (92, 94, 98)),
+    roof_height_m=(1.4, 2.4),
+    roof_share=1.0,
+    fences=("hedge", "fence", "wall", "hedge"),
+    lamp_step_m=32.0,
+    garden_tree_step_m=15.0,
+    garden_tree_reach_m=(1.6, 4.2),
+    furniture_step_m=85.0,
+)  # fmt: skip
+VILLAGE: Final = StreetStyle(
+    name="village",
+    building_width_m=(9.0, 16.0),
+    building_depth_m=(8.0, 12.0),
+    building_height_m=(4.0, 8.0),
+    gap_m=(2.5, 8.0),
+    setback_m=(1.6, 5.0),
+    walls=((230, 222, 206), (214, 198, 166), (196, 178, 150), (238, 234, 226)),
+    roofs=((146, 66, 48), (118, 58, 46), (96, 78, 70)),
+    roof_height_m=(1.6, 2.8),
+    roof_share=1.0,
+    fences=("wall", "fence", "hedge"),
+    garden_tree_step_m=22.0,
+    furniture_step_m=60.0,
+)
+INDUSTRY: Final = StreetStyle(
+    name="industry",
+    building_width_m=(24.0, 46.0),
+    building_depth_m=(18.0, 30.0),
+    building_height_m=(6.5, 11.0),
+    gap_m=(9.0, 18.0),
+    setback_m=(9.0, 13.0),
+    walls=((150, 158, 164), (176, 180, 178), (120, 138, 150), (186, 176, 158)),
+    roofs=((110, 114, 118),),
+    fences=("fence",),
+    lamp_step_m=34.0,
+)
+VERGE: Final = StreetStyle(
+    name="verge", lamp_step_m=0.0, garden_tree_step_m=34.0, garden_tree_reach_m=(4.0, 12.0)
+)
+FAST: Final = StreetStyle(
+    name="fast", lamp_step_m=0.0, garden_tree_step_m=55.0, garden_tree_reach_m=(7.0, 16.0)
+)
+
+STYLES: Final = ("city", "residential", "rural", "auto")
+WIDE_LANE_M: Final = 3.4
+FAST_KMH: Final = 85.0
+
+
+def town_style(style: str, frontages: tuple[Frontage, ...]) -> str:
+    """Decides ``auto``: a city where most of the edges have sidewalks."""
+    if style != "auto":
+        return style
+    walked = sum(edge.length_m for edge in frontages if edge.walk_m.mean() > 0.5)
+    total = sum(edge.length_m for edge in frontages)
+    return "city" if walked > 0.5 * total else "rural"
+
+
+def street_style(style: str, edge: Frontage) -> StreetStyle:
+    """The look of one street side in a town of the given style."""
+    if edge.speed_kmh > FAST_KMH or edge.setting == "motorway":
+        return FAST
+    if edge.side == 0 or edge.walk_m.mean() < 0.5:
+        return VERGE
+    if style == "rural":
+        return INDUSTRY if edge.lane_width_m >= WIDE_LANE_M else VILLAGE
+    return CITY if style == "city" else RESIDENTIAL
