@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import serve
+from jaywalk.cli import serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("serve")(serve.serve)
+app.add_typer(town.app, name="town")
 
 
 def _show_version(wanted: bool) -> None:

@@ -18,7 +18,8 @@ from jaywalk.server.wire.library import Library
 from jaywalk.server.wire.sensor_hub import SensorHub
 from jaywalk.server.wire.settings import Settings
 from jaywalk.server.wire.streams import WORLD_STREAM
-from jaywalk.server.world.actor import Actor
+from jaywalk.server.wire.world_view import clothes_color
+from jaywalk.server.world.actor import Actor, SpawnError
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.world import World
 from jaywalk.town.town import Town, available_towns, load_town, town_from_opendrive
@@ -195,8 +196,14 @@ class Episode:
         actor.uid = uid
         actor.attributes = attributes
         actor.color = _color(actor.value("color"), actor.color)
+        if actor.kind is Kind.WALKER:
+            actor.color = clothes_color(actor)
         if actor.kind is Kind.SENSOR:
-            self.sensors.add(actor)
+            try:
+                self.sensors.add(actor)
+            except SpawnError:
+                self.world.destroy(actor.id)
+                raise
         return actor
 
     def destroy(self, actor_id: int) -> bool:

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
+from jaywalk.core.errors import JaywalkError
+from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.gnss import Gnss
+from jaywalk.server.sensors.imu import Imu
+from jaywalk.server.sensors.obstacle import ObstacleDetector
+from jaywalk.server.sensors.rig import make_sensor
+from jaywalk.server.sensors.scene import Scene
 from jaywalk.server.wire.dialect import Dialect
-from jaywalk.server.world.actor import Actor
+from jaywalk.server.wire.world_view import WorldView
+from jaywalk.server.world.actor import Actor, SpawnError
+from jaywalk.server.world.blueprints import INVALID_DESCRIPTION
 from jaywalk.server.world.world import World
 from jaywalk.town.scenery import KINDS
 
@@ -22,6 +31,8 @@ COLLISION: Final = "sensor.other.collision"
 _CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
 _HEADER: Final = struct.Struct("<QQd6f")
 _COLLISION_TYPE: Final = 0
+_OBSTACLE_TYPE: Final = 7
+_LABEL_NAMES: Final = {3: "building", 4: "wall", 5: "fence", 6: "pole", 9: "vegetation"}
 _DEG: Final = 57.29577951308232
 # Stream numbers are never reused, also not by the next episode: old readers may still be there.
 _STREAM_IDS = itertools.count(2)
@@ -33,30 +44,55 @@ class SensorHub:
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
         self._seed = seed
-        self._sensors: dict[int, Actor] = {}
+        self._sensors: dict[int, tuple[Actor, Sensor]] = {}
+        self._view = WorldView(world)
+        self._ignored: dict[int, list[int]] = {}
         self.gravity_mps2 = 9.81
 
     def add(self, actor: Actor) -> None:
         """Take a new sensor actor and give it a stream."""
+        values = {name: value for name, (_, value) in actor.attributes.items()}
+        try:
+            sensor = make_sensor(actor.type_id, values, actor.id, self._seed)
+        except JaywalkError as problem:
+            raise SpawnError(f"{INVALID_DESCRIPTION}: {problem}") from problem
         if actor.type_id not in _CLIENT_SIDE:
             actor.stream_id = next(_STREAM_IDS)
-            self._sensors[actor.id] = actor
+            self._sensors[actor.id] = (actor, sensor)
 
     def remove(self, actor_id: int) -> None:
         """Forget a sensor."""
         self._sensors.pop(actor_id, None)
+        self._ignored.pop(actor_id, None)
 
     def set_ignored(self, actor_id: int, vehicles: list[int]) -> None:
         """Vehicles that a ray sensor does not see."""
+        self._ignored[actor_id] = vehicles
 
     def measure(self, episode: Episode, server: CarlaServer) -> None:
         """Deliver this frame to everybody who listens."""
-        if not self._sensors:
-            return
-        for actor in list(self._sensors.values()):
+        scene: Scene | None = None
+        for actor, sensor in list(self._sensors.values()):
             dialects = server.dialects_listening(actor.stream_id)
-            if dialects and actor.type_id == COLLISION:
+            if not dialects:
+                continue
+            if actor.type_id == COLLISION:
                 self._report_collisions(actor, dialects, episode, server)
+                continue
+            if isinstance(sensor, Imu | Gnss):
+                seen = self._view.bare_scene()
+            else:
+                scene = self._view.scene(episode.weather) if scene is None else scene
+                seen = scene
+            if isinstance(sensor, ObstacleDetector):
+                self._report_obstacle(actor, sensor, seen, dialects, episode, server)
+                continue
+            payload = sensor.measure(
+                seen, actor.row, episode.frame, self._world.time_s, episode.delta_s
+            )
+            if payload is not None:
+                forms = {d: _in_dialect(sensor, payload, d) for d in dialects}
+                server.publish(actor.stream_id, forms)
 
     def _header(self, actor: Actor, sensor_type: int, frame: int) -> bytes:
         row = self._world.columns.table[actor.row]
@@ -64,6 +100,31 @@ class SensorHub:
             sensor_type, frame, self._world.time_s, row["x"], row["y"], row["z"],
             row["pitch"] * _DEG, row["yaw"] * _DEG, row["roll"] * _DEG,
         )  # fmt: skip
+
+    def _report_obstacle(
+        self,
+        actor: Actor,
+        sensor: ObstacleDetector,
+        scene: Scene,
+        dialects: set[Dialect],
+        episode: Episode,
+        server: CarlaServer,
+    ) -> None:
+        found = sensor.detect(scene, actor.row, self._world.time_s)
+        if found is None:
+            return
+        header = self._header(actor, _OBSTACLE_TYPE, episode.frame)
+        owner = self._world.actors.get(actor.parent_id, actor)
+        payloads = {}
+        for dialect in dialects:
+            if found.row >= 0:
+                other = self._world.actors[int(self._world.columns.id[found.row])]
+                struct_ = episode.encode_actor(other, dialect)
+            else:
+                struct_ = _scenery_actor(_LABEL_NAMES.get(found.label, "other"), found.label)
+            body = [episode.encode_actor(owner, dialect), struct_, found.distance_m]
+            payloads[dialect] = header + msgpack.packb(body)
+        server.publish(actor.stream_id, payloads)
 
     def _report_collisions(
         self, actor: Actor, dialects: set[Dialect], episode: Episode, server: CarlaServer
@@ -94,5 +155,14 @@ class SensorHub:
             return episode.encode_actor(self._world.actors[actor_id], dialect)
         item = self._world.scenery.visible_object(int(contact["scenery"]))
         kind = KINDS[int(item["kind"])].replace("_", "")
-        box = [[0.0, 0.0, 0.0], [float(item[e]) for e in ("ex", "ey", "ez")], [0.0, 0.0, 0.0], 0]
-        return [0, 0, [0, f"static.{kind}", []], box, bytes([int(item["label"])]), b""]
+        return _scenery_actor(kind, int(item["label"]))
+
+
+def _scenery_actor(kind: str, label: int) -> list[Any]:
+    """An Actor struct for something that is not an actor."""
+    box = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], 0]
+    return [0, 0, [0, f"static.{kind}", []], box, bytes([label]), b""]
+
+
+def _in_dialect(sensor: Sensor, payload: bytes, dialect: Dialect) -> bytes:
+    return sensor.for_0915(payload) if dialect.gnss_north_is_minus_y else payload

@@ -1,0 +1,112 @@
+"""The world as sensors see it: built at most once a tick, and only when somebody looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.seeds import stream
+from jaywalk.motion.carla_rigs import load_rig
+from jaywalk.motion.kinematics import mesh_poses, world_poses
+from jaywalk.motion.limbs import LIMBS, walker_capsules
+from jaywalk.server.sensors.figure import LEGS, SKIN, TOP, Limbs, no_limbs
+from jaywalk.server.sensors.geodesy import GeoReference, parse_geo_reference
+from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
+from jaywalk.server.sensors.solids import empty_solids
+from jaywalk.server.sensors.terrain import measure_relief
+from jaywalk.server.world.actor import Actor
+from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.world import World
+from jaywalk.town.ground import flat_ground
+
+_PARTS: Final = np.array(
+    [
+        SKIN if name == "head" else LEGS if name[:5] in ("pelvi", "thigh", "shank", "foot_") else TOP
+        for name in LIMBS
+    ],
+    np.uint8,
+)
+_SUN_AZIMUTH, _SUN_ALTITUDE, _CLOUDINESS, _FOG = 4, 5, 0, 6
+
+
+class WorldView:
+    """Makes the scene of a tick for the sensors of one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._builder: SceneBuilder | None = None
+        self._scenery_version = -1
+        self._labels = np.zeros(0, np.uint8)
+        self._colors = np.zeros((0, 3), np.uint8)
+        self.geo: GeoReference = parse_geo_reference(
+            world.town.root.findtext("header/geoReference") or ""
+        )
+        nothing = np.zeros((0, 0), np.uint8)
+        self._bare = Scene(
+            solids=empty_solids(1),
+            relief=measure_relief(flat_ground()),
+            paint=GroundPaint(0.0, 0.0, 1.0, nothing),
+            actors=world.columns.table,
+            rows=0,
+            sky=Sky(),
+            geo=self.geo,
+        )
+
+    def bare_scene(self) -> Scene:
+        """A scene with actors alone, for sensors that do not look: it costs nothing."""
+        columns = self._world.columns
+        return replace(self._bare, actors=columns.table, rows=columns.rows)
+
+    def scene(self, weather: list[float]) -> Scene:
+        """Everything there is to see now."""
+        world = self._world
+        if self._builder is None or self._scenery_version != world.scenery.version:
+            self._builder = SceneBuilder(
+                world.scenery.visible(), world.town.ground, world.town.raster, self.geo
+            )
+            self._scenery_version = world.scenery.version
+        self._paint_actors()
+        columns = world.columns
+        sky = Sky(
+            weather[_SUN_AZIMUTH], weather[_SUN_ALTITUDE], weather[_CLOUDINESS], weather[_FOG]
+        )
+        return self._builder.build(
+            columns.table, columns.rows, self._labels, self._colors, self._limbs(), sky
+        )
+
+    def _paint_actors(self) -> None:
+        rows = len(self._world.columns.table)
+        self._labels = np.zeros(rows, np.uint8)
+        self._colors = np.full((rows, 3), 128, np.uint8)
+        for actor in self._world.actors.values():
+            if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP):
+                self._labels[actor.row] = actor.label
+                self._colors[actor.row] = actor.color
+
+    def _limbs(self) -> Limbs:
+        world = self._world
+        rows, local = world.people.local_poses(world.columns, world.time_s)
+        if not rows:
+            return no_limbs()
+        parents = load_rig("man").parents
+        table = world.columns.table[rows]
+        poses = np.stack([table[n] for n in ("x", "y", "z", "pitch", "yaw", "roll")], axis=1)
+        placed = world_poses(mesh_poses(local, parents), poses, np.ascontiguousarray(table["ez"]))
+        capsules = walker_capsules(placed, 2.0 * table["ez"]).reshape(-1, 7)
+        count = len(LIMBS)
+        return Limbs(
+            np.repeat(np.array(rows, np.int32), count),
+            np.ascontiguousarray(capsules[:, :3]),
+            np.ascontiguousarray(capsules[:, 3:6]),
+            np.ascontiguousarray(capsules[:, 6]),
+            np.tile(_PARTS, len(rows)),
+        )
+
+
+def clothes_color(actor: Actor) -> tuple[int, int, int]:
+    """A plausible colour for somebody's top, fixed by the actor's id."""
+    red, green, blue = stream(0, "clothes", actor.id).integers(40, 220, 3)
+    return int(red), int(green), int(blue)
+
