@@ -17,6 +17,10 @@ class Attributes:
         defaults = {item.id: item.default for item in sensor_blueprint(type_id).attributes}
         self._values = {**defaults, **values}
 
+    def has(self, name: str) -> bool:
+        """True if the sensor has an attribute of this name."""
+        return name in self._values
+
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
         """A finite number between ``least`` and ``most``; anything else is an error."""
         text = self._values[name]

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.server.sensors.header import Pose
 from jaywalk.server.sensors.kernel import kernel
 
 BOX: Final = 0
@@ -92,6 +93,13 @@ def fill_axes(axes: NDArray[np.float64], pitch_rad: float, yaw_rad: float, roll_
     axes[1, 2] = -cp * sr
     axes[2, 0], axes[2, 1] = -cy * sp * cr - sy * sr, -sy * sp * cr + cy * sr
     axes[2, 2] = cp * cr
+
+
+def pose_axes(pose: Pose) -> NDArray[np.float64]:
+    """Forward, right and up of a pose as rows."""
+    axes = np.empty((3, 3))
+    fill_axes(axes, pose.pitch_rad, pose.yaw_rad, pose.roll_rad)
+    return axes
 
 
 @kernel

@@ -192,12 +192,12 @@ def _root(
     (t, after), (gap, gap_after) = bracket, gaps
     side = 0
     middle = t
-    for _ in range(12):
+    for _ in range(20):
         middle = t + (after - t) * gap / (gap - gap_after)
         u, v = origin[0] + direction[0] * middle, origin[1] + direction[1] * middle
         height = _height(starts, heights_m, columns, rows, base_m, u, v, level)
         gap_middle = origin[2] + direction[2] * middle - height
-        if abs(gap_middle) < 1e-4:
+        if abs(gap_middle) < 1e-6:
             break
         if gap_middle > 0.0:
             t, gap = middle, gap_middle

@@ -1,0 +1,90 @@
+"""What every sensor shares: its attributes, its period, its noise and its payload head."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.seeds import stream
+from jaywalk.server.sensors.attributes import Attributes
+from jaywalk.server.sensors.header import Pose, SensorType, pack_header, pose_of
+from jaywalk.server.sensors.scene import Scene
+
+_TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps
+
+
+class Sensor(ABC):
+    """One sensor of the world.
+
+    Args:
+        type_id: Blueprint id.
+        attributes: Attribute values as the client sent them; missing ones take their default.
+        sensor_id: Actor id of the sensor.
+        seed: Seed of the run; noise follows from it, the sensor's id and its ``noise_seed``.
+    """
+
+    kind: SensorType
+
+    def __init__(
+        self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
+    ) -> None:
+        self.attributes = Attributes(type_id, attributes)
+        self.sensor_id = sensor_id
+        has = self.attributes.has
+        self.period_s = self.attributes.number("sensor_tick", 0.0) if has("sensor_tick") else 0.0
+        # Whole numbers up to the limits of a 32-bit signed integer, as in the real library.
+        limit = 2**31 - 1
+        self._seed = seed
+        self._noise_seed = (
+            self.attributes.integer("noise_seed", -limit, limit) if has("noise_seed") else 0
+        )
+        self._due_s = -math.inf
+
+    def measure(
+        self, scene: Scene, row: int, frame: int, time_s: float, dt_s: float
+    ) -> bytes | None:
+        """Payload for this frame, or None when the sensor has nothing to say.
+
+        Args:
+            scene: What there is to see.
+            row: Row of the sensor in the actor table.
+            frame: Number of the frame.
+            time_s: Simulated time.
+            dt_s: Simulated time since the last frame.
+        """
+        if not self.is_due(time_s):
+            return None
+        pose = pose_of(scene.actors, row)
+        body = self._payload(scene, row, pose, frame, time_s, dt_s)
+        if body is None:
+            return None
+        return pack_header(self.kind, frame, time_s, pose) + body
+
+    def for_0915(self, payload: bytes) -> bytes:
+        """The payload just measured, as a 0.9.15 client expects it (nearly always the same)."""
+        return payload
+
+    def noise(self, frame: int) -> np.random.Generator:
+        """Random numbers of one frame; a missed frame does not shift later ones."""
+        return stream(self._seed, "sensor", self.sensor_id, self._noise_seed, frame)
+
+    def is_due(self, time_s: float) -> bool:
+        """True when the sensor's period has passed; the next one starts then."""
+        if self.period_s <= 0.0:
+            return True
+        if time_s < self._due_s - _TOLERANCE_S:
+            return False
+        # Keep the rhythm unless a whole period was missed.
+        behind = time_s - self._due_s >= self.period_s
+        self._due_s = (time_s if behind else self._due_s) + self.period_s
+        return True
+
+    @abstractmethod
+    def _payload(
+        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
+    ) -> bytes | None:
+        """What follows the header."""
