@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 STEP_M: Final = 3.0
-JUNCTION_STEP_M: Final = 1.5
+FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
 CLEAR_WALK_M: Final = 1.2
 GREEN: Final = frozenset({"median", "none", "border"})
 MPH_TO_KMH: Final = 1.609344
@@ -138,10 +138,12 @@ def _sections(road: Element) -> list[tuple[Element, float, float]]:
 
 
 def _lane_runs(carla_map: MapLike, road: Element) -> list[list[_LaneRun]]:
-    step = STEP_M if road.get("junction") == "-1" else JUNCTION_STEP_M
+    ordinary = road.get("junction") == "-1"
     number = int(road.get("id", "0"))
     runs = []
     for section, start, end in _sections(road):
+        tapers = any(len(lane.findall("width")) > 1 for lane in section.iter("lane"))
+        step = STEP_M if ordinary and not tapers else FINE_STEP_M
         stations = _stations(start, end, step)
         found = []
         for lane in section.iter("lane"):

@@ -1,4 +1,4 @@
-"""The author's parts that need no SUMO, and, where SUMO is installed, that it rebuilds the files."""
+"""The author's parts that need no SUMO; where SUMO is installed, that it rebuilds the files."""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ def _edges(plan: TownPlan) -> ET.Element:
     for name, edge in plan.edges.items():
         element = ET.SubElement(
             root, "edge", {"id": name, "from": edge.start, "to": edge.end},
-            numLanes=str(edge.lanes), speed=f"{edge.speed_kmh / 3.6:.4f}", width=f"{edge.width_m:.2f}",
+            numLanes=str(edge.lanes), speed=f"{edge.speed_kmh / 3.6:.4f}",
+            width=f"{edge.width_m:.2f}",
             spreadType="right",
             priority=str(edge.priority),
         )  # fmt: skip
