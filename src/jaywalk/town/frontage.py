@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 STEP_M: Final = 3.0
-JUNCTION_STEP_M: Final = 1.5
+FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
 CLEAR_WALK_M: Final = 1.2
 GREEN: Final = frozenset({"median", "none", "border"})
 MPH_TO_KMH: Final = 1.609344
@@ -102,7 +102,9 @@ def _stations(begin_m: float, end_m: float, step_m: float) -> Values:
     return np.linspace(begin_m + 1e-3, end_m - 1e-3, count)
 
 
-def _run(carla_map: MapLike, road: int, number: int, kind: str, stations: Values) -> _LaneRun | None:
+def _run(
+    carla_map: MapLike, road: int, number: int, kind: str, stations: Values
+) -> _LaneRun | None:
     values = []
     for station in stations:
         waypoint = carla_map.get_waypoint_xodr(road, number, float(station))
@@ -136,10 +138,12 @@ def _sections(road: Element) -> list[tuple[Element, float, float]]:
 
 
 def _lane_runs(carla_map: MapLike, road: Element) -> list[list[_LaneRun]]:
-    step = STEP_M if road.get("junction") == "-1" else JUNCTION_STEP_M
+    ordinary = road.get("junction") == "-1"
     number = int(road.get("id", "0"))
     runs = []
     for section, start, end in _sections(road):
+        tapers = any(len(lane.findall("width")) > 1 for lane in section.iter("lane"))
+        step = STEP_M if ordinary and not tapers else FINE_STEP_M
         stations = _stations(start, end, step)
         found = []
         for lane in section.iter("lane"):
@@ -180,26 +184,25 @@ def _speed(road: Element) -> tuple[float, str]:
         return 50.0, record.get("type", "town")
 
 
-def _make_frontage(
-    road: Element, side: int, runs: list[list[_LaneRun]]
-) -> Frontage | None:
+def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Frontage | None:
     """Joins the outermost lanes of a side (side 0: the inner edge of lane -1) along the road."""
     points, outward, walks, stops = [], [], [], []
     for section in runs:
         lanes = [run for run in section if run.number * (side or -1) > 0]
         if not lanes:
             continue
-        outer = min(lanes, key=lambda run: abs(run.number)) if side == 0 else max(
-            lanes, key=lambda run: abs(run.number)
+        outer = (
+            min(lanes, key=lambda run: abs(run.number))
+            if side == 0
+            else max(lanes, key=lambda run: abs(run.number))
         )
         sign = -1.0 if side == 0 else 1.0
         points.append(np.column_stack([outer.edge(sign), outer.centre[:, 2]]))
         outward.append(outer.right * sign)
         walk = outer.kind == "sidewalk" and side != 0
         walks.append(outer.width if walk else np.zeros(len(outer.width)))
-        for run in lanes:
-            if run.kind == "stop" and run.width.max() > 2.0:
-                stops.append(points[-1][len(run.width) // 2])
+        bays = [run for run in lanes if run.kind == "stop" and run.width.max() > 2.0]
+        stops += [points[-1][len(run.width) // 2] for run in bays]
     if not points:
         return None
     edge = np.concatenate(points)
@@ -226,10 +229,14 @@ def _make_frontage(
 
 
 def _crosswalk_shapes(carla_map: MapLike) -> list[shapely.Polygon]:
-    shapes, corners = [], []
+    shapes: list[shapely.Polygon] = []
+    corners: list[tuple[float, float, float]] = []
     for place in carla_map.get_crosswalks():
         point = (place.x, place.y, place.z)
-        if len(corners) >= 3 and np.hypot(point[0] - corners[0][0], point[1] - corners[0][1]) < 1e-3:
+        if (
+            len(corners) >= 3
+            and np.hypot(point[0] - corners[0][0], point[1] - corners[0][1]) < 1e-3
+        ):
             shapes.append(shapely.Polygon(corners).convex_hull)
             corners = []
         else:
@@ -297,4 +304,4 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
 def _four_corners(ring: Values) -> Values:
     """A rectangle round a crosswalk: oriented, so that it covers any outline."""
     box = shapely.minimum_rotated_rectangle(shapely.MultiPoint(ring))
-    return shapely.get_coordinates(box)[:4]
+    return np.asarray(shapely.get_coordinates(box)[:4])

@@ -24,9 +24,18 @@ from jaywalk.town.scenery_signals import islands, signal_poles
 from jaywalk.town.scenery_styles import STYLES, StreetStyle, street_style, town_style
 from jaywalk.town.scenery_table import KINDS, LABELS, SCENERY, Shape
 
-__all__ = ["KINDS", "LABELS", "SCENERY", "Shape", "generate_scenery", "load_scenery", "save_scenery"]
+__all__ = [
+    "KINDS",
+    "LABELS",
+    "SCENERY",
+    "Shape",
+    "generate_scenery",
+    "load_scenery",
+    "save_scenery",
+]
 
 FORMAT = 1
+BACK_GARDEN_M = (20.0, 44.0)
 Table = NDArray[np.void]
 Street = tuple[Frontage, StreetStyle]
 
@@ -38,7 +47,8 @@ def generate_scenery(carla_map: MapLike, opendrive: str, seed: int, style: str =
         carla_map: a ``carla.Map`` of the town.
         opendrive: the text that map was made from.
         seed: same seed, same scenery.
-        style: ``city``, ``residential``, ``rural`` (villages, industry, open roads) or ``auto``.
+        style: ``city``, ``residential``, ``rural`` (villages, open roads; lorry lanes mean
+            industry), ``country`` (the same without industry) or ``auto``.
     """
     if style not in STYLES:
         raise UsageError(f"unknown scenery style {style!r}; expected one of {', '.join(STYLES)}")
@@ -126,6 +136,9 @@ def _place_green(placer: Placer, streets: list[Street], seed: int) -> None:
         if style.garden_tree_step_m:
             reach = style.garden_tree_reach_m
             feet = rules.verge_feet(edge, style.garden_tree_step_m, reach, random)
+            verge.append(rules.trees(feet, random, slim=False))
+        if style.back_tree_step_m:
+            feet = rules.verge_feet(edge, style.back_tree_step_m, BACK_GARDEN_M, random)
             verge.append(rules.trees(feet, random, slim=False))
     for pairs, large in ((kerb, False), (verge, True)):
         if pairs:

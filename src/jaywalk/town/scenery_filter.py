@@ -34,7 +34,9 @@ class Placer:
         self._accepted: list[NDArray[np.void]] = []
         self._shapes: list[shapely.Polygon] = []
 
-    def free(self, table: NDArray[np.void], *, large: bool, apart: bool = True) -> NDArray[np.bool_]:
+    def free(
+        self, table: NDArray[np.void], *, large: bool, apart: bool = True
+    ) -> NDArray[np.bool_]:
         """Which rows stand clear of the surfaces and of what was accepted before.
 
         Large objects keep off whole sidewalks, medians and junctions too; small ones only off the

@@ -16,6 +16,8 @@ Table = NDArray[np.void]
 EMPTY = np.zeros(0, SCENERY)
 KERB_ZONE_M = 0.3  # from the kerb to the middle of a pole on the sidewalk
 FOUNDATION_M = 1.0
+WIDE_WALK_M = 2.4
+LAMP_SIDES = 2.0
 SHELTER_HALF_M = (2.0, 0.75, 1.25)
 
 
@@ -113,7 +115,11 @@ def trees(feet: Values, random: Random, *, slim: bool) -> tuple[Table, Table]:
     trunks = rows("trunk", Shape.CYLINDER, feet, half, 0.0, (94, 72, 52))
     top = feet + np.column_stack([np.zeros((count, 2)), trunk - 0.4])
     green = np.column_stack(
-        [random.uniform(48, 92, count), random.uniform(98, 138, count), random.uniform(38, 66, count)]
+        [
+            random.uniform(48, 92, count),
+            random.uniform(98, 138, count),
+            random.uniform(38, 66, count),
+        ]
     )
     crowns = rows("crown", Shape.SPHERE, top, crown[:, None] * np.ones(3), 0.0, green, solid=False)
     return trunks, crowns
@@ -134,8 +140,11 @@ def verge_feet(edge: Frontage, step_m: float, reach_m: Span, random: Random) -> 
 
 
 def lamps(edge: Frontage, style: StreetStyle, random: Random) -> Table:
-    """Lamp posts on the kerb side; on opposite sides of a street they stand in turn."""
-    feet = kerb_feet(edge, style.lamp_step_m * 2.0, random, 1.9)
+    """Lamp posts; each side of a street carries every second one."""
+    along = _spaced(edge, style.lamp_step_m * LAMP_SIDES, random)
+    _, _, walk = edge.at(along)
+    # On a narrow sidewalk a post at the kerb would stand in people's way.
+    feet, _ = _beside(edge, along, np.where(walk >= WIDE_WALK_M, KERB_ZONE_M - walk, 0.25))
     return rows("lamp", Shape.CYLINDER, feet, (0.09, 0.09, 3.0), 0.0, (70, 74, 78))
 
 
@@ -154,13 +163,9 @@ def furniture(edge: Frontage, style: StreetStyle, random: Random) -> list[Table]
         rows("mailbox", Shape.BOX, feet[boxes], (0.25, 0.22, 0.6), yaw[boxes], (196, 160, 40)),
     ]
     stand, stand_yaw = _beside(edge, along[kiosks], 1.4)
-    tables.append(
-        rows("kiosk", Shape.BOX, stand, (1.3, 1.0, 1.3), stand_yaw, (164, 60, 52))
-    )
+    tables.append(rows("kiosk", Shape.BOX, stand, (1.3, 1.0, 1.3), stand_yaw, (164, 60, 52)))
     hydrants = kerb_feet(edge, 90.0, random, 2.4)
-    tables.append(
-        rows("hydrant", Shape.CYLINDER, hydrants, (0.13, 0.13, 0.38), 0.0, (190, 44, 36))
-    )
+    tables.append(rows("hydrant", Shape.CYLINDER, hydrants, (0.13, 0.13, 0.38), 0.0, (190, 44, 36)))
     return tables
 
 
@@ -204,6 +209,8 @@ def containers(edge: Frontage, random: Random) -> Table:
     half = np.column_stack(
         [np.full(len(along), 3.05), np.full(len(along), 1.22), np.where(double, 2.6, 1.3)]
     )
-    paints = np.array([(150, 60, 44), (44, 88, 132), (62, 112, 82), (188, 142, 52), (120, 120, 124)])
+    paints = np.array(
+        [(150, 60, 44), (44, 88, 132), (62, 112, 82), (188, 142, 52), (120, 120, 124)]
+    )
     tint = paints[random.integers(len(paints), size=len(along))]
     return rows("container", Shape.BOX, feet, half, yaw, tint)

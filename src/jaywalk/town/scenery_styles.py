@@ -16,10 +16,10 @@ class StreetStyle:
     """One kind of street side."""
 
     name: str
-    building_width_m: Span = (12.0, 24.0)
+    building_width_m: Span = (13.0, 27.0)
     building_depth_m: Span = (11.0, 17.0)
     building_height_m: Span = (9.0, 25.0)
-    gap_m: Span = (0.0, 3.0)
+    gap_m: Span = (0.3, 3.0)
     setback_m: Span = (2.2, 3.2)
     walls: Palette = ()
     roofs: Palette = ()
@@ -31,6 +31,7 @@ class StreetStyle:
     kerb_tree_step_m: float = 0.0
     garden_tree_step_m: float = 0.0
     garden_tree_reach_m: Span = (1.5, 4.0)
+    back_tree_step_m: float = 0.0
     furniture_step_m: float = 0.0
 
 
@@ -59,8 +60,9 @@ RESIDENTIAL: Final = StreetStyle(
     roof_share=1.0,
     fences=("hedge", "fence", "wall", "hedge"),
     lamp_step_m=32.0,
-    garden_tree_step_m=15.0,
+    garden_tree_step_m=20.0,
     garden_tree_reach_m=(1.6, 4.2),
+    back_tree_step_m=42.0,
     furniture_step_m=85.0,
 )  # fmt: skip
 VILLAGE: Final = StreetStyle(
@@ -76,6 +78,7 @@ VILLAGE: Final = StreetStyle(
     roof_share=1.0,
     fences=("wall", "fence", "hedge"),
     garden_tree_step_m=22.0,
+    back_tree_step_m=48.0,
     furniture_step_m=60.0,
 )
 INDUSTRY: Final = StreetStyle(
@@ -91,32 +94,51 @@ INDUSTRY: Final = StreetStyle(
     lamp_step_m=34.0,
 )
 VERGE: Final = StreetStyle(
-    name="verge", lamp_step_m=0.0, garden_tree_step_m=34.0, garden_tree_reach_m=(4.0, 12.0)
+    name="verge",
+    building_width_m=(11.0, 20.0),
+    building_depth_m=(9.0, 13.0),
+    building_height_m=(4.0, 7.5),
+    gap_m=(60.0, 190.0),
+    setback_m=(13.0, 26.0),
+    walls=((224, 214, 194), (150, 96, 74), (196, 186, 166)),
+    roofs=((132, 62, 48), (104, 84, 74)),
+    roof_height_m=(1.8, 3.0),
+    roof_share=1.0,
+    lamp_step_m=0.0,
+    garden_tree_step_m=26.0,
+    garden_tree_reach_m=(4.0, 14.0),
+)
+INNER: Final = StreetStyle(
+    name="inner", lamp_step_m=0.0, garden_tree_step_m=14.0, garden_tree_reach_m=(4.0, 6.0)
 )
 FAST: Final = StreetStyle(
     name="fast", lamp_step_m=0.0, garden_tree_step_m=55.0, garden_tree_reach_m=(7.0, 16.0)
 )
 
-STYLES: Final = ("city", "residential", "rural", "auto")
-WIDE_LANE_M: Final = 3.4
+STYLES: Final = ("city", "residential", "rural", "country", "auto")
+WIDE_LANE_M: Final = (3.4, 4.2)  # lanes for lorries; wider ones are rings
 FAST_KMH: Final = 85.0
 
 
 def town_style(style: str, frontages: tuple[Frontage, ...]) -> str:
-    """Decides ``auto``: a city where most of the edges have sidewalks."""
+    """Decides ``auto``: a city where most of the edges have sidewalks, else the country."""
     if style != "auto":
         return style
     walked = sum(edge.length_m for edge in frontages if edge.walk_m.mean() > 0.5)
     total = sum(edge.length_m for edge in frontages)
-    return "city" if walked > 0.5 * total else "rural"
+    return "city" if walked > 0.5 * total else "country"
 
 
 def street_style(style: str, edge: Frontage) -> StreetStyle:
     """The look of one street side in a town of the given style."""
     if edge.speed_kmh > FAST_KMH or edge.setting == "motorway":
         return FAST
-    if edge.side == 0 or edge.walk_m.mean() < 0.5:
+    if edge.side == 0:
+        return INNER
+    if edge.walk_m.mean() < 0.5:
         return VERGE
     if style == "rural":
-        return INDUSTRY if edge.lane_width_m >= WIDE_LANE_M else VILLAGE
+        return INDUSTRY if WIDE_LANE_M[0] <= edge.lane_width_m < WIDE_LANE_M[1] else VILLAGE
+    if style == "country":
+        return VILLAGE
     return CITY if style == "city" else RESIDENTIAL

@@ -267,6 +267,12 @@ def _lane_end_errors(carla_map: Any) -> int:
     return errors
 
 
+def road_km(root: Element) -> float:
+    """Length of the ordinary roads, junctions left out."""
+    roads = (road for road in root.iter("road") if road.get("junction") == "-1")
+    return sum(float(road.get("length", "0")) for road in roads) / 1000.0
+
+
 def audit(name: str, opendrive: str) -> Audit:
     """Load a town and measure it."""
     begin = time.perf_counter()
@@ -284,16 +290,14 @@ def audit(name: str, opendrive: str) -> Audit:
     pitches = [abs(math.remainder(w.transform.rotation.pitch, 360.0)) for w in waypoints]
     return Audit(
         load_s=load_s,
-        road_km=sum(
-            float(road.get("length", "0")) for road in root.iter("road") if road.get("junction") == "-1"
-        ) / 1000.0,
+        road_km=road_km(root),
         junctions=len(root.findall("junction")),
         lanes=graph.number_of_nodes(),
         dead_ends=[key for key in graph if key not in links or links.out_degree(key) == 0],
         strongly_connected=max(map(len, nx.strongly_connected_components(graph))),
         largest_gap_m=_largest_gap(carla_map, root, graph),
         crosswalks=len(polygons),
-        crosswalks_broken=[k for k, shape in enumerate(polygons) if not shape.is_valid or shape.area < 6.0],
+        crosswalks_broken=[k for k, p in enumerate(polygons) if not p.is_valid or p.area < 6.0],
         signals=dict(sorted(kinds.items())),
         signals_missing=_unseen(carla_map, root, 8.0),
         lights_missing=_unseen(carla_map, root, 2.5, "1000001"),

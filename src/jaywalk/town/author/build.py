@@ -43,7 +43,5 @@ def build_town(name: str, folder: Path) -> list[Path]:
     road_path, scenery_path = folder / f"{name}.xodr.gz", folder / f"{name}.scenery.json.gz"
     write_gzip(road_path, text.encode())
     carla_map = carla.Map(plan.name, text)
-    save_scenery(
-        scenery_path, generate_scenery(carla_map, text, SCENERY_SEED, plan.scenery_style)
-    )
+    save_scenery(scenery_path, generate_scenery(carla_map, text, SCENERY_SEED, plan.scenery_style))
     return [road_path, scenery_path]

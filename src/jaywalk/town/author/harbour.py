@@ -80,11 +80,9 @@ def _add_nodes(plan: TownPlan) -> None:
 def _blocks() -> list[tuple[Cell, Cell, StreetKind]]:
     blocks = []
     for j, kind in enumerate(ROW_KINDS):
-        for i in range(len(COLUMNS_M) - 1):
-            blocks.append(((i, j), (i + 1, j), kind))
+        blocks += [((i, j), (i + 1, j), kind) for i in range(len(COLUMNS_M) - 1)]
     for i, kind in enumerate(COLUMN_KINDS):
-        for j in range(len(ROWS_M) - 1):
-            blocks.append(((i, j), (i, j + 1), kind))
+        blocks += [((i, j), (i, j + 1), kind) for j in range(len(ROWS_M) - 1)]
     return [block for block in blocks if (block[0], block[1]) not in MISSING]
 
 
@@ -121,6 +119,10 @@ def _decorate(plan: TownPlan, kind: StreetKind, edges: tuple[str, str]) -> None:
             )
 
 
+def _leg(point: Point, direction: Point, reach_m: float) -> Point:
+    return point[0] + direction[0] * reach_m, point[1] + direction[1] * reach_m
+
+
 def _corner(plan: TownPlan, corner: Cell) -> None:
     """A street round a corner of the grid, without a node: an arc between two neighbours."""
     along = (1, corner[1]) if corner[0] == 0 else (corner[0] - 1, corner[1])
@@ -132,19 +134,12 @@ def _corner(plan: TownPlan, corner: Cell) -> None:
         size = math.hypot(x - here[0], y - here[1])
         legs.append(((x - here[0]) / size, (y - here[1]) / size))
     radius = CORNER_RADIUS_M
-    centre = tuple(here[k] + radius * (legs[0][k] + legs[1][k]) for k in (0, 1))
-    points = []
-    for leg, reaches in ((0, (62.0, 50.0, 42.0)), (1, ())):
-        points += [(here[0] + legs[leg][0] * r, here[1] + legs[leg][1] * r) for r in reaches]
+    points = [_leg(here, legs[0], reach) for reach in (62.0, 50.0, 42.0)]
     for k in range(11):
         share = math.radians(9.0 * k)
-        points.append(
-            tuple(
-                centre[m] - radius * (legs[1][m] * math.cos(share) + legs[0][m] * math.sin(share))
-                for m in (0, 1)
-            )
-        )
-    points += [(here[0] + legs[1][0] * r, here[1] + legs[1][1] * r) for r in (42.0, 50.0, 62.0)]
+        one, two = radius * (1.0 - math.sin(share)), radius * (1.0 - math.cos(share))
+        points.append(_leg(_leg(here, legs[0], one), legs[1], two))
+    points += [_leg(here, legs[1], reach) for reach in (42.0, 50.0, 62.0)]
     a, b = _name(along), _name(across)
     plan.street(
         a, b, speed_kmh=PERIMETER.speed_kmh, priority=PERIMETER.priority, sidewalk_m=SIDEWALK_M,

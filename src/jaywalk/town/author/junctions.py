@@ -162,11 +162,11 @@ def build_joints(network: Network, roads: list[Road]) -> Joints:
             _join_directly(joints, [(a, b) for a, b, _ in everything])
             continue
         junction = Junction(number=FIRST_JUNCTION + len(joints.junctions), node=node)
-        for source, target, link in everything:
-            kind = "sidewalk" if link is None else "driving"
+        for source, target, turn in everything:
+            kind = "sidewalk" if turn is None else "driving"
             if _gap(source, target) < 0.1:
                 continue
-            junction.connecting.append(_connecting(number, source, target, kind, link))
+            junction.connecting.append(_connecting(number, source, target, kind, turn))
             number += 1
         joints.junctions[node] = junction
     return joints

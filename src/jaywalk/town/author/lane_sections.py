@@ -97,8 +97,9 @@ def _write_widths(element: ET.Element, lane: Lane, begin_m: float, end_m: float)
         if piece.end_m <= begin_m + 1e-6 or piece.begin_m >= end_m - 1e-6:
             continue
         start = max(piece.begin_m, begin_m)
-        record = dict(zip("abcd", map(_text, piece.from_station(start)), strict=True))
-        ET.SubElement(element, "width", sOffset=_text(start - begin_m), **record)
+        values = map(_text, piece.from_station(start))
+        record = {"sOffset": _text(start - begin_m)} | dict(zip("abcd", values, strict=True))
+        ET.SubElement(element, "width", record)
 
 
 def _direct_number(joints: Joints, road: Road, lane: Lane, contact: str) -> int | None:

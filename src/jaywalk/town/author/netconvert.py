@@ -32,7 +32,7 @@ def find_netconvert() -> Path:
     found = shutil.which("netconvert")
     if found is None:
         raise PrerequisiteError(
-            "netconvert was not found; it is needed to author towns (the shipped towns need nothing). "
+            "netconvert was not found; authoring towns needs it (the shipped towns do not). "
             "Fix: pip install 'jaywalk[town]'   (or: pip install eclipse-sumo==1.28.0)"
         )
     return Path(found)
@@ -89,8 +89,10 @@ def _edges(plan: TownPlan) -> ET.Element:
     root = ET.Element("edges")
     for name, edge in plan.edges.items():
         element = ET.SubElement(
-            root, "edge", {"id": name, "from": edge.start, "to": edge.end}, numLanes=str(edge.lanes),
-            speed=f"{edge.speed_kmh / 3.6:.4f}", width=f"{edge.width_m:.2f}", spreadType="right",
+            root, "edge", {"id": name, "from": edge.start, "to": edge.end},
+            numLanes=str(edge.lanes), speed=f"{edge.speed_kmh / 3.6:.4f}",
+            width=f"{edge.width_m:.2f}",
+            spreadType="right",
             priority=str(edge.priority),
         )  # fmt: skip
         if edge.points:

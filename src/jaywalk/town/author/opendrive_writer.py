@@ -77,10 +77,10 @@ def _geometry(element: ET.Element, line: ReferenceLine) -> None:
             geometry, "paramPoly3", dict(zip(names, values, strict=True)), pRange="normalized"
         )
     profile = ET.SubElement(element, "elevationProfile")
-    for piece in line.heights:
-        values = (number_text(value) for value in piece.coefficients)
-        record = dict(zip("abcd", values, strict=True))
-        ET.SubElement(profile, "elevation", s=number_text(piece.s_m), **record)
+    for level in line.heights:
+        values = (number_text(value) for value in level.coefficients)
+        record = {"s": number_text(level.s_m)} | dict(zip("abcd", values, strict=True))
+        ET.SubElement(profile, "elevation", record)
     ET.SubElement(element, "lateralProfile")
 
 
@@ -126,10 +126,9 @@ def _objects(element: ET.Element, objects: list[OutlineObject]) -> None:
         )  # fmt: skip
         outline = ET.SubElement(record, "outline")
         for u, v in (*item.corners, item.corners[0]):
-            ET.SubElement(
-                outline, "cornerLocal", u=f"{u:.3f}", v=f"{v:.3f}", z="0",
-                **({"height": f"{item.height_m:.2f}"} if item.height_m else {}),
-            )  # fmt: skip
+            corner = ET.SubElement(outline, "cornerLocal", u=f"{u:.3f}", v=f"{v:.3f}", z="0")
+            if item.height_m:
+                corner.set("height", f"{item.height_m:.2f}")
 
 
 def _signals(element: ET.Element, signals: list[Signal]) -> None:

@@ -157,7 +157,7 @@ class TownPlan:
         setting: str = "town",
         suffix: str = "",
     ) -> str:
-        """Add both directions of a street; no lanes backward makes it one-way with two sidewalks."""
+        """Add both directions of a street; no lanes backward: one-way with two sidewalks."""
         backward_walk = lanes[1] == 0
         for (a, b, count), way in (
             ((start, end, lanes[0]), 1),
@@ -247,8 +247,9 @@ class TownPlan:
         return nodes
 
     def cul_de_sac(
-        self, start: str, name: str, centre: Point, *, radius_m: float = 11.0, **street: object
-    ) -> str:
+        self, start: str, name: str, centre: Point, *, radius_m: float = 11.0, ring_m: float = 4.4,
+        **street: object,
+    ) -> str:  # fmt: skip
         """End a street in a small one-arm ring that faces ``start``; returns the street's edge.
 
         Extra arguments go to :meth:`street`; the ring takes the street's sidewalk and speed.
@@ -261,7 +262,7 @@ class TownPlan:
             centre,
             radius_m,
             [facing, facing + 120.0, facing + 240.0],
-            width_m=4.4,
+            width_m=ring_m,
             speed_kmh=20,
             sidewalk_m=float(street.get("sidewalk_m", 2.5)),  # type: ignore[arg-type]
         )

@@ -139,7 +139,8 @@ def _industry(plan: TownPlan) -> None:
         )
     ):
         plan.cul_de_sac(
-            start, f"y{number}_", centre, radius_m=14.0, width_m=3.5, speed_kmh=30, sidewalk_m=2.0,
+            start, f"y{number}_", centre, radius_m=14.0, ring_m=4.1, width_m=3.5, speed_kmh=30,
+            sidewalk_m=2.0,
             priority=2,
         )  # fmt: skip
 
@@ -176,7 +177,8 @@ def _carriageway(plan: TownPlan, side: int) -> None:
     x = AXIS_M + HALF_MEDIAN_M
     stations = (-1050.3, -520.7, -251.9, 252.4, 521.3, 1050.8)
     for number, y in enumerate(stations):
-        kind, outline = "priority", ()
+        kind = "priority"
+        outline: tuple[Point, ...] = ()
         if number in (1, 4):
             half = 35.0 if number == 1 else 45.0
             kind = "zipper" if number == 4 else kind
@@ -254,7 +256,7 @@ def _ends(plan: TownPlan) -> None:
         )  # fmt: skip
     for side, prefix, leave, arrive in ((1, "nb", "sr0", "nr3"), (-1, "sb", "nr2", "sr1")):
         x = AXIS_M + HALF_MEDIAN_M
-        angle = 55.0 if side > 0 else 55.0
+        angle = 55.0
         node = plan.nodes[leave]
         first = _mirror((node.x, node.y), side)
         points = bow(first, angle, (x, -1050.3), 90.0, 14.0)

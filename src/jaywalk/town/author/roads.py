@@ -250,7 +250,7 @@ def build_roads(plan: TownPlan, network: Network) -> list[Road]:
     roads: list[Road] = []
     taken: set[str] = set()
     names = sorted(network.edges, key=lambda name: (plan.edges[name].walking_only, name))
-    by_ends = {}
+    by_ends: dict[tuple[str, str], list[str]] = {}
     for name in names:
         edge = network.edges[name]
         by_ends.setdefault((edge.start, edge.end), []).append(name)

@@ -192,8 +192,10 @@ class SignalWriter:
             for edge, limits in sorted(fed.items())
             if limits != {self._plan.edges[edge].speed_kmh}
         ]
-        for sign in self._plan.speed_signs:
-            places.append((sign.edge, sign.at * self._by_edge[sign.edge].length_m))
+        places += [
+            (sign.edge, sign.at * self._by_edge[sign.edge].length_m)
+            for sign in self._plan.speed_signs
+        ]
         for edge, along in places:
             road = self._by_edge[edge]
             if road.length_m < 2.0 * AFTER_START_M:
