@@ -271,8 +271,8 @@ def _pack(
     details["triangle_count"] = np.where(patterns == 0, 2, 4)
     details["triangle_base"][1:] = np.cumsum(details["triangle_count"][:-1], dtype=np.int64)
     rows = [
-        np.array([[*t, _outline_flags(t, len(p.corners))] for t in p.triangles], np.uint8).ravel()
-        for p in _PATTERNS
+        np.array([[*triangle, 0] for triangle in pattern.triangles], np.uint8).ravel()
+        for pattern in _PATTERNS
     ]
     triangles = np.concatenate([rows[pattern] for pattern in patterns])
     header = struct.pack(
@@ -289,15 +289,6 @@ def _pack(
     params = struct.pack("<5f2i", *low, high[0] - low[0], high[2] - low[2], 1, 1 << bits)
     head = struct.pack("<3i", _SET_MAGIC, 1, 1) + params
     return head + struct.pack("<Ii", 1 << bits, len(data)) + data
-
-
-def _outline_flags(triangle: tuple[int, int, int], corners: int) -> int:
-    """Flags of a triangle's edges that lie on the polygon's outline, two bits an edge.
-
-    Without them the client's crowd dereferences null when a walker starts off the mesh.
-    """
-    ends = zip(triangle, (*triangle[1:], triangle[0]), strict=True)
-    return sum((b == (a + 1) % corners) << (2 * edge) for edge, (a, b) in enumerate(ends))
 
 
 def parse_navmesh(data: bytes) -> NavMesh:

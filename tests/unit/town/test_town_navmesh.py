@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.town.navmesh import (
-    CROSSWALK_AREA,
-    SIDEWALK_AREA,
-    NavMesh,
-    _outline_flags,
-    parse_navmesh,
-)
+from jaywalk.town.navmesh import CROSSWALK_AREA, SIDEWALK_AREA, NavMesh, parse_navmesh
 
 
 def _graph(mesh: NavMesh) -> nx.Graph:
@@ -97,20 +91,14 @@ def test_detail_triangles_tile_their_polygons(street):
     for k in range(0, fields[6], 5):
         _, base, _, count = struct.unpack_from("<IIBB", data, at + 12 * k)
         outline = _outline(mesh, k)[:, :2]
-        area, flagged = 0.0, 0
+        area = 0.0
         for t in range(base, base + count):
-            a, b, c, flags = struct.unpack_from("<4B", data, at + 12 * fields[6] + 4 * t)
+            a, b, c, _ = struct.unpack_from("<4B", data, at + 12 * fields[6] + 4 * t)
             (ux, uy), (vx, vy) = outline[b] - outline[a], outline[c] - outline[a]
             piece = 0.5 * (ux * vy - uy * vx)
             assert piece < -0.4  # none degenerate, all wound like the polygon
             area -= piece
-            flagged += flags.bit_count()
-        assert flagged == mesh.counts[k]  # each edge of the outline once
         assert area == pytest.approx(mesh.counts[k] // 2 - 1, abs=0.01)
-
-
-def test_square_has_the_flags_known_to_work():
-    assert [_outline_flags(t, 4) for t in ((0, 1, 2), (0, 2, 3))] == [0b000101, 0b010100]
 
 
 def test_broken_mesh_is_refused(street):
