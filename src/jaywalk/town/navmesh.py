@@ -56,8 +56,9 @@ class NavMesh(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    """Shape of a polygon: corners, the cell beyond each edge, and triangles, wound as the client
-    wants it: (x-, y-), (x-, y+), (x+, y+), (x+, y-). All as (column, row) offsets.
+    """Shape of a polygon as (column, row) offsets: corners, cell beyond each edge, triangles.
+
+    Wound as the client wants it: (x-, y-), (x-, y+), (x+, y+), (x+, y-).
     """
 
     corners: tuple[tuple[int, int], ...]

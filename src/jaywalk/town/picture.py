@@ -75,7 +75,7 @@ def draw_town(
     size_px: int = 2000,
     spawn_points: bool = False,
 ) -> None:
-    """Write a finished map: the town, legend, scale bar and key figures. ``size_px``: longer side."""
+    """Write a finished map: the town, legend, scale bar, key figures; ``size_px`` wide or high."""
     window = window_m or _whole(town)
     wide, high = window[2] - window[0], window[3] - window[1]
     inches = size_px / 160.0
@@ -184,7 +184,8 @@ def _draw_signals(town: Town, ax: Axes, window: Window) -> None:
             if not sign.type_id.startswith("traffic.speed")]  # fmt: skip
     ax.add_collection(LineCollection(bars, colors=_AMBER, linewidths=1.2, zorder=6))
     # Symbols shrink on maps of large towns, else they would hide the streets.
-    scale = min(max(500.0 / max(window[2] - window[0], window[3] - window[1]), 0.4), 1.0)
+    span = max(window[2] - window[0], window[3] - window[1])
+    scale = min(max((500.0 / span) ** 0.6, 0.5), 1.0)
     size = 26.0 * scale
     places = [(light.pose.x, light.pose.y) for light in town.lights]
     _light_heads(ax, [place for place in places if _inside(*place, window)], scale)
@@ -194,8 +195,8 @@ def _draw_signals(town: Town, ax: Axes, window: Window) -> None:
     for sign in town.signs:
         x, y = sign.pose.x, sign.pose.y
         if sign.type_id.startswith("traffic.speed") and _inside(x, y, window):
-            ax.text(x, y, sign.type_id.rsplit(".", 1)[-1], fontsize=5.0 * scale, color=INK, zorder=8,
-                    ha="center", va="center", clip_on=True,
+            ax.text(x, y, sign.type_id.rsplit(".", 1)[-1], fontsize=5.0 * scale, color=INK,
+                    ha="center", va="center", clip_on=True, zorder=8,
                     bbox={"boxstyle": "circle,pad=0.25", "fc": "white", "ec": _RED, "lw": scale},
             )  # fmt: skip
 
@@ -270,25 +271,19 @@ def _frame(ax: Axes) -> None:
 
 
 def _scale_bar(ax: Axes, window: Window) -> None:
-    wide, high = window[2] - window[0], window[3] - window[1]
+    """A bar under the right end of the map."""
+    wide = window[2] - window[0]
     length = next(m for m in (500, 200, 100, 50, 20, 10, 5, 2, 1) if m <= max(wide * 0.25, 1.0))
-    x, y = window[0] + 0.03 * wide, window[3] - 0.03 * max(wide, high)
-    half = 0.004 * max(wide, high)
-    card = [(x - 4 * half, y - 9 * half), (x + length + 4 * half, y - 9 * half),
-            (x + length + 4 * half, y + 3 * half), (x - 4 * half, y + 3 * half)]  # fmt: skip
-    ax.add_collection(
-        PolyCollection([card], facecolors=PAPER, edgecolors="none", alpha=0.8, zorder=8.5)
-    )
+    shift = ScaledTranslation(0.0, -0.5, ax.figure.dpi_scale_trans)
+    place = ax.get_xaxis_transform() + shift  # metres across, inches below the map's lower edge
     for k in range(4):
-        left = x + k * length / 4
-        box = [(left, y - half), (left + length / 4, y - half), (left + length / 4, y + half),
-               (left, y + half)]  # fmt: skip
-        ax.add_collection(
-            PolyCollection([box], facecolors=INK if k % 2 == 0 else "white", edgecolors=INK,
-                           linewidths=0.6, zorder=9)
+        ends = (window[2] - length + k * length / 4, window[2] - length + (k + 1) * length / 4)
+        ax.add_line(
+            Line2D(ends, (0.0, 0.0), transform=place, clip_on=False, linewidth=3.5, color=INK,
+                   alpha=1.0 if k % 2 == 0 else 0.35, solid_capstyle="butt")
         )  # fmt: skip
-    ax.text(x + length / 2, y - 2.2 * half, f"{length} m", fontsize=8, color=INK, zorder=9,
-            ha="center", va="bottom")  # fmt: skip
+    ax.text(window[2] - length - 0.01 * wide, 0.0, f"{length} m", fontsize=8, color=INK,
+            transform=place, ha="right", va="center", clip_on=False)  # fmt: skip
 
 
 def _title(figure: Figure, ax: Axes, town: Town) -> None:
