@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jaywalk.core.errors import DataError
+from jaywalk.motion.walk_cycle import animate_walkers
+from jaywalk.server.sensors.cast import cast_rays
+from jaywalk.server.sensors.catalogue import SENSORS
+from jaywalk.server.sensors.scan import scan_directions
 from jaywalk.server.wire.dialect import CARLA_0_9_16, dialect_of
 from jaywalk.server.wire.episode import Episode
 from jaywalk.server.wire.server import CarlaServer
@@ -15,13 +19,20 @@ from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.town.town import load_town
 
 DEFAULT_TOWN: Final = "Harbour"
-_SLOW_S: Final = 3.0
+# If these are cached, so is the rest: they are the last ones that a cold start compiles.
+_SLOWEST: Final[tuple[Any, ...]] = (step_vehicles, animate_walkers, scan_directions, cast_rays)
 
 
 def kernels_are_compiled() -> bool:
-    """Whether numba has cached the vehicle kernel, hence most likely all of them."""
-    cache = step_vehicles.stats.cache_path
-    return cache is not None and any(Path(cache).glob("vehicle_dynamics.step_vehicles*.nbi"))
+    """Whether numba's cache holds the slowest kernels of the present sources."""
+    return all(_is_cached(kernel) for kernel in _SLOWEST)
+
+
+def _is_cached(kernel: Any) -> bool:
+    source = Path(kernel.py_func.__code__.co_filename)
+    folder = Path(kernel.stats.cache_path)
+    indices = list(folder.glob(f"{source.stem}.{kernel.py_func.__name__}-*.nbi"))
+    return any(index.stat().st_mtime >= source.stat().st_mtime for index in indices)
 
 
 def start_server(
@@ -55,29 +66,42 @@ def start_server(
 
 
 def warm_up(episode: Episode) -> None:
-    """Run every hot kernel once, so that the first client does not wait for a compiler."""
-    if not kernels_are_compiled():
+    """Run the hot kernels once, so that no client waits for a compiler.
+
+    With a cold cache that means every kernel, those of the sensors too; with a warm one the
+    sensors' kernels are left to whoever uses them, since loading them costs time.
+    """
+    cold = not kernels_are_compiled()
+    if cold:
         sys.stderr.write(
-            "jaywalk: compiling kernels for this machine (once, about a minute) ...\n"
+            "jaywalk: compiling kernels for this machine (once, one to three minutes) ...\n"
         )
+        sys.stderr.flush()
     started = time.perf_counter()
-    world = episode.world
-    pose = ((0.0, 0.0, -400.0), (0.0, 0.0, 0.0))
-    parts = []
-    for type_id in ("vehicle.lincoln.mkz_2020", "walker.pedestrian.0001"):
-        parts.append(episode.spawn(CARLA_0_9_16, type_id, {}, pose))
-        pose = ((20.0, 0.0, -400.0), (0.0, 0.0, 0.0))
-    for actor in parts:
-        world.set_physics(actor, False)
-    world.step(0.05, 1)
-    world.bones(parts[1])
-    world.snapshot_records()
-    for actor in parts:
+    actors = [
+        # Far below the town, where nothing is touched.
+        episode.spawn(CARLA_0_9_16, type_id, {}, ((20.0 * k, 0.0, -400.0), (0.0, 0.0, 0.0)))
+        for k, type_id in enumerate(("vehicle.lincoln.mkz_2020", "walker.pedestrian.0001"))
+    ]
+    for actor in actors:
+        episode.world.set_physics(actor, False)
+    episode.world.step(0.05, 1)
+    episode.world.bones(actors[1])
+    episode.world.snapshot_records()
+    if cold:
+        _use_every_sensor(episode, actors[0].id)
+    for actor in actors:
         episode.destroy(actor.id)
-    if time.perf_counter() - started > _SLOW_S:
+    if cold:
+        seconds = time.perf_counter() - started
         sys.stderr.write(
-            f"jaywalk: kernels ready after {time.perf_counter() - started:.0f} s; "
-            "the next start takes them from the cache\n"
+            f"jaywalk: kernels ready after {seconds:.0f} s; the next start takes them from the cache\n"
         )
 
 
+def _use_every_sensor(episode: Episode, parent_id: int) -> None:
+    for sensor in SENSORS:
+        pose = ((0.0, 0.0, 1.5), (0.0, 0.0, 0.0))
+        actor = episode.spawn(CARLA_0_9_16, sensor.id, {}, pose, parent_id)
+        episode.sensors.try_out(actor, episode)
+        episode.destroy(actor.id)

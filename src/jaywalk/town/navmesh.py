@@ -272,7 +272,9 @@ def _pack(
     details["triangle_count"] = np.where(patterns == 0, 2, 4)
     details["triangle_base"][1:] = np.cumsum(details["triangle_count"][:-1], dtype=np.int64)
     rows = [
-        np.array([[*t, _outline_edges(t, len(pattern.corners))] for t in pattern.triangles], np.uint8)
+        np.array(
+            [[*t, _outline_edges(t, len(pattern.corners))] for t in pattern.triangles], np.uint8
+        )
         for pattern in _PATTERNS
     ]
     triangles = np.concatenate([rows[pattern].ravel() for pattern in patterns])

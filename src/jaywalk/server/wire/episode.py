@@ -221,7 +221,9 @@ class Episode:
         if actor.stream_id and self._server is not None:
             token = self._server.stream_token(actor.stream_id, dialect)
         shift = dialect.attribute_shift
-        attributes = [[name, kind + shift, value] for name, (kind, value) in actor.attributes.items()]
+        attributes = [
+            [name, kind + shift, value] for name, (kind, value) in actor.attributes.items()
+        ]
         return [
             actor.id,
             actor.parent_id,

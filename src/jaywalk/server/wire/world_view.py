@@ -23,7 +23,11 @@ from jaywalk.town.ground import flat_ground
 
 _PARTS: Final = np.array(
     [
-        SKIN if name == "head" else LEGS if name[:5] in ("pelvi", "thigh", "shank", "foot_") else TOP
+        SKIN
+        if name == "head"
+        else LEGS
+        if name[:5] in ("pelvi", "thigh", "shank", "foot_")
+        else TOP
         for name in LIMBS
     ],
     np.uint8,
@@ -109,4 +113,3 @@ def clothes_color(actor: Actor) -> tuple[int, int, int]:
     """A plausible colour for somebody's top, fixed by the actor's id."""
     red, green, blue = stream(0, "clothes", actor.id).integers(40, 220, 3)
     return int(red), int(green), int(blue)
-

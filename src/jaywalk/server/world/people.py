@@ -85,9 +85,7 @@ class People:
         person = self._people[actor_id]
         row = columns.table[person.row]
         pose = np.array([float(row[name]) for name in ("x", "y", "z", "pitch", "yaw", "roll")])
-        return bones_out(
-            person.rig, self._shown(person, columns, time_s), pose, float(row["ez"])
-        )
+        return bones_out(person.rig, self._shown(person, columns, time_s), pose, float(row["ez"]))
 
     def _shown(self, person: Person, columns: ActorColumns, time_s: float) -> FloatArray:
         self._decode(person)

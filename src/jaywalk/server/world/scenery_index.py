@@ -92,7 +92,13 @@ class SceneryIndex:
         for row in self._rows(label):
             box = self._box(int(row))
             result.append(
-                [[box[0], box[2]], box, int(row) + 1, self.name(int(row)), int(self._objects[row]["label"])]
+                [
+                    [box[0], box[2]],
+                    box,
+                    int(row) + 1,
+                    self.name(int(row)),
+                    int(self._objects[row]["label"]),
+                ]
             )
         return result
 

@@ -205,5 +205,3 @@ def enable_chrono(server: CarlaServer, client: RpcClient, actor_id: Any, *settin
 def restore_physics(server: CarlaServer, client: RpcClient, actor_id: Any) -> None:
     """The own dynamics are always on."""
     vehicle(server, actor_id)
-
-
