@@ -289,12 +289,14 @@ def _scale_bar(ax: Axes, window: Window) -> None:
 def _title(figure: Figure, ax: Axes, town: Town) -> None:
     driving = sum(float(s.s_m[-1] - s.s_m[0]) for s in town.strips if s.kind == "driving")
     kinds = [sign.type_id for sign in town.signs]
-    facts = [
-        f"{driving / 1000:.1f} km of driving lanes",
-        f"{len(town.crosswalks)} crosswalks",
-        f"{len(town.lights)} traffic lights",
-        f"{kinds.count('traffic.stop')} stop and {kinds.count('traffic.yield')} yield signs",
+    counts = [
+        (len(town.crosswalks), "crosswalks"),
+        (len(town.lights), "traffic lights"),
+        (kinds.count("traffic.stop"), "stop signs"),
+        (kinds.count("traffic.yield"), "yield signs"),
     ]
+    facts = [f"{driving / 1000:.1f} km of driving lanes"]
+    facts += [f"{count} {things}" for count, things in counts if count]
     ax.set_title("  ·  ".join(facts), loc="left", fontsize=8.5, color="#6b6f76", pad=6)
     box = ax.get_position()
     figure.text(box.x0, box.y1 + 0.34 / figure.get_size_inches()[1], town.name, fontsize=17,
