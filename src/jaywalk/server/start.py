@@ -95,7 +95,7 @@ def warm_up(episode: Episode) -> None:
     if cold:
         seconds = time.perf_counter() - started
         sys.stderr.write(
-            f"jaywalk: kernels ready after {seconds:.0f} s; the next start takes them from the cache\n"
+            f"jaywalk: kernels ready after {seconds:.0f} s; from now on they come from the cache\n"
         )
 
 

@@ -23,7 +23,8 @@ def quantise(
     """Boxes (n, 6) in whole steps from the tile's corner, rounded outwards."""
     low = np.floor((low_m - origin_m) * per_metre)
     high = np.ceil((high_m - origin_m) * per_metre)
-    return np.clip(np.concatenate([low, high], axis=1), 0, _LARGEST).astype(np.int64)
+    boxes: NDArray[np.int64] = np.concatenate([low, high], axis=1).astype(np.int64)
+    return np.clip(boxes, 0, _LARGEST)
 
 
 def build_tree(boxes: NDArray[np.int64]) -> NDArray[np.void]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.town import opendrive, scenery
+from jaywalk.town import opendrive
 from jaywalk.town.ground import Ground
 from jaywalk.town.lanes import LaneStrip, lane_strips
 from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
 from jaywalk.town.navmesh import build_navmesh
 from jaywalk.town.raster import SemanticRaster, build_raster
 from jaywalk.town.roads import FloatArray, Road, read_roads
+from jaywalk.town.scenery import generate_scenery, load_scenery
 from jaywalk.town.signals import LightSpec, SignSpec, read_signals
 from jaywalk.town.spawn import Pose, spawn_points
 from jaywalk.town.surface import build_ground
@@ -129,12 +129,10 @@ class Town:
     @cached_property
     def scenery(self) -> NDArray[Any]:
         """Scenery beside the roads: our own table, or one generated from the roads."""
-        if self.scenery_path is not None and (load := _offered("load_scenery")):
-            return np.asarray(load(self.scenery_path))
-        if generate := _offered("generate_scenery"):
-            seed = int(self.sha256[:8], 16)
-            return np.asarray(generate(self.carla_map, self.opendrive, seed))
-        return np.zeros(0, scenery.SCENERY)
+        if self.scenery_path is not None:
+            return load_scenery(self.scenery_path)
+        seed = int(self.sha256[:8], 16)
+        return generate_scenery(self.carla_map, self.opendrive, seed)
 
     def speed_limit_kmh(self, x_m: float, y_m: float, z_m: float, yaw_deg: float) -> float:
         """Speed limit for a vehicle at a place; NaN where the road says nothing."""
@@ -212,11 +210,6 @@ def _beside(path: Path) -> Path | None:
     stem = path.name[: -len(".xodr.gz" if path.name.lower().endswith(".gz") else ".xodr")]
     scenery_path = path.parent / f"{stem}.scenery.json.gz"
     return scenery_path if scenery_path.is_file() else None
-
-
-def _offered(function: str) -> Callable[..., Any] | None:
-    """A function of the scenery module, or None while that half of the room does not exist."""
-    return getattr(scenery, function, None)
 
 
 def _crosswalks(carla_map: Any) -> list[FloatArray]:

@@ -1,7 +1,7 @@
 """Values on the wire: Response wrappers and the structs that travel in both directions.
 
-Decoding trusts nobody: every number is checked to be a finite number (NaN brake is the one exception,
-section 9 of the protocol notes) and everything else raises :class:`WireError`.
+Decoding trusts nobody: every number is checked to be a finite number (a NaN brake is the one
+exception) and everything else raises :class:`WireError`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """RPC: requests in, responses out, and the table of methods.
 
-A method is a function ``(server, client, *arguments)`` registered under its wire name. What it returns is wrapped
-as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other exception is our
-fault, is logged with its traceback and also answered, so that a client never waits for ever.
+A method is a function ``(server, client, *arguments)`` registered under its wire name. What it
+returns is wrapped as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other
+exception is logged and also answered, so that a client never waits for ever.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
     except codec.WireError as problem:
         return _failure(method, str(problem))
     except Exception as problem:
-        # Wrong argument counts and types from a hostile client end up here too: the traceback tells.
+        # Wrong argument counts and types from hostile clients end up here too.
         log.warning("%s failed: %s", name, problem, exc_info=log.isEnabledFor(logging.DEBUG))
         return _failure(method, f"{name}: {type(problem).__name__}: {problem}")
     if isinstance(value, Encoded):

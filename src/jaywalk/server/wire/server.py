@@ -142,7 +142,7 @@ class CarlaServer:
         return token_bytes(stream_id, self._stream_ports[dialect.version])
 
     def expect_subscriber(self, stream_id: int) -> None:
-        """A client has asked for this token and will connect: the next step waits for it a little."""
+        """A client has asked for this token and will connect: the next step waits a little."""
         self._expected_streams[stream_id] = time.monotonic() + _SUBSCRIBE_WAIT_S
 
     def _accept_subscriber(self, listener: socket.socket, dialect: Dialect) -> None:

@@ -1,7 +1,7 @@
 """Streams: tokens, subscribers and frames that leave the server.
 
-A stream never blocks the world: what a reader does not take is buffered up to a limit, and frames beyond it
-are dropped and counted.
+A stream never blocks the world: what a reader does not take is buffered up to a limit, and frames
+beyond it are dropped and counted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def token_bytes(stream_id: int, port: int) -> bytes:
 
 
 class Subscriber:
-    """One stream connection: which stream it reads, in which dialect, and what it has not taken yet."""
+    """One stream connection: what it reads, in which dialect, and what it has not taken yet."""
 
     __slots__ = ("buffered_bytes", "dialect", "dropped", "pending", "sock", "stream_id")
 
@@ -59,7 +59,7 @@ class Subscriber:
         return True
 
     def flush(self) -> bool:
-        """Send what is buffered, as far as the reader takes it. False when the connection is broken."""
+        """Send what is buffered, as far as the reader takes it. False when it is gone."""
         while self.pending:
             try:
                 sent = self.sock.send(self.pending[0])

@@ -1,8 +1,9 @@
 """Which Traffic Managers run in our clients, and the watchdog over their lost wake-ups.
 
-The wheel's Traffic Manager can miss the wake-up that a fast tick sends it, and its program then waits for ever
-(section 9.1 of the protocol notes). After a tick that a synchronous Traffic Manager should have followed, we wait a second;
-if it has not called, we switch its synchronous mode off and on, which wakes it. Counted and logged.
+The wheel's Traffic Manager can miss the wake-up that a fast tick sends it, and its program then
+waits for ever: the flag is set without the lock that guards the sleep. After a tick that a
+synchronous Traffic Manager should have followed, we wait a second; if it has not called, we switch
+its synchronous mode off and on, which wakes it. Counted and logged.
 """
 
 from __future__ import annotations

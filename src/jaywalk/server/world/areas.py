@@ -56,7 +56,7 @@ def mark_lights(
 
 
 @njit(cache=True)
-def _overlap(  # noqa: PLR0913
+def _overlap(
     dx: float, dy: float, ax: float, ay: float, a_long: float, a_wide: float,
     bx: float, by: float, b_long: float, b_wide: float,
 ) -> bool:  # fmt: skip

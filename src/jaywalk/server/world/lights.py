@@ -1,8 +1,8 @@
 """Traffic lights: junction controllers take turns, lights follow their controller.
 
-Rules (section 13.6 of the protocol notes): a group is a junction, its stages are the controllers in file order, one
-controller at a time runs green, yellow, red, then the next one starts. A state set by a program
-stays until its controller changes phase; changing a time never restarts the running phase.
+A group is a junction, its stages are the controllers in file order; one controller at a time runs
+green, yellow, red, then the next one starts. A state set by a program stays until its controller
+changes phase; changing a time never restarts the running phase.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The actor table: one row per actor, one structured array for the whole world.
 
 Every kernel (dynamics, contacts, sensors, snapshot packing) reads and writes rows of this table, so
-the layout is the contract between them. Frame: CARLA's left-handed world, metres; angles in radians.
+the layout is the contract between them. Frame: CARLA's left-handed world, metres and radians.
 """
 
 from __future__ import annotations

@@ -133,9 +133,10 @@ class World:
     def spawn(self, blueprint: Blueprint, pose: Transform, parent: Actor | None = None) -> Actor:
         """Create an actor; a vehicle or walker must not overlap anybody."""
         body = blueprint.body
-        if parent is None and blueprint.kind in (Kind.VEHICLE, Kind.WALKER):
-            if self.collisions.blocked(self.columns, blueprint.kind, pose, body):
-                raise SpawnError(COLLISION_AT_SPAWN)
+        moving = blueprint.kind in (Kind.VEHICLE, Kind.WALKER)
+        free_standing = parent is None and moving
+        if free_standing and self.collisions.blocked(self.columns, blueprint.kind, pose, body):
+            raise SpawnError(COLLISION_AT_SPAWN)
         actor = self._add(blueprint.kind, blueprint.id)
         actor.parent_id = parent.id if parent else 0
         actor.box_centre, actor.box_extent = body.centre_m, body.half_extents_m
@@ -144,7 +145,6 @@ class World:
         columns.cx[row], columns.cy[row], columns.cz[row] = body.centre_m
         columns.ex[row], columns.ey[row], columns.ez[row] = body.half_extents_m
         columns.mass[row] = body.mass_kg
-        moving = blueprint.kind in (Kind.VEHICLE, Kind.WALKER)
         columns.physics[row] = columns.gravity[row] = moving
         columns.collides[row] = blueprint.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP)
         if parent is None:

@@ -294,10 +294,12 @@ def socket_names(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[
 @rpc("get_actor_socket_world_transforms")
 def socket_world(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
     """No actor has sockets here."""
-    return socket_names(server, client, actor_id)
+    server.episode.world.actor(integer(actor_id))
+    return []
 
 
 @rpc("get_actor_socket_relative_transforms")
 def socket_relative(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
     """No actor has sockets here."""
-    return socket_names(server, client, actor_id)
+    server.episode.world.actor(integer(actor_id))
+    return []
