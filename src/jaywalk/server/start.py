@@ -90,6 +90,7 @@ def warm_up(episode: Episode) -> None:
     episode.world.snapshot_records()
     if cold:
         _use_every_sensor(episode, actors[0].id)
+        episode.navigation_file()
     for actor in actors:
         episode.destroy(actor.id)
     if cold:

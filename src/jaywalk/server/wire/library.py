@@ -52,7 +52,7 @@ class Library:
                 for sensor in SENSORS
                 if dialect.has_newer_sensors or not sensor.only_0916
             ]
-            merged = blueprints.merge(blueprints.library(version), sensors)  # type: ignore[arg-type]
+            merged = blueprints.merge(blueprints.library(version), sensors)
             self._definitions[version] = blueprints.definition_records(merged, version)  # type: ignore[arg-type]
             self._entries[version] = {
                 blueprint.id: (uid, blueprint) for uid, blueprint in enumerate(merged, start=1)
