@@ -188,14 +188,14 @@ def guard_rails(edge: Frontage, *, everywhere: bool) -> Table:
         turning = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]) > 0.07
         slope = np.abs(np.gradient(edge.points[:, 2], edge.along))
         pieces = pieces[turning | (np.interp(pieces, edge.along, slope) > 0.03)]
-    feet, yaw = _beside(edge, pieces, 0.7)
+    feet, yaw = _beside(edge, pieces, 0.3)
     return rows("guard_rail", Shape.BOX, feet, (4.4, 0.09, 0.38), yaw, (168, 172, 176))
 
 
 def delineators(edge: Frontage) -> Table:
     """White posts every 50 m beside rural roads."""
     pieces = np.arange(12.0, edge.length_m - 12.0, 50.0)
-    feet, yaw = _beside(edge, pieces, 0.6)
+    feet, yaw = _beside(edge, pieces, 0.7)
     return rows("bollard", Shape.CYLINDER, feet, (0.06, 0.06, 0.5), yaw, (236, 236, 232))
 
 

@@ -229,7 +229,7 @@ def _insert_strip(road: Road, strip: Strip, number: int) -> None:
 
 
 def _levelled(plan: TownPlan, name: str, border: Vector) -> Vector:
-    """The border with heights of the plan: netconvert lifts every road end to its node's height."""
+    """The border with heights of the plan: the network is flat."""
     edge = plan.edges[name]
     if edge.heights:
         known = np.array(plan.polyline(edge))
