@@ -191,11 +191,8 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
         lanes = [run for run in section if run.number * (side or -1) > 0]
         if not lanes:
             continue
-        outer = (
-            min(lanes, key=lambda run: abs(run.number))
-            if side == 0
-            else max(lanes, key=lambda run: abs(run.number))
-        )
+        choose = min if side == 0 else max
+        outer = choose(lanes, key=lambda run: abs(run.number))
         sign = -1.0 if side == 0 else 1.0
         points.append(np.column_stack([outer.edge(sign), outer.centre[:, 2]]))
         outward.append(outer.right * sign)
