@@ -146,7 +146,6 @@ def _corner(plan: TownPlan, corner: Cell) -> None:
         points=points,
     )  # fmt: skip
     _decorate(plan, PERIMETER, (f"{a}-{b}", f"{b}-{a}"))
-    plan.zebras.append(Zebra(edge=f"{a}-{b}", at=0.5))
 
 
 def _turns(plan: TownPlan, edge: str) -> dict[str, str]:
