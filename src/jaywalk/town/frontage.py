@@ -18,6 +18,7 @@ Values = NDArray[np.float64]
 STEP_M: Final = 3.0
 FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
 CLEAR_WALK_M: Final = 1.2
+CROSSING_MOUTH_M: Final = 1.8
 GREEN: Final = frozenset({"median", "none", "border"})
 MPH_TO_KMH: Final = 1.609344
 
@@ -283,8 +284,11 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
                 frontages.append(frontage)
     for shape in _crosswalk_shapes(carla_map):
         ring = shapely.get_coordinates(shape, include_z=True)
-        collector.quads["road"].append(_four_corners(ring[:, :2])[None])
-        collector.heights["road"].append(np.array([np.nanmean(ring[:, 2])]))
+        height = np.array([np.nanmean(ring[:, 2])])
+        # People step onto a crosswalk from the kerb: that must be free of poles and trees too.
+        for name, reach in (("road", 0.0), ("clear", CROSSING_MOUTH_M)):
+            collector.quads[name].append(_four_corners(ring[:, :2], reach)[None])
+            collector.heights[name].append(height)
     hulls = [
         shapely.MultiPoint(np.concatenate(quads).reshape(-1, 2)).convex_hull
         for quads in collector.junctions.values()
@@ -298,7 +302,8 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     )  # fmt: skip
 
 
-def _four_corners(ring: Values) -> Values:
-    """A rectangle round a crosswalk: oriented, so that it covers any outline."""
-    box = shapely.minimum_rotated_rectangle(shapely.MultiPoint(ring))
+def _four_corners(ring: Values, reach_m: float) -> Values:
+    """A rectangle round a crosswalk, turned with it and grown by a reach."""
+    outline = shapely.MultiPoint(ring).convex_hull.buffer(reach_m, join_style="mitre")
+    box = shapely.minimum_rotated_rectangle(outline)
     return np.asarray(shapely.get_coordinates(box)[:4])
