@@ -19,6 +19,7 @@ STEP_M: Final = 3.0
 FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
 CLEAR_WALK_M: Final = 1.2
 CROSSING_MOUTH_M: Final = 1.8
+GROUPS: Final = ("road", "walk", "clear", "mouth")
 GREEN: Final = frozenset({"median", "none", "border"})
 MPH_TO_KMH: Final = 1.609344
 
@@ -79,6 +80,8 @@ class Surfaces:
     walk_z: Values
     clear: shapely.STRtree  # the middle of the sidewalks
     clear_z: Values
+    mouth: shapely.STRtree  # where people step onto a crosswalk
+    mouth_z: Values
     junctions: shapely.STRtree
     frontages: tuple[Frontage, ...]
 
@@ -246,8 +249,8 @@ class _Collector:
     """Gathers quads by what they are for."""
 
     def __init__(self) -> None:
-        self.quads: dict[str, list[Values]] = {"road": [], "walk": [], "clear": []}
-        self.heights: dict[str, list[Values]] = {"road": [], "walk": [], "clear": []}
+        self.quads: dict[str, list[Values]] = {name: [] for name in GROUPS}
+        self.heights: dict[str, list[Values]] = {name: [] for name in GROUPS}
         self.junctions: dict[str, list[Values]] = {}
 
     def add(self, name: str, quads: Values, run: _LaneRun) -> None:
@@ -286,7 +289,7 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
         ring = shapely.get_coordinates(shape, include_z=True)
         height = np.array([np.nanmean(ring[:, 2])])
         # People step onto a crosswalk from the kerb: that must be free of poles and trees too.
-        for name, reach in (("road", 0.0), ("clear", CROSSING_MOUTH_M)):
+        for name, reach in (("road", 0.0), ("mouth", CROSSING_MOUTH_M)):
             collector.quads[name].append(_four_corners(ring[:, :2], reach)[None])
             collector.heights[name].append(height)
     hulls = [
@@ -296,8 +299,10 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     road, road_z = _tree(collector.quads["road"], collector.heights["road"])
     walk, walk_z = _tree(collector.quads["walk"], collector.heights["walk"])
     clear, clear_z = _tree(collector.quads["clear"], collector.heights["clear"])
+    mouth, mouth_z = _tree(collector.quads["mouth"], collector.heights["mouth"])
     return Surfaces(
         road=road, road_z=road_z, walk=walk, walk_z=walk_z, clear=clear, clear_z=clear_z,
+        mouth=mouth, mouth_z=mouth_z,
         junctions=shapely.STRtree(hulls), frontages=tuple(frontages),
     )  # fmt: skip
 

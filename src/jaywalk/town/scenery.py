@@ -77,7 +77,7 @@ def _place(placer: Placer, tables: list[Table], *, large: bool, grounded: bool =
 
 def _place_poles(placer: Placer, carla_map: MapLike) -> None:
     poles, plates = signal_poles(carla_map)
-    mask = placer.place(poles, large=False)
+    mask = placer.place(poles, large=False, signals=True)
     if len(plates):
         placer.add(plates[mask[len(poles) - len(plates) :]], blocks=False)
 

@@ -49,11 +49,13 @@ class Placer:
             near[mine[step > BRIDGE_STEP_M]] = True
         return near
 
-    def free(self, table: NDArray[np.void], *, large: bool) -> NDArray[np.bool_]:
+    def free(
+        self, table: NDArray[np.void], *, large: bool, signals: bool = False
+    ) -> NDArray[np.bool_]:
         """Which rows stand clear of the surfaces and of what was accepted before.
 
         Large objects keep off whole sidewalks, medians and junctions too; small ones only off the
-        lanes and the middle of the sidewalks.
+        lanes, the middle of the sidewalks and, but for signals, the mouths of crosswalks.
         """
         if not len(table):
             return np.zeros(0, bool)
@@ -65,6 +67,8 @@ class Placer:
             hit[mine] = True
         else:
             hit |= _meets(shapes, table, self._surfaces.clear, self._surfaces.clear_z)
+            if not signals:
+                hit |= _meets(shapes, table, self._surfaces.mouth, self._surfaces.mouth_z)
         if self._shapes:
             mine, _ = shapely.STRtree(self._shapes).query(shapes, predicate="intersects")
             hit[mine] = True
@@ -87,10 +91,15 @@ class Placer:
             self._shapes.extend(shapely.polygons(footprints(table)))
 
     def place(
-        self, table: NDArray[np.void], *, large: bool, grounded: bool = False
+        self,
+        table: NDArray[np.void],
+        *,
+        large: bool,
+        grounded: bool = False,
+        signals: bool = False,
     ) -> NDArray[np.bool_]:
         """Accept the rows that are free; returns which. Grounded ones keep away from bridges."""
-        mask = self.free(table, large=large)
+        mask = self.free(table, large=large, signals=signals)
         if grounded:
             mask &= ~self.near_another_level(table)
         self.add(table[mask])
