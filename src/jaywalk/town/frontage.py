@@ -18,6 +18,8 @@ Values = NDArray[np.float64]
 STEP_M: Final = 3.0
 FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
 CLEAR_WALK_M: Final = 1.2
+CROSSING_MOUTH_M: Final = 1.8
+GROUPS: Final = ("road", "walk", "clear", "mouth")
 GREEN: Final = frozenset({"median", "none", "border"})
 MPH_TO_KMH: Final = 1.609344
 
@@ -78,6 +80,8 @@ class Surfaces:
     walk_z: Values
     clear: shapely.STRtree  # the middle of the sidewalks
     clear_z: Values
+    mouth: shapely.STRtree  # where people step onto a crosswalk
+    mouth_z: Values
     junctions: shapely.STRtree
     frontages: tuple[Frontage, ...]
 
@@ -191,11 +195,8 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
         lanes = [run for run in section if run.number * (side or -1) > 0]
         if not lanes:
             continue
-        outer = (
-            min(lanes, key=lambda run: abs(run.number))
-            if side == 0
-            else max(lanes, key=lambda run: abs(run.number))
-        )
+        choose = min if side == 0 else max
+        outer = choose(lanes, key=lambda run: abs(run.number))
         sign = -1.0 if side == 0 else 1.0
         points.append(np.column_stack([outer.edge(sign), outer.centre[:, 2]]))
         outward.append(outer.right * sign)
@@ -248,8 +249,8 @@ class _Collector:
     """Gathers quads by what they are for."""
 
     def __init__(self) -> None:
-        self.quads: dict[str, list[Values]] = {"road": [], "walk": [], "clear": []}
-        self.heights: dict[str, list[Values]] = {"road": [], "walk": [], "clear": []}
+        self.quads: dict[str, list[Values]] = {name: [] for name in GROUPS}
+        self.heights: dict[str, list[Values]] = {name: [] for name in GROUPS}
         self.junctions: dict[str, list[Values]] = {}
 
     def add(self, name: str, quads: Values, run: _LaneRun) -> None:
@@ -286,8 +287,11 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
                 frontages.append(frontage)
     for shape in _crosswalk_shapes(carla_map):
         ring = shapely.get_coordinates(shape, include_z=True)
-        collector.quads["road"].append(_four_corners(ring[:, :2])[None])
-        collector.heights["road"].append(np.array([np.nanmean(ring[:, 2])]))
+        height = np.array([np.nanmean(ring[:, 2])])
+        # People step onto a crosswalk from the kerb: that must be free of poles and trees too.
+        for name, reach in (("road", 0.0), ("mouth", CROSSING_MOUTH_M)):
+            collector.quads[name].append(_four_corners(ring[:, :2], reach)[None])
+            collector.heights[name].append(height)
     hulls = [
         shapely.MultiPoint(np.concatenate(quads).reshape(-1, 2)).convex_hull
         for quads in collector.junctions.values()
@@ -295,13 +299,16 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     road, road_z = _tree(collector.quads["road"], collector.heights["road"])
     walk, walk_z = _tree(collector.quads["walk"], collector.heights["walk"])
     clear, clear_z = _tree(collector.quads["clear"], collector.heights["clear"])
+    mouth, mouth_z = _tree(collector.quads["mouth"], collector.heights["mouth"])
     return Surfaces(
         road=road, road_z=road_z, walk=walk, walk_z=walk_z, clear=clear, clear_z=clear_z,
+        mouth=mouth, mouth_z=mouth_z,
         junctions=shapely.STRtree(hulls), frontages=tuple(frontages),
     )  # fmt: skip
 
 
-def _four_corners(ring: Values) -> Values:
-    """A rectangle round a crosswalk: oriented, so that it covers any outline."""
-    box = shapely.minimum_rotated_rectangle(shapely.MultiPoint(ring))
+def _four_corners(ring: Values, reach_m: float) -> Values:
+    """A rectangle round a crosswalk, turned with it and grown by a reach."""
+    outline = shapely.MultiPoint(ring).convex_hull.buffer(reach_m, join_style="mitre")
+    box = shapely.minimum_rotated_rectangle(outline)
     return np.asarray(shapely.get_coordinates(box)[:4])

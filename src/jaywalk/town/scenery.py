@@ -70,14 +70,14 @@ def _random(seed: int, what: str, edge: Frontage) -> np.random.Generator:
     return stream(seed, "scenery", what, edge.road, edge.side)
 
 
-def _place(placer: Placer, tables: list[Table], *, large: bool) -> None:
+def _place(placer: Placer, tables: list[Table], *, large: bool, grounded: bool = False) -> None:
     if tables:
-        placer.place(np.concatenate(tables), large=large)
+        placer.place(np.concatenate(tables), large=large, grounded=grounded)
 
 
 def _place_poles(placer: Placer, carla_map: MapLike) -> None:
     poles, plates = signal_poles(carla_map)
-    mask = placer.place(poles, large=False)
+    mask = placer.place(poles, large=False, signals=True)
     if len(plates):
         placer.add(plates[mask[len(poles) - len(plates) :]], blocks=False)
 
@@ -93,7 +93,7 @@ def _place_buildings(placer: Placer, streets: list[Street], seed: int) -> None:
         if not tables:
             continue
         everything = np.concatenate(tables)
-        mask = placer.place(everything, large=True)
+        mask = placer.place(everything, large=True, grounded=True)
         begin = 0
         for (edge, style), table in zip(chosen, tables, strict=True):
             kept = table[mask[begin : begin + len(table)]]
@@ -102,7 +102,7 @@ def _place_buildings(placer: Placer, streets: list[Street], seed: int) -> None:
 
 
 def _place_small(placer: Placer, streets: list[Street], seed: int) -> None:
-    lamps, goods, yards, rails = [], [], [], []
+    lamps, goods, yards, rails, posts = [], [], [], [], []
     for edge, style in streets:
         if style.lamp_step_m:
             lamps.append(rules.lamps(edge, style, _random(seed, "lamp", edge)))
@@ -112,12 +112,13 @@ def _place_small(placer: Placer, streets: list[Street], seed: int) -> None:
             yards.append(rules.containers(edge, _random(seed, "container", edge)))
         if style.name == "fast" or (style.name == "verge" and edge.side != 0):
             rails.append(rules.guard_rails(edge, everywhere=style.name == "fast"))
-            rails.append(rules.delineators(edge))
+            posts.append(rules.delineators(edge))
     _place(placer, lamps, large=False)
     small = [table for table in goods if len(table)]
     _place(placer, small, large=False)
     _place(placer, yards, large=True)
     _place(placer, rails, large=True)
+    _place(placer, posts, large=True, grounded=True)
 
 
 def _place_green(placer: Placer, streets: list[Street], seed: int) -> None:
@@ -144,7 +145,7 @@ def _place_green(placer: Placer, streets: list[Street], seed: int) -> None:
         if pairs:
             trunks = np.concatenate([pair[0] for pair in pairs])
             crowns = np.concatenate([pair[1] for pair in pairs])
-            mask = placer.place(trunks, large=large)
+            mask = placer.place(trunks, large=large, grounded=large)
             placer.add(crowns[mask], blocks=False)
 
 

@@ -11,6 +11,8 @@ from jaywalk.town.scenery_table import SCENERY, footprints
 
 MARGIN_M = 0.12
 HEADROOM_M = 0.3
+BRIDGE_STEP_M = 3.0
+BRIDGE_NEAR_M = 30.0
 BELOW_M = 2.5  # a surface this far under an object's foot is another level (a bridge)
 
 
@@ -34,13 +36,26 @@ class Placer:
         self._accepted: list[NDArray[np.void]] = []
         self._shapes: list[shapely.Polygon] = []
 
+    def near_another_level(self, table: NDArray[np.void]) -> NDArray[np.bool_]:
+        """Which rows stand near a road far above or below their foot: on or beside a bridge."""
+        near = np.zeros(len(table), bool)
+        heights = self._surfaces.road_z
+        if len(table) and len(heights) and np.ptp(heights) > BRIDGE_STEP_M:
+            feet = shapely.points(table["x"], table["y"])
+            mine, other = self._surfaces.road.query(
+                feet, predicate="dwithin", distance=BRIDGE_NEAR_M
+            )
+            step = np.abs(heights[other] - (table["z"] - table["ez"])[mine])
+            near[mine[step > BRIDGE_STEP_M]] = True
+        return near
+
     def free(
-        self, table: NDArray[np.void], *, large: bool, apart: bool = True
+        self, table: NDArray[np.void], *, large: bool, signals: bool = False
     ) -> NDArray[np.bool_]:
         """Which rows stand clear of the surfaces and of what was accepted before.
 
         Large objects keep off whole sidewalks, medians and junctions too; small ones only off the
-        lanes and the middle of the sidewalks.
+        lanes, the middle of the sidewalks and, but for signals, the mouths of crosswalks.
         """
         if not len(table):
             return np.zeros(0, bool)
@@ -52,11 +67,12 @@ class Placer:
             hit[mine] = True
         else:
             hit |= _meets(shapes, table, self._surfaces.clear, self._surfaces.clear_z)
-        if apart:
-            if self._shapes:
-                mine, _ = shapely.STRtree(self._shapes).query(shapes, predicate="intersects")
-                hit[mine] = True
-            self._spread(shapes, hit)
+            if not signals:
+                hit |= _meets(shapes, table, self._surfaces.mouth, self._surfaces.mouth_z)
+        if self._shapes:
+            mine, _ = shapely.STRtree(self._shapes).query(shapes, predicate="intersects")
+            hit[mine] = True
+        self._spread(shapes, hit)
         return ~hit
 
     @staticmethod
@@ -74,9 +90,18 @@ class Placer:
         if blocks and len(table):
             self._shapes.extend(shapely.polygons(footprints(table)))
 
-    def place(self, table: NDArray[np.void], *, large: bool) -> NDArray[np.bool_]:
-        """Accept the rows that are free; returns which."""
-        mask = self.free(table, large=large)
+    def place(
+        self,
+        table: NDArray[np.void],
+        *,
+        large: bool,
+        grounded: bool = False,
+        signals: bool = False,
+    ) -> NDArray[np.bool_]:
+        """Accept the rows that are free; returns which. Grounded ones keep away from bridges."""
+        mask = self.free(table, large=large, signals=signals)
+        if grounded:
+            mask &= ~self.near_another_level(table)
         self.add(table[mask])
         return mask
 

@@ -17,6 +17,7 @@ EMPTY = np.zeros(0, SCENERY)
 KERB_ZONE_M = 0.3  # from the kerb to the middle of a pole on the sidewalk
 FOUNDATION_M = 1.0
 WIDE_WALK_M = 2.4
+FACING_M = 14.0
 LAMP_SIDES = 2.0
 SHELTER_HALF_M = (2.0, 0.75, 1.25)
 
@@ -37,6 +38,18 @@ def _beside(edge: Frontage, along: Values, beyond_m: Values | float) -> tuple[Va
     feet = points.copy()
     feet[:, :2] += outward * np.reshape(beyond_m, (-1, 1))
     return feet, np.arctan2(outward[:, 1], outward[:, 0]) - math.pi / 2.0
+
+
+def _fronting(edge: Frontage, along: Values, beyond_m: Values) -> tuple[Values, Values]:
+    """As :func:`_beside`, facing the street as a whole and not its bays and tapers."""
+    points, outward, _ = edge.at(along)
+    chord = edge.at(along + FACING_M)[0][:, :2] - edge.at(along - FACING_M)[0][:, :2]
+    chord /= np.maximum(np.hypot(chord[:, 0], chord[:, 1]), 1e-9)[:, None]
+    normal = np.column_stack([-chord[:, 1], chord[:, 0]])
+    normal *= np.sign(np.sum(normal * outward, axis=1))[:, None]
+    feet = points.copy()
+    feet[:, :2] += normal * beyond_m[:, None]
+    return feet, np.arctan2(normal[:, 1], normal[:, 0]) - math.pi / 2.0
 
 
 def _uniform(random: Random, span: Span) -> float:
@@ -63,7 +76,7 @@ def buildings(
         place += width + _uniform(random, style.gap_m)
     if not along:
         return EMPTY
-    feet, yaw = _beside(edge, np.array(along), np.array(back))
+    feet, yaw = _fronting(edge, np.array(along), np.array(back))
     feet[:, 2] -= FOUNDATION_M
     return rows("building", Shape.BOX, feet, np.array(size), yaw, np.array(tint))
 
@@ -188,14 +201,14 @@ def guard_rails(edge: Frontage, *, everywhere: bool) -> Table:
         turning = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]) > 0.07
         slope = np.abs(np.gradient(edge.points[:, 2], edge.along))
         pieces = pieces[turning | (np.interp(pieces, edge.along, slope) > 0.03)]
-    feet, yaw = _beside(edge, pieces, 0.7)
+    feet, yaw = _beside(edge, pieces, 0.3)
     return rows("guard_rail", Shape.BOX, feet, (4.4, 0.09, 0.38), yaw, (168, 172, 176))
 
 
 def delineators(edge: Frontage) -> Table:
     """White posts every 50 m beside rural roads."""
     pieces = np.arange(12.0, edge.length_m - 12.0, 50.0)
-    feet, yaw = _beside(edge, pieces, 0.6)
+    feet, yaw = _beside(edge, pieces, 0.7)
     return rows("bollard", Shape.CYLINDER, feet, (0.06, 0.06, 0.5), yaw, (236, 236, 232))
 
 

@@ -16,7 +16,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.town.scenery import KINDS, SCENERY, Shape, generate_scenery, load_scenery, save_scenery
 
 STYLES = {"harbour": "city", "orchard": "residential", "ridge": "rural"}
-FINE_STEP_M = 0.5
+FINE_STEP_M = 0.8
 
 
 def data_path(name: str) -> Path:
@@ -102,14 +102,15 @@ def test_shipped_scenery_is_what_the_generator_makes(name: str) -> None:
         np.testing.assert_allclose(made[field], shipped[field], atol=6e-4)
 
 
-def test_crosswalks_and_the_middle_of_sidewalks_stay_free() -> None:
-    text = read_town("harbour")
-    town = carla.Map("harbour", text)
-    table = load_scenery(data_path("harbour.scenery.json.gz"))
+@pytest.mark.parametrize("name", sorted(STYLES))
+def test_crosswalks_and_the_middle_of_sidewalks_stay_free(name: str) -> None:
+    text = read_town(name)
+    town = carla.Map(name, text)
+    table = load_scenery(data_path(f"{name}.scenery.json.gz"))
     solid = outlines(table[table["solid"] == 1])
     corners = [(place.x, place.y) for place in town.get_crosswalks()]
     walks = [shapely.Polygon(corners[k : k + 5]) for k in range(0, len(corners), 5)]
-    assert len(walks) > 100
+    assert len(walks) > 60
     assert shapely.STRtree(walks).query(solid, predicate="intersects").size == 0
     lines = []
     for road in ElementTree.fromstring(text).iter("road"):
@@ -122,7 +123,7 @@ def test_crosswalks_and_the_middle_of_sidewalks_stay_free() -> None:
                 ]
                 places = [point.transform.location for point in points]
                 lines.append(shapely.LineString([(p.x, p.y) for p in places]).buffer(0.6))
-    assert len(lines) > 100
+    assert len(lines) > 50
     assert shapely.STRtree(lines).query(solid, predicate="intersects").size == 0
 
 
@@ -145,13 +146,13 @@ def test_every_town_has_what_makes_it_look_lived_in() -> None:
         assert houses["ez"].max() * 2.0 < 27.0
 
 
-def test_same_seed_same_table_and_another_seed_another() -> None:
+def test_another_seed_makes_another_town_of_the_same_kind() -> None:
     text = read_town("orchard")
     town = carla.Map("orchard", text)
-    first = generate_scenery(town, text, 3, "auto")
-    np.testing.assert_array_equal(first, generate_scenery(town, text, 3, "auto"))
-    other = generate_scenery(town, text, 4, "auto")
-    assert len(other) != len(first) or not np.array_equal(other["x"], first["x"])
+    shipped = load_scenery(data_path("orchard.scenery.json.gz"))
+    other = generate_scenery(town, text, 4, "residential")
+    assert not np.array_equal(np.round(np.sort(other["x"]), 1)[:50], np.sort(shipped["x"])[:50])
+    assert 0.8 < len(other) / len(shipped) < 1.25
 
 
 def test_a_town_without_sidewalks_or_signals_still_gets_trees() -> None:
@@ -180,3 +181,18 @@ def test_files_round_trip_and_name_what_is_wrong(tmp_path: Path) -> None:
 def test_an_unknown_style_is_refused() -> None:
     with pytest.raises(UsageError, match="gothic"):
         generate_scenery(None, "<OpenDRIVE/>", 1, "gothic")  # type: ignore[arg-type]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["Town02", "Town04", "Town07", "Town10HD"])
+def test_carla_towns_get_scenery_beside_their_roads(name: str) -> None:
+    path = Path(__file__).parents[4] / "shared" / "data" / "carla_towns" / f"{name}.xodr.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    text = gzip.decompress(path.read_bytes()).decode()
+    town = carla.Map(name, text)
+    table = generate_scenery(town, text, 1, "auto")
+    assert 200 < len(table) < 6000
+    solid = table[table["solid"] == 1]
+    tree, heights = lane_shapes(town, text, {"driving", "parking", "stop", "biking", "shoulder"})
+    assert overlaps(solid, tree, heights) == []

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 import importlib.resources
+import math
 
 import carla
 import networkx as nx
 import numpy as np
 import pytest
+import shapely
 from defusedxml import ElementTree
 
-from jaywalk.town.author.audit import Audit, audit, lane_graph
+from jaywalk.town.author.audit import Audit, audit, crosswalk_polygons, lane_graph
 
 TOWNS = ("harbour", "orchard", "ridge")
 LOAD_LIMIT_S = 1.5  # 0.05-0.15 s measured; the rest is for busy machines
@@ -120,3 +122,38 @@ def test_one_bridge_passes_high_over_the_dual_carriageway() -> None:
     over = [rise for rise in rises if rise > 2.0]
     assert len(over) > 4
     assert min(over) > 5.0
+
+
+@pytest.mark.parametrize("name", TOWNS)
+def test_crosswalks_lie_apart_and_off_the_parking_bays(name: str) -> None:
+    text = read_town(name)
+    town = carla.Map(name, text)
+    shapes = [shapely.Polygon(corners) for corners in crosswalk_polygons(town)]
+    first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
+    assert np.all(first == second)
+    bays = []
+    for road in ElementTree.fromstring(text).iter("road"):
+        sections = road.findall("lanes/laneSection")
+        ends = [float(s.get("s")) for s in sections[1:]] + [float(road.get("length"))]
+        for section, end in zip(sections, ends, strict=True):
+            for lane in section.iter("lane"):
+                if lane.get("type") in ("parking", "stop"):
+                    for station in np.arange(float(section.get("s")) + 0.5, end, 2.0):
+                        waypoint = town.get_waypoint_xodr(
+                            int(road.get("id")), int(lane.get("id")), float(station)
+                        )
+                        place = waypoint.transform.location
+                        bays.append(shapely.Point(place.x, place.y))
+    assert len(bays) > 100
+    assert shapely.STRtree(shapes).query(bays, predicate="intersects").size == 0
+
+
+@pytest.mark.parametrize("name", TOWNS)
+def test_landmarks_face_along_their_lanes(name: str) -> None:
+    for mark in carla.Map(name, read_town(name)).get_all_landmarks():
+        lanes = mark.get_lane_validities()
+        assert lanes
+        waypoint = mark.waypoint
+        if waypoint is not None and waypoint.lane_id * lanes[0][0] > 0:
+            turn = mark.transform.rotation.yaw - waypoint.transform.rotation.yaw
+            assert abs(math.remainder(turn, 360.0)) < 12.0  # a taper turns the lane a little

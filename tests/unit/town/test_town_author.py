@@ -102,6 +102,7 @@ def test_missing_netconvert_names_the_fix(monkeypatch: pytest.MonkeyPatch) -> No
         netconvert.find_netconvert()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLANS))
 def test_the_shipped_files_are_what_the_author_writes(name: str, tmp_path: Path) -> None:
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jaywalk.town.author.plan import Connection, Point, Strip, TownPlan, Zebra
 
@@ -146,7 +146,6 @@ def _corner(plan: TownPlan, corner: Cell) -> None:
         points=points,
     )  # fmt: skip
     _decorate(plan, PERIMETER, (f"{a}-{b}", f"{b}-{a}"))
-    plan.zebras.append(Zebra(edge=f"{a}-{b}", at=0.5))
 
 
 def _turns(plan: TownPlan, edge: str) -> dict[str, str]:
@@ -212,6 +211,17 @@ def _connect(plan: TownPlan, edge: str) -> None:
                 )
 
 
+def _feed_all_lanes(plan: TownPlan) -> None:
+    """Fan out into lanes that nothing leads to, from the link into the lane beside them."""
+    fed = {(link.target, link.to_lane): link for link in reversed(plan.connections)}
+    for name, edge in plan.edges.items():
+        for lane in range(1, edge.lanes + 1):
+            if edge.walking_only or (name, lane) in fed:
+                continue
+            beside = fed[(name, lane - 1)]
+            plan.connections.append(replace(beside, to_lane=lane))
+
+
 def harbour() -> TownPlan:
     """The plan of Harbour."""
     plan = TownPlan(
@@ -238,4 +248,5 @@ def harbour() -> TownPlan:
     for edge in list(plan.edges):
         if not plan.edges[edge].walking_only:
             _connect(plan, edge)
+    _feed_all_lanes(plan)
     return plan

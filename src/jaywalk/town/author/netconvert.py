@@ -72,7 +72,7 @@ def _nodes(plan: TownPlan) -> ET.Element:
     for name, node in plan.nodes.items():
         element = ET.SubElement(
             root, "node", id=name, x=f"{node.x:.5f}", y=f"{node.y:.5f}",
-            z=f"{plan.node_height(node):.3f}", type=node.kind,
+            type=node.kind,
         )  # fmt: skip
         if node.tl_layout:
             element.set("tlLayout", node.tl_layout)
@@ -82,7 +82,8 @@ def _nodes(plan: TownPlan) -> ET.Element:
 
 
 def _shape(plan: TownPlan, edge: Edge) -> str:
-    return " ".join(f"{x:.5f},{y:.5f},{z:.3f}" for x, y, z in plan.polyline(edge))
+    # Flat on purpose: given heights, netconvert levels the road ends and straightens bends there.
+    return " ".join(f"{x:.5f},{y:.5f}" for x, y, _ in plan.polyline(edge))
 
 
 def _edges(plan: TownPlan) -> ET.Element:

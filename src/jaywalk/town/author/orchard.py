@@ -64,7 +64,7 @@ class _Builder:
             longitude_deg=8.4,
             scenery_style="residential",
             options=(
-                "--default.junctions.radius", "7", "--crossings.guess.speed-threshold", "13",
+                "--default.junctions.radius", "7", "--crossings.guess.speed-threshold", "15",
             ),
         )  # fmt: skip
         self.places = _places()

@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 
 Point = tuple[float, float]
 Height = Callable[[float, float], float]
+RING_STEP_DEG = 9.0
+
+
+def _on_circle(centre: Point, radius_m: float, angle_deg: float) -> Point:
+    angle = math.radians(angle_deg)
+    return centre[0] + radius_m * math.cos(angle), centre[1] + radius_m * math.sin(angle)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +164,8 @@ class TownPlan:
         suffix: str = "",
     ) -> str:
         """Add both directions of a street; no lanes backward: one-way with two sidewalks."""
-        backward_walk = lanes[1] == 0
-        for (a, b, count), way in (
-            ((start, end, lanes[0]), 1),
-            ((end, start, lanes[1]), -1),
-        ):
-            walking_only = backward_walk and way < 0
+        for a, b, count, way in ((start, end, lanes[0], 1), (end, start, lanes[1], -1)):
+            walking_only = count == 0
             if walking_only and sidewalk_m <= 0.0:
                 continue
             self.edge(
@@ -197,53 +199,32 @@ class TownPlan:
         sidewalk_m: float = 2.5,
         kinds: Sequence[str] = (),
         z: float | None = None,
-        roundabout: bool = True,
     ) -> list[str]:
         """Add a counter-clockwise ring of one-way edges with nodes at the given rising angles.
 
         The radius is that of the ring's left border, which is its inner kerb.
         """
-        nodes = []
-        for index, angle in enumerate(angles_deg):
-            radians = math.radians(angle)
-            nodes.append(
-                self.node(
-                    f"{name}{index}",
-                    centre[0] + radius_m * math.cos(radians),
-                    centre[1] + radius_m * math.sin(radians),
-                    kinds[index] if kinds else "priority",
-                    z=z,
-                )
+        nodes = [
+            self.node(
+                f"{name}{index}", *_on_circle(centre, radius_m, angle),
+                kinds[index] if kinds else "priority", z=z,
             )
+            for index, angle in enumerate(angles_deg)
+        ]  # fmt: skip
         edges = []
         for index, angle in enumerate(angles_deg):
             following = angles_deg[(index + 1) % len(angles_deg)]
             sweep = (following - angle) % 360.0 or 360.0
-            count = max(2, round(sweep / 9.0))
-            points = tuple(
-                (
-                    centre[0] + radius_m * math.cos(math.radians(angle + sweep * k / count)),
-                    centre[1] + radius_m * math.sin(math.radians(angle + sweep * k / count)),
-                )
-                for k in range(1, count)
-            )
-            edges.append(
-                self.edge(
-                    Edge(
-                        start=nodes[index],
-                        end=nodes[(index + 1) % len(nodes)],
-                        lanes=lanes,
-                        width_m=width_m,
-                        speed_kmh=speed_kmh,
-                        sidewalk_m=sidewalk_m,
-                        priority=9,
-                        points=points,
-                        heights=() if z is None else (z,) * len(points),
-                    )
-                )
-            )
-        if roundabout:
-            self.roundabouts.append((tuple(nodes), tuple(edges)))
+            count = max(2, round(sweep / RING_STEP_DEG))
+            shares = (angle + sweep * k / count for k in range(1, count))
+            points = tuple(_on_circle(centre, radius_m, share) for share in shares)
+            edge = Edge(
+                start=nodes[index], end=nodes[(index + 1) % len(nodes)], lanes=lanes,
+                width_m=width_m, speed_kmh=speed_kmh, sidewalk_m=sidewalk_m, priority=9,
+                points=points, heights=() if z is None else (z,) * len(points),
+            )  # fmt: skip
+            edges.append(self.edge(edge))
+        self.roundabouts.append((tuple(nodes), tuple(edges)))
         return nodes
 
     def cul_de_sac(

@@ -13,6 +13,7 @@ FAST_LANE_M = 3.6
 ROUNDABOUT_M = 1330.0  # |y| of the roundabouts at its ends
 TERMINAL_M = 100.0  # |x - axis| of the ramps' ends
 BRIDGE_M = 7.6
+BEND_M = 1050.3  # |y| where the carriageways begin to spread towards the roundabouts
 
 
 def _smooth(value: float) -> float:
@@ -171,12 +172,18 @@ def _fast_edge(
     plan.strips.append(Strip(edge=edge, kind="shoulder", width_m=2.5))
 
 
+def _along(x: float, begin_m: float, end_m: float) -> list[Point]:
+    """Points between two places of a straight carriageway."""
+    count = round((end_m - begin_m) / 20.0)
+    return [(x, begin_m + (end_m - begin_m) * k / count) for k in range(1, count)]
+
+
 def _carriageway(plan: TownPlan, side: int) -> None:
     """Nodes and edges of one direction, northbound written out and southbound by symmetry."""
     prefix = "nb" if side > 0 else "sb"
     x = AXIS_M + HALF_MEDIAN_M
-    stations = (-1050.3, -520.7, -251.9, 252.4, 521.3, 1050.8)
-    for number, y in enumerate(stations):
+    stations = (-520.7, -251.9, 252.4, 521.3)
+    for number, y in enumerate(stations, 1):
         kind = "priority"
         outline: tuple[Point, ...] = ()
         if number in (1, 4):
@@ -186,13 +193,10 @@ def _carriageway(plan: TownPlan, side: int) -> None:
             outline = tuple(_mirror(corner, side) for corner in corners)
         here = _mirror((x, y), side)
         plan.node(f"{prefix}{number}", *here, kind, outline=outline, z=_dual_height(y))
-    for number, (lanes, speed) in enumerate(((2, 120), (3, 120), (2, 120), (3, 120), (2, 120))):
-        ends = stations[number], stations[number + 1]
-        count = round((ends[1] - ends[0]) / 20.0)
-        points = [
-            _mirror((x, ends[0] + (ends[1] - ends[0]) * k / count), side) for k in range(1, count)
-        ]
-        _fast_edge(plan, f"{prefix}{number}", f"{prefix}{number + 1}", lanes, speed, points)
+    for number, lanes in enumerate((3, 2, 3), 1):
+        ends = stations[number - 1], stations[number]
+        points = [_mirror(point, side) for point in _along(x, *ends)]
+        _fast_edge(plan, f"{prefix}{number}", f"{prefix}{number + 1}", lanes, 120, points)
     _lane_changes(plan, prefix)
 
 
@@ -203,7 +207,9 @@ def _lane_changes(plan: TownPlan, prefix: str) -> None:
                 Connection(source=source, target=target, from_lane=a, to_lane=b)
             )
 
-    edges = [f"{prefix}{k}-{prefix}{k + 1}" for k in range(5)]
+    ends = ("sr0", "nr3") if prefix == "nb" else ("nr2", "sr1")
+    edges = [f"{ends[0]}-{prefix}1", *(f"{prefix}{k}-{prefix}{k + 1}" for k in (1, 2, 3))]
+    edges.append(f"{prefix}4-{ends[1]}")
     link(edges[0], edges[1], (0, 0), (0, 1), (1, 2))
     link(edges[1], edges[2], (1, 0), (2, 1))
     link(edges[1], f"{prefix}_off", (0, 0))
@@ -256,15 +262,15 @@ def _ends(plan: TownPlan) -> None:
         )  # fmt: skip
     for side, prefix, leave, arrive in ((1, "nb", "sr0", "nr3"), (-1, "sb", "nr2", "sr1")):
         x = AXIS_M + HALF_MEDIAN_M
-        angle = 55.0
+        low, high = (x, -BEND_M), (x, BEND_M)
         node = plan.nodes[leave]
         first = _mirror((node.x, node.y), side)
-        points = bow(first, angle, (x, -1050.3), 90.0, 14.0)
-        _fast_edge(plan, leave, f"{prefix}0", 2, 80, [_mirror(point, side) for point in points])
+        points = [*bow(first, 55.0, low, 90.0, 14.0), low, *_along(x, -BEND_M, -520.7)]
+        _fast_edge(plan, leave, f"{prefix}1", 2, 100, [_mirror(point, side) for point in points])
         node = plan.nodes[arrive]
         last = _mirror((node.x, node.y), side)
-        points = bow((x, 1050.8), 90.0, last, 125.0, 14.0)
-        _fast_edge(plan, f"{prefix}5", arrive, 2, 80, [_mirror(point, side) for point in points])
+        points = [*_along(x, 521.3, BEND_M), high, *bow(high, 90.0, last, 125.0, 14.0)]
+        _fast_edge(plan, f"{prefix}4", arrive, 2, 100, [_mirror(point, side) for point in points])
 
 
 def ridge() -> TownPlan:

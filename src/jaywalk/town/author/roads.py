@@ -15,6 +15,7 @@ from jaywalk.town.author.sumo_network import NetEdge, Network
 
 SHORTEST_STRIP_M = 8.0
 TERRAIN_STEP_M = 20.0
+ZEBRA_CLEAR_M = 6.0  # from the middle of a zebra to the first parked car
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,32 +205,43 @@ def _edge_lanes(edge: NetEdge, length_m: float) -> list[Lane]:
     return lanes
 
 
-def _insert_strip(road: Road, strip: Strip, number: int) -> None:
+def _strip_intervals(road: Road, strip: Strip, zebras_m: list[float]) -> list[tuple[float, float]]:
+    """Stations a strip covers; nobody parks on a zebra, so bays stop before it and go on after."""
     length = road.length_m
     begin = 0.0 if strip.begin_m is None else strip.begin_m
     end = length if strip.end_m is None else strip.end_m
     begin, end = (value + length if value < 0.0 else value for value in (begin, end))
-    if end - begin < SHORTEST_STRIP_M:
-        return
     if strip.edge != road.forward:
         begin, end = length - end, length - begin
-    lane = Lane(
-        key=f"{strip.kind}{number}",
-        kind=strip.kind,
-        begin_m=begin,
-        end_m=end,
-        widths=_tapered(strip.width_m, begin, end, strip.taper_m),
-    )
+    pieces = []
+    for zebra in sorted(zebras_m) if strip.kind in ("parking", "stop") else []:
+        if begin - ZEBRA_CLEAR_M < zebra < end + ZEBRA_CLEAR_M:
+            pieces.append((begin, zebra - ZEBRA_CLEAR_M))
+            begin = zebra + ZEBRA_CLEAR_M
+    pieces.append((begin, end))
+    shortest = max(SHORTEST_STRIP_M, 2.0 * strip.taper_m + 6.0)
+    return [(first, last) for first, last in pieces if last - first >= shortest]
+
+
+def _insert_strip(road: Road, strip: Strip, number: int, zebras_m: list[float]) -> None:
     lanes = road.lanes(road.side_of(strip.edge))
-    if strip.at_centre:
-        lanes.insert(0, lane)
-    else:
-        walk = bool(lanes) and lanes[-1].kind == "sidewalk"
-        lanes.insert(len(lanes) - walk, lane)
+    for part, (begin, end) in enumerate(_strip_intervals(road, strip, zebras_m)):
+        lane = Lane(
+            key=f"{strip.kind}{number}_{part}",
+            kind=strip.kind,
+            begin_m=begin,
+            end_m=end,
+            widths=_tapered(strip.width_m, begin, end, strip.taper_m),
+        )
+        if strip.at_centre:
+            lanes.insert(0, lane)
+        else:
+            walk = bool(lanes) and lanes[-1].kind == "sidewalk"
+            lanes.insert(len(lanes) - walk, lane)
 
 
 def _levelled(plan: TownPlan, name: str, border: Vector) -> Vector:
-    """The border with heights of the plan: netconvert lifts every road end to its node's height."""
+    """The border with heights of the plan: the network is flat."""
     edge = plan.edges[name]
     if edge.heights:
         known = np.array(plan.polyline(edge))
@@ -287,8 +299,14 @@ def build_roads(plan: TownPlan, network: Network) -> list[Road]:
 
 def _decorate(plan: TownPlan, roads: list[Road]) -> None:
     by_edge = {edge: road for road in roads for edge in (road.forward, road.backward) if edge}
+    zebras: dict[int, list[float]] = {}
+    for zebra in plan.zebras:
+        road = by_edge[zebra.edge]
+        station = road.station(zebra.edge, zebra.at * road.length_m)
+        zebras.setdefault(road.number, []).append(station)
     for number, strip in enumerate(plan.strips):
-        _insert_strip(by_edge[strip.edge], strip, number)
+        road = by_edge[strip.edge]
+        _insert_strip(road, strip, number, zebras.get(road.number, []))
     for number, zebra in enumerate(plan.zebras):
         if not zebra.refuge:
             continue
@@ -311,4 +329,5 @@ def _decorate(plan: TownPlan, roads: list[Road]) -> None:
                     at_centre=True,
                 ),
                 1000 + number,
+                [],
             )
