@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from jaywalk.core.frames import rotation_matrix_carla
+from jaywalk.server.sensors.cast import cast_rays
+from jaywalk.server.sensors.figure import FIGURE_PARTS, TOP, Limbs
 from jaywalk.server.sensors.header import Pose
 from jaywalk.server.sensors.images import bgra_to_depth
 from jaywalk.server.sensors.intersect import ray_solid
@@ -12,7 +14,7 @@ from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import Sky
 from jaywalk.server.sensors.shading import light_of
 from jaywalk.server.sensors.solids import pose_axes
-from jaywalk.server.sensors.terrain import ground_height, ray_ground
+from jaywalk.server.sensors.terrain import ground_height, measure_relief, ray_ground
 from jaywalk.server.sensors.visibility import (
     GROUND,
     SKY,
@@ -21,6 +23,7 @@ from jaywalk.server.sensors.visibility import (
     look,
     pixel_ray,
 )
+from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import surface_height
 
 SIZE = {"image_size_x": "320.0", "image_size_y": "200", "fov": "90"}
@@ -128,7 +131,7 @@ def test_picture_agrees_with_rays_at_any_attitude(world):
         seen = look(solids, scene.relief, view)
         for v, u in generator.integers(0, [120, 160], (400, 2)):
             ray = pixel_ray(view, u + 0.5, v + 0.5)
-            best = ray_ground(scene.relief, pose[:3], ray, 0.0, 0.0, 1000.0)
+            best = ray_ground(scene.relief, pose[:3], ray, 0.0, 1000.0)
             for k in range(solids.used):
                 t, _ = ray_solid(solids.form, solids.shape, k, *pose[:3], *ray)
                 best = t if 0.05 <= t < best else best
@@ -181,11 +184,29 @@ def test_hills_are_right_within_decimetres(world, hills):
 
 
 def test_fast_heights_agree_with_the_town(hills):
+    # A deck 8 m above a strip of the hills, and a hole without any height.
+    levels = [[float(h)] for h in hills.heights_m]
+    for node in range(len(levels)):
+        if 40 <= node % 101 < 45:
+            levels[node].append(levels[node][0] + 8.0)
+        if 60 <= node % 101 < 64 and 10 <= node // 101 < 20:
+            levels[node] = []
+    starts = np.cumsum([0, *(len(item) for item in levels)]).astype(np.int32)
+    ground = hills._replace(
+        starts=starts, heights_m=np.concatenate(levels).astype(np.float32), base_m=-1.0
+    )
+    relief = measure_relief(ground)
     generator = np.random.default_rng(1)
-    for x, y, near in generator.uniform(-110.0, 110.0, (300, 3)):
-        assert ground_height(hills, x, y, near) == pytest.approx(
-            surface_height(hills, x, y, near), abs=1e-6
-        )
+    places = generator.uniform([-110, -110, -5], [110, 110, 10], (2000, 3))
+    expected = [surface_height(ground, *place) for place in places]
+    got = [ground_height(relief, *place) for place in places]
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+    # From the deck one sees the deck, from below the hill under it.
+    x, y = -100.0 + 2.0 * 42, 3.0
+    low = surface_height(ground, x, y, -5.0)
+    for level in (low, low + 8.0):
+        t = ray_ground(relief, (x, y, level + 2.0), (0.1, 0.0, -1.0), level, 100.0)
+        assert t == pytest.approx(2.0, abs=0.2)
 
 
 def test_colours_normals_and_light(world):
@@ -247,3 +268,50 @@ def test_pictures_are_reproducible_and_shared(world):
     assert first == second
     assert len(scene.shared) == 1
     assert cameras[0].measure(world.scene(), sensor, 1, 0.05, 0.05) == first
+
+
+def test_people_with_known_joints_are_drawn_from_them(world):
+    known, other = world.person(8.0, -1.5), world.person(8.0, 1.5)
+    sensor = world.sensor(0.0, 0.0, 1.5)
+    limbs = Limbs(
+        np.array([known], np.int32),
+        np.array([[8.0, -1.5, 2.5]]),
+        np.array([[8.0, -1.5, 3.5]]),
+        np.array([0.3]),
+        np.array([TOP], np.uint8),
+    )
+    scene = world.scene(limbs=limbs)
+    owners = scene.solids.owner[: scene.solids.used]
+    assert (owners == known).sum() == 1
+    assert (owners == other).sum() == FIGURE_PARTS
+    _, picture = shoot(world, "sensor.camera.instance_segmentation", sensor, limbs=limbs)
+    rows, columns = np.nonzero(picture[..., 1] + 256 * picture[..., 0].astype(int) == 300 + known)
+    assert np.mean(rows) == pytest.approx(100 - 160 * 1.5 / 8.0, abs=1.5)
+    assert np.mean(columns) == pytest.approx(160 - 160 * 1.5 / 8.0, abs=1.5)
+    # A knocked-down person lies low.
+    world.actors[other]["down_s"] = 4.0
+    scene = world.scene(limbs=limbs)
+    owners = scene.solids.owner[: scene.solids.used]
+    heights = scene.solids.form[: scene.solids.used][owners == other, 2]
+    assert heights.max() < 0.45
+    assert heights.min() > 0.0
+
+
+def test_a_vehicle_fills_its_box(world):
+    for label, half in ((14, (2.4, 0.92, 0.74)), (16, (5.0, 1.3, 1.6)), (19, (0.9, 0.3, 0.6))):
+        world.rows = 0
+        world.add(Kind.VEHICLE, 3.0, -2.0, 0.0, 0.3, half, half[2], label=label)
+        scene = world.scene()
+        solids = scene.solids
+        directions = np.array([[0.0, 0.0, -1.0]])
+        for ahead in np.linspace(-0.95, 0.95, 9):
+            x = 3.0 + ahead * half[0] * math.cos(0.3)
+            y = -2.0 + ahead * half[0] * math.sin(0.3)
+            _, surface = cast_rays(
+                solids, scene.relief, np.array([x, y, 9.0]), directions, np.full(1, 20.0), -2
+            )
+            assert surface[0] >= 0
+        corners = solids.form[: solids.used, 15] + np.hypot(
+            solids.form[: solids.used, 0] - 3.0, solids.form[: solids.used, 1] + 2.0
+        )
+        assert corners.max() < 1.3 * np.linalg.norm(half) + 0.6

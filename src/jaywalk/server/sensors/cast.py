@@ -38,7 +38,7 @@ def cast_rays(
     distance = np.full(count, math.inf)
     surface = np.full(count, SKY, np.int64)
     ox, oy, oz = origin[0], origin[1], origin[2]
-    level = ground_height(relief.ground, ox, oy, oz)
+    level = ground_height(relief, ox, oy, oz)
     farthest = 0.0
     for i in range(count):
         farthest = max(farthest, reach[i])
@@ -61,7 +61,7 @@ def cast_rays(
     for i in range(count):
         direction = (directions[i, 0], directions[i, 1], directions[i, 2])
         limit = min(distance[i], reach[i])
-        t = ray_ground(relief, (ox, oy, oz), direction, level, 0.0, limit)
+        t = ray_ground(relief, (ox, oy, oz), direction, level, limit)
         if t < distance[i]:
             distance[i] = t
             surface[i] = GROUND

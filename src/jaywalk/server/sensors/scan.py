@@ -267,10 +267,9 @@ def _cast_ground(
     axes = scan.axes
     flat = relief.low_m == relief.high_m
     above = z - relief.low_m
-    level = ground_height(relief.ground, x, y, z)
+    level = ground_height(relief, x, y, z)
     for c in range(scan.channels):
         cv, sv = vertical[c, 0], vertical[c, 1]
-        last = 0.0  # distance in the previous column, a good place to start searching
         for j in range(scan.columns):
             a, b = cv * horizontal[j, 0], cv * horizontal[j, 1]
             dz = a * axes[0, 2] + b * axes[1, 2] + sv * axes[2, 2]
@@ -280,8 +279,7 @@ def _cast_ground(
             else:
                 dx = a * axes[0, 0] + b * axes[1, 0] + sv * axes[2, 0]
                 dy = a * axes[0, 1] + b * axes[1, 1] + sv * axes[2, 1]
-                t = ray_ground(relief, (x, y, z), (dx, dy, dz), level, 0.8 * last, limit)
-                last = t if t < math.inf else 0.0
+                t = ray_ground(relief, (x, y, z), (dx, dy, dz), level, limit)
             if t <= limit and t < math.inf:
                 echoes.distance_m[c, j] = t
                 echoes.surface[c, j] = GROUND

@@ -179,12 +179,8 @@ def ground_normal(relief: Relief, x: float, y: float, z: float) -> tuple[float, 
     if relief.low_m == relief.high_m:
         return 0.0, 0.0, 1.0
     step = 0.5
-    east = ground_height(relief.ground, x + step, y, z) - ground_height(
-        relief.ground, x - step, y, z
-    )
-    south = ground_height(relief.ground, x, y + step, z) - ground_height(
-        relief.ground, x, y - step, z
-    )
+    east = ground_height(relief, x + step, y, z) - ground_height(relief, x - step, y, z)
+    south = ground_height(relief, x, y + step, z) - ground_height(relief, x, y - step, z)
     nx, ny = -east / (2.0 * step), -south / (2.0 * step)
     scale = 1.0 / math.sqrt(nx * nx + ny * ny + 1.0)
     return nx * scale, ny * scale, scale

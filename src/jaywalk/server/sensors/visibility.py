@@ -77,27 +77,23 @@ def pixel_ray(view: View, u: float, v: float) -> tuple[float, float, float]:
 
 
 @kernel
-def _ground_inverse(
-    relief: Relief, view: View, u: float, v: float, level: float, start: float
-) -> float:
+def _ground_inverse(relief: Relief, view: View, u: float, v: float, level: float) -> float:
     origin = (view.origin[0], view.origin[1], view.origin[2])
-    t = ray_ground(relief, origin, pixel_ray(view, u, v), level, start, FAR_M)
+    t = ray_ground(relief, origin, pixel_ray(view, u, v), level, FAR_M)
     return 1.0 / t if t < math.inf else 0.0
 
 
 @kernel
 def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
     x, y, z = view.origin[0], view.origin[1], view.origin[2]
-    level = ground_height(relief.ground, x, y, z)
+    level = ground_height(relief, x, y, z)
     columns = (view.width + _TILE - 1) // _TILE
     rows = (view.height + _TILE - 1) // _TILE
     corner = np.empty((rows + 1, columns + 1))
     # Corners lie on pixel centres, the last ones beyond the picture.
     for j in range(rows + 1):
         for i in range(columns + 1):
-            corner[j, i] = _ground_inverse(
-                relief, view, i * _TILE + 0.5, j * _TILE + 0.5, level, 0.0
-            )
+            corner[j, i] = _ground_inverse(relief, view, i * _TILE + 0.5, j * _TILE + 0.5, level)
     flat = relief.low_m == relief.high_m
     rise_px = view.focal_px * max(z - level, 0.1)
     for j in range(rows):
@@ -106,11 +102,10 @@ def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
                 corner[j, i], corner[j, i + 1], corner[j + 1, i], corner[j + 1, i + 1],
             )  # fmt: skip
             largest = max(c00, c10, c01, c11)
-            start = 0.8 / largest if largest > 0.0 else 0.0
             smooth = min(c00, c10, c01, c11) > 0.0
             if not (smooth and flat):
                 middle = _ground_inverse(relief, view, (i + 0.5) * _TILE + 0.5,
-                                         (j + 0.5) * _TILE + 0.5, level, start)  # fmt: skip
+                                         (j + 0.5) * _TILE + 0.5, level)  # fmt: skip
                 if largest == 0.0 and middle == 0.0:
                     continue  # sky
                 mean = 0.25 * (c00 + c10 + c01 + c11)
@@ -119,7 +114,7 @@ def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
             if smooth:
                 _fill_tile(view, seen, i * _TILE, j * _TILE, _TILE, (c00, c10, c01, c11))
             else:
-                _refine_tile(relief, view, seen, i * _TILE, j * _TILE, level, start)
+                _refine_tile(relief, view, seen, i * _TILE, j * _TILE, level)
 
 
 @kernel
@@ -142,15 +137,13 @@ def _fill_tile(
 
 
 @kernel
-def _refine_tile(
-    relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float, start: float
-) -> None:
+def _refine_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float) -> None:
     count = _TILE // _SMALL_TILE
     corner = np.empty((count + 1, count + 1))
     for j in range(count + 1):
         for i in range(count + 1):
             corner[j, i] = _ground_inverse(relief, view, u0 + i * _SMALL_TILE + 0.5,
-                                           v0 + j * _SMALL_TILE + 0.5, level, start)  # fmt: skip
+                                           v0 + j * _SMALL_TILE + 0.5, level)  # fmt: skip
     for j in range(count):
         for i in range(count):
             u, v = u0 + i * _SMALL_TILE, v0 + j * _SMALL_TILE
@@ -160,16 +153,14 @@ def _refine_tile(
             if min(corners) > 0.7 * max(corners):
                 _fill_tile(view, seen, u, v, _SMALL_TILE, corners)
             elif max(corners) > 0.0:
-                _cast_tile(relief, view, seen, u, v, level, start)
+                _cast_tile(relief, view, seen, u, v, level)
 
 
 @kernel
-def _cast_tile(
-    relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float, start: float
-) -> None:
+def _cast_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float) -> None:
     for v in range(v0, min(v0 + _SMALL_TILE, view.height)):
         for u in range(u0, min(u0 + _SMALL_TILE, view.width)):
-            inverse = _ground_inverse(relief, view, u + 0.5, v + 0.5, level, start)
+            inverse = _ground_inverse(relief, view, u + 0.5, v + 0.5, level)
             if inverse > 0.0:
                 seen.inverse_depth[v, u] = inverse
                 seen.surface[v, u] = GROUND
