@@ -40,7 +40,7 @@ class CarlaServer:
         self.host = host
         self.default_dialect = dialect
         self.traffic_managers = TrafficManagers()
-        self.running = False
+        self.running = True  # from here on, so that a stop before run() is not lost
         self._epoll = select.epoll()
         self._on_event: dict[int, Callable[[int], None]] = {}
         self._clients: dict[int, RpcClient] = {}
@@ -226,7 +226,6 @@ class CarlaServer:
 
     def run(self) -> None:
         """Serve until :meth:`stop`."""
-        self.running = True
         while self.running:
             for descriptor, events in self._epoll.poll(self._sleep_s()):
                 handler = self._on_event.get(descriptor)

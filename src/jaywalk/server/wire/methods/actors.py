@@ -210,7 +210,9 @@ def set_collisions(server: CarlaServer, client: RpcClient, actor_id: Any, enable
 def enable_gravity(server: CarlaServer, client: RpcClient, actor_id: Any, enabled: Any) -> None:
     """Let the actor fall, or not."""
     world = server.episode.world
-    world.columns.gravity[world.actor(integer(actor_id)).row] = boolean(enabled)
+    row = world.actor(integer(actor_id)).row
+    world.columns.gravity[row] = boolean(enabled)
+    world.columns.settled[row] = 0  # it may hang in the air now
 
 
 @rpc("set_actor_dead", "void")

@@ -1,0 +1,91 @@
+"""A server in its own process, as a user starts it, and clients of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jaywalk
+
+_READY = re.compile(r"^jaywalk: serving (\S+) on (\S+):(\d+)")
+_COMMAND = "from jaywalk.cli.main import main; main()"
+START_TIMEOUT_S = 300.0  # a cold kernel cache compiles for more than a minute
+
+
+def environment() -> dict[str, str]:
+    """Environment in which a child process imports the package under test."""
+    source = str(Path(jaywalk.__file__).parents[1])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def serve_command(*options: str) -> list[str]:
+    """Command line of ``jaywalk serve``."""
+    return [sys.executable, "-c", _COMMAND, "serve", *options]
+
+
+class LiveServer:
+    """``jaywalk serve`` on a free port."""
+
+    def __init__(self, *options: str) -> None:
+        self.process = subprocess.Popen(
+            serve_command("--port", "0", *options),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment(),
+        )
+        self.ready_line = self._read_ready_line()
+        match = _READY.match(self.ready_line)
+        if match is None:
+            self.stop()
+            raise AssertionError(f"no ready line from the server: {self.ready_line!r}")
+        self.town, self.host = match.group(1), match.group(2)
+        self.port = int(match.group(3))
+
+    def _read_ready_line(self) -> str:
+        assert self.process.stdout is not None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            if select.select([self.process.stdout], [], [], 1.0)[0]:
+                return self.process.stdout.readline()
+        return ""
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def resident_mb(self) -> float:
+        """Resident memory of the server process."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def stop(self) -> int:
+        """Ask it to stop, insist after ten seconds; returns the exit code."""
+        if self.alive:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10.0)
+        if self.alive:
+            self.process.kill()
+        code = self.process.wait(10.0)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return code
+
+
+@contextlib.contextmanager
+def live_server(*options: str) -> Iterator[LiveServer]:
+    """A server for the length of a block."""
+    server = LiveServer(*options)
+    try:
+        yield server
+    finally:
+        server.stop()
