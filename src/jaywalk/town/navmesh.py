@@ -1,7 +1,8 @@
-"""The pedestrian mesh the client asks for: one Detour tile of one-cell squares.
+"""The pedestrian mesh the client asks for: one Detour tile of one-cell squares and dominoes.
 
 Cells are sidewalks and crosswalks; neighbours share an edge, so people change sides only at
-crosswalks. Mesh axes are (x, z, y) of CARLA's world. Layout and winding are the client's.
+crosswalks. Two cells of a kind make one polygon: its six corners are the format's limit, so every
+cell edge still has its own neighbour. Mesh axes are (x, z, y) of CARLA's world.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SIDEWALK_AREA, CROSSWALK_AREA = 1, 2
 SIDEWALK_FLAG, CROSSWALK_FLAG = 2, 4
 _SET_MAGIC, _TILE_MAGIC = 0x4D534554, 0x444E4156
 _MAX_VERTICES = 0xFFFF
+_MAX_POLYGONS = 0x7FFE  # neighbours are numbered from 1 and the top bit marks another tile
 _SMALLEST_CELLS = 12  # a smaller island only traps the people who are put there
 _NO_LINK = 0xFFFFFFFF
 _REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
@@ -45,9 +47,41 @@ class NavMesh(NamedTuple):
     """A pedestrian mesh read back from its bytes; vertices in CARLA's world axes."""
 
     vertices_m: FloatArray  # (v, 3)
-    polygons: NDArray[np.int64]  # (p, 4) vertex numbers
-    neighbours: NDArray[np.int64]  # (p, 4) polygon numbers, -1 at a border
+    counts: NDArray[np.int64]  # (p,) corners: 4 or 6
+    polygons: NDArray[np.int64]  # (p, 6) vertex numbers, 0 beyond the count
+    neighbours: NDArray[np.int64]  # (p, 6) polygon numbers, -1 at a border
     areas: NDArray[np.uint8]  # (p,) 1 sidewalk, 2 crosswalk
+
+
+class _Pattern(NamedTuple):
+    """Shape of a polygon as (column, row) offsets: corners, cell beyond each edge, triangles.
+
+    Wound as the client wants it: (x-, y-), (x-, y+), (x+, y+), (x+, y-).
+    """
+
+    corners: tuple[tuple[int, int], ...]
+    beyond: tuple[tuple[int, int], ...]
+    triangles: tuple[tuple[int, int, int], ...]
+
+
+# Index: 0 a single cell, 1 two cells along x, 2 two cells along y.
+_PATTERNS = (
+    _Pattern(
+        ((0, 0), (0, 1), (1, 1), (1, 0)),
+        ((-1, 0), (0, 1), (1, 0), (0, -1)),
+        ((0, 1, 2), (0, 2, 3)),
+    ),
+    _Pattern(
+        ((0, 0), (0, 1), (1, 1), (2, 1), (2, 0), (1, 0)),
+        ((-1, 0), (0, 1), (1, 1), (2, 0), (1, -1), (0, -1)),
+        ((0, 1, 2), (0, 2, 5), (5, 2, 3), (5, 3, 4)),
+    ),
+    _Pattern(
+        ((0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (1, 0)),
+        ((-1, 0), (-1, 1), (0, 2), (1, 1), (1, 0), (0, -1)),
+        ((0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4)),
+    ),
+)
 
 
 class _Cells(NamedTuple):
@@ -65,7 +99,8 @@ def build_navmesh(
 ) -> bytes:
     """Bytes of the mesh; empty when the town has no sidewalk.
 
-    Cells grow in the rare town whose mesh would not fit the format's 65 535 vertices.
+    Cells grow in the rare town whose mesh would not fit the format's 65 535 vertices and 32 766
+    polygons.
     """
     sidewalks = [strip for strip in strips if strip.kind == "sidewalk"]
     if not sidewalks:
@@ -73,9 +108,10 @@ def build_navmesh(
     roadway = [strip for strip in strips if strip.kind in _ROADWAY]
     while True:
         cells = _walkable_cells(sidewalks, roadway, crosswalks, cell_m)
-        vertices, polygons = _polygons(cells, ground)
-        if len(vertices) <= _MAX_VERTICES:
-            return _pack(vertices, polygons, cell_m)
+        patterns = _pair_cells(cells.areas)
+        vertices, polygons = _polygons(cells, patterns, ground)
+        if len(vertices) <= _MAX_VERTICES and len(polygons) <= _MAX_POLYGONS:
+            return _pack(vertices, polygons, patterns[patterns >= 0], cell_m)
         cell_m *= 1.2
 
 
@@ -149,36 +185,65 @@ def _lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
     return result
 
 
-def _polygons(cells: _Cells, ground: Ground) -> tuple[FloatArray, NDArray[np.void]]:
-    """Vertices (in mesh axes) and polygon records of all walkable cells."""
+@njit(cache=True)
+def _pair_cells(areas: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Pattern of the polygon that starts in each cell; -1 where none starts."""
+    rows, columns = areas.shape
+    patterns = np.full((rows, columns), -1, np.int8)
+    taken = areas == 0
+    for along_y in (False, True):
+        for row in range(rows):
+            for column in range(columns):
+                r, c = (row + 1, column) if along_y else (row, column + 1)
+                if taken[row, column] or r >= rows or c >= columns or taken[r, c]:
+                    continue
+                if areas[r, c] == areas[row, column]:
+                    patterns[row, column] = 2 if along_y else 1
+                    taken[row, column] = taken[r, c] = True
+    for row in range(rows):
+        for column in range(columns):
+            if not taken[row, column]:
+                patterns[row, column] = 0
+    return patterns
+
+
+def _polygons(
+    cells: _Cells, patterns: NDArray[np.int8], ground: Ground
+) -> tuple[FloatArray, NDArray[np.void]]:
+    """Vertices (in mesh axes) and polygon records, in raster order of their first cells."""
     rows, columns = cells.areas.shape
-    row, column = np.nonzero(cells.areas)
-    number = np.zeros((rows + 2, columns + 2), np.int64)  # 1-based, with a border of zeros
-    number[row + 1, column + 1] = np.arange(1, len(row) + 1)
-    # Winding (x-, y-), (x-, y+), (x+, y+), (x+, y-); edge k runs from vertex k to vertex k + 1.
-    corner = np.stack(
-        [(row + dy) * (columns + 1) + column + dx for dx, dy in ((0, 0), (0, 1), (1, 1), (1, 0))],
-        axis=1,
-    )
-    beside = np.stack(
-        [number[row + 1 + dy, column + 1 + dx] for dx, dy in ((-1, 0), (0, 1), (1, 0), (0, -1))],
-        axis=1,
-    )
-    used, index = np.unique(corner, return_inverse=True)
-    index = index.reshape(corner.shape)
+    row, column = np.nonzero(patterns >= 0)
+    kind = patterns[row, column]
+    number = np.zeros((rows + 2, columns + 2), np.int64)  # from 1, within a border of zeros
+    serial = np.arange(1, len(row) + 1)
+    number[row + 1, column + 1] = serial
+    for paired, (dx, dy) in ((1, (1, 0)), (2, (0, 1))):
+        pair = kind == paired
+        number[row[pair] + dy + 1, column[pair] + dx + 1] = serial[pair]
+    corner = np.full((len(row), 6), -1, np.int64)
+    records = np.zeros(len(row), _POLYGON)
+    for index, pattern in enumerate(_PATTERNS):
+        mine = np.nonzero(kind == index)[0]
+        records["count"][mine] = len(pattern.corners)
+        for edge, ((dx, dy), (nx, ny)) in enumerate(
+            zip(pattern.corners, pattern.beyond, strict=True)
+        ):
+            corner[mine, edge] = (row[mine] + dy) * (columns + 1) + column[mine] + dx
+            beyond = number[row[mine] + ny + 1, column[mine] + nx + 1]
+            records["neighbours"][mine, edge] = np.minimum(beyond, _MAX_VERTICES)
+    used, vertex = np.unique(corner[corner >= 0], return_inverse=True)
     near = np.zeros(len(used))
-    near[index] = cells.heights_m[row, column][:, None]
+    near[vertex] = np.broadcast_to(cells.heights_m[row, column][:, None], corner.shape)[corner >= 0]
     vertices = np.empty((len(used), 3))
     vertices[:, 0] = cells.x0_m + (used % (columns + 1)) * cells.cell_m
     vertices[:, 2] = cells.y0_m + (used // (columns + 1)) * cells.cell_m
     vertices[:, 1] = _heights(ground, vertices[:, 0], vertices[:, 2], near)
-    records = np.zeros(len(row), _POLYGON)
+    slots = np.zeros(corner.shape, np.uint16)
+    slots[corner >= 0] = np.minimum(vertex, _MAX_VERTICES)
     area = cells.areas[row, column]
+    records["vertices"] = slots
     records["first_link"] = _NO_LINK
-    records["vertices"][:, :4] = np.minimum(index, _MAX_VERTICES)
-    records["neighbours"][:, :4] = np.minimum(beside, _MAX_VERTICES)
     records["flags"] = np.where(area == SIDEWALK_AREA, SIDEWALK_FLAG, CROSSWALK_FLAG)
-    records["count"] = 4
     records["area"] = area
     return vertices, records
 
@@ -193,17 +258,27 @@ def _heights(
     return out
 
 
-def _pack(vertices: FloatArray, polygons: NDArray[np.void], cell_m: float) -> bytes:
+def _pack(
+    vertices: FloatArray,
+    polygons: NDArray[np.void],
+    patterns: NDArray[np.int8],
+    cell_m: float,
+) -> bytes:
     count = len(polygons)
     links = int(np.count_nonzero(polygons["neighbours"]))
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     details = np.zeros(count, _DETAIL)
-    details["triangle_base"] = 2 * np.arange(count)
-    details["triangle_count"] = 2
-    triangles = np.tile(np.array([0, 1, 2, 0, 0, 2, 3, 0], np.uint8), count)
+    details["triangle_count"] = np.where(patterns == 0, 2, 4)
+    details["triangle_base"][1:] = np.cumsum(details["triangle_count"][:-1], dtype=np.int64)
+    rows = [
+        np.array([[*t, _outline_flags(t, len(p.corners))] for t in p.triangles], np.uint8).ravel()
+        for p in _PATTERNS
+    ]
+    triangles = np.concatenate([rows[pattern] for pattern in patterns])
     header = struct.pack(
         "<15i3f3f3ff",
-        _TILE_MAGIC, 7, 0, 0, 0, 0, count, len(vertices), links, count, 0, 2 * count, 0, 0, count,
+        _TILE_MAGIC, 7, 0, 0, 0, 0, count, len(vertices), links, count, 0, len(triangles) // 4,
+        0, 0, count,
         2.0, 0.3, 0.5, *low, *high, 1.0 / cell_m,
     )  # fmt: skip
     data = b"".join(
@@ -214,6 +289,15 @@ def _pack(vertices: FloatArray, polygons: NDArray[np.void], cell_m: float) -> by
     params = struct.pack("<5f2i", *low, high[0] - low[0], high[2] - low[2], 1, 1 << bits)
     head = struct.pack("<3i", _SET_MAGIC, 1, 1) + params
     return head + struct.pack("<Ii", 1 << bits, len(data)) + data
+
+
+def _outline_flags(triangle: tuple[int, int, int], corners: int) -> int:
+    """Flags of a triangle's edges that lie on the polygon's outline, two bits an edge.
+
+    Without them the client's crowd dereferences null when a walker starts off the mesh.
+    """
+    ends = zip(triangle, (*triangle[1:], triangle[0]), strict=True)
+    return sum((b == (a + 1) % corners) << (2 * edge) for edge, (a, b) in enumerate(ends))
 
 
 def parse_navmesh(data: bytes) -> NavMesh:
@@ -227,14 +311,15 @@ def parse_navmesh(data: bytes) -> NavMesh:
     if (magic, version, tiles, fields[0]) != (_SET_MAGIC, 1, 1, _TILE_MAGIC):
         raise DataError("The pedestrian mesh is not a one-tile Detour set of version 1.")
     count, vertex_count, links = fields[6], fields[7], fields[8]
-    need = 100 + 12 * vertex_count + 32 * count + 12 * links + 12 * count + 8 * count
+    need = 100 + 12 * vertex_count + 32 * count + 12 * links + 12 * count + 4 * fields[11]
     if size != need or len(data) != 48 + size:
         raise DataError(f"The pedestrian mesh has {len(data)} bytes; its header says {48 + need}.")
     vertices = np.frombuffer(data, "<f4", 3 * vertex_count, 148).reshape(-1, 3).astype(np.float64)
     polygons = np.frombuffer(data, _POLYGON, count, 148 + 12 * vertex_count)
     return NavMesh(
         vertices[:, [0, 2, 1]],
-        polygons["vertices"][:, :4].astype(np.int64),
-        polygons["neighbours"][:, :4].astype(np.int64) - 1,
+        polygons["count"].astype(np.int64),
+        polygons["vertices"].astype(np.int64),
+        polygons["neighbours"].astype(np.int64) - 1,
         (polygons["area"] & 0x3F).astype(np.uint8),
     )

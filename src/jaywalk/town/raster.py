@@ -27,6 +27,7 @@ _LABELS = {
     "walking": SIDEWALK,
 }  # fmt: skip
 _RIM_M = 12.0
+_MAX_CELLS = 60_000_000  # bytes; a wide rural town gets coarser cells instead of more of them
 _HOLE_M2 = 60.0  # the largest gap between turning lanes that is still taken for pavement
 # Later ones win: junction surfaces over the verges and sidewalks that cut through them.
 _ORDER = (GROUND, SIDEWALK, ROAD)
@@ -50,7 +51,10 @@ def build_raster(
     window_m: tuple[float, float, float, float] | None = None,
     margin_m: float = 15.0,
 ) -> SemanticRaster:
-    """Draw the town, or only ``window_m`` = (x low, y low, x high, y high), at ``cell_m``."""
+    """Draw the town, or only ``window_m`` = (x low, y low, x high, y high), at ``cell_m``.
+
+    Cells of a whole town grow until the raster stays below 60 MB.
+    """
     if window_m is not None:
         # Drawn with a rim, so that a gap in a junction is seen whole, then cut back.
         rim = int(np.ceil(_RIM_M / cell_m))
@@ -62,6 +66,8 @@ def build_raster(
     edges = [edge[:, :2] for strip in strips for edge in (strip.inner_m, strip.outer_m)]
     points = np.concatenate(edges) if edges else np.zeros((1, 2))
     low, high = np.floor(points.min(axis=0) - margin_m), np.ceil(points.max(axis=0) + margin_m)
+    while np.prod((high - low) / cell_m) > _MAX_CELLS:
+        cell_m *= 1.25
     return _draw(strips, crosswalks, cell_m, low, high)
 
 
@@ -80,7 +86,8 @@ def _draw(
         for strip in seen:
             if _LABELS.get(strip.kind) == layer:
                 fill_strip(labels, *grid, strip.inner_m, strip.outer_m, layer)
-    _close_holes(labels, cell_m)
+    for window in _junction_windows(seen, grid, labels.shape):
+        _close_holes(labels[window], cell_m)
     for marking in _visible(lane_markings(seen, max(0.12, cell_m)), low, high):
         fill_strip(labels, *grid, marking.left_m, marking.right_m, ROAD_LINE)
     for polygon in crosswalks:
@@ -88,6 +95,27 @@ def _draw(
             for stripe in zebra_stripes(polygon):
                 fill_polygon(labels, *grid, stripe, ROAD_LINE)
     return SemanticRaster(*grid, columns, rows, labels)
+
+
+def _junction_windows(
+    strips: list[LaneStrip], grid: tuple[float, float, float], shape: tuple[int, ...]
+) -> list[tuple[slice, slice]]:
+    """The part of the raster around each junction, with a rim."""
+    boxes: dict[int, FloatArray] = {}
+    for strip in strips:
+        if strip.in_junction:
+            edges = np.concatenate([strip.inner_m[:, :2], strip.outer_m[:, :2]])
+            box = np.concatenate([edges.min(axis=0), -edges.max(axis=0)])
+            old = boxes.get(strip.road.junction_id, box)
+            boxes[strip.road.junction_id] = np.minimum(old, box)
+    windows = []
+    for box in boxes.values():
+        low = ((box[:2] - _RIM_M - grid[:2]) / grid[2]).astype(int)
+        high = ((_RIM_M - box[2:] - grid[:2]) / grid[2]).astype(int)
+        column, row = (slice(max(int(low[k]), 0), max(int(high[k]), 0)) for k in range(2))
+        if row.start < shape[0] and column.start < shape[1] and row.stop and column.stop:
+            windows.append((row, column))
+    return windows
 
 
 def _close_holes(labels: NDArray[np.uint8], cell_m: float) -> None:

@@ -14,7 +14,7 @@ from jaywalk.town.roads import FloatArray
 CLEARANCE_M = 0.5  # above the road: vehicles drop onto their wheels
 _END_M = 8.0  # distance kept from road ends and crosswalks
 _WANTED = 200
-_SPACING_M = (18.0, 80.0)
+_SPACING_M = (18.0, 140.0)
 
 
 class Pose(NamedTuple):

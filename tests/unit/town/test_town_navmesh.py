@@ -7,33 +7,56 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.town.navmesh import CROSSWALK_AREA, SIDEWALK_AREA, NavMesh, parse_navmesh
+from jaywalk.town.navmesh import (
+    CROSSWALK_AREA,
+    SIDEWALK_AREA,
+    NavMesh,
+    _outline_flags,
+    parse_navmesh,
+)
 
 
 def _graph(mesh: NavMesh) -> nx.Graph:
     graph = nx.Graph()
     graph.add_nodes_from(range(len(mesh.polygons)))
-    for edge in range(4):
+    for edge in range(6):
         linked = np.nonzero(mesh.neighbours[:, edge] >= 0)[0]
         graph.add_edges_from(zip(linked, mesh.neighbours[linked, edge], strict=True))
     return graph
 
 
+def _outline(mesh: NavMesh, polygon: int) -> np.ndarray:
+    return mesh.vertices_m[mesh.polygons[polygon, : mesh.counts[polygon]]]
+
+
 def _check(mesh: NavMesh) -> None:
     """Winding as the client wants it, and neighbours that name each other over a shared edge."""
-    corners = mesh.vertices_m[mesh.polygons][:, :, :2]
-    size = corners[0].max() and (corners[0, 2] - corners[0, 0])[0]
-    steps = np.diff(corners, axis=1)
-    assert np.allclose(steps[:, 0], [0, size], atol=1e-2)
-    assert np.allclose(steps[:, 1], [size, 0], atol=1e-2)
-    for edge in range(4):
-        linked = np.nonzero(mesh.neighbours[:, edge] >= 0)[0]
-        other = mesh.neighbours[linked, edge]
-        back = (edge + 2) % 4
-        assert np.array_equal(mesh.neighbours[other, back], linked)
-        assert np.array_equal(
-            mesh.polygons[linked, edge], mesh.polygons[other, (back + 1) % 4]
-        )  # the same edge, walked the other way
+    assert set(np.unique(mesh.counts)) <= {4, 6}
+    for polygon in range(0, len(mesh.polygons), 7):
+        count = mesh.counts[polygon]
+        outline = _outline(mesh, polygon)[:, :2]
+        first, second = outline[0], outline[1]
+        assert first[0] == second[0]  # along x-, from y- to y+
+        assert first[1] < second[1]
+        x, y = outline.T
+        signed = 0.5 * (x * np.roll(y, -1) - y * np.roll(x, -1)).sum()
+        assert signed == pytest.approx(-(count // 2 - 1), abs=0.01)  # convex, one way round
+        for edge in range(count):
+            other = mesh.neighbours[polygon, edge]
+            if other < 0:
+                continue
+            ends = (mesh.polygons[polygon, edge], mesh.polygons[polygon, (edge + 1) % count])
+            wide = mesh.counts[other]
+            backwards = [
+                (mesh.polygons[other, (k + 1) % wide], mesh.polygons[other, k])
+                for k in range(wide)
+                if mesh.neighbours[other, k] == polygon
+            ]
+            assert ends in backwards
+
+
+def _centres(mesh: NavMesh) -> np.ndarray:
+    return np.array([_outline(mesh, k).mean(axis=0) for k in range(len(mesh.polygons))])
 
 
 def test_street_mesh_joins_both_sidewalks_over_the_crosswalk_only(street):
@@ -43,7 +66,7 @@ def test_street_mesh_joins_both_sidewalks_over_the_crosswalk_only(street):
     assert nx.is_connected(graph)
     sidewalks = graph.subgraph(np.nonzero(mesh.areas == SIDEWALK_AREA)[0])
     assert nx.number_connected_components(sidewalks) == 2
-    centres = mesh.vertices_m[mesh.polygons].mean(axis=1)
+    centres = _centres(mesh)
     crossing = centres[mesh.areas == CROSSWALK_AREA]
     assert crossing[:, 0].min() > 57.5
     assert crossing[:, 0].max() < 62.5
@@ -60,9 +83,34 @@ def test_layout_matches_the_header(street):
     assert fields[6] == fields[9] == fields[14]
     mesh = parse_navmesh(data)
     assert fields[8] == (mesh.neighbours >= 0).sum()
+    assert fields[11] == np.where(mesh.counts == 4, 2, 4).sum()
     max_polygons = struct.unpack_from("<i", data, 36)[0]
     assert max_polygons >= fields[6]
     assert struct.unpack_from("<I", data, 40)[0] == max_polygons  # one tile, salt 1
+
+
+def test_detail_triangles_tile_their_polygons(street):
+    data = street.navmesh
+    mesh = parse_navmesh(data)
+    fields = struct.unpack_from("<15i", data, 48)
+    at = 148 + 12 * fields[7] + 32 * fields[6] + 12 * fields[8]
+    for k in range(0, fields[6], 5):
+        _, base, _, count = struct.unpack_from("<IIBB", data, at + 12 * k)
+        outline = _outline(mesh, k)[:, :2]
+        area, flagged = 0.0, 0
+        for t in range(base, base + count):
+            a, b, c, flags = struct.unpack_from("<4B", data, at + 12 * fields[6] + 4 * t)
+            (ux, uy), (vx, vy) = outline[b] - outline[a], outline[c] - outline[a]
+            piece = 0.5 * (ux * vy - uy * vx)
+            assert piece < -0.4  # none degenerate, all wound like the polygon
+            area -= piece
+            flagged += flags.bit_count()
+        assert flagged == mesh.counts[k]  # each edge of the outline once
+        assert area == pytest.approx(mesh.counts[k] // 2 - 1, abs=0.01)
+
+
+def test_square_has_the_flags_known_to_work():
+    assert [_outline_flags(t, 4) for t in ((0, 1, 2), (0, 2, 3))] == [0b000101, 0b010100]
 
 
 def test_broken_mesh_is_refused(street):

@@ -1,0 +1,97 @@
+"""``jaywalk town``: list towns, draw them, check OpenDRIVE files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaywalk.core.errors import JaywalkError
+from jaywalk.town.check import TownCheck, check_opendrive
+from jaywalk.town.town import available_towns, load_town
+
+app = typer.Typer(
+    help="Towns: list them, draw them, check your own OpenDRIVE files.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_towns(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+) -> None:
+    """List the towns that can be loaded by name.
+
+    Example: jaywalk town list
+    """
+    names = available_towns()
+    typer.echo(json.dumps(names) if as_json else "\n".join(names))
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Name of a town, or a .xodr or .xodr.gz file.")],
+    png: Annotated[Path, typer.Option("--png", help="Picture to write.")],
+    size: Annotated[int, typer.Option(help="Longer side of the map in pixels.", min=400)] = 2000,
+    spawn_points: Annotated[
+        bool, typer.Option("--spawn-points", help="Draw where vehicles start.")
+    ] = False,
+) -> None:
+    """Draw a map of a town.
+
+    Example: jaywalk town show Harbour --png harbour.png
+    """
+    try:
+        from jaywalk.town.picture import draw_town
+
+        town = load_town(name)
+        draw_town(town, png, size_px=size, spawn_points=spawn_points)
+    except JaywalkError as error:
+        _fail(str(error), error.exit_code)
+    except OSError as error:
+        _fail(f"Cannot write '{png}': {error.strerror}. Give a file in a folder that exists.", 3)
+    typer.echo(f"{town.name}: map written to {png}")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="OpenDRIVE file, .xodr or .xodr.gz.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check an OpenDRIVE file: exit 0 if it is a usable town, 1 if it has errors, 3 if unreadable.
+
+    Example: jaywalk town check my_town.xodr --json
+    """
+    try:
+        found = check_opendrive(file)
+    except JaywalkError as error:
+        if as_json:
+            typer.echo(json.dumps({"file": str(file), "ok": False, "errors": [str(error)]}))
+        _fail(str(error), error.exit_code)
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), indent=2))
+    else:
+        _print(found)
+    raise typer.Exit(0 if found.ok else 1)
+
+
+def _print(found: TownCheck) -> None:
+    state = "ok" if found.ok else f"{len(found.errors)} errors"
+    typer.echo(
+        f"{found.file}: {state}; {found.roads} roads ({found.road_km:.1f} km), "
+        f"{found.junctions} junctions, {found.crosswalks} crosswalks, "
+        f"{found.signals['lights']} lights, {found.signals['stop']} stop signs, "
+        f"{found.signals['yield']} yield signs, {found.spawn_points} spawn points, "
+        f"{found.sidewalk_km:.1f} km of sidewalk"
+    )
+    for text in found.errors:
+        typer.echo(f"error: {text}")
+    for text in found.warnings:
+        typer.echo(f"warning: {text}")
+
+
+def _fail(message: str, code: int) -> None:
+    sys.stderr.write(message + "\n")
+    raise typer.Exit(code)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from jaywalk.cli.town import app
+from jaywalk.core.errors import DataError
+from jaywalk.town.check import check_opendrive
+from jaywalk.town.probe import probe
+
+
+def test_street_is_usable(tmp_path, street_opendrive):
+    path = tmp_path / "street.xodr"
+    path.write_text(street_opendrive)
+    found = check_opendrive(path)
+    assert found.ok
+    assert found.links_ok
+    assert (found.roads, found.crosswalks, found.controllers) == (2, 1, 1)
+    assert found.signals == {"lights": 1, "stop": 1, "yield": 0, "speed": 1}
+    assert found.lanes == {"driving": 4, "sidewalk": 4}
+    assert found.road_km == pytest.approx(0.18)
+    assert found.sidewalk_km == pytest.approx(0.36)
+    assert found.dead_ends == 2  # one at each end of the street
+    assert "2 driving lanes end with nothing behind them" in found.warnings
+
+
+def test_lane_link_to_nowhere_is_an_error(tmp_path, street_opendrive):
+    path = tmp_path / "street.xodr"
+    path.write_text(street_opendrive.replace('<successor id="-1"/>', '<successor id="-7"/>', 1))
+    found = check_opendrive(path)
+    assert not found.ok
+    assert not found.links_ok
+    assert "names lane -7 of road '2'" in found.errors[0]
+
+
+def test_native_parser_cannot_take_us_down():
+    """These end the process that parses them, or are refused; we only ever see a DataError."""
+    for text in ("", "<OpenDRIVE/>", "<OpenDRIVE><road id='1' length='5'/></OpenDRIVE>"):
+        with pytest.raises(DataError):
+            probe(text)
+
+
+def test_cli_exit_codes(tmp_path, street_opendrive):
+    runner = CliRunner()
+    good, bad, broken = (tmp_path / name for name in ("good.xodr", "bad.xodr", "broken.xodr"))
+    good.write_text(street_opendrive)
+    bad.write_text("<OpenDRIVE/>")
+    broken.write_text("<OpenDRIVE")
+    result = runner.invoke(app, ["check", str(good), "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["spawn_points"] > 0
+    assert runner.invoke(app, ["check", str(bad)]).exit_code == 1
+    assert runner.invoke(app, ["check", str(broken)]).exit_code == 3
+    assert runner.invoke(app, ["check", str(tmp_path / "none.xodr")]).exit_code == 3
+    assert runner.invoke(app, ["show", "Nowhere", "--png", str(tmp_path / "a.png")]).exit_code == 2
+
+
+def test_cli_lists_and_draws(tmp_path, street_opendrive, monkeypatch):
+    (tmp_path / "Corner.xodr").write_text(street_opendrive)
+    monkeypatch.setenv("JAYWALK_TOWN_PATH", str(tmp_path))
+    runner = CliRunner()
+    assert "Corner" in json.loads(runner.invoke(app, ["list", "--json"]).stdout)
+    png = tmp_path / "corner.png"
+    result = runner.invoke(app, ["show", "corner", "--png", str(png), "--size", "600"])
+    assert result.exit_code == 0
+    assert png.read_bytes().startswith(b"\x89PNG")
+    result = runner.invoke(app, ["show", "corner", "--png", str(tmp_path / "no" / "a.png")])
+    assert result.exit_code == 3
