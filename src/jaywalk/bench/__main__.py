@@ -1,7 +1,7 @@
 """Measures one scene in a process of its own: the Traffic Manager may hang and must be killable.
 
-Called by :mod:`jaywalk.bench.server` as ``python -m jaywalk.bench SCENE PORT SERVER_PID TICKS TM_PORT``;
-prints one line of JSON.
+Called by :mod:`jaywalk.bench.server` as
+``python -m jaywalk.bench SCENE PORT SERVER_PID TICKS TM_PORT``; prints one line of JSON.
 """
 
 from __future__ import annotations

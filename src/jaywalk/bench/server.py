@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import numpy as np
 from jaywalk.bench.calibration import calibration_ms
 from jaywalk.bench.scenes import SCENES, Measurement, Scene, measure_scene
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.server.process import ServerProcess
+from jaywalk.server.process import ServerProcess, free_port
 
 CURVE_ACTORS: Final = (50, 100, 200, 400)
 _TICKS: Final = 2000
@@ -132,7 +131,8 @@ def _measure(scene: Scene, server: ServerProcess, ticks: int) -> Measurement:
         if measured is not None:
             return measured
     raise PrerequisiteError(
-        f"The scene '{scene.name}' did not finish in {_MANAGED_TIMEOUT_S:.0f} s, {_ATTEMPTS} times. "
+        f"The scene '{scene.name}' did not finish in {_MANAGED_TIMEOUT_S:.0f} s "
+        f"({_ATTEMPTS} attempts). "
         "Close other programs and run 'jaywalk bench server' again."
     )
 
@@ -155,10 +155,3 @@ def _measure_in_child(scene: Scene, server: ServerProcess, ticks: int) -> Measur
             f"{(done.stderr or done.stdout).strip()[-400:]}"
         )
     return Measurement(**json.loads(lines[-1]))
-
-
-def free_port() -> int:
-    """A port that nobody listens on now; the Traffic Manager opens it a moment later."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

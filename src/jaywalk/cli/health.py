@@ -28,7 +28,7 @@ _GB: Final = 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One checked thing: ``ok``, a ``note`` (works, could be better) or a ``fix`` that is needed."""
+    """One checked thing: ``ok``, a ``note`` (it works all the same) or a ``fix`` that is needed."""
 
     check: str
     state: str
@@ -129,9 +129,9 @@ def _holder(port: int) -> str:
     except (psutil.Error, OSError):
         return ""
     for connection in connections:
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
-            if connection.pid:
-                return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+        listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+        if listens and connection.pid:
+            return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
     return ""
 
 
@@ -144,7 +144,7 @@ def _kernels() -> Iterator[Finding]:
     if not os.access(existing, os.W_OK):
         yield Finding(
             check="kernel cache", state=MISSING, detail=f"{folder} cannot be written",
-            fix="set NUMBA_CACHE_DIR to a folder of yours; every start compiles for a minute without",
+            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles for a minute",
         )  # fmt: skip
     elif kernels_are_compiled():
         yield Finding(check="kernel cache", state=OK, detail=f"warm, in {folder}")

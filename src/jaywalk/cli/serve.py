@@ -45,7 +45,9 @@ def serve(
     if town and xodr:
         raise UsageError("Give either --town or --xodr, not both.")
     if speed_limits not in _SPEED_LIMITS:
-        raise UsageError(f"--speed-limits is '{speed_limits}', expected {', '.join(_SPEED_LIMITS)}.")
+        raise UsageError(
+            f"--speed-limits is '{speed_limits}', expected {', '.join(_SPEED_LIMITS)}."
+        )
     if not 0 <= port <= 65533:
         raise UsageError(f"--port is {port}, expected 0 to 65533 (the streams use the next two).")
     from jaywalk.server.start import start_server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import selectors
+import socket
 import subprocess
 import sys
 import time
@@ -109,3 +110,10 @@ class ServerProcess:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def free_port() -> int:
+    """A port that nobody listens on now; the Traffic Manager opens it a moment later."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
