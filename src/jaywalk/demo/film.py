@@ -64,8 +64,8 @@ class _View:
             mec=PERSON_EDGE, mew=1.6 if close else 0.7, zorder=15,
         )  # fmt: skip
         self._lamps = ax.scatter(
-            traces.light_places_m[:, 0], traces.light_places_m[:, 1], s=70 if close else 5, zorder=16, edgecolors=INK,
-            linewidths=1.0 if close else 0.0,
+            traces.light_places_m[:, 0], traces.light_places_m[:, 1], s=70 if close else 5,
+            zorder=16, edgecolors=INK, linewidths=1.0 if close else 0.0,
         )  # fmt: skip
         # Cars in the overview are drawn larger than life, or nobody would see them.
         self._half_m = traces.car_half_m if close else 2.2 * traces.car_half_m
