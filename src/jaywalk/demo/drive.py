@@ -1,7 +1,8 @@
 """The driving part of the demo, in a process of its own: a plain CARLA client.
 
 ``python -m jaywalk.demo.drive PORT TM_PORT SECONDS CARS PEOPLE SEED FILE.npz``. It
-prints one line per simulated second; its parent watches and ends it should the wheel's Traffic Manager hang.
+prints one line per simulated second; its parent watches, and ends it should the wheel's Traffic
+Manager hang.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -99,17 +98,15 @@ def _drive_once(plan: DemoPlan, server: ServerProcess, file: Path, progress: Pro
     numbers = (server.port, free_port(), plan.seconds, plan.cars, plan.people, plan.seed)
     command = [sys.executable, "-m", "jaywalk.demo.drive", *map(str, numbers), str(file)]
     with tempfile.TemporaryFile("w+") as errors:
-        client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-        watchdog = threading.Timer(_DRIVE_TIMEOUT_S, client.kill)
-        watchdog.start()
-        try:
-            finished = _follow(client, plan, progress)
-        finally:
-            late = not watchdog.is_alive()
-            watchdog.cancel()
-            with contextlib.suppress(OSError):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as client:
+            watchdog = threading.Timer(_DRIVE_TIMEOUT_S, client.kill)
+            watchdog.start()
+            try:
+                finished = _follow(client, plan, progress)
+            finally:
+                late = not watchdog.is_alive()
+                watchdog.cancel()
                 client.kill()
-            client.wait()
         if finished:
             return ""
         if late:
