@@ -144,14 +144,14 @@ def _kernels() -> Iterator[Finding]:
     if not os.access(existing, os.W_OK):
         yield Finding(
             check="kernel cache", state=MISSING, detail=f"{folder} cannot be written",
-            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles for a minute",
+            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles anew",
         )  # fmt: skip
     elif kernels_are_compiled():
         yield Finding(check="kernel cache", state=OK, detail=f"warm, in {folder}")
     else:
         yield Finding(
             check="kernel cache", state=NOTE, detail=f"cold, in {folder}",
-            fix="nothing to do: the first 'jaywalk serve' compiles for about a minute, once",
+            fix="nothing to do: the first start compiles, once, for one to three minutes",
         )  # fmt: skip
 
 

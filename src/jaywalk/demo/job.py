@@ -23,6 +23,7 @@ Progress = Callable[[str, float], None]  # what is being done, and how much of i
 
 _ATTEMPTS: Final = 2
 _DRIVE_TIMEOUT_S: Final = 120.0
+_STARTING: Final = "starting a server (the first time compiles kernels, one to three minutes)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +82,10 @@ def run_demo(folder: Path, plan: DemoPlan, progress: Progress) -> DemoResult:
 def _drive(plan: DemoPlan, file: Path, progress: Progress) -> Traces:
     trouble = ""
     for _ in range(_ATTEMPTS):
-        progress("starting a server (the first time compiles kernels for a minute)", 0.0)
+        progress(_STARTING, 0.0)
         # A new server for every attempt: the last one may hold what a killed client left behind.
         with ServerProcess(town=plan.town, seed=plan.seed) as server:
-            progress("starting a server (the first time compiles kernels for a minute)", 1.0)
+            progress(_STARTING, 1.0)
             trouble = _drive_once(plan, server, file, progress)
         if not trouble:
             return Traces.load(file)

@@ -15,8 +15,8 @@ import psutil
 
 from jaywalk.core.errors import PrerequisiteError
 
-# The first start on a machine compiles the kernels, which takes about a minute.
-START_TIMEOUT_S: Final = 300.0
+# The first start on a machine compiles the kernels, which takes minutes on a busy one.
+START_TIMEOUT_S: Final = 900.0
 _READY: Final = re.compile(r"^jaywalk: serving (?P<town>\S+) on (?P<host>\S+):(?P<port>\d+)\b")
 _STOP_TIMEOUT_S: Final = 5.0
 
