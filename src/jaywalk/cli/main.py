@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import serve, town
+from jaywalk.cli import bench, demo, doctor, listing, serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -17,8 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command("demo")(demo.demo)
 app.command("serve")(serve.serve)
 app.add_typer(town.app, name="town")
+app.command("list")(listing.list_things)
+app.command("doctor")(doctor.doctor)
+app.add_typer(bench.app, name="bench")
 
 
 def _show_version(wanted: bool) -> None:

@@ -11,6 +11,9 @@ from typing import Any, Final
 
 from numba import njit
 
+WET_GRIP: Final = 0.65  # share of the dry grip left on a soaked road
+_DRY_BRAKING_G: Final = 2.4
+_WET_BRAKING_G: Final = 0.7
 TICK_S: Final = 0.05  # step of the regressions
 KMH: Final = 3.6
 GRAVITY_MPS2: Final = 9.81
@@ -93,6 +96,18 @@ def acceleration_at(speed_mps: float, throttle: float, scale: float, top_mps: fl
 
 
 @njit(cache=True)
+def _most_braking(grip: float) -> float:
+    """Deceleration (m/s2) that the tyres can give.
+
+    On a dry road it lies above all that the fitted brake does (which exceeds real tyres at walking
+    pace); on a soaked one it is a real car's. Braking from speed is lengthened a little by rain,
+    the last metres a lot.
+    """
+    wet = min(max((1.0 - grip) / (1.0 - WET_GRIP), 0.0), 1.0)
+    return GRAVITY_MPS2 * (_DRY_BRAKING_G + (_WET_BRAKING_G - _DRY_BRAKING_G) * wet)
+
+
+@njit(cache=True)
 def next_speed(
     speed_mps: float,
     throttle: float,
@@ -113,7 +128,7 @@ def next_speed(
         hand_brake: Whether it is pulled.
         gear: 1 forward, -1 reverse, 0 neutral.
         slope_mps2: Gravity along the vehicle, positive pushes forward.
-        grip: Share of the dry grip left, scales braking.
+        grip: Share of the dry grip left, limits braking.
         model: ``VEHICLE_MODEL`` record.
         dt_s: Step.
     """
@@ -138,9 +153,10 @@ def next_speed(
         gain -= abs(push) * _TICK_KMH
     if brake > 0.0:
         stop_gain, stop_slope = _brake_fit(v)
-        share = brake * min(model["brake_scale"] * grip, 1.0)
+        share = brake * min(model["brake_scale"], 1.0)
         gain, slope = gain + share * stop_gain, slope + share * stop_slope
     after = max(v + _iterate(gain, slope, dt_s / TICK_S), 0.0) / KMH
+    after = max(after, v / KMH - _most_braking(grip) * dt_s)
     if hand_brake:
         after = max(after - _HAND_BRAKE_MPS2 * grip * dt_s, 0.0)
     return float(sign * after + slope_mps2 * dt_s)

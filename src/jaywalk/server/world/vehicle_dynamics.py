@@ -14,12 +14,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from jaywalk.server.world.ackermann import ackermann_pedals
-from jaywalk.server.world.longitudinal import GRAVITY_MPS2, TICK_S, next_speed
+from jaywalk.server.world.longitudinal import GRAVITY_MPS2, TICK_S, WET_GRIP, next_speed
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import Ground, surface_height
 
 VEHICLE: Final = int(Kind.VEHICLE)
-_WET_LOSS: Final = 0.35  # share of the grip that a fully wet road takes
 _SETTLE_MPS: Final = 3.0  # cars spawned a little above the road sink at this rate
 _FREE_FALL_M: Final = 3.0
 _LOST_BELOW_M: Final = 5.0  # parked under the world: not on this surface

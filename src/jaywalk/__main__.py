@@ -1,0 +1,5 @@
+"""``python -m jaywalk``: the same as the ``jaywalk`` command."""
+
+from jaywalk.cli.main import main
+
+main()

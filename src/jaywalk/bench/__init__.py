@@ -1,0 +1,1 @@
+"""Measures Jaywalk from outside, as a client sees it."""

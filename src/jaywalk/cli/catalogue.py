@@ -1,0 +1,113 @@
+"""What ``jaywalk list`` can list. A kind is one line at the end of this file.
+
+Its target is either a :class:`~jaywalk.core.registry.Registry` or a function that returns rows;
+both are imported only when that kind is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jaywalk.core.registry import Registry
+
+Row = dict[str, Any]  # the first value is the name, the rest describe it
+
+
+def rows_of(kind: str) -> list[Row]:
+    """Everything of one kind, as rows with equal keys."""
+    source = KINDS.get(kind).load()
+    if isinstance(source, Registry):
+        return [{"name": entry.name, "summary": entry.summary} for entry in source]
+    rows: list[Row] = source()
+    return rows
+
+
+def towns() -> list[Row]:
+    """Towns with a few figures."""
+    from jaywalk.town.town import available_towns, load_town
+
+    return [
+        {
+            "name": town.name,
+            "road_km": round(sum(road.length_m for road in town.roads) / 1000.0, 1),
+            "spawn_points": len(town.spawn_points),
+            "lights": len(town.lights),
+            "signs": len(town.signs),
+            "crosswalks": len(town.crosswalks),
+        }
+        for town in map(load_town, available_towns())
+    ]
+
+
+def blueprints() -> list[Row]:
+    """Blueprints of vehicles, people and props."""
+    from jaywalk.server.world.blueprints import library
+
+    rows = []
+    for blueprint in library("0.9.16"):
+        length_m, width_m, height_m = (2.0 * half for half in blueprint.body.half_extents_m)
+        rows.append(
+            {
+                "name": blueprint.id,
+                "kind": blueprint.kind.name.lower(),
+                "size_m": f"{length_m:.2f} x {width_m:.2f} x {height_m:.2f}",
+                "only_0_9_16": blueprint.only_0_9_16,
+            }
+        )
+    return rows
+
+
+def sensors() -> list[Row]:
+    """Sensor blueprints."""
+    from jaywalk.server.sensors.catalogue import SENSORS
+
+    return [
+        {"name": sensor.id, "attributes": len(sensor.attributes), "only_0_9_16": sensor.only_0916}
+        for sensor in SENSORS
+    ]
+
+
+def extras() -> list[Row]:
+    """Optional parts of the package."""
+    from jaywalk.cli.extras import EXTRAS
+
+    return [
+        {
+            "name": extra.name,
+            "installed": extra.installed,
+            "summary": extra.summary,
+            "install": extra.install_command,
+        }
+        for extra in EXTRAS
+    ]
+
+
+def dialects() -> list[Row]:
+    """Versions of CARLA's protocol that the server speaks."""
+    from jaywalk.server.wire.dialect import DIALECTS
+
+    return [{"name": version} for version in DIALECTS]
+
+
+def methods() -> list[Row]:
+    """RPC methods that the server answers."""
+    from jaywalk.server.wire import methods as _registers  # noqa: F401
+    from jaywalk.server.wire.rpc import METHODS
+
+    return [
+        {
+            "name": name,
+            "group": method.function.__module__.rsplit(".", 1)[-1],
+            "summary": (method.function.__doc__ or "").strip().splitlines()[0],
+        }
+        for name, method in METHODS.items()
+    ]
+
+
+KINDS: Final = Registry("kind")
+KINDS.add("towns", f"{__name__}:towns", "Towns that can be loaded by name")
+KINDS.add("blueprints", f"{__name__}:blueprints", "Vehicles, people and props to spawn")
+KINDS.add("sensors", f"{__name__}:sensors", "Sensors to attach")
+KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
+KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
+KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
