@@ -37,7 +37,7 @@ def _finite_or(value: float, otherwise: float) -> float:
 def grip_share(wetness_percent: float) -> float:
     """Share of the dry grip left on a road with this wetness (0..100)."""
     wet = min(max(_finite_or(wetness_percent, 0.0), 0.0), 100.0)
-    return float(1.0 - _WET_LOSS * wet / 100.0)
+    return float(1.0 - (1.0 - WET_GRIP) * wet / 100.0)
 
 
 @njit(cache=True)
