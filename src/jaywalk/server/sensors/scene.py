@@ -282,7 +282,7 @@ def _place_limbs(
     axes = np.eye(3)
     origin = np.zeros(3)
     for index in range(len(limbs.row)):
-        row = limbs.row[index]
+        row = whole(limbs.row[index])
         if actors[row].id == 0:
             continue
         paint = _actor_paint(actors, row, label_by_row, color_by_row)
