@@ -8,13 +8,14 @@ answers work in either frame of the project as long as all arguments share it. A
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from jaywalk.core.kernels import kernel
 
 Hit = tuple[float, float, float]
 """Penetration depth (<= 0: apart) and the unit normal from the second shape to the first."""
 
 
-@njit(cache=True)
+@kernel
 def box_box_overlap(
     ax: float, ay: float, ac: float, as_: float, ahx: float, ahy: float,
     bx: float, by: float, bc: float, bs: float, bhx: float, bhy: float,
@@ -45,7 +46,7 @@ def box_box_overlap(
     return best, nx, ny
 
 
-@njit(cache=True)
+@kernel
 def box_box_point(
     ax: float, ay: float, ac: float, as_: float, ahx: float, ahy: float,
     bx: float, by: float, bc: float, bs: float, bhx: float, bhy: float,
@@ -77,7 +78,7 @@ def box_box_point(
     return bx + u * bc - v * bs, by + u * bs + v * bc
 
 
-@njit(cache=True)
+@kernel
 def box_distance(
     px: float, py: float, bx: float, by: float, bc: float, bs: float, bhx: float, bhy: float
 ) -> float:
@@ -88,7 +89,7 @@ def box_distance(
     return float(np.sqrt(u * u + v * v))
 
 
-@njit(cache=True)
+@kernel
 def circle_box_overlap(
     px: float, py: float, radius: float,
     bx: float, by: float, bc: float, bs: float, bhx: float, bhy: float,
@@ -109,7 +110,7 @@ def circle_box_overlap(
     return depth, nu * bc - nv * bs, nu * bs + nv * bc
 
 
-@njit(cache=True)
+@kernel
 def circle_circle_overlap(
     ax: float, ay: float, a_radius: float, bx: float, by: float, b_radius: float
 ) -> Hit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from numba import njit
+from jaywalk.core.kernels import kernel
 
 _GRAVITY_MPS2 = 9.81
 _DEG = math.pi / 180.0
@@ -38,14 +38,14 @@ class Foot(NamedTuple):
     swing: float  # 0 on the ground, else share of the swing done
 
 
-@njit(cache=True)
+@kernel
 def smooth_step(value: float, low: float, high: float) -> float:
     """Rise smoothly from 0 at ``low`` to 1 at ``high``."""
     t = min(max((value - low) / (high - low), 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)
 
 
-@njit(cache=True)
+@kernel
 def stride_length_m(speed_mps: float, leg_length_m: float) -> float:
     """Length of a full stride (two steps).
 
@@ -57,7 +57,7 @@ def stride_length_m(speed_mps: float, leg_length_m: float) -> float:
     return 2.39 * leg_length_m * math.sqrt(froude)
 
 
-@njit(cache=True)
+@kernel
 def gait_rate_hz(speed_mps: float, leg_length_m: float) -> float:
     """Cycles per second of the gait phase; 0 when standing."""
     if speed_mps < 1e-3:
@@ -66,7 +66,7 @@ def gait_rate_hz(speed_mps: float, leg_length_m: float) -> float:
     return speed_mps / stride
 
 
-@njit(cache=True)
+@kernel
 def gait_at(speed_mps: float, leg_length_m: float) -> Gait:
     """Return the gait people of this leg length use at this speed."""
     froude = max(speed_mps, 0.0) / math.sqrt(_GRAVITY_MPS2 * leg_length_m)
@@ -83,7 +83,7 @@ def gait_at(speed_mps: float, leg_length_m: float) -> Gait:
     return Gait(stride, duty, walk, run, vigour, strike, push, middle)
 
 
-@njit(cache=True)
+@kernel
 def _hermite(start: float, end: float, slope0: float, slope1: float, t: float) -> float:
     t2, t3 = t * t, t * t * t
     return (
@@ -94,7 +94,7 @@ def _hermite(start: float, end: float, slope0: float, slope1: float, t: float) -
     )
 
 
-@njit(cache=True)
+@kernel
 def foot_at(phase: float, gait: Gait, leg_length_m: float) -> Foot:
     """Path of one foot; phase 0 is its landing.
 

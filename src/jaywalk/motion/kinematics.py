@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.rotation import (
     FloatArray,
     quat_from_rotator,
@@ -26,7 +26,7 @@ IntArray = NDArray[np.int64]
 _DEG = math.pi / 180.0
 
 
-@njit(cache=True)
+@kernel
 def compose_rows(parent: FloatArray, child: FloatArray, out: FloatArray) -> None:
     """Write ``parent * child`` (rows of 7) to ``out``."""
     q = (parent[3], parent[4], parent[5], parent[6])
@@ -36,7 +36,7 @@ def compose_rows(parent: FloatArray, child: FloatArray, out: FloatArray) -> None
     out[3], out[4], out[5], out[6] = r[0], r[1], r[2], r[3]
 
 
-@njit(cache=True)
+@kernel
 def mesh_pose(local: FloatArray, parents: IntArray) -> FloatArray:
     """Parent-relative (bones, 7) to mesh space (bones, 7); parents come before children."""
     out = np.empty_like(local)
@@ -49,7 +49,7 @@ def mesh_pose(local: FloatArray, parents: IntArray) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kernel
 def mesh_poses(locals_: FloatArray, parents: IntArray) -> FloatArray:
     """Batch of :func:`mesh_pose`: (walkers, bones, 7) to (walkers, bones, 7)."""
     out = np.empty_like(locals_)
@@ -58,13 +58,13 @@ def mesh_poses(locals_: FloatArray, parents: IntArray) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kernel
 def mesh_in_actor(drop_m: float) -> FloatArray:
     """Pose of the mesh in the actor's frame: down to the soles, and turned to face +x."""
     return np.array([0.0, 0.0, -drop_m, math.sqrt(0.5), 0.0, 0.0, -math.sqrt(0.5)])
 
 
-@njit(cache=True)
+@kernel
 def actor_row(
     x_m: float, y_m: float, z_m: float, pitch_rad: float, yaw_rad: float, roll_rad: float
 ) -> FloatArray:
@@ -73,7 +73,7 @@ def actor_row(
     return np.array([x_m, y_m, z_m, q[0], q[1], q[2], q[3]])
 
 
-@njit(cache=True)
+@kernel
 def place_pose(frame: FloatArray, pose: FloatArray) -> FloatArray:
     """Carry a (bones, 7) pose into the space in which ``frame`` (7) is given."""
     out = np.empty_like(pose)
@@ -82,7 +82,7 @@ def place_pose(frame: FloatArray, pose: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kernel
 def world_poses(mesh: FloatArray, actor_poses: FloatArray, drops_m: FloatArray) -> FloatArray:
     """World transforms of whole skeletons.
 
@@ -105,7 +105,7 @@ def world_poses(mesh: FloatArray, actor_poses: FloatArray, drops_m: FloatArray) 
     return out
 
 
-@njit(cache=True)
+@kernel
 def bone_report(
     local: FloatArray, parents: IntArray, actor_pose: FloatArray, drop_m: float
 ) -> FloatArray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.rotation import (
     Quat,
     Vec3,
@@ -15,7 +14,7 @@ from jaywalk.motion.rotation import (
 )
 
 
-@njit(cache=True)
+@kernel
 def _cross(a: Vec3, b: Vec3) -> Vec3:
     return (
         a[1] * b[2] - a[2] * b[1],
@@ -24,18 +23,18 @@ def _cross(a: Vec3, b: Vec3) -> Vec3:
     )
 
 
-@njit(cache=True)
+@kernel
 def _unit(a: Vec3) -> Vec3:
     norm = max(math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), 1e-12)
     return (a[0] / norm, a[1] / norm, a[2] / norm)
 
 
-@njit(cache=True)
+@kernel
 def _length(a: Vec3) -> float:
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@njit(cache=True)
+@kernel
 def _frame(direction: Vec3, hinge: Vec3) -> Quat:
     """Orientation with one axis along a bone and one along the hinge square to it."""
     u = _unit(direction)
@@ -45,7 +44,7 @@ def _frame(direction: Vec3, hinge: Vec3) -> Quat:
     return q
 
 
-@njit(cache=True)
+@kernel
 def solve_leg(
     hip: Vec3, ankle: Vec3, pole: Vec3, thigh_rest: Vec3, shank_rest: Vec3
 ) -> tuple[Quat, Quat]:

@@ -6,8 +6,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.carla_rigs import Rig
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.rotation import FloatArray
@@ -36,7 +36,7 @@ _RADII_M: Final[FloatArray] = np.array(
 )
 
 
-@njit(cache=True)
+@kernel
 def walker_capsules(poses: FloatArray, heights_m: FloatArray) -> FloatArray:
     """Capsules of many walkers.
 

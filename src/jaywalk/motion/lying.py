@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.kinematics import IntArray, mesh_pose
 from jaywalk.motion.posing import (
     ARM_L,
@@ -29,7 +29,7 @@ from jaywalk.motion.rotation import (
 )
 
 
-@njit(cache=True)
+@kernel
 def rest_on_ground(local: FloatArray, rest: FloatArray, parents: IntArray, height_m: float) -> None:
     """Shift the hips so that the lowest joint lies ``height_m`` (its flesh) above the ground."""
     mesh = mesh_pose(local, parents)
@@ -40,7 +40,7 @@ def rest_on_ground(local: FloatArray, rest: FloatArray, parents: IntArray, heigh
     set_hips(local, rest, (mesh[HIPS, 0], mesh[HIPS, 1], z))
 
 
-@njit(cache=True)
+@kernel
 def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> None:
     """Write the pose of a knocked-down walker, on the back or on the front by its style."""
     rest, parents = tables.rest_mesh[rig], tables.parents

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.carla_rigs import Rig
 from jaywalk.motion.kinematics import bone_report
 from jaywalk.motion.rotation import FloatArray, quat_slerp, transforms_from_rotators
 
 
-@njit(cache=True)
+@kernel
 def blend_into(a: FloatArray, b: FloatArray, weight: float, out: FloatArray) -> None:
     """Blend two poses bone by bone into ``out`` (which may be ``a``)."""
     for bone in range(a.shape[0]):

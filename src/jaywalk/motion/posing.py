@@ -12,8 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.rotation import (
@@ -57,7 +57,7 @@ def rig_tables() -> RigTables:
     )
 
 
-@njit(cache=True)
+@kernel
 def copy_pose(source: FloatArray, out: FloatArray) -> None:
     """Copy one pose over another."""
     # plain loops compile a second faster than an array assignment
@@ -66,20 +66,20 @@ def copy_pose(source: FloatArray, out: FloatArray) -> None:
             out[bone, column] = source[bone, column]
 
 
-@njit(cache=True)
+@kernel
 def trait(style: float, number: float) -> float:
     """One of a walker's personal traits, in -1..1, from its style number."""
     value = style * (12.9898 + 7.233 * number) + 0.731 * number
     return 2.0 * (value - math.floor(value)) - 1.0
 
 
-@njit(cache=True)
+@kernel
 def rest_quat(rest: FloatArray, bone: int) -> Quat:
     """Orientation of a bone at rest."""
     return (rest[bone, 3], rest[bone, 4], rest[bone, 5], rest[bone, 6])
 
 
-@njit(cache=True)
+@kernel
 def rest_offset(rest: FloatArray, bone: int, parent: int) -> Vec3:
     """Vector from one bone to another at rest."""
     return (
@@ -89,7 +89,7 @@ def rest_offset(rest: FloatArray, bone: int, parent: int) -> Vec3:
     )
 
 
-@njit(cache=True)
+@kernel
 def set_turn(
     local: FloatArray, rest: FloatArray, parents: IntArray, bone: int, turn: Quat, above: Quat
 ) -> None:
@@ -106,7 +106,7 @@ def set_turn(
     local[bone, 3], local[bone, 4], local[bone, 5], local[bone, 6] = q[0], q[1], q[2], q[3]
 
 
-@njit(cache=True)
+@kernel
 def set_hips(local: FloatArray, rest: FloatArray, position: Vec3) -> None:
     """Put the hips at a place in mesh space."""
     delta = (

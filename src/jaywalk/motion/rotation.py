@@ -11,8 +11,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from jaywalk.core.kernels import kernel
 
 Quat: TypeAlias = tuple[float, float, float, float]
 Vec3: TypeAlias = tuple[float, float, float]
@@ -21,7 +22,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 _DEG = math.pi / 180.0
 
 
-@njit(cache=True)
+@kernel
 def quat_multiply(a: Quat, b: Quat) -> Quat:
     """Product ``a b``: rotate by ``b`` first, then by ``a``."""
     return (
@@ -32,13 +33,13 @@ def quat_multiply(a: Quat, b: Quat) -> Quat:
     )
 
 
-@njit(cache=True)
+@kernel
 def quat_conjugate(a: Quat) -> Quat:
     """Inverse of a unit quaternion."""
     return (a[0], -a[1], -a[2], -a[3])
 
 
-@njit(cache=True)
+@kernel
 def quat_normalise(a: Quat) -> Quat:
     """Scale to unit length; a zero quaternion becomes the identity."""
     norm = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
@@ -47,7 +48,7 @@ def quat_normalise(a: Quat) -> Quat:
     return (a[0] / norm, a[1] / norm, a[2] / norm, a[3] / norm)
 
 
-@njit(cache=True)
+@kernel
 def quat_rotate(q: Quat, v: Vec3) -> Vec3:
     """Rotate a vector."""
     tx = 2.0 * (q[2] * v[2] - q[3] * v[1])
@@ -60,25 +61,25 @@ def quat_rotate(q: Quat, v: Vec3) -> Vec3:
     )
 
 
-@njit(cache=True)
+@kernel
 def quat_about_x(angle_rad: float) -> Quat:
     """Turn about x (algebraic sense: y goes towards z)."""
     return (math.cos(0.5 * angle_rad), math.sin(0.5 * angle_rad), 0.0, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def quat_about_y(angle_rad: float) -> Quat:
     """Turn about y (algebraic sense: z goes towards x)."""
     return (math.cos(0.5 * angle_rad), 0.0, math.sin(0.5 * angle_rad), 0.0)
 
 
-@njit(cache=True)
+@kernel
 def quat_about_z(angle_rad: float) -> Quat:
     """Turn about z (algebraic sense: x goes towards y; CARLA's yaw)."""
     return (math.cos(0.5 * angle_rad), 0.0, 0.0, math.sin(0.5 * angle_rad))
 
 
-@njit(cache=True)
+@kernel
 def quat_from_rotator(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Quat:
     """Quaternion of an Unreal rotator: Rz(yaw) Ry(-pitch) Rx(-roll)."""
     q: Quat = quat_multiply(
@@ -88,7 +89,7 @@ def quat_from_rotator(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Quat
     return q
 
 
-@njit(cache=True)
+@kernel
 def rotator_from_quat(q: Quat) -> Vec3:
     """(pitch, yaw, roll) in degrees; pitch by atan2, since rest hands and toes are near 90."""
     w, x, y, z = q
@@ -101,7 +102,7 @@ def rotator_from_quat(q: Quat) -> Vec3:
     return (pitch / _DEG, math.atan2(r10, r00) / _DEG, math.atan2(-r21, r22) / _DEG)
 
 
-@njit(cache=True)
+@kernel
 def quat_from_columns(a: Vec3, b: Vec3, c: Vec3) -> Quat:
     """Quaternion of the rotation matrix whose columns are ``a``, ``b``, ``c``."""
     trace = a[0] + b[1] + c[2]
@@ -118,7 +119,7 @@ def quat_from_columns(a: Vec3, b: Vec3, c: Vec3) -> Quat:
     return ((a[1] - b[0]) / s, (c[0] + a[2]) / s, (c[1] + b[2]) / s, 0.25 * s)
 
 
-@njit(cache=True)
+@kernel
 def quat_slerp(a: Quat, b: Quat, weight: float) -> Quat:
     """Shortest-arc interpolation; weight 0 gives ``a``, 1 gives ``b``."""
     dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
@@ -142,7 +143,7 @@ def quat_slerp(a: Quat, b: Quat, weight: float) -> Quat:
     return q
 
 
-@njit(cache=True)
+@kernel
 def transforms_from_rotators(rows: FloatArray) -> FloatArray:
     """(n, 6) rows ``x y z pitch yaw roll`` (degrees) to (n, 7) rows ``x y z qw qx qy qz``."""
     out = np.empty((rows.shape[0], 7))

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from jaywalk.core.kernels import kernel
 from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.leg_ik import solve_leg
@@ -57,7 +57,7 @@ _DEG = math.pi / 180.0
 _TURN = 2.0 * math.pi
 
 
-@njit(cache=True)
+@kernel
 def _ankle_target(
     rest: FloatArray, foot_bone: int, toe_bone: int, foot: Foot, side: float, gait: Gait,
     spread_m: float, toe_out_rad: float,
@@ -88,14 +88,14 @@ def _ankle_target(
     )
 
 
-@njit(cache=True)
+@kernel
 def _hip_room(ankle: Vec3, hip: Vec3, reach_m: float) -> float:
     """Greatest height of a hip from which the leg still reaches the ankle."""
     dx, dy = ankle[0] - hip[0], ankle[1] - hip[1]
     return ankle[2] + math.sqrt(max(reach_m * reach_m - dx * dx - dy * dy, 0.04 * reach_m))
 
 
-@njit(cache=True)
+@kernel
 def _hip_height(phase: float, gait: Gait, leg_m: float, ankle_m: float, landing: Vec3) -> float:
     """Wanted height of the hip joints: an arch over each standing leg, a spring when running."""
     stand = ankle_m + 0.992 * leg_m
@@ -108,7 +108,7 @@ def _hip_height(phase: float, gait: Gait, leg_m: float, ankle_m: float, landing:
     return stand + gait.walk * (height - stand)
 
 
-@njit(cache=True)
+@kernel
 def _pose_leg(
     local: FloatArray, rest: FloatArray, parents: IntArray, thigh: int, hip: Vec3, ankle: Vec3,
     pelvis_turn: Quat, foot: Foot, side: float, toe_out_rad: float,
@@ -136,7 +136,7 @@ def _pose_leg(
     set_turn(local, rest, parents, toe, turn_toe, turn_foot)
 
 
-@njit(cache=True)
+@kernel
 def _pose_arm(
     local: FloatArray, rest: FloatArray, parents: IntArray, arm: int, side: float, chest: Quat,
     swing_rad: float, elbow_rad: float, away_rad: float,
@@ -155,7 +155,7 @@ def _pose_arm(
     set_turn(local, rest, parents, hand, turn_hand, turn_fore)
 
 
-@njit(cache=True)
+@kernel
 def _pose_upper_body(
     local: FloatArray, rest: FloatArray, parents: IntArray, gait: Gait, phase: float,
     time_s: float, style: float, pelvis: Quat,
@@ -190,7 +190,7 @@ def _pose_upper_body(
         _pose_arm(local, rest, parents, arm, side, chest, swing, elbow, away)
 
 
-@njit(cache=True)
+@kernel
 def moving_pose(
     tables: RigTables, rig: int, speed_mps: float, phase: float, time_s: float, style: float,
     out: FloatArray,
@@ -249,7 +249,7 @@ def moving_pose(
     _pose_upper_body(out, rest, parents, gait, phase_l, time_s, style, pelvis)
 
 
-@njit(cache=True)
+@kernel
 def animate_walkers(
     tables: RigTables, rigs: IntArray, speeds_mps: FloatArray, phases: FloatArray,
     time_s: float, styles: FloatArray, down: FloatArray,

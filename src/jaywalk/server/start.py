@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.kernels import is_cached
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.sensors.cast import cast_rays
 from jaywalk.server.sensors.catalogue import SENSORS
@@ -25,14 +25,7 @@ _SLOWEST: Final[tuple[Any, ...]] = (step_vehicles, animate_walkers, scan_directi
 
 def kernels_are_compiled() -> bool:
     """Whether numba's cache holds the slowest kernels of the present sources."""
-    return all(_is_cached(kernel) for kernel in _SLOWEST)
-
-
-def _is_cached(kernel: Any) -> bool:
-    source = Path(kernel.py_func.__code__.co_filename)
-    folder = Path(kernel.stats.cache_path)
-    indices = list(folder.glob(f"{source.stem}.{kernel.py_func.__name__}-*.nbi"))
-    return any(index.stat().st_mtime >= source.stat().st_mtime for index in indices)
+    return all(is_cached(kernel) for kernel in _SLOWEST)
 
 
 def start_server(

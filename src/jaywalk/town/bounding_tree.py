@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from jaywalk.core.kernels import kernel
 
 NODE: Final = np.dtype([("low", "<u2", (3,)), ("high", "<u2", (3,)), ("index", "<i4")])
 _LARGEST: Final = 0xFFFF
@@ -38,7 +39,7 @@ def build_tree(boxes: NDArray[np.int64]) -> NDArray[np.void]:
     return nodes
 
 
-@njit(cache=True)
+@kernel
 def _fill(
     boxes: NDArray[np.int64], order: NDArray[np.int64], bounds: NDArray[np.int64],
     index: NDArray[np.int64],

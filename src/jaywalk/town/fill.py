@@ -7,11 +7,12 @@ polygons that share an edge neither overlap nor leave a gap.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 
-@njit(cache=True)
+
+@kernel
 def fill_polygon(
     labels: NDArray[np.uint8],
     x0_m: float,
@@ -51,7 +52,7 @@ def fill_polygon(
                 labels[row, column] = label
 
 
-@njit(cache=True)
+@kernel
 def fill_strip(
     labels: NDArray[np.uint8],
     x0_m: float,

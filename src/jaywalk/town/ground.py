@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from jaywalk.core.kernels import kernel
 
 
 class Ground(NamedTuple):
@@ -37,7 +38,7 @@ def flat_ground(height_m: float = 0.0) -> Ground:
     )
 
 
-@njit(cache=True, inline="never")
+@kernel
 def _node_height(ground: Ground, column: int, row: int, near_m: float) -> float:
     """Level of one node nearest to ``near_m``; NaN outside the grid or where nothing is known."""
     if column < 0 or row < 0 or column >= ground.columns or row >= ground.rows:
@@ -51,7 +52,7 @@ def _node_height(ground: Ground, column: int, row: int, near_m: float) -> float:
     return best
 
 
-@njit(cache=True, inline="never")
+@kernel
 def surface_height(ground: Ground, x_m: float, y_m: float, near_m: float) -> float:
     """Height of the surface at (x, y), on the level nearest to ``near_m``.
 
@@ -84,7 +85,7 @@ def surface_height(ground: Ground, x_m: float, y_m: float, near_m: float) -> flo
     return total / weight if weight > 1e-9 else nearest
 
 
-@njit(cache=True)
+@kernel
 def slope(
     ground: Ground, x_m: float, y_m: float, near_m: float, yaw_rad: float
 ) -> tuple[float, float]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.town.roads import FloatArray, Lane, LaneSection, Road
 
 _ARC_STEPS = 64  # intervals of the arc-length table of one cubic
@@ -122,7 +122,7 @@ def evaluate(polynomials: FloatArray, s_m: FloatArray) -> FloatArray:
     return result
 
 
-@njit(cache=True)
+@kernel
 def _evaluate_geometry(
     geometry: NDArray[np.float64], s: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
@@ -157,7 +157,7 @@ def _evaluate_geometry(
         out[k, 3] = row[3] + turn
 
 
-@njit(cache=True)
+@kernel
 def _clothoid(curvature: float, rate: float, along: float) -> tuple[float, float]:
     """End point of a clothoid by Simpson's rule (64 intervals; 1e-6 m for road-like curves)."""
     u = v = 0.0
@@ -171,7 +171,7 @@ def _clothoid(curvature: float, rate: float, along: float) -> tuple[float, float
     return u * step / 3.0, v * step / 3.0
 
 
-@njit(cache=True)
+@kernel
 def _cubic(row: NDArray[np.float64], p: float) -> tuple[float, float, float, float]:
     """Point and derivative of a cubic piece at its parameter: u, v, du, dv."""
     if int(row[5]) == 3:  # v(u), u is the parameter
@@ -184,7 +184,7 @@ def _cubic(row: NDArray[np.float64], p: float) -> tuple[float, float, float, flo
     return u, v, du, dv
 
 
-@njit(cache=True)
+@kernel
 def _arc_table(row: NDArray[np.float64], table: NDArray[np.float64]) -> None:
     """Fill ``table`` with the arc length at equal steps of the parameter."""
     end = row[4] if int(row[5]) == 3 else 1.0
@@ -197,7 +197,7 @@ def _arc_table(row: NDArray[np.float64], table: NDArray[np.float64]) -> None:
         table[k + 1] = table[k] + total * end / (6.0 * _ARC_STEPS)
 
 
-@njit(cache=True)
+@kernel
 def _cubic_point(
     row: NDArray[np.float64], table: NDArray[np.float64], along: float
 ) -> tuple[float, float, float]:

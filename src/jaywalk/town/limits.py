@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.roads import lane_speed_kmh
 
@@ -63,7 +63,7 @@ def _strip_points(strip: LaneStrip) -> NDArray[np.float64]:
     return np.column_stack([centre, along, limit])[::step]
 
 
-@njit(cache=True)
+@kernel
 def speed_limit_at(
     limits: SpeedLimits, x_m: float, y_m: float, z_m: float, yaw_rad: float
 ) -> float:

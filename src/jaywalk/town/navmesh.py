@@ -11,11 +11,11 @@ import struct
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.ndimage import label
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.kernels import kernel
 from jaywalk.town.bounding_tree import NODE, build_tree, quantise
 from jaywalk.town.fill import fill_polygon, fill_strip
 from jaywalk.town.ground import Ground, surface_height
@@ -187,7 +187,7 @@ def _lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
     return result
 
 
-@njit(cache=True)
+@kernel
 def _pair_cells(areas: NDArray[np.uint8]) -> NDArray[np.int8]:
     """Pattern of the polygon that starts in each cell; -1 where none starts."""
     rows, columns = areas.shape
@@ -250,7 +250,7 @@ def _polygons(
     return vertices, records
 
 
-@njit(cache=True)
+@kernel
 def _heights(
     ground: Ground, x: NDArray[np.float64], y: NDArray[np.float64], near: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -7,10 +7,10 @@ clearance are one level. Nodes beside the roads take the level of the nearest ro
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
+from jaywalk.core.kernels import kernel
 from jaywalk.town.ground import Ground, flat_ground
 from jaywalk.town.lanes import LaneStrip
 
@@ -46,7 +46,7 @@ def strip_triangles(strips: list[LaneStrip]) -> NDArray[np.float64]:
     return np.concatenate(pieces)
 
 
-@njit(cache=True)
+@kernel
 def covered_nodes(
     triangles: NDArray[np.float64], x0: float, y0: float, cell: float, columns: int, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -83,7 +83,7 @@ def covered_nodes(
     return nodes[:count], heights[:count]
 
 
-@njit(cache=True)
+@kernel
 def _merge_levels(
     nodes: NDArray[np.int64], heights: NDArray[np.float64], size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
@@ -125,7 +125,7 @@ def _fill(
     return filled
 
 
-@njit(cache=True)
+@kernel
 def _smooth(terrain: NDArray[np.float64], free: NDArray[np.bool_], rounds: int) -> None:
     """Average the free nodes with their neighbours, in place, sweeping to and fro.
 
@@ -150,7 +150,7 @@ def _smooth(terrain: NDArray[np.float64], free: NDArray[np.bool_], rounds: int) 
                 terrain[j, i] = total / weight
 
 
-@njit(cache=True)
+@kernel
 def _with_terrain(
     starts: NDArray[np.int32], levels: NDArray[np.float32], terrain: NDArray[np.float64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

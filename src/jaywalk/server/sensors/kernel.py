@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
+
+from jaywalk.core.kernels import compile_kernel
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def kernel(function: _F) -> _F:
     """Compile with numba, keeping the function's types for the type checker."""
-    return cast(_F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    return compile_kernel(function, nogil=True, error_model="numpy")
 
 
 @kernel

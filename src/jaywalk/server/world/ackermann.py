@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.longitudinal import acceleration_at, next_speed
 
 _SPEED_GAIN: Final = 3.0  # 1/s: wanted acceleration per speed error
@@ -15,7 +15,7 @@ _MAX_DECELERATION_MPS2: Final = 8.0
 _STOP_MPS: Final = 0.1
 
 
-@njit(cache=True)
+@kernel
 def _throttle_for(
     acceleration_mps2: float, speed_mps: float, scale: float, top_mps: float
 ) -> float:
@@ -30,7 +30,7 @@ def _throttle_for(
     return 0.5 * (low + high)
 
 
-@njit(cache=True)
+@kernel
 def ackermann_pedals(row: Any, model: Any, dt_s: float) -> None:
     """Set throttle, brake, reverse and steer of a vehicle from its Ackermann target.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.lights import GREEN
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.limits import SpeedLimits, speed_limit_at
@@ -18,7 +18,7 @@ DEFAULT_LIMIT_KMH: Final = 30.0
 _LIMIT_PERIOD: Final = 10
 
 
-@njit(cache=True)
+@kernel
 def mark_lights(
     actors: NDArray[Any], rows: int, boxes: NDArray[np.float64], owner: NDArray[np.int64],
     lights: NDArray[Any],
@@ -55,7 +55,7 @@ def mark_lights(
                 break
 
 
-@njit(cache=True)
+@kernel
 def _overlap(
     dx: float, dy: float, ax: float, ay: float, a_long: float, a_wide: float,
     bx: float, by: float, b_long: float, b_wide: float,
@@ -72,7 +72,7 @@ def _overlap(
     return bool(abs(dy * bx - dx * by) <= b_wide + a_long * sin + a_wide * cos)
 
 
-@njit(cache=True)
+@kernel
 def update_limits(actors: NDArray[Any], rows: int, limits: SpeedLimits, frame: int) -> None:
     """Latch the road's speed limit into each vehicle; where the road says nothing it stays."""
     for index in range(rows):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 
-@njit(cache=True)
+
+@kernel
 def _rotation(pitch: float, yaw: float, roll: float, out: NDArray[np.float64]) -> None:
     """Matrix of an Unreal rotator in radians: columns forward, right, up."""
     cp, sp = np.cos(pitch), np.sin(pitch)
@@ -20,7 +21,7 @@ def _rotation(pitch: float, yaw: float, roll: float, out: NDArray[np.float64]) -
     out[2, 0], out[2, 1], out[2, 2] = sp, -cp * sr, cp * cr
 
 
-@njit(cache=True)
+@kernel
 def follow_parents(actors: NDArray[Any], rows: int) -> None:
     """Place every attached actor; two passes let an attachment hang on an attachment."""
     outer, inner = np.empty((3, 3)), np.empty((3, 3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.contacts import VEHICLE, WALKER, movable
 
 _RESTITUTION: Final = 0.1
@@ -22,7 +22,7 @@ _THROW_SHARE: Final = 0.15  # of the approach speed, upwards
 _MAX_THROW_MPS: Final = 3.0
 
 
-@njit(cache=True)
+@kernel
 def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
     """Inverse mass and inverse yaw inertia; 0 for what nothing pushes.
 
@@ -36,7 +36,7 @@ def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
     return 1.0 / mass, 3.0 / (mass * (row["ex"] ** 2 + row["ey"] ** 2) + 1e-3)
 
 
-@njit(cache=True)
+@kernel
 def _rewind(actors: NDArray[Any], contacts: NDArray[Any], count: int) -> None:
     """Set actors that went deep into something back to where they first met it."""
     for k in range(count):
@@ -62,20 +62,20 @@ def _rewind(actors: NDArray[Any], contacts: NDArray[Any], count: int) -> None:
                 row["yaw"] -= back * (row["yaw"] - row["prev_yaw"])
 
 
-@njit(cache=True)
+@kernel
 def _point_velocity(row: Any, px: float, py: float) -> tuple[float, float]:
     rx, ry = px - row["x"], py - row["y"]
     return row["vx"] - row["wz"] * ry, row["vy"] + row["wz"] * rx
 
 
-@njit(cache=True)
+@kernel
 def _push(row: Any, jx: float, jy: float, rx: float, ry: float, im: float, ii: float) -> None:
     row["vx"] += jx * im
     row["vy"] += jy * im
     row["wz"] += (rx * jy - ry * jx) * ii
 
 
-@njit(cache=True)
+@kernel
 def _exchange(actors: NDArray[Any], contact: Any, bias: float, done: NDArray[np.float64]) -> None:
     """One pass over one contact; ``done`` holds the impulse so far along normal and tangent."""
     a = actors[contact["row_a"]]
@@ -109,7 +109,7 @@ def _exchange(actors: NDArray[Any], contact: Any, bias: float, done: NDArray[np.
             _push(b, -impulse * ux, -impulse * uy, bx, by, b_im, b_ii)
 
 
-@njit(cache=True)
+@kernel
 def _part(actors: NDArray[Any], contact: Any) -> None:
     """Push an overlapping pair apart, each by its share of the inverse masses."""
     a = actors[contact["row_a"]]
@@ -133,7 +133,7 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
         b["y"] -= contact["ny"] * depth * (1.0 - share)
 
 
-@njit(cache=True)
+@kernel
 def _knock_down(row: Any, closing_mps: float) -> None:
     """A person whom a vehicle hit falls and is thrown up a little."""
     row["down_s"] = np.inf
@@ -141,7 +141,7 @@ def _knock_down(row: Any, closing_mps: float) -> None:
     row["settled"] = 0
 
 
-@njit(cache=True)
+@kernel
 def _is_struck(person: Any, other: Any, contact: Any) -> bool:
     """Whether this contact knocks a person down; judged before the response."""
     if person["kind"] != WALKER or other["kind"] != VEHICLE or person["down_s"] > 0.0:
@@ -151,7 +151,7 @@ def _is_struck(person: Any, other: Any, contact: Any) -> bool:
     return bool(contact["closing_mps"] > _KNOCK_DOWN_MPS and strike > _STRIKING_MPS)
 
 
-@njit(cache=True)
+@kernel
 def _take_velocity(row: Any) -> None:
     """Bring the body-frame state of a vehicle in line with its new world velocity."""
     if row["kind"] == VEHICLE:
@@ -161,7 +161,7 @@ def _take_velocity(row: Any) -> None:
         row["yaw_rate"] = row["wz"]
 
 
-@njit(cache=True)
+@kernel
 def resolve_contacts(actors: NDArray[Any], contacts: NDArray[Any], count: int, dt_s: float) -> None:
     """Let every contact act on its actors; fills ``ix, iy, iz`` and ``closing_mps`` of each.
 

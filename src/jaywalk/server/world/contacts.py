@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.geometry.boxes import (
     box_box_overlap,
     box_box_point,
@@ -51,7 +51,7 @@ _X, _Y, _COS, _SIN, _HX, _HY, _LOW, _HIGH, _REACH, _DX, _DY, _TURN = range(12)
 Shapes = NDArray[np.float64]
 
 
-@njit(cache=True)
+@kernel
 def movable(row: Any) -> bool:
     """Whether contacts can push this actor (constant-velocity vehicles yield to walls only)."""
     if not row["physics"] and not (row["kind"] == WALKER and row["ai"]):
@@ -61,7 +61,7 @@ def movable(row: Any) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def touchable(row: Any) -> bool:
     """Whether an actor takes part in contacts at all."""
     if row["id"] == 0 or not row["collides"] or row["attached"]:
@@ -71,7 +71,7 @@ def touchable(row: Any) -> bool:
     return bool(row["kind"] == VEHICLE or row["kind"] == WALKER)
 
 
-@njit(cache=True)
+@kernel
 def _describe(row: Any, shape: Shapes) -> None:
     """Shape of an actor at the end of the step, and how it moved during the step."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
@@ -92,7 +92,7 @@ def _describe(row: Any, shape: Shapes) -> None:
         shape[_TURN] = row["yaw"] - row["prev_yaw"]
 
 
-@njit(cache=True)
+@kernel
 def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
     """The shape at a share of the step; ``when`` = 1 is its end."""
     out[:] = shape
@@ -105,7 +105,7 @@ def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
         out[_SIN] = shape[_SIN] * cos + shape[_COS] * sin
 
 
-@njit(cache=True)
+@kernel
 def _overlap(a: Shapes, a_round: bool, b: Shapes, b_round: bool) -> Any:
     if a_round and b_round:
         return circle_circle_overlap(a[_X], a[_Y], a[_HX], b[_X], b[_Y], b[_HX])
@@ -124,7 +124,7 @@ def _overlap(a: Shapes, a_round: bool, b: Shapes, b_round: bool) -> Any:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, ny: float) -> Any:
     if a_round:
         return a[_X] - nx * a[_HX], a[_Y] - ny * a[_HX]
@@ -136,7 +136,7 @@ def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, 
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def _trace(
     a: Shapes, a_round: bool, b: Shapes, b_round: bool, moved: float, at_a: Shapes, at_b: Shapes
 ) -> float:
@@ -162,7 +162,7 @@ def _trace(
     return 1.0
 
 
-@njit(cache=True)
+@kernel
 def _meet(
     a: Shapes, a_round: bool, b: Shapes, b_round: bool, scratch: Shapes, contact: Any
 ) -> bool:
@@ -196,7 +196,7 @@ def _meet(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _pair_counts(a: Any, row_a: int, b: Any, row_b: int) -> bool:
     """Whether two touchable actors may touch each other."""
     if a["kind"] != VEHICLE and b["kind"] != VEHICLE and a["kind"] == b["kind"]:
@@ -206,7 +206,7 @@ def _pair_counts(a: Any, row_a: int, b: Any, row_b: int) -> bool:
     return bool(movable(a) or movable(b))
 
 
-@njit(cache=True)
+@kernel
 def _scenery_contacts(
     row: int, actor: Any, shape: Shapes, scratch: Shapes, grid: StaticGrid, out: Any, count: int
 ) -> int:
@@ -245,7 +245,7 @@ def _scenery_contacts(
     return count
 
 
-@njit(cache=True)
+@kernel
 def _in_order(out: Any, count: int) -> None:
     """Sort by (row_a, row_b, scenery), whatever order the sweep found the contacts in."""
     keys = np.empty(count, np.int64)
@@ -264,7 +264,7 @@ def _in_order(out: Any, count: int) -> None:
         out[k : k + 1] = kept[order[k] : order[k] + 1]
 
 
-@njit(cache=True)
+@kernel
 def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDArray[Any]) -> int:
     """Find every contact at the end of the step.
 
@@ -327,7 +327,7 @@ def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDAr
     return count
 
 
-@njit(cache=True)
+@kernel
 def box_overlaps_any(
     actors: NDArray[Any],
     n_rows: int,

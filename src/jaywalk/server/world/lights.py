@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from jaywalk.core.kernels import kernel
 
 RED, YELLOW, GREEN, OFF, UNKNOWN = 0, 1, 2, 3, 4
 _GREEN_S, _YELLOW_S, _RED_S = 10.0, 3.0, 2.0
@@ -35,7 +36,7 @@ CONTROLLER: Final = np.dtype(
 GROUP: Final = np.dtype([("first", "i4"), ("count", "i4"), ("current", "i4")], align=True)
 
 
-@njit(cache=True)
+@kernel
 def _step(groups, controllers, lights, dt_s: float) -> None:  # type: ignore[no-untyped-def]
     for g in range(len(groups)):
         group = groups[g]

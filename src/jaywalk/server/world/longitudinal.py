@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from numba import njit
+from jaywalk.core.kernels import kernel
 
 WET_GRIP: Final = 0.65  # share of the dry grip left on a soaked road
 _DRY_BRAKING_G: Final = 2.4
@@ -30,7 +30,7 @@ GainSlope = tuple[float, float]
 """Change of speed over one tick (km/h) and its derivative by speed."""
 
 
-@njit(cache=True)
+@kernel
 def _throttle_fit(v: float, t: float) -> GainSlope:
     c_v = 0.963873001 + 0.0916787414 * t - 0.070546153 * t * t
     c_vv = 4.37535692e-4 - 1.05996152e-3 * t + 6.71079346e-4 * t * t
@@ -38,7 +38,7 @@ def _throttle_fit(v: float, t: float) -> GainSlope:
     return constant + (c_v - 1.0) * v + c_vv * v * v, c_v - 1.0 + 2.0 * c_vv * v
 
 
-@njit(cache=True)
+@kernel
 def _brake_fit(v: float) -> GainSlope:
     """Full brake; beyond the fitted range it decelerates like at the range's end."""
     w = min(v, _FIT_TOP_KMH)
@@ -53,7 +53,7 @@ def _brake_fit(v: float) -> GainSlope:
     return value - w, (slope - 1.0 if v < _FIT_TOP_KMH else 0.0)
 
 
-@njit(cache=True)
+@kernel
 def _drive(v: float, t: float, scale: float, top: float) -> GainSlope:
     """Change of speed per tick without brake at ``v`` >= 0 km/h; rises with the throttle.
 
@@ -79,7 +79,7 @@ def _drive(v: float, t: float, scale: float, top: float) -> GainSlope:
     return gain, slope
 
 
-@njit(cache=True)
+@kernel
 def _iterate(gain: float, slope: float, ticks: float) -> float:
     """Change of speed after a real number of ticks of the locally linear map."""
     factor = max(1.0 + slope, 0.01)
@@ -88,14 +88,14 @@ def _iterate(gain: float, slope: float, ticks: float) -> float:
     return float(gain * (factor**ticks - 1.0) / (factor - 1.0))
 
 
-@njit(cache=True)
+@kernel
 def acceleration_at(speed_mps: float, throttle: float, scale: float, top_mps: float) -> float:
     """Acceleration (m/s2, mean over one tick) of the fitted law without brake, forward gear."""
     gain, _ = _drive(max(speed_mps, 0.0) * KMH, throttle, scale, top_mps * KMH)
     return float(gain / _TICK_KMH)
 
 
-@njit(cache=True)
+@kernel
 def _most_braking(grip: float) -> float:
     """Deceleration (m/s2) that the tyres can give.
 
@@ -107,7 +107,7 @@ def _most_braking(grip: float) -> float:
     return GRAVITY_MPS2 * (_DRY_BRAKING_G + (_WET_BRAKING_G - _DRY_BRAKING_G) * wet)
 
 
-@njit(cache=True)
+@kernel
 def next_speed(
     speed_mps: float,
     throttle: float,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.longitudinal import GRAVITY_MPS2
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import Ground, surface_height
@@ -18,7 +18,7 @@ _FRICTION: Final = 0.6
 _SPIN_RAD_PER_S2: Final = 12.0
 
 
-@njit(cache=True)
+@kernel
 def step_props(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float) -> None:
     """Advance every light prop (mass up to 60 kg) that moves; all others report zero velocity.
 

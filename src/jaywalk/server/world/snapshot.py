@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.lights import LIGHT
 from jaywalk.server.world.tables import Kind
 
@@ -47,7 +47,7 @@ _VEHICLE, _WALKER = int(Kind.VEHICLE), int(Kind.WALKER)
 _DEG = 180.0 / np.pi
 
 
-@njit(cache=True)
+@kernel
 def _pack(  # type: ignore[no-untyped-def]
     actors, rows, lights, sign_rows, sign_names, vehicles, walkers, light_records
 ) -> int:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.ackermann import ackermann_pedals
 from jaywalk.server.world.longitudinal import GRAVITY_MPS2, TICK_S, WET_GRIP, next_speed
 from jaywalk.server.world.tables import Kind
@@ -28,19 +28,19 @@ _TILT_S: Final = 0.1  # smoothing of pitch and roll
 _ACCELERATION_S: Final = 0.07  # smoothing of the reported acceleration
 
 
-@njit(cache=True)
+@kernel
 def _finite_or(value: float, otherwise: float) -> float:
     return value if np.isfinite(value) else otherwise
 
 
-@njit(cache=True)
+@kernel
 def grip_share(wetness_percent: float) -> float:
     """Share of the dry grip left on a road with this wetness (0..100)."""
     wet = min(max(_finite_or(wetness_percent, 0.0), 0.0), 100.0)
     return float(1.0 - (1.0 - WET_GRIP) * wet / 100.0)
 
 
-@njit(cache=True)
+@kernel
 def set_velocity(row: Any, vx_mps: float, vy_mps: float, vz_mps: float) -> None:
     """Give an actor a world velocity at once; components that are not finite count as 0."""
     vx, vy, vz = _finite_or(vx_mps, 0.0), _finite_or(vy_mps, 0.0), _finite_or(vz_mps, 0.0)
@@ -52,7 +52,7 @@ def set_velocity(row: Any, vx_mps: float, vy_mps: float, vz_mps: float) -> None:
         row["settled"] = 0
 
 
-@njit(cache=True)
+@kernel
 def _clean_controls(row: Any, model: Any) -> None:
     """NaN brake is full brake, NaN throttle none, NaN steer keeps the wheels where they are."""
     throttle, brake, steer = row["throttle"], row["brake"], row["steer"]
@@ -63,7 +63,7 @@ def _clean_controls(row: Any, model: Any) -> None:
     row["steer"] = min(max(steer, -1.0), 1.0)
 
 
-@njit(cache=True)
+@kernel
 def _take_impulses(row: Any, dt_s: float) -> None:
     """Turn the pending impulses and forces into velocity and clear them."""
     mass = max(row["mass"], 1.0)
@@ -79,7 +79,7 @@ def _take_impulses(row: Any, dt_s: float) -> None:
         row["yaw_rate"] += spin
 
 
-@njit(cache=True)
+@kernel
 def _slip_sine(wheel_angle: float, speed_mps: float, grip: float, model: Any) -> float:
     """Sine of the slip angle of the origin, no more than the tyres can hold at this speed."""
     rear = model["rear_m"]
@@ -92,21 +92,21 @@ def _slip_sine(wheel_angle: float, speed_mps: float, grip: float, model: Any) ->
     return float(sine)
 
 
-@njit(cache=True)
+@kernel
 def _shrunk(value: float, by: float) -> float:
     if abs(value) <= by:
         return 0.0
     return value - by if value > 0.0 else value + by
 
 
-@njit(cache=True)
+@kernel
 def _gear_of(row: Any) -> int:
     if row["manual_gear"] and not row["reverse"]:
         return 1 if row["gear"] > 0 else (-1 if row["gear"] < 0 else 0)
     return -1 if row["reverse"] else 1
 
 
-@njit(cache=True)
+@kernel
 def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
     """One substep in the plane: steering, speed, slip, pose."""
     rear = model["rear_m"]
@@ -150,7 +150,7 @@ def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
     row["yaw_rate"] = after / rear * sine + spin
 
 
-@njit(cache=True)
+@kernel
 def _follow_ground(row: Any, model: Any, ground: Ground, tilt: float, dt_s: float) -> None:
     """Height, pitch and roll from the surface under the four wheels; falling when far above it.
 
@@ -189,7 +189,7 @@ def _follow_ground(row: Any, model: Any, ground: Ground, tilt: float, dt_s: floa
         row["wx"] = (row["roll"] - row["wx"]) / dt_s
 
 
-@njit(cache=True)
+@kernel
 def _fall(row: Any, gap_m: float, dt_s: float) -> None:
     row["settled"] = 0
     row["vz"] = max(row["vz"] - GRAVITY_MPS2 * dt_s, -_TERMINAL_MPS)
@@ -202,7 +202,7 @@ def _fall(row: Any, gap_m: float, dt_s: float) -> None:
     row["z"] -= drop
 
 
-@njit(cache=True)
+@kernel
 def _report_motion(row: Any, share: float, dt_s: float) -> None:
     """World velocity and acceleration (smoothed by ``share``) from the body state; exact zeros."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
@@ -220,7 +220,7 @@ def _report_motion(row: Any, share: float, dt_s: float) -> None:
     row["vx"], row["vy"], row["vz"], row["wz"] = vx, vy, vz, row["yaw_rate"]
 
 
-@njit(cache=True)
+@kernel
 def report_teleports(row: Any, dt_s: float) -> None:
     """Velocity of an actor that only commands move: its displacement, 0 when it stays or jumps."""
     dx, dy, dz = row["x"] - row["prev_x"], row["y"] - row["prev_y"], row["z"] - row["prev_z"]
@@ -242,7 +242,7 @@ def report_teleports(row: Any, dt_s: float) -> None:
     row["force_x"] = row["force_y"] = row["force_z"] = row["torque_yaw"] = 0.0
 
 
-@njit(cache=True)
+@kernel
 def step_vehicles(
     actors: NDArray[Any],
     n_rows: int,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.longitudinal import GRAVITY_MPS2
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import Ground, surface_height
@@ -30,23 +30,23 @@ _TELEPORT_M: Final = 5.0
 _LYING_HEIGHT_M: Final = 0.25  # of the origin of a person who lies
 
 
-@njit(cache=True)
+@kernel
 def stride_length_m(speed_mps: float) -> float:
     """Length of a gait cycle (two steps): 1.4 m at 1.4 m/s, longer when faster."""
     return float(1.4 * np.sqrt(min(max(speed_mps, 0.2), 8.0) / 1.4))
 
 
-@njit(cache=True)
+@kernel
 def _finite_or(value: float, otherwise: float) -> float:
     return value if np.isfinite(value) else otherwise
 
 
-@njit(cache=True)
+@kernel
 def _wrapped(angle: float) -> float:
     return float(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
 
 
-@njit(cache=True)
+@kernel
 def _walk(row: Any, dt_s: float) -> None:
     """Velocity and heading follow the control."""
     dx, dy = _finite_or(row["dir_x"], 0.0), _finite_or(row["dir_y"], 0.0)
@@ -69,7 +69,7 @@ def _walk(row: Any, dt_s: float) -> None:
         row["wz"] = turn / dt_s
 
 
-@njit(cache=True)
+@kernel
 def _slide(row: Any, dt_s: float) -> None:
     """A fallen person slides to rest; in the air nothing brakes."""
     row["wz"] = 0.0
@@ -81,7 +81,7 @@ def _slide(row: Any, dt_s: float) -> None:
     row["down_s"] = max(row["down_s"] - dt_s, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def _stand_on(row: Any, ground: Ground, dt_s: float) -> None:
     """Height over the ground: settle, fall freely from far above, or stay out of the world."""
     reach = row["ez"] - row["cz"]
@@ -104,7 +104,7 @@ def _stand_on(row: Any, ground: Ground, dt_s: float) -> None:
         row["z"], row["vz"], row["settled"] = height, 0.0, 1
 
 
-@njit(cache=True)
+@kernel
 def _follow_client(row: Any, dt_s: float) -> None:
     """Velocity of a walker whom the client's navigation (or a script) puts somewhere each tick."""
     dx, dy = row["x"] - row["prev_x"], row["y"] - row["prev_y"]
@@ -118,7 +118,7 @@ def _follow_client(row: Any, dt_s: float) -> None:
     row["teleported"] = 0
 
 
-@njit(cache=True)
+@kernel
 def _take_impulses(row: Any, dt_s: float) -> None:
     mass = max(row["mass"], 1.0)
     row["vx"] += _finite_or((row["imp_x"] + row["force_x"] * dt_s) / mass, 0.0)
@@ -128,7 +128,7 @@ def _take_impulses(row: Any, dt_s: float) -> None:
     row["force_x"] = row["force_y"] = row["force_z"] = row["torque_yaw"] = 0.0
 
 
-@njit(cache=True)
+@kernel
 def _move(row: Any, ground: Ground, dt_s: float) -> None:
     """One step of a walker with physics."""
     if row["teleported"]:
@@ -154,7 +154,7 @@ def _move(row: Any, ground: Ground, dt_s: float) -> None:
         _stand_on(row, ground, dt_s)
 
 
-@njit(cache=True)
+@kernel
 def step_walkers(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float) -> None:
     """Advance every walker by ``dt_s``.
 
