@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from jaywalk.cli.output import finish, say
@@ -54,7 +55,7 @@ def _progress() -> Iterator[Callable[[str, float], None]]:
         yield tell
         return
     tasks: dict[str, TaskID] = {}
-    with Progress(transient=True) as bars:
+    with Progress(console=Console(stderr=True), transient=True) as bars:
 
         def advance(what: str, done: float) -> None:
             if what not in tasks:
