@@ -222,9 +222,10 @@ def test_load_world_goes_from_town_to_town(client: carla.Client) -> None:
         last_id = world.id
         assert world.get_settings().synchronous_mode is False
         point = world.get_map().get_spawn_points()[0]
-        assert world.get_map().get_waypoint(point.location).transform.location.distance(
-            point.location
-        ) < 3.0
+        assert (
+            world.get_map().get_waypoint(point.location).transform.location.distance(point.location)
+            < 3.0
+        )
 
 
 def test_reload_world_forgets_actors_and_can_keep_settings(client: carla.Client) -> None:

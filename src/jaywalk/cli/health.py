@@ -136,10 +136,11 @@ def _holder(port: int) -> str:
 
 
 def _kernels() -> Iterator[Finding]:
+    from jaywalk.core.kernels import cache_folder
     from jaywalk.server.start import kernels_are_compiled
     from jaywalk.server.world.vehicle_dynamics import step_vehicles
 
-    folder = Path(step_vehicles.stats.cache_path)
+    folder = cache_folder(step_vehicles)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
         yield Finding(

@@ -46,3 +46,8 @@ def kernel(function: _F) -> _F:
 def is_cached(compiled: Any) -> bool:
     """Whether the cache holds a version of this kernel for the present sources."""
     return bool(compiled._cache._cache_file._load_index())
+
+
+def cache_folder(compiled: Any) -> Path:
+    """Where the cache of this kernel's file lies."""
+    return Path(compiled.stats.cache_path)

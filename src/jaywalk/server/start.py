@@ -15,6 +15,7 @@ from jaywalk.server.sensors.scan import scan_directions
 from jaywalk.server.wire.dialect import CARLA_0_9_16, dialect_of
 from jaywalk.server.wire.episode import Episode
 from jaywalk.server.wire.server import CarlaServer
+from jaywalk.server.world.actor import Actor
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.town.town import load_town
 
@@ -82,6 +83,7 @@ def warm_up(episode: Episode) -> None:
     episode.world.bones(actors[1])
     episode.world.snapshot_records()
     if cold:
+        _collide(episode, actors)
         _use_every_sensor(episode, actors[0].id)
         episode.navigation_file()
     for actor in actors:
@@ -91,6 +93,18 @@ def warm_up(episode: Episode) -> None:
         sys.stderr.write(
             f"jaywalk: kernels ready after {seconds:.0f} s; from now on they come from the cache\n"
         )
+
+
+def _collide(episode: Episode, actors: list[Actor]) -> None:
+    """Push a car into a person and another car: contacts have kernels of their own."""
+    world = episode.world
+    place = world.pose(actors[0])
+    other = episode.spawn(CARLA_0_9_16, "vehicle.audi.tt", {}, ((40.0, 0.0, -400.0), place[1]))
+    for actor in (actors[1], other):
+        world.teleport(actor, ((place[0][0] + 1.0, place[0][1], place[0][2] + 0.5), place[1]))
+        world.set_physics(actor, True)
+    world.step(0.05, 1)
+    episode.destroy(other.id)
 
 
 def _use_every_sensor(episode: Episode, parent_id: int) -> None:
