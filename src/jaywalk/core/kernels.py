@@ -1,8 +1,8 @@
 """How inner loops are compiled: by numba, cached on disk, bit-reproducible.
 
 Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, in
-another file, does. Here every kernel carries one stamp over all our sources, so that an edited or
-upgraded package never runs stale code.
+another file, does. Here every kernel carries one stamp over all files with kernels, so that an
+edited or upgraded package never runs stale code.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from numba import njit
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+# Kernels freeze the constants of these modules too.
+_FROZEN_TABLES = ("tables.py", "scenery_table.py")
+
+
 @cache
 def source_stamp() -> tuple[str, int]:
-    """Fingerprint of the package's sources by name, size and time of change."""
+    """Fingerprint of every source file that holds kernels or what they freeze."""
     folder = Path(__file__).parents[1]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(folder.rglob("*.py")):
-        status = path.stat()
-        entry = f"{path.relative_to(folder)}:{status.st_size}:{status.st_mtime_ns}\n"
-        digest.update(entry.encode())
+        source = path.read_bytes()
+        if b"kernel" in source or path.name in _FROZEN_TABLES:
+            digest.update(path.relative_to(folder).as_posix().encode() + source)
     return digest.hexdigest(), 0
 
 
