@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +33,11 @@ def serve_command(*options: str) -> list[str]:
     return [sys.executable, "-c", _COMMAND, "serve", *options]
 
 
+def _die_with_parent() -> None:
+    """A test process that crashes leaves no server behind (Linux)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
 class LiveServer:
     """``jaywalk serve`` on a free port."""
 
@@ -41,6 +48,7 @@ class LiveServer:
             stderr=subprocess.DEVNULL,
             text=True,
             env=environment(),
+            preexec_fn=_die_with_parent,
         )
         self.ready_line = self._read_ready_line()
         match = _READY.match(self.ready_line)
