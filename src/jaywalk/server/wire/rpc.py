@@ -93,7 +93,9 @@ class RpcClient:
             for message in self._unpacker:
                 if not self._answer(server, message):
                     return False
-        except (ValueError, msgpack.UnpackException, RecursionError) as problem:
+        except Exception as problem:
+            # Whatever bytes do to the parser (a map whose key is a list raises TypeError, say), they
+            # cost their sender its connection and nobody else anything.
             log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
             return False
         return self.flush()
