@@ -93,7 +93,12 @@ class RpcClient:
             for message in self._unpacker:
                 if not self._answer(server, message):
                     return False
-        except (ValueError, msgpack.UnpackException, RecursionError) as problem:
+                # Not only at the end: one read may hold thousands of requests with large answers.
+                if len(self.outgoing) > _MESSAGE_LIMIT_BYTES and not self.flush():
+                    return False
+        except Exception as problem:
+            # Whatever bytes do to the parser (a map whose key is a list raises TypeError, say), they
+            # cost their sender its connection and nobody else anything.
             log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
             return False
         return self.flush()
