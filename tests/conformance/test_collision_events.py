@@ -37,7 +37,7 @@ def test_rear_end_crash_tells_both_and_exchanges_momentum(scene: Scene) -> None:
     _push(rear, 10.0)
     frame = scene.tick()
     way = xyz(rear.get_transform().get_forward_vector())
-    scene.until(lambda: len(behind) > 0, 60)
+    scene.until(lambda: len(behind) > 0 and len(ahead) > 0, 60)  # two streams, any order
     event = behind[0]
     assert event.actor.id == rear.id
     assert event.other_actor.id == front.id

@@ -151,7 +151,7 @@ def test_fast_corner_is_limited_by_grip_and_wet_grip_is_less(
         across = math.radians(abs(car.get_angular_velocity().z)) * car.get_velocity().length()
         turning.append(across)
     road.world.set_weather(carla.WeatherParameters.ClearNoon)
-    assert 7.0 < turning[0] < 12.0  # about 1 g
+    assert 13.0 < turning[0] < 18.0  # about 1.6 g
     assert turning[1] < 0.8 * turning[0]
 
 
