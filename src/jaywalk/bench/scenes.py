@@ -71,10 +71,10 @@ def measure_scene(
     client.set_timeout(_TIMEOUT_S)
     world = client.get_world()
     world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=_STEP_S))
-    cars = _place_vehicles(client, world, scene.vehicles)
-    people = _place_walkers(client, world, scene.walkers)
+    cars = place_vehicles(client, world, scene.vehicles)
+    people = place_walkers(client, world, scene.walkers)
     world.tick()
-    manager = _hand_to_traffic_manager(client, cars, tm_port) if _uses_manager(scene) else None
+    manager = hand_to_traffic_manager(client, cars, tm_port) if _uses_manager(scene) else None
     before_tick = _poser(world, people) if scene.drive == "posed" else None
     _run(world, ticks // 10 + 1, before_tick)
     server_s, client_s, wall_s = server_cpu_s(), time.process_time(), time.perf_counter()
@@ -111,7 +111,7 @@ def _spawned(client: Any, commands: list[Any]) -> list[int]:
     return [r.actor_id for r in client.apply_batch_sync(commands) if not r.error]
 
 
-def _place_vehicles(client: Any, world: Any, count: int) -> list[int]:
+def place_vehicles(client: Any, world: Any, count: int) -> list[int]:
     """Cars on the map's spawn points, each turning in its own small circle."""
     blueprint = world.get_blueprint_library().find("vehicle.lincoln.mkz_2020")
     places = world.get_map().get_spawn_points()
@@ -127,7 +127,7 @@ def _place_vehicles(client: Any, world: Any, count: int) -> list[int]:
     return cars
 
 
-def _place_walkers(client: Any, world: Any, count: int) -> list[int]:
+def place_walkers(client: Any, world: Any, count: int) -> list[int]:
     """People on the sidewalks, each walking in a direction of its own."""
     choose = random.Random(_SEED)
     world.set_pedestrians_seed(_SEED)
@@ -173,7 +173,8 @@ def _poser(world: Any, people: list[int]) -> Callable[[], None]:
     return pose_everybody
 
 
-def _hand_to_traffic_manager(client: Any, cars: list[int], tm_port: int) -> Any:
+def hand_to_traffic_manager(client: Any, cars: list[int], tm_port: int) -> Any:
+    """Let a synchronous, seeded Traffic Manager drive the cars."""
     manager = client.get_trafficmanager(tm_port)
     manager.set_synchronous_mode(True)
     manager.set_random_device_seed(_SEED)

@@ -50,3 +50,35 @@ def server(
         ],
         "jaywalk bench server --json > bench.json  # keep it for comparison",
     )
+
+
+@app.command()
+def determinism(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    runs: Annotated[int, typer.Option(min=2, help="Runs of each scene.")] = 2,
+    ticks: Annotated[int, typer.Option(min=1, help="Ticks of each run.")] = 2000,
+    town: Annotated[str, typer.Option(help="Where to run.")] = "Harbour",
+) -> None:
+    """Whether equal runs give equal worlds: seeded controls, and CARLA's Traffic Manager.
+
+    Each run has a fresh server and a fresh client; snapshots of 30 cars and 30 people are compared
+    tick by tick. Exit code 1 when scripted runs differ.
+
+    Example: jaywalk bench determinism --runs 3 --json
+    """
+    from jaywalk.bench.determinism import measure_agreement
+
+    results = [
+        measure_agreement(mode, runs=runs, ticks=ticks, town=town, say=say)
+        for mode in ("scripted", "traffic-manager")
+    ]
+    if as_json:
+        print_json([result.as_dict() for result in results])
+    else:
+        for result in results:
+            typer.echo(
+                f"{result.mode}: {result.pairs_identical} of {result.pairs} pairs identical over "
+                f"{result.ticks} ticks; first differences at ticks {result.first_difference_ticks}"
+            )
+    if results[0].pairs_identical < results[0].pairs:
+        raise typer.Exit(1)

@@ -102,6 +102,8 @@ class Episode:
         self._map_changed = True
         self._publish_snapshot()
         self._map_changed = False
+        if self._server is not None:
+            self._server.hold_free_run()
         log.info("loaded %s in %.2f s", town.name, time.perf_counter() - started)
 
     def _is_present(self, name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import select
 import socket
 import struct
@@ -29,6 +30,9 @@ log = logging.getLogger("jaywalk.server")
 _BACKLOG: Final = 128
 _SUBSCRIBE_WAIT_S: Final = 0.25
 _IDLE_POLL_S: Final = 0.5
+# A fresh episode stands still until somebody watches, and then for this long: a program that
+# switches to synchronous mode at once finds the same world at the same frame in every run.
+_GRACE_S: Final = 2.5
 
 
 class CarlaServer:
@@ -54,7 +58,7 @@ class CarlaServer:
         other = CARLA_0_9_15 if dialect is CARLA_0_9_16 else CARLA_0_9_16
         for offset, spoken in enumerate((dialect, other), start=1):
             self._open_stream_port(spoken, self.port + offset)
-        self._next_free_run_s = 0.0
+        self._next_free_run_s = math.inf
         episode.attach(self)
 
     # -- sockets ---------------------------------------------------------------------------------
@@ -179,6 +183,8 @@ class CarlaServer:
         self._subscribers.setdefault(stream_id, []).append(subscriber)
         if stream_id == WORLD_STREAM:
             self._push(subscriber, self.episode.snapshot(subscriber.dialect))
+            if self._next_free_run_s == math.inf:
+                self.hold_free_run()
 
     def _drop_subscriber(self, subscriber: Subscriber) -> None:
         readers = self._subscribers.get(subscriber.stream_id, [])
@@ -253,6 +259,10 @@ class CarlaServer:
         # A server that fell behind does not race to catch up: simulated time is just slower then.
         self._next_free_run_s = now + step if late > 4 * step else self._next_free_run_s + step
         self.episode.tick()
+
+    def hold_free_run(self) -> None:
+        """Let a fresh episode stand still for a moment."""
+        self._next_free_run_s = time.monotonic() + _GRACE_S
 
     def stop(self, *_: Any) -> None:
         """End the loop after the present event (also a signal handler)."""
