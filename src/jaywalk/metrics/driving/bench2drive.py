@@ -122,7 +122,7 @@ def score(
     total = max(expected, 1)
     absent = [0.0] * max(0, expected - len(records))
     scores = [record.driving_score for record in records] + absent
-    abilities, notes = _abilities(records, good, routes)
+    abilities, bounds, notes = _abilities(records, good, routes)
     rate = wilson(min(sum(good), total), total)
     return {
         "protocol": _PROTOCOL.name,
@@ -142,6 +142,7 @@ def score(
             "level": 0.95,
             "ds": ends(bootstrap.mean(scores, resamples=resamples).interval),
             "sr": ends(rate.scaled(100.0)),
+            "abilities": bounds,
         },
     }
 
@@ -202,22 +203,22 @@ def _count_warning(records: Sequence[RouteRecord], expected: int) -> list[str]:
 
 def _abilities(
     records: Sequence[RouteRecord], good: Sequence[bool], routes: Mapping[int, str] | None
-) -> tuple[dict[str, Any] | None, list[str]]:
-    """Share of successes by ability; routes without a record are left out, as in the original."""
+) -> tuple[dict[str, float] | None, dict[str, list[float]], list[str]]:
+    """Successes in percent by ability, their intervals, and a note; missing routes are left out."""
     if routes is None:
-        return None, []
-    out: dict[str, Any] = {}
+        return None, {}, []
+    out: dict[str, float] = {}
+    bounds: dict[str, list[float]] = {}
     for name, types in ABILITIES.items():
         hits = [
             success
             for record, success in zip(records, good, strict=True)
             if record.number is not None and routes[record.number] in types
         ]
-        rate = 100.0 * float(np.mean(hits)) if hits else math.nan
-        interval = wilson(sum(hits), len(hits)).scaled(100.0)
-        out[name] = {"sr": rate, "n": len(hits), "interval": ends(interval)}
-    out["mean"] = float(np.mean([entry["sr"] for entry in out.values()]))
-    return out, [_second_chance(records, good, routes)]
+        out[name] = 100.0 * float(np.mean(hits)) if hits else math.nan
+        bounds[name] = ends(wilson(sum(hits), len(hits)).scaled(100.0))
+    out["mean"] = float(np.mean(list(out.values())))
+    return out, bounds, [_second_chance(records, good, routes)]
 
 
 def _second_chance(

@@ -227,11 +227,13 @@ def _classes(rows: Sequence[_Row]) -> dict[str, Any]:
     return out
 
 
-def _change(base: dict[str, Any], generalization: dict[str, Any]) -> dict[str, float]:
+def _change(base: dict[str, Any], generalization: dict[str, Any]) -> dict[str, Any]:
     return {
         "base_hm": base["hm"],
         "generalization_hm": generalization["hm"],
         "change_percent": change_percent(base["hm"], generalization["hm"]),
+        "base_n": base["n"],
+        "generalization_n": generalization["n"],
     }
 
 

@@ -152,7 +152,7 @@ def read_results(path: Path, method: str | None = None) -> ResultSet:
         path: Where the files are.
         method: Read only the files of this system.
     """
-    collector = _Collector(root=set_name(path))
+    collector = _Collector(root=_root_name(path))
     files = read_files(path, ".json")
     alone = sum(file.content is not None for file in files) == 1
     for file in files:
@@ -169,6 +169,16 @@ def read_results(path: Path, method: str | None = None) -> ResultSet:
         findings=tuple(collector.findings),
         announced=dict(collector.announced),
     )
+
+
+def _root_name(path: Path) -> str:
+    """Name of the set; of a folder named like a seed or "results", that of the one above it."""
+    place = path.resolve()
+    while place.is_dir() and place.parent != place:
+        if place.name not in _FOLDERS_WITHOUT_MEANING and not _SEED.match(place.name):
+            break
+        place = place.parent
+    return set_name(place)
 
 
 def _keep_only(method: str, collector: _Collector) -> None:
