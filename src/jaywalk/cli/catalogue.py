@@ -104,6 +104,15 @@ def methods() -> list[Row]:
     ]
 
 
+def protocols() -> list[Row]:
+    """Protocols that results can be scored under."""
+    from jaywalk.metrics.driving.penalties import PROTOCOLS
+
+    return [
+        {"name": p.name, "version": p.version, "summary": p.summary} for p in PROTOCOLS.values()
+    ]
+
+
 KINDS: Final = Registry("kind")
 KINDS.add("towns", f"{__name__}:towns", "Towns that can be loaded by name")
 KINDS.add("blueprints", f"{__name__}:blueprints", "Vehicles, people and props to spawn")
@@ -111,3 +120,4 @@ KINDS.add("sensors", f"{__name__}:sensors", "Sensors to attach")
 KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
 KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
 KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
+KINDS.add("protocols", f"{__name__}:protocols", "Rules that results can be scored under")

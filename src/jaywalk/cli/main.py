@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import bench, demo, doctor, listing, serve, town
+from jaywalk.cli import bench, demo, doctor, listing, score, serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("serve")(serve.serve)
+app.command("score")(score.score)
 app.add_typer(town.app, name="town")
 app.command("list")(listing.list_things)
 app.command("doctor")(doctor.doctor)

@@ -1,0 +1,196 @@
+"""``jaywalk score``: scores of result files under a protocol, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaywalk.cli.output import print_json, print_table, say
+from jaywalk.core.errors import PrerequisiteError, UsageError
+
+_INCOMPLETE = 4
+
+
+class Rounding(StrEnum):
+    """When Fail2Drive's figures are rounded."""
+
+    none = "none"
+    parser = "parser"
+
+
+def score(
+    run: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="Folder of a recorded run.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Result files made elsewhere: folder, .tar.gz archive or JSON file."),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option(help="Whose rules; 'jaywalk list protocols' names them.")
+    ] = "jaywalk",
+    method: Annotated[
+        str | None, typer.Option(help="Which system, where the files hold several.")
+    ] = None,
+    routes: Annotated[
+        Path | None, typer.Option(help="Route file, folder or archive that was driven.")
+    ] = None,
+    rounding: Annotated[
+        Rounding, typer.Option(help="Fail2Drive: 'parser' rounds before the harmonic mean.")
+    ] = Rounding.none,
+    requires_completion: Annotated[
+        bool,
+        typer.Option("--success-requires-completion", help="A success must reach the end."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Score a run, or result files made elsewhere. Exit code 4 if routes are missing.
+
+    Example: jaywalk score --results results/TFv6 --protocol fail2drive --json
+    """
+    if (run is None) == (results is None):
+        raise UsageError("Give either a RUN or --results with a folder of result files.")
+    if results is None:
+        raise PrerequisiteError(
+            f"'{run}': runs recorded by Jaywalk cannot be scored in this version. "
+            "Result files of the Leaderboard family can: --results FOLDER."
+        )
+    found = score_results(
+        results,
+        protocol,
+        method=method,
+        routes=routes,
+        rounding=rounding.value,
+        requires_completion=requires_completion,
+    )
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    if found["missing"]:
+        raise typer.Exit(_INCOMPLETE)
+
+
+def score_results(
+    path: Path,
+    protocol: str,
+    *,
+    method: str | None = None,
+    routes: Path | None = None,
+    rounding: str = "none",
+    requires_completion: bool = False,
+) -> dict[str, Any]:
+    """Score result files; returns what ``--json`` prints."""
+    from jaywalk.metrics.driving import bench2drive, fail2drive, leaderboard
+    from jaywalk.metrics.driving.fail2drive_split import read_split
+    from jaywalk.metrics.driving.penalties import PROTOCOLS, protocol_named
+    from jaywalk.metrics.driving.results import read_results
+    from jaywalk.metrics.driving.summary import jsonable
+
+    if protocol == "jaywalk":
+        raise UsageError(
+            "Protocol 'jaywalk' needs a recorded run, result files do not say enough. "
+            f"Choose with --protocol: {', '.join(PROTOCOLS)}."
+        )
+    rules = protocol_named(protocol)
+    if rounding != "none" and rules.name != "fail2drive":
+        raise UsageError("--rounding parser belongs to --protocol fail2drive.")
+    if requires_completion and rules.success_forgives is None:
+        raise UsageError(f"--success-requires-completion: {rules.name} has no success rate.")
+    found = read_results(path, method)
+    scored: dict[str, Any]
+    if rules.name == "fail2drive":
+        scored = fail2drive.score(
+            found,
+            routes=None if routes is None else read_split(routes),
+            rounding="parser" if rounding == "parser" else "none",
+            success_requires_completion=requires_completion,
+        )
+    elif rules.name == "bench2drive":
+        scored = bench2drive.score(
+            found,
+            routes=None if routes is None else bench2drive.read_routes(routes),
+            success_requires_completion=requires_completion,
+        )
+    else:
+        scored = leaderboard.score(found, rules)
+    values: dict[str, Any] = jsonable(scored)
+    return values
+
+
+def _print(found: dict[str, Any]) -> None:
+    state = "INCOMPLETE" if found["missing"] else "complete"
+    say(f"{found['method']} under {found['protocol']}: {found['n_records']} records, {state}")
+    tables: dict[str, Callable[[dict[str, Any]], None]] = {
+        "fail2drive": _print_fail2drive,
+        "bench2drive": _print_bench2drive,
+    }
+    tables.get(found["protocol"], _print_leaderboard)(found)
+    for warning in found["warnings"]:
+        say(warning)
+
+
+def _print_fail2drive(found: dict[str, Any]) -> None:
+    rows = []
+    for half in ("base", "generalization", "change_percent"):
+        values, bounds = found[half], found["intervals"][half]
+        unit = "%" if half == "change_percent" else ""
+        n = str(values["n"]) if "n" in values else ""
+        cells = [_with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm")]
+        rows.append([half, *cells, n])
+    print_table(["", "DS", "SR", "HM", "n"], rows)
+    print_table(
+        ["", "", "base HM", "generalization HM", "change %", "n"],
+        [
+            [kind, name, *_hm_cells(values)]
+            for kind, group in (("category", "categories"), ("class", "classes"))
+            for name, values in found[group].items()
+        ],
+    )
+
+
+def _hm_cells(values: dict[str, Any]) -> list[str]:
+    figures = [_number(values[key]) for key in ("base_hm", "generalization_hm", "change_percent")]
+    return [*figures, f"{values['base_n']}+{values['generalization_n']}"]
+
+
+def _print_bench2drive(found: dict[str, Any]) -> None:
+    bounds = found["intervals"]
+    rows = [
+        ["DS", _with_interval(found["ds"], bounds["ds"])],
+        ["SR", _with_interval(found["sr"], bounds["sr"])],
+        ["efficiency", _number(found["efficiency"])],
+        ["n", f"{found['n_records']}/{found['n']}"],
+    ]
+    for name, value in (found["abilities"] or {}).items():
+        interval = bounds["abilities"].get(name)
+        rows.append([name, _with_interval(value, interval) if interval else _number(value)])
+    print_table(["", "value"], rows)
+
+
+def _print_leaderboard(found: dict[str, Any]) -> None:
+    rows = [
+        ["DS", _with_interval(found["ds"], found["intervals"]["ds"])],
+        ["route completion", _number(found["rc"])],
+        ["infraction score", _number(found["penalty"], 3)],
+        ["n", f"{found['n_records']}/{found['n']}"],
+        ["km driven", _number(found["driven_km"], 2)],
+    ]
+    for name, rate in found["infractions"].items():
+        rows.append([f"{name} per km", _with_interval(rate["per_km"], rate["interval"], digits=3)])
+    print_table(["", "value"], rows)
+
+
+def _with_interval(
+    value: float | None, interval: list[float | None], unit: str = "", digits: int = 1
+) -> str:
+    low, high = (_number(end, digits) for end in interval)
+    return f"{_number(value, digits)}{unit} [{low}, {high}]"
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,1 @@
+"""Driving scores of the Leaderboard family of protocols."""

@@ -1,0 +1,242 @@
+"""Bench2Drive: driving score, success rate, efficiency and abilities.
+
+The sums are divided by the number of routes of the set, so a missing route counts as zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from defusedxml import ElementTree
+from defusedxml.common import DefusedXmlException
+
+from jaywalk.core.errors import DataError
+from jaywalk.metrics.driving.files import read_files
+from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, percentages
+from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.driving.summary import (
+    ends,
+    finding_lines,
+    flags_and_warnings,
+    listed,
+    one_method,
+)
+from jaywalk.stats import bootstrap
+from jaywalk.stats.intervals import wilson
+
+_PROTOCOL = PROTOCOLS["bench2drive"]
+# The benchmark's own tool drops larger percentages: traffic that stands still.
+_MAX_SPEED_PERCENT = 1000.0
+
+_JUNCTION_PRIORITY = (
+    "BlockedIntersection OppositeVehicleTakingPriority OppositeVehicleRunningRedLight "
+    "PedestrianCrossing VehicleTurningRoute VehicleTurningRoutePedestrian"
+)
+_JUNCTION_TURNS = (
+    "NonSignalizedJunctionLeftTurn NonSignalizedJunctionRightTurn "
+    "NonSignalizedJunctionLeftTurnEnterFlow SignalizedJunctionLeftTurn "
+    "SignalizedJunctionRightTurn SignalizedJunctionLeftTurnEnterFlow"
+)
+ABILITIES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        name: frozenset(types.split())
+        for name, types in {
+            "Overtaking": (
+                "Accident AccidentTwoWays ConstructionObstacle ConstructionObstacleTwoWays "
+                "HazardAtSideLane HazardAtSideLaneTwoWays ParkedObstacle ParkedObstacleTwoWays "
+                "VehicleOpensDoorTwoWays"
+            ),
+            "Merging": (
+                "CrossingBicycleFlow EnterActorFlow HighwayExit InterurbanActorFlow HighwayCutIn "
+                "InterurbanAdvancedActorFlow MergerIntoSlowTraffic MergerIntoSlowTrafficV2 "
+                f"ParkingExit SequentialLaneChange {_JUNCTION_TURNS}"
+            ),
+            "Emergency_Brake": (
+                f"{_JUNCTION_PRIORITY} DynamicObjectCrossing HardBreakRoute ParkingCutIn "
+                "ParkingCrossingPedestrian StaticCutIn ControlLoss"
+            ),
+            "Give_Way": "InvadingTurn YieldToEmergencyVehicle",
+            "Traffic_Signs": (
+                f"{_JUNCTION_PRIORITY} {_JUNCTION_TURNS} EnterActorFlow CrossingBicycleFlow "
+                "T_Junction VanillaNonSignalizedTurn VanillaSignalizedTurnEncounterGreenLight "
+                "VanillaSignalizedTurnEncounterRedLight VanillaNonSignalizedTurnEncounterStopsign"
+            ),
+        }.items()
+    }
+)
+
+
+def read_routes(path: Path) -> dict[int, str]:
+    """Type of the first scenario of each route of a route file (or folder), "" without one."""
+    routes: dict[int, str] = {}
+    for file in read_files(path, ".xml"):
+        if file.content is None:
+            continue
+        try:
+            tree = ElementTree.fromstring(file.content)
+        except (ElementTree.ParseError, DefusedXmlException) as error:
+            raise DataError(f"'{path}' ({file.name}) is not a route file: {error}") from error
+        for route in tree.iter("route"):
+            number = route.get("id", "")
+            if not number.isdigit():
+                raise DataError(f"'{path}' ({file.name}): route id '{number}' is not a number.")
+            scenario = route.find("scenarios/scenario")
+            routes[int(number)] = "" if scenario is None else scenario.get("type", "")
+    if not routes:
+        raise DataError(f"'{path}' holds no <route>. Give a Bench2Drive route file.")
+    return routes
+
+
+def score(
+    results: ResultSet,
+    *,
+    routes: Mapping[int, str] | None = None,
+    success_requires_completion: bool = False,
+    resamples: int = 10_000,
+) -> dict[str, Any]:
+    """Score a set of Bench2Drive results.
+
+    Args:
+        results: Records of one method.
+        routes: Scenario type by route number; gives names to missing routes, and abilities.
+        success_requires_completion: Also ask for 100 % of the route, not only for the status.
+        resamples: Bootstrap samples of the intervals.
+
+    Returns:
+        Plain values; ``ds`` and ``sr`` in percent. NaN is still NaN.
+    """
+    method = one_method(results)
+    records, findings = _select(results.records, routes)
+    expected = len(routes) if routes is not None else (_PROTOCOL.routes or len(records))
+    good = [
+        is_success(_PROTOCOL, record, requires_completion=success_requires_completion)
+        for record in records
+    ]
+    flags, disagreeing, warnings = flags_and_warnings(_PROTOCOL, results, records)
+    missing = _missing(records, routes, expected)
+    total = max(expected, 1)
+    absent = [0.0] * max(0, expected - len(records))
+    scores = [record.driving_score for record in records] + absent
+    abilities, bounds, notes = _abilities(records, good, routes)
+    rate = wilson(min(sum(good), total), total)
+    return {
+        "protocol": _PROTOCOL.name,
+        "method": method,
+        "n_records": len(records),
+        "n": expected,
+        "missing": missing,
+        "ds": math.fsum(scores) / total,
+        "sr": 100.0 * sum(good) / total,
+        "efficiency": efficiency(records),
+        "abilities": abilities,
+        "warnings": finding_lines(findings) + _count_warning(records, expected) + notes + warnings,
+        "success_requires_completion": success_requires_completion,
+        "flags": flags,
+        "disagreements": disagreeing,
+        "intervals": {
+            "level": 0.95,
+            "ds": ends(bootstrap.mean(scores, resamples=resamples).interval),
+            "sr": ends(rate.scaled(100.0)),
+            "abilities": bounds,
+        },
+    }
+
+
+def efficiency(records: Sequence[RouteRecord]) -> float:
+    """Mean over routes of the mean speed in percent of the traffic's; NaN without any."""
+    means = []
+    for record in records:
+        values, _ = percentages(record.messages("min_speed_infractions"))
+        values = [value for value in values if value <= _MAX_SPEED_PERCENT]
+        if values:
+            means.append(float(np.mean(values)))
+    return float(np.mean(means)) if means else math.nan
+
+
+def _select(
+    records: Sequence[RouteRecord], routes: Mapping[int, str] | None
+) -> tuple[list[RouteRecord], list[Finding]]:
+    kept: list[RouteRecord] = []
+    findings: list[Finding] = []
+    seen: set[tuple[str, int, int]] = set()
+    for record in records:
+        number = record.number
+        key = (record.seed, -1 if number is None else number, record.repetition)
+        if routes is not None and number not in routes:
+            problem = "its route is not in the route file"
+        elif number is not None and key in seen:
+            problem = "a second record of the same route; the first counts"
+        else:
+            seen.add(key)
+            kept.append(record)
+            continue
+        findings.append(Finding(kind=UNSCORED, source=record.source, text=problem))
+    return kept, findings
+
+
+def _missing(
+    records: Sequence[RouteRecord], routes: Mapping[int, str] | None, expected: int
+) -> list[str]:
+    if routes is not None:
+        have = {record.number for record in records}
+        return [f"{number} {kind}".strip() for number, kind in routes.items() if number not in have]
+    short = expected - len(records)
+    return [f"{short} routes; give --routes to name them"] if short > 0 else []
+
+
+def _count_warning(records: Sequence[RouteRecord], expected: int) -> list[str]:
+    if len(records) < expected:
+        short = expected - len(records)
+        return [f"INCOMPLETE: {short} of {expected} routes have no record and count as zero"]
+    if len(records) > expected:
+        return [
+            f"{len(records)} records for {expected} routes: the sums are divided by {expected}, "
+            "so scores are too high. Score each seed on its own."
+        ]
+    return []
+
+
+def _abilities(
+    records: Sequence[RouteRecord], good: Sequence[bool], routes: Mapping[int, str] | None
+) -> tuple[dict[str, float] | None, dict[str, list[float]], list[str]]:
+    """Successes in percent by ability, their intervals, and a note; missing routes are left out."""
+    if routes is None:
+        return None, {}, []
+    out: dict[str, float] = {}
+    bounds: dict[str, list[float]] = {}
+    for name, types in ABILITIES.items():
+        hits = [
+            success
+            for record, success in zip(records, good, strict=True)
+            if record.number is not None and routes[record.number] in types
+        ]
+        out[name] = 100.0 * float(np.mean(hits)) if hits else math.nan
+        bounds[name] = ends(wilson(sum(hits), len(hits)).scaled(100.0))
+    out["mean"] = float(np.mean(list(out.values())))
+    return out, bounds, [_second_chance(records, good, routes)]
+
+
+def _second_chance(
+    records: Sequence[RouteRecord], good: Sequence[bool], routes: Mapping[int, str]
+) -> str:
+    """What the missing map can change: failed routes that obeyed their lights and stop signs."""
+    open_cases = [
+        record.source
+        for record, success in zip(records, good, strict=True)
+        if not success
+        and record.number is not None
+        and routes[record.number] in ABILITIES["Traffic_Signs"]
+        and not record.messages("red_light")
+        and not record.messages("stop_infraction")
+    ]
+    if not open_cases:
+        return "note: Traffic_Signs is exact: no failed route could gain from the junction rule"
+    return (
+        "note: Traffic_Signs is a lower bound: failed routes also count if they passed the first "
+        f"junction lawfully, which needs the town's map; open: {listed(open_cases)}"
+    )
