@@ -173,7 +173,7 @@ def _follow_ground(row: Any, model: Any, ground: Ground, tilt: float, dt_s: floa
     if row["settled"] and -_LOST_BELOW_M < gap < 0.5:
         step = max(_SETTLE_MPS, 0.7 * abs(row["v_long"]) + 0.5) * dt_s
         row["z"] -= min(max(gap, -step), step)
-    elif gap < -_LOST_BELOW_M or gap > 0.0:
+    elif gap < -_LOST_BELOW_M or gap > 0.0 or (row["vz"] > 0.0 and not row["settled"]):
         _fall(row, gap, dt_s)
     else:
         row["z"] = height

@@ -450,3 +450,18 @@ def test_a_run_repeats_bit_for_bit(make_world) -> None:
         world.tick(50)
         runs.append(car.tobytes())
     assert runs[0] == runs[1]
+
+
+def test_an_upward_impulse_throws_the_car_up_and_it_lands(make_world) -> None:
+    world = make_world()
+    car = world.car(0.0)
+    world.move()
+    car["imp_z"] = 10.0 * car["mass"]
+    heights = []
+    for _ in range(60):
+        world.move()
+        heights.append(float(car["z"]))
+    # 10 m/s upwards: 10^2 / (2 * 9.81) m high, back after two seconds.
+    assert max(heights) == pytest.approx(5.1, abs=0.6)
+    assert heights[-1] == 0.0
+    assert _still(car)
