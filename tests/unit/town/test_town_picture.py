@@ -9,19 +9,19 @@ from jaywalk.town.scenery import KINDS, SCENERY, Shape
 from jaywalk.town.town import Town
 
 
-def _pixels(town: Town) -> np.ndarray:
+def _pixels(town: Town, *, scenery: bool = True) -> np.ndarray:
     """A picture of 1 pixel per 0.2 m, without frame."""
     figure = Figure(figsize=(4, 2), dpi=100)
     canvas = FigureCanvasAgg(figure)
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
-    town_axes(town, ax, window_m=(0.0, -20.0, 80.0, 20.0))
+    town_axes(town, ax, window_m=(0.0, -20.0, 80.0, 20.0), scenery=scenery)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[:, :, :3].astype(int)
 
 
 def test_colours_lie_where_the_town_is(street):
-    picture = _pixels(street)
+    picture = _pixels(street, scenery=False)
 
     def at(x, y):
         return picture[int((y + 20) * 5), int(x * 5)]
