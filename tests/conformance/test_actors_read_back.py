@@ -166,7 +166,9 @@ def test_batch_spawns_runs_follow_ups_and_destroys(scene: Scene) -> None:
     scene.tick(30)
     assert all(car.get_control().throttle == pytest.approx(0.9) for car in cars)
     assert all(car.get_velocity().length() > 1.0 for car in cars)
-    results = scene.client.apply_batch_sync([Destroy(car) for car in cars] + [Destroy(999999)], True)
+    results = scene.client.apply_batch_sync(
+        [Destroy(car) for car in cars] + [Destroy(999999)], True
+    )
     assert [result.has_error() for result in results] == [False] * 5 + [True]
     left = {actor.id for actor in scene.world.get_actors()}
     assert not left & {car.id for car in cars}

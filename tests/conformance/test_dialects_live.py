@@ -44,7 +44,9 @@ def wheel15() -> str:
     if _works(str(python), _IMPORT):
         return str(python)
     for interpreter in _interpreters():
-        if not _works(interpreter, "import sys; sys.exit(sys.version_info[:2] not in ((3, 8), (3, 10)))"):
+        if not _works(
+            interpreter, "import sys; sys.exit(sys.version_info[:2] not in ((3, 8), (3, 10)))"
+        ):
             continue
         steps = [
             [interpreter, "-m", "venv", "--clear", str(folder)],

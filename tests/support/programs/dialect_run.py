@@ -40,7 +40,9 @@ def drive(client, world):
         sensor.listen(box.put)
         sensors.append(sensor)
         boxes[name] = box
-    hit = world.spawn_actor(library.find("sensor.other.collision"), carla.Transform(), attach_to=car)
+    hit = world.spawn_actor(
+        library.find("sensor.other.collision"), carla.Transform(), attach_to=car
+    )
     hits = queue.Queue()
     hit.listen(lambda event: hits.put((event.other_actor.type_id, event.other_actor.attributes)))
     for _ in range(10):
@@ -52,7 +54,9 @@ def drive(client, world):
         out[name] = data.frame == frame
         if name.endswith("gnss"):
             geo = road.transform_to_geolocation(car.get_location())
-            out["gnss_error"] = abs(data.latitude - geo.latitude) + abs(data.longitude - geo.longitude)
+            out["gnss_error"] = abs(data.latitude - geo.latitude) + abs(
+                data.longitude - geo.longitude
+            )
             out["latitude"], out["map_latitude"] = data.latitude, geo.latitude
             out["location_y"] = car.get_location().y
     out["role"] = car.attributes["role_name"]
