@@ -131,7 +131,8 @@ def test_hostile_batches(server: LiveServer, bystander: Bystander) -> None:
         for _ in range(1000):
             commands: Any = [
                 rng.choice([
-                    rng.choice(JUNK), [rng.choice(JUNK)], [[rng.randrange(-2, 25), rng.choice(JUNK)]],
+                    rng.choice(JUNK), [rng.choice(JUNK)],
+                    [[rng.randrange(-2, 25), rng.choice(JUNK)]],
                     [[rng.randrange(25), [rng.choice(JUNK) for _ in range(4)]]],
                     [[0, [rng.choice(JUNK) for _ in range(6)]]],
                 ])
@@ -143,8 +144,8 @@ def test_hostile_batches(server: LiveServer, bystander: Bystander) -> None:
 def test_frames_that_are_no_requests(server: LiveServer, bystander: Bystander) -> None:
     rng = random.Random(3)
     shapes: list[Any] = [
-        [], [0], [0, 1], [0, 1, "version"], [1, 1, None, 1], [2, "version", []], {}, 7, "hello", None,
-        [0, -1, "version", [[False]]], [0, 2**64 - 1, "version", [[False]]], [0, 1, 5, []],
+        [], [0], [0, 1], [0, 1, "version"], [1, 1, None, 1], [2, "version", []], {}, 7, "hello",
+        None, [0, -1, "version", [[False]]], [0, 2**64 - 1, "version", [[False]]], [0, 1, 5, []],
         [0, "x", "version", []], [0, 1, "version", None], [0, 1, "version", {}], [0, 1, None, None],
         [0, 1, "version", []], [0, 1.5, "version", [[False]]], [[0, 1, "version", []]],
         [0, 1, ["version"], [[False]]], [0, 1, {"a": []}, [[False]]],

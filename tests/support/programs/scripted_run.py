@@ -63,13 +63,13 @@ def main():
                       record.get_angular_velocity()]  # fmt: skip
             numbers = [n for v in values for n in (v.x, v.y, v.z)]
             turn = pose.rotation
-            digest.update(
-                struct.pack("<I15d", record.id, *numbers, turn.pitch, turn.yaw, turn.roll)
-            )
+            numbers += [turn.pitch, turn.yaw, turn.roll]
+            digest.update(struct.pack("<I15d", record.id, *numbers))
     end = world.get_snapshot()
     moved = [start[i].distance(end.find(i).get_transform().location) for i in ids]
-    print(json.dumps({"hash": digest.hexdigest(), "vehicles": len(vehicles),
-                      "walkers": len(walkers), "moved": sum(d > 3.0 for d in moved)}), flush=True)  # fmt: skip
+    result = {"hash": digest.hexdigest(), "vehicles": len(vehicles), "walkers": len(walkers)}
+    result["moved"] = sum(d > 3.0 for d in moved)
+    print(json.dumps(result), flush=True)
 
 
 main()

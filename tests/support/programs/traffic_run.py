@@ -1,4 +1,7 @@
-"""Traffic Manager run: PORT SECONDS CARS TM_PORT -> one JSON line. A process of its own, because it may hang."""
+"""Traffic Manager run: PORT SECONDS CARS TM_PORT -> one JSON line.
+
+A process of its own, because it may hang.
+"""
 
 import json
 import math
@@ -87,9 +90,9 @@ def main():
         keys = sorted(shapes)
         for i, first in enumerate(keys):
             for second in keys[i + 1 :]:
-                if math.dist(last[first], last[second]) < 14.0:
-                    if overlap(shapes[first], shapes[second]):
-                        now.add((first, second))
+                near = math.dist(last[first], last[second]) < 14.0
+                if near and overlap(shapes[first], shapes[second]):
+                    now.add((first, second))
         collisions += len(now - touching)
         touching = now
     client.apply_batch_sync([carla.command.DestroyActor(key) for key in ids], True)

@@ -97,8 +97,8 @@ class RpcClient:
                 if len(self.outgoing) > _MESSAGE_LIMIT_BYTES and not self.flush():
                     return False
         except Exception as problem:
-            # Whatever bytes do to the parser (a map whose key is a list raises TypeError, say),
-            # they cost their sender its connection and nobody else anything.
+            # Whatever bytes do to the parser (a list as a key raises TypeError, say), they
+            # cost their sender its connection and nobody else anything.
             log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
             return False
         return self.flush()
