@@ -105,8 +105,22 @@ def test_integer_attributes_may_be_written_as_floats(scene: Scene) -> None:
 
 def test_every_sensor_of_the_examples_exists(scene: Scene) -> None:
     library = {b.id for b in scene.world.get_blueprint_library().filter("sensor.*")}
-    wanted = """camera.rgb camera.depth camera.semantic_segmentation camera.instance_segmentation
-        camera.dvs camera.optical_flow camera.normals camera.cosmos_visualization lidar.ray_cast
-        lidar.ray_cast_semantic other.radar other.collision other.lane_invasion other.obstacle
-        other.imu other.gnss""".split()
+    wanted = [
+        "camera.rgb",
+        "camera.depth",
+        "camera.semantic_segmentation",
+        "camera.instance_segmentation",
+        "camera.dvs",
+        "camera.optical_flow",
+        "camera.normals",
+        "camera.cosmos_visualization",
+        "lidar.ray_cast",
+        "lidar.ray_cast_semantic",
+        "other.radar",
+        "other.collision",
+        "other.lane_invasion",
+        "other.obstacle",
+        "other.imu",
+        "other.gnss",
+    ]
     assert {f"sensor.{name}" for name in wanted} <= library

@@ -120,8 +120,13 @@ def test_building_stops_a_car_and_is_named_static(scene: Scene) -> None:
     assert events
     assert events[0].other_actor.type_id.startswith("static.")
     assert car.get_velocity().length() < 3.0
-    inside = np.array([car.get_location().x - box.location.x, car.get_location().y - box.location.y])
-    assert abs(inside @ side) > box.extent.x - 0.5 or events[0].other_actor.type_id != "static.building"
+    inside = np.array(
+        [car.get_location().x - box.location.x, car.get_location().y - box.location.y]
+    )
+    assert (
+        abs(inside @ side) > box.extent.x - 0.5
+        or events[0].other_actor.type_id != "static.building"
+    )
 
 
 def test_collisions_can_be_switched_off(scene: Scene) -> None:

@@ -38,9 +38,7 @@ def test_every_light_belongs_to_a_landmark_with_stop_lines(
         assert found.id == light.id
 
 
-def test_lights_of_a_junction_are_one_group(
-    scene: Scene, lights: list[carla.TrafficLight]
-) -> None:
+def test_lights_of_a_junction_are_one_group(scene: Scene, lights: list[carla.TrafficLight]) -> None:
     grouped = 0
     for light in lights:
         group = {member.id for member in light.get_group_traffic_lights()}
@@ -112,7 +110,11 @@ def test_times_read_back_and_apply_to_the_running_phase(
     light.set_yellow_time(1.0)
     light.set_red_time(0.5)
     scene.tick()
-    assert (light.get_green_time(), light.get_yellow_time(), light.get_red_time()) == (2.0, 1.0, 0.5)
+    assert (light.get_green_time(), light.get_yellow_time(), light.get_red_time()) == (
+        2.0,
+        1.0,
+        0.5,
+    )
     assert light.get_elapsed_time() == pytest.approx(before + DELTA_S, abs=1e-3)
     ticks = scene.until(lambda: light.get_state() == State.Yellow, 60)
     assert ticks * DELTA_S == pytest.approx(2.0 - before, abs=0.15)
@@ -124,9 +126,7 @@ def test_times_read_back_and_apply_to_the_running_phase(
     scene.tick()
 
 
-def test_set_state_survives_with_long_times(
-    scene: Scene, lights: list[carla.TrafficLight]
-) -> None:
+def test_set_state_survives_with_long_times(scene: Scene, lights: list[carla.TrafficLight]) -> None:
     """Scenarios set a state, then make all three times huge, without freezing."""
     light = next(one for one in lights if one.get_state() == State.Red)
     group = light.get_group_traffic_lights()
@@ -156,9 +156,7 @@ def test_freezing_stops_every_light(scene: Scene, lights: list[carla.TrafficLigh
     scene.tick(int(16.0 / DELTA_S))
     after = [light.get_state() for light in lights]
     assert after[3] == State.Off
-    assert [s for i, s in enumerate(after) if i != 3] == [
-        s for i, s in enumerate(before) if i != 3
-    ]
+    assert [s for i, s in enumerate(after) if i != 3] == [s for i, s in enumerate(before) if i != 3]
     lights[0].freeze(False)
     scene.tick()
     assert not any(light.is_frozen() for light in lights)

@@ -52,11 +52,22 @@ def test_all_settings_survive_a_round_trip(scene: Scene) -> None:
 
 
 def test_weather_survives_a_round_trip(scene: Scene) -> None:
-    names = (
-        "cloudiness precipitation precipitation_deposits wind_intensity sun_azimuth_angle "
-        "sun_altitude_angle fog_density fog_distance fog_falloff wetness scattering_intensity "
-        "mie_scattering_scale rayleigh_scattering_scale dust_storm"
-    ).split()
+    names = [
+        "cloudiness",
+        "precipitation",
+        "precipitation_deposits",
+        "wind_intensity",
+        "sun_azimuth_angle",
+        "sun_altitude_angle",
+        "fog_density",
+        "fog_distance",
+        "fog_falloff",
+        "wetness",
+        "scattering_intensity",
+        "mie_scattering_scale",
+        "rayleigh_scattering_scale",
+        "dust_storm",
+    ]
     wanted = {name: 1.5 + 0.25 * index for index, name in enumerate(names)}
     assert len(wanted) == 14
     scene.world.set_weather(carla.WeatherParameters(**wanted))

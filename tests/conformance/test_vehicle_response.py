@@ -116,9 +116,7 @@ def test_full_brake_stops_as_the_table_says(
 
 
 @pytest.mark.parametrize("steer", [0.1, 0.3, -0.3, 1.0])
-def test_steering_gives_the_fitted_curvature(
-    road: Scene, car: carla.Vehicle, steer: float
-) -> None:
+def test_steering_gives_the_fitted_curvature(road: Scene, car: carla.Vehicle, steer: float) -> None:
     speed = 10.0 if abs(steer) < 0.5 else 4.0
     set_speed(road, car, speed)
     car.enable_constant_velocity(carla.Vector3D(x=speed / KMH))

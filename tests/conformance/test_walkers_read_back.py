@@ -76,7 +76,7 @@ def test_jump_leaves_the_ground_and_returns(scene: Scene) -> None:
 
 
 def test_ai_walkers_follow_the_mesh_to_their_goals(scene: Scene) -> None:
-    people, controllers, goals, starts = [], [], [], []
+    people, goals, starts = [], [], []
     scene.world.set_pedestrians_cross_factor(0.3)
     for _ in range(40):
         if len(people) == 12:
@@ -89,10 +89,9 @@ def test_ai_walkers_follow_the_mesh_to_their_goals(scene: Scene) -> None:
             people.append(person)
         scene.tick()
     assert len(people) == 12
-    for person in people:
-        controllers.append(
-            scene.spawn("controller.ai.walker", carla.Transform(), person, settle=1)
-        )
+    controllers = [
+        scene.spawn("controller.ai.walker", carla.Transform(), person) for person in people
+    ]
     for person, controller in zip(people, controllers, strict=True):
         assert controller.parent.id == person.id
         controller.start()
@@ -124,7 +123,9 @@ def test_ai_walkers_follow_the_mesh_to_their_goals(scene: Scene) -> None:
     assert outside <= 0.05 * tracks[::40].shape[0] * len(people)
     closer = 0
     for start, goal, end in zip(starts, goals, tracks[-1], strict=True):
-        closer += np.linalg.norm(end[:2] - xyz(goal)[:2]) < np.linalg.norm(start[:2] - xyz(goal)[:2])
+        closer += np.linalg.norm(end[:2] - xyz(goal)[:2]) < np.linalg.norm(
+            start[:2] - xyz(goal)[:2]
+        )
     assert closer >= 8
     for controller in controllers:
         controller.stop()

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,10 +43,11 @@ class LiveServer:
     """``jaywalk serve`` on a free port."""
 
     def __init__(self, *options: str) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed by stop)
         self.process = subprocess.Popen(
             serve_command("--port", "0", *options),
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._errors,
             text=True,
             env=environment(),
             preexec_fn=_die_with_parent,
@@ -53,8 +55,9 @@ class LiveServer:
         self.ready_line = self._read_ready_line()
         match = _READY.match(self.ready_line)
         if match is None:
+            said = self.errors()
             self.stop()
-            raise AssertionError(f"no ready line from the server: {self.ready_line!r}")
+            raise AssertionError(f"no ready line from the server: {self.ready_line!r}; {said}")
         self.town, self.host = match.group(1), match.group(2)
         self.port = int(match.group(3))
 
@@ -69,6 +72,11 @@ class LiveServer:
     @property
     def alive(self) -> bool:
         return self.process.poll() is None
+
+    def errors(self) -> str:
+        """The end of what it wrote to stderr."""
+        self._errors.seek(0)
+        return self._errors.read()[-4000:]
 
     def resident_mb(self) -> float:
         """Resident memory of the server process."""
@@ -86,6 +94,7 @@ class LiveServer:
         code = self.process.wait(10.0)
         if self.process.stdout is not None:
             self.process.stdout.close()
+        self._errors.close()
         return code
 
 

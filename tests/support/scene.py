@@ -140,7 +140,10 @@ def forward(yaw_deg: float) -> np.ndarray:
 
 def straight_road(length_m: float = 2000.0, speed_kmh: int = 50) -> str:
     """OpenDRIVE text of one flat straight road with a lane and a sidewalk each way."""
-    lane = '<lane id="{0}" type="{1}" level="false"><width sOffset="0" a="{2}" b="0" c="0" d="0"/></lane>'
+    lane = (
+        '<lane id="{0}" type="{1}" level="false">'
+        '<width sOffset="0" a="{2}" b="0" c="0" d="0"/></lane>'
+    )
     left = lane.format(2, "sidewalk", 2.0) + lane.format(1, "driving", 3.5)
     right = lane.format(-1, "driving", 3.5) + lane.format(-2, "sidewalk", 2.0)
     return f"""<?xml version="1.0"?>
@@ -151,5 +154,6 @@ def straight_road(length_m: float = 2000.0, speed_kmh: int = 50) -> str:
 <planView><geometry s="0" x="0" y="0" hdg="0" length="{length_m}"><line/></geometry></planView>
 <elevationProfile><elevation s="0" a="0" b="0" c="0" d="0"/></elevationProfile>
 <lateralProfile/><lanes><laneSection s="0"><left>{left}</left>
-<center><lane id="0" type="none" level="false"/></center><right>{right}</right></laneSection></lanes>
+<center><lane id="0" type="none" level="false"/></center><right>{right}</right>
+</laneSection></lanes>
 </road></OpenDRIVE>"""

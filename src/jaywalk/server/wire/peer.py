@@ -36,7 +36,8 @@ def _socket_inode(peer_port: int, local_port: int) -> str | None:
         for line in lines:
             fields = line.split()
             if fields[1].endswith(ends[0]) and fields[2].endswith(ends[1]):
-                return fields[9]
+                # A peer that has closed already has inode 0: no process holds it.
+                return fields[9] if fields[9] != "0" else None
     return None
 
 
