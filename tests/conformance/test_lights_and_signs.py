@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import carla
 import numpy as np
 import pytest
@@ -85,7 +87,7 @@ def test_phases_run_green_yellow_red_then_the_next_approach(
                 runs[-1] = (state, runs[-1][1] + 1)
             else:
                 runs.append((state, 1))
-        for (state, length), (after, _) in zip(runs[1:-1], runs[2:], strict=False):
+        for (state, length), (after, _) in pairwise(runs[1:]):
             order = {State.Green: State.Yellow, State.Yellow: State.Red, State.Red: State.Green}
             assert after == order[state]
             if state != State.Red:

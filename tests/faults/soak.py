@@ -1,6 +1,9 @@
 """Soak a server: spawn, drive, listen, destroy for many ticks; prints JSON.
 
 python tests/faults/soak.py [--ticks 100000]
+
+Run it with a warm kernel cache: a server that had to compile holds hundreds of megabytes of freed
+compiler memory, in which a leak would not show.
 """
 
 from __future__ import annotations
