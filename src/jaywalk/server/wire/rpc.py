@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,9 @@ log = logging.getLogger("jaywalk.rpc")
 
 _MESSAGE_LIMIT_BYTES: Final = 64 * 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
+# A client that does not read its answers is not answered further until it does.
+_UNREAD_LIMIT_BYTES: Final = 4 * 1024 * 1024
+_SLICE_S: Final = 0.004
 _REQUEST, _RESPONSE = 0, 1
 
 
@@ -66,6 +70,8 @@ class RpcClient:
         self.address = address
         self.dialect = dialect
         self.outgoing = bytearray()
+        self.interest = (True, False)  # what the event loop watches: reading, writing
+        self.has_backlog = False  # bytes were fed that have not been looked at
         self._packer = msgpack.Packer(use_bin_type=True)
         self._unpacker = self._new_unpacker()
 
@@ -78,8 +84,13 @@ class RpcClient:
             max_buffer_size=_MESSAGE_LIMIT_BYTES,
         )
 
-    def read(self, server: CarlaServer) -> bool:
-        """Take what has arrived and answer it. False when the connection is to be closed."""
+    @property
+    def can_work(self) -> bool:
+        """Whether requests wait and their sender takes the answers."""
+        return self.has_backlog and len(self.outgoing) < _UNREAD_LIMIT_BYTES
+
+    def read(self) -> bool:
+        """Take what has arrived. False when the connection is to be closed."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -90,12 +101,27 @@ class RpcClient:
             return False
         try:
             self._unpacker.feed(data)
-            for message in self._unpacker:
-                if not self._answer(server, message):
+        except (ValueError, msgpack.UnpackException) as problem:
+            log.warning("closing %s:%d: message too long (%s)", *self.address, problem)
+            return False
+        self.has_backlog = True
+        return True
+
+    def work(self, server: CarlaServer) -> bool:
+        """Answer requests for a slice of time, so that a flood of them starves nobody else.
+
+        Returns False when the connection is to be closed.
+        """
+        until = time.monotonic() + _SLICE_S
+        try:
+            while self.can_work:
+                message = next(self._unpacker, None)
+                if message is None:
+                    self.has_backlog = False
+                elif not self._answer(server, message):
                     return False
-                # Not only at the end: one read may hold thousands of requests with large answers.
-                if len(self.outgoing) > _MESSAGE_LIMIT_BYTES and not self.flush():
-                    return False
+                elif time.monotonic() > until:
+                    break
         except Exception as problem:
             # Whatever bytes do to the parser (a list as a key raises TypeError, say), they
             # cost their sender its connection and nobody else anything.
@@ -124,7 +150,7 @@ class RpcClient:
         return True
 
     def flush(self) -> bool:
-        """Send what is ready. False when the connection is broken or its reader never reads."""
+        """Send what is ready. False when the connection is broken."""
         if self.outgoing:
             try:
                 sent = self.sock.send(self.outgoing)
@@ -133,7 +159,7 @@ class RpcClient:
             except OSError:
                 return False
             del self.outgoing[:sent]
-        return len(self.outgoing) <= _MESSAGE_LIMIT_BYTES
+        return True
 
 
 def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> Any:

@@ -48,6 +48,7 @@ class CarlaServer:
         self._epoll = select.epoll()
         self._on_event: dict[int, Callable[[int], None]] = {}
         self._clients: dict[int, RpcClient] = {}
+        self._backlogged: set[RpcClient] = set()  # their requests did not fit into their slice
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._expected_streams: dict[int, float] = {}  # token handed out, nobody connected yet
         self._listeners: list[socket.socket] = []
@@ -99,8 +100,8 @@ class CarlaServer:
                 self._epoll.unregister(descriptor)
         sock.close()
 
-    def _set_interest(self, sock: socket.socket, wants_to_write: bool) -> None:
-        events = select.EPOLLIN | (select.EPOLLOUT if wants_to_write else 0)
+    def _set_interest(self, sock: socket.socket, reads: bool, writes: bool) -> None:
+        events = (select.EPOLLIN if reads else 0) | (select.EPOLLOUT if writes else 0)
         with contextlib.suppress(OSError):
             self._epoll.modify(sock.fileno(), events)
 
@@ -131,13 +132,25 @@ class CarlaServer:
         if events & select.EPOLLOUT:
             alive = client.flush()
         if alive and events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
-            alive = client.read(self)
-        if not alive:
+            alive = client.read()
+        self._answer(client, alive)
+
+    def _answer(self, client: RpcClient, alive: bool = True) -> None:
+        """Let a client's requests run for a slice, and watch its socket for what it needs next."""
+        if not (alive and client.work(self)):
             self._clients.pop(client.sock.fileno(), None)
+            self._backlogged.discard(client)
             self.traffic_managers.forget_owner(client)
             self._unwatch(client.sock)
-        elif client.outgoing or events & select.EPOLLOUT:
-            self._set_interest(client.sock, bool(client.outgoing))
+            return
+        if client.has_backlog:
+            self._backlogged.add(client)
+        else:
+            self._backlogged.discard(client)
+        interest = (not client.has_backlog, bool(client.outgoing))
+        if interest != client.interest:
+            client.interest = interest
+            self._set_interest(client.sock, *interest)
 
     # -- streams ---------------------------------------------------------------------------------
 
@@ -161,7 +174,7 @@ class CarlaServer:
         if events & select.EPOLLOUT:
             alive = subscriber.flush()
             if alive and not subscriber.pending:
-                self._set_interest(subscriber.sock, False)
+                self._set_interest(subscriber.sock, True, False)
         if alive and events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
             try:
                 data = subscriber.sock.recv(4)
@@ -202,7 +215,7 @@ class CarlaServer:
         if not subscriber.push(payload):
             self._drop_subscriber(subscriber)
         elif subscriber.pending:
-            self._set_interest(subscriber.sock, True)
+            self._set_interest(subscriber.sock, True, True)
 
     def dialects_listening(self, stream_id: int) -> set[Dialect]:
         """Dialects of the readers of a stream (empty when nobody listens)."""
@@ -237,6 +250,9 @@ class CarlaServer:
                 handler = self._on_event.get(descriptor)
                 if handler is not None:
                     handler(events)
+            for client in sorted(self._backlogged, key=lambda each: each.sock.fileno()):
+                if client.can_work:
+                    self._answer(client)
             now = time.monotonic()
             self.traffic_managers.watch(now)
             if not self.episode.settings.synchronous_mode and now >= self._next_free_run_s:
@@ -245,6 +261,8 @@ class CarlaServer:
 
     def _sleep_s(self) -> float:
         now = time.monotonic()
+        if any(client.can_work for client in self._backlogged):
+            return 0.0
         waits = [_IDLE_POLL_S]
         if not self.episode.settings.synchronous_mode:
             waits.append(max(0.0, self._next_free_run_s - now))

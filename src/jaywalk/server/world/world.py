@@ -108,6 +108,7 @@ class World:
     def _add(self, kind: Kind, type_id: str) -> Actor:
         row = self.columns.take_row()
         actor = Actor(id=next(self._ids), row=row, kind=kind, type_id=type_id)
+        self.last_id = actor.id
         self.columns.id[row] = actor.id
         self.columns.kind[row] = kind
         self.columns.parent_row[row] = -1
@@ -354,7 +355,9 @@ class World:
         columns.dir_x[row], columns.dir_y[row], columns.dir_z[row] = direction
         columns.walk_speed[row] = speed
         columns.jump[row] = jump
-        columns.ai[row] = 0
+        if columns.ai[row]:
+            # The client's navigation had switched physics off; whoever controls now walks again.
+            columns.ai[row], columns.physics[row] = 0, 1
 
     def set_walker_state(self, actor: Actor, pose: Transform, speed: float) -> None:
         """Where the client's navigation wants a walker: z is the ground, the origin mid-body."""

@@ -231,10 +231,24 @@ def set_autopilot(server: CarlaServer, client: RpcClient, actor_id: Any, enabled
 @rpc("get_actor_bounding_box")
 def bounding_box(server: CarlaServer, client: RpcClient, actor_id: Any) -> Encoded:
     """Box in the actor's frame; asked hundreds of times per tick, so kept encoded."""
-    actor = server.episode.world.actor(integer(actor_id))
+    actor = server.episode.world.actors.get(integer(actor_id))
+    if actor is None:
+        return _box_of_the_gone(server, actor_id)
     if actor.box_body is None:
         actor.box_body = msgpack.packb(ok(encode_box(actor.box_centre, actor.box_extent, actor.id)))
     return Encoded(actor.box_body)
+
+
+def _box_of_the_gone(server: CarlaServer, actor_id: int) -> Encoded:
+    """Box of an actor that was destroyed.
+
+    The Traffic Manager may ask in the tick in which somebody destroys a car, and an error would end
+    its whole process. Any box that is not zero makes the client use the one it knows.
+    """
+    if not 0 < actor_id <= server.episode.world.last_id:
+        raise WireError(f"actor {actor_id} does not exist")
+    body: bytes = msgpack.packb(ok(encode_box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), actor_id)))
+    return Encoded(body)
 
 
 @rpc("get_actor_component_names")
