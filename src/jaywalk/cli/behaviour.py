@@ -11,9 +11,10 @@ import typer
 from numpy.typing import NDArray
 
 from jaywalk.behaviour.agree import agreement_report
+from jaywalk.behaviour.baselines import BASELINES, predict_risk
 from jaywalk.behaviour.counts import count_samples, is_pinned, samples_digest, task_samples
 from jaywalk.behaviour.factors import group_by_factors
-from jaywalk.behaviour.load import load_for
+from jaywalk.behaviour.load import load_dataset, load_for
 from jaywalk.behaviour.predictions import read_exclusions, read_predictions
 from jaywalk.behaviour.sampling import draw_samples
 from jaywalk.behaviour.scoring import (
@@ -205,6 +206,55 @@ def agreement(
     _, actions = read_predictions(action, done, drawn, excluded)
     report = agreement_report(kept, intentions, actions)
     print_json(report) if as_json else print_agreement(report)
+
+
+@app.command()
+def baseline(
+    dataset: DatasetName,
+    annotations: Annotations,
+    out: Annotated[Path, typer.Option(help="CSV file to write, with sample ids.")],
+    model: Annotated[
+        str, typer.Option(help="constant-velocity or last-state.")
+    ] = "constant-velocity",
+    split: Split = "test",
+) -> None:
+    """Write the risk that a model without parameters predicts, to be scored or beaten.
+
+    Example: jaywalk behaviour baseline --dataset jaad --annotations JAAD --out cv.csv
+    """
+    if model not in BASELINES:
+        raise typer.BadParameter(f"'{model}' is no baseline; expected {' or '.join(BASELINES)}.")
+    task = find_task("risk", dataset)
+    data = load_for(task, annotations, splits=(_check_split(split),))
+    drawn = draw_samples(data, task, split)
+    probabilities = predict_risk(data, drawn, model)
+    columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
+    drawn.select("sample_id").with_columns(**columns).write_csv(out)
+    typer.echo(f"{model}: {drawn.height} rows written to {out}")
+    typer.echo(f"next: jaywalk behaviour score --task risk --dataset {dataset} --predictions {out}")
+
+
+@app.command()
+def regions(
+    dataset: DatasetName,
+    annotations: Annotations,
+    video: Annotated[str, typer.Option(help="For example video_0005, or set03/video_0019.")],
+    frame: Annotated[int, typer.Option(help="Number of the frame.")],
+    png: Annotated[Path, typer.Option(help="Picture to write.")],
+    picture: Annotated[
+        Path | None, typer.Option(help="The frame itself, if you have the clips.")
+    ] = None,
+) -> None:
+    """Draw the regions of the risk task over a frame.
+
+    Example: jaywalk behaviour regions --dataset jaad --annotations JAAD --video video_0005
+    --frame 60 --png regions.png
+    """
+    from jaywalk.behaviour.regions_picture import draw_regions
+
+    data = load_dataset(dataset, annotations, with_scene=False)
+    n_people = draw_regions(data, video, frame, png, picture)
+    typer.echo(f"{video} frame {frame}: {n_people} people; picture written to {png}")
 
 
 def _check_split(split: str) -> str:

@@ -165,19 +165,7 @@ def _build(raw: _Raw, videos: list[str], splits: dict[str, tuple[str, ...]]) -> 
     for video in videos:
         name = f"annotations/{video}.xml"
         parsed = read_cvat(raw.annotations.pop(video), name)
-        meta = parsed.meta
-        video_rows.append(
-            {
-                "video": video,
-                "width_px": optional_int(meta, "width", name),
-                "height_px": optional_int(meta, "height", name),
-                "n_frames": optional_int(meta, "size", name),
-                "time_of_day": meta.get("time_of_day"),
-                "weather": meta.get("weather"),
-                "location": meta.get("location"),
-                "road_type": raw.road_types.get(video),
-            }
-        )
+        video_rows.append(_video(video, parsed.meta, raw.road_types.get(video)))
         tracks = {
             track.object_id: track
             for track in parsed.tracks
@@ -204,6 +192,20 @@ def _build(raw: _Raw, videos: list[str], splits: dict[str, tuple[str, ...]]) -> 
         tables["videos"], tables["pedestrians"], tables["boxes"], orphans, tables["scene"]
     )
     return BehaviourData(dataset="jaad", splits=splits, defects=defects, **tables)
+
+
+def _video(video: str, meta: dict[str, str], road_type: str | None) -> dict[str, object]:
+    name = f"annotations/{video}.xml"
+    return {
+        "video": video,
+        "width_px": optional_int(meta, "width", name),
+        "height_px": optional_int(meta, "height", name),
+        "n_frames": optional_int(meta, "size", name),
+        "time_of_day": meta.get("time_of_day"),
+        "weather": meta.get("weather"),
+        "location": meta.get("location"),
+        "road_type": road_type,
+    }
 
 
 def _ids(pedestrians: pl.DataFrame, video: str) -> set[str]:

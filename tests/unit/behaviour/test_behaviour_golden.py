@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from jaywalk.behaviour.baselines import predict_risk
 from jaywalk.behaviour.counts import count_samples
 from jaywalk.behaviour.factors import group_by_factors
 from jaywalk.behaviour.load import load_dataset
@@ -138,6 +139,34 @@ def test_pie_intention(pie):
     score = build_score(*released(pie, "intention", LOST))
     assert_values(score, INTENTION)
     assert printed_alike(INTENTION) == set(INTENTION)
+
+
+def test_constant_velocity_beats_pedformer_on_jaad_risk(jaad):
+    task, samples, pedformer = released(jaad, "risk")
+    moving = predict_risk(jaad, samples, "constant-velocity")
+    values = build_score(task, samples, moving).values()
+    anchors = {
+        "base.map": 0.419,
+        "base.bacc": 0.475,
+        "base.auc": 0.893,
+        "base.acc": 0.543,
+        "weighted.acc": 0.496,
+        "base.prec": 0.467,
+        "base.f1": 0.466,
+        "weighted.f1": 0.467,
+        "soft.acc": 0.651,
+        "soft.f1": 0.539,
+        "hard.acc": 0.311,
+        "hard.f1": 0.302,
+    }
+    assert {name: round(values[name], 3) for name in anchors} == anchors
+    still = build_score(task, samples, predict_risk(jaad, samples, "last-state")).values()
+    assert still["base.acc"] == pytest.approx(0.281, abs=5e-4)
+    found = compare_report(task, samples, pedformer, moving, Bootstrap())["difference"]["base"]
+    # Intervals found with other draws: bAcc 0.046 to 0.105, F1 0.029 to 0.091.
+    assert found["bacc_ci"] == pytest.approx([0.046, 0.105], abs=0.005)
+    assert found["f1_ci"] == pytest.approx([0.029, 0.091], abs=0.005)
+    assert found["acc_ci"][0] < 0 < found["acc_ci"][1]
 
 
 def test_table_one(jaad, pie):

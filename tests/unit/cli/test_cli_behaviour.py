@@ -7,7 +7,7 @@ from behaviour_files import jaad_files, pie_files, write_folder
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
-from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 
 
 def run(*arguments):
@@ -148,3 +148,27 @@ def test_errors_say_what_to_do(place):
         run("score", *task(place, "action", "pie"), "--predictions", place / "a.csv")
     wrong = run("score", *task(place), "--predictions", place / "a.csv", "--split", "x")
     assert wrong.exit_code == 2
+
+
+def test_baseline_goes_out_and_comes_back(place, tmp_path):
+    out = tmp_path / "cv.csv"
+    made = run("baseline", "--dataset", "jaad", "--annotations", place / "JAAD", "--out", out)
+    assert made.exit_code == 0
+    result = run("score", *task(place, "risk"), "--predictions", out, "--json", "--resamples", 0)
+    report = json.loads(result.stdout)
+    assert report["n_samples"] == 20
+    assert "acc_ci" not in report["base"]
+    wrong = run("baseline", *task(place)[2:], "--out", out, "--model", "oracle")
+    assert wrong.exit_code == 2
+
+
+def test_regions_are_drawn(place, tmp_path):
+    png = tmp_path / "regions.png"
+    where = ["--dataset", "jaad", "--annotations", place / "JAAD", "--png", png]
+    result = run("regions", *where, "--video", "video_0003", "--frame", 30)
+    assert "5 people" in result.stdout
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(UsageError, match="no video 'video_0009'"):
+        run("regions", *where, "--video", "video_0009", "--frame", 30)
+    with pytest.raises(UsageError, match="cannot be read as a picture"):
+        run("regions", *where, "--video", "video_0003", "--frame", 3, "--picture", place / "a.csv")

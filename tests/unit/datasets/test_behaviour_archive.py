@@ -28,6 +28,13 @@ def test_folder_zip_tar_and_folder_of_archives_give_the_same(tmp_path):
     assert read_all(nested) == files
 
 
+def test_an_archive_beside_its_unpacked_files_adds_nothing(tmp_path):
+    folder = write_folder(tmp_path, {"annotations/video_0001.xml": "new"})
+    write_zip(folder / "annotations.zip", {"annotations/video_0001.xml": "old"})
+    found = list(read_members(folder, FOLDERS, lambda name: True))
+    assert found == [("annotations/video_0001.xml", b"new")]
+
+
 def test_a_folder_called_like_a_part_of_the_layout_is_that_part(tmp_path):
     folder = write_folder(tmp_path, {"annotations/video_0001.xml": "<a/>"})
     assert read_all(folder / "annotations") == {"annotations/video_0001.xml": b"<a/>"}
