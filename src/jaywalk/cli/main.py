@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import bench, demo, doctor, listing, score, serve, town
+from jaywalk.cli import behaviour, bench, demo, doctor, listing, score, serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("score")(score.score)
 app.add_typer(town.app, name="town")
 app.command("list")(listing.list_things)
 app.command("doctor")(doctor.doctor)
+app.add_typer(behaviour.app, name="behaviour")
 app.add_typer(bench.app, name="bench")
 
 

@@ -1,0 +1,1 @@
+"""Intention, action and risk on JAAD and PIE: samples, factors and scores."""

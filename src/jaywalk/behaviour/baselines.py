@@ -1,0 +1,69 @@
+"""Models of risk without parameters: whoever proposes a new one has to beat these.
+
+Both place a bell curve around the expected centre of the person's box; its height in the middle of
+a stripe of the picture is the region's share. The width of the bell moves mAP and AUC only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.behaviour.tasks import N_REGIONS, OBSERVED_FRAMES, RISK_HORIZON_FRAMES
+from jaywalk.core.errors import PrerequisiteError
+from jaywalk.datasets.behaviour_tables import BehaviourData
+
+FloatArray = NDArray[np.float64]
+
+SPREAD_PX = 120.0
+
+
+def constant_velocity(centres_px: FloatArray) -> FloatArray:
+    """Return the centre after the horizon if the person goes on as from first to last frame.
+
+    Args:
+        centres_px: Horizontal box centres of the observed frames, ``(n, 15)``.
+    """
+    step_px = (centres_px[:, -1] - centres_px[:, 0]) / (centres_px.shape[1] - 1)
+    return np.asarray(centres_px[:, -1] + RISK_HORIZON_FRAMES * step_px)
+
+
+def last_state(centres_px: FloatArray) -> FloatArray:
+    """Return the last observed centre."""
+    return centres_px[:, -1]
+
+
+BASELINES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "constant-velocity": constant_velocity,
+    "last-state": last_state,
+}
+
+
+def region_probabilities(centre_px: FloatArray, width_px: FloatArray) -> FloatArray:
+    """Return the probability of each region for expected centres, ``(n, 12)``.
+
+    The likeliest region is the one that holds the centre, at the sides of the picture too.
+    """
+    stripe_px = width_px // N_REGIONS
+    middles = (np.arange(N_REGIONS) + 0.5) * stripe_px[:, None]
+    # Centres far outside would leave nothing to tell regions apart by; the side is as good.
+    held = np.clip(centre_px, 0.0, width_px)
+    density = np.exp(-0.5 * ((middles - held[:, None]) / SPREAD_PX) ** 2)
+    return np.asarray(density / density.sum(1, keepdims=True))
+
+
+def predict_risk(data: BehaviourData, samples: pl.DataFrame, name: str) -> FloatArray:
+    """Return probabilities of the regions for samples of the risk task, ``(n, 12)``."""
+    tracks = data.tracks()
+    if not tracks:
+        raise PrerequisiteError("Baselines of risk need boxes; these annotations have none.")
+    widths = dict(data.videos.select("video", "width_px").iter_rows())
+    centres = np.empty((samples.height, OBSERVED_FRAMES))
+    for i, (person, start) in enumerate(samples.select("pedestrian_id", "start_index").iter_rows()):
+        boxes = tracks[person].corners_px[start : start + OBSERVED_FRAMES]
+        centres[i] = (boxes[:, 0] + boxes[:, 2]) / 2.0
+    width_px = np.array([widths[video] for video in samples["video"]], np.float64)
+    return region_probabilities(BASELINES[name](centres), width_px)

@@ -1,0 +1,313 @@
+"""``jaywalk behaviour``: intention, action and risk on JAAD and PIE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+from numpy.typing import NDArray
+
+from jaywalk.behaviour.agree import agreement_report
+from jaywalk.behaviour.baselines import BASELINES, predict_risk
+from jaywalk.behaviour.counts import count_samples, is_pinned, samples_digest, task_samples
+from jaywalk.behaviour.factors import group_by_factors
+from jaywalk.behaviour.load import load_dataset, load_for
+from jaywalk.behaviour.predictions import read_exclusions, read_predictions
+from jaywalk.behaviour.sampling import draw_samples
+from jaywalk.behaviour.scoring import (
+    DEFAULT_RESAMPLES,
+    Bootstrap,
+    compare_report,
+    instance_table,
+    score_report,
+)
+from jaywalk.behaviour.strict import correct_times, strict_exclusions, strict_reasons
+from jaywalk.behaviour.tasks import Task, find_task
+from jaywalk.cli.behaviour_output import (
+    print_agreement,
+    print_checks,
+    print_comparison,
+    print_counts,
+    print_score,
+)
+from jaywalk.cli.output import print_json, say
+from jaywalk.datasets.behaviour_detect import check_datasets
+from jaywalk.datasets.behaviour_tables import BehaviourData
+
+app = typer.Typer(
+    help="Intention, action and risk of people on JAAD and PIE.", no_args_is_help=True
+)
+data_app = typer.Typer(help="The datasets: check what you have.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
+TaskName = Annotated[str, typer.Option("--task", help="action, intention or risk.")]
+DatasetName = Annotated[str, typer.Option("--dataset", help="jaad or pie.")]
+Annotations = Annotated[
+    Path, typer.Option(help="Folder or archive (zip, tar.gz) of the authors' annotations.")
+]
+Predictions = Annotated[
+    Path,
+    typer.Option(help="CSV (gz accepted): a row per sample in order, or a sample_id column."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="The corrected variant of the task.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Exclude = Annotated[Path | None, typer.Option(help="File with a sample id a line, to be left out.")]
+Split = Annotated[str, typer.Option(help="train, val or test.")]
+Resamples = Annotated[
+    int, typer.Option(min=0, max=100_000, help="Bootstrap draws of pedestrians; 0: no intervals.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
+
+
+@data_app.command("check")
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder or archive.")],
+    as_json: AsJson = False,
+) -> None:
+    """Read all annotations at a place and tell what is wrong with them.
+
+    Example: jaywalk behaviour data check JAAD
+    """
+    checks = check_datasets(folder)
+    print_checks(checks, as_json)
+    raise typer.Exit(0 if all(found.ok for found in checks) else 1)
+
+
+@app.command()
+def counts(
+    task: TaskName,
+    dataset: DatasetName,
+    annotations: Annotations,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Count samples and pedestrians per class and split.
+
+    Example: jaywalk behaviour counts --task action --dataset jaad --annotations JAAD
+    """
+    chosen = find_task(task, dataset, strict=strict)
+    data = load_for(chosen, annotations, splits=("train", "val", "test"))
+    print_counts(chosen, count_samples(data, chosen), as_json)
+
+
+@app.command()
+def samples(
+    task: TaskName,
+    dataset: DatasetName,
+    annotations: Annotations,
+    out: Annotated[Path, typer.Option(help="CSV file to write.")],
+    split: Split = "test",
+    strict: Strict = False,
+) -> None:
+    """List the samples of a task in benchmark order, with labels and marks of defects.
+
+    Example: jaywalk behaviour samples --task action --dataset jaad --annotations JAAD --out s.csv
+    """
+    chosen = find_task(task, dataset, strict=strict)
+    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    table = task_samples(data, chosen, split)
+    table.write_csv(out)
+    typer.echo(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
+    typer.echo("next: predict them, then jaywalk behaviour score")
+
+
+@app.command()
+def score(
+    task: TaskName,
+    dataset: DatasetName,
+    annotations: Annotations,
+    predictions: Predictions,
+    by: Annotated[
+        str | None, typer.Option(help="Factors, comma-separated, to score groups by.")
+    ] = None,
+    exclude_samples: Exclude = None,
+    split: Split = "test",
+    strict: Strict = False,
+    per_instance: Annotated[
+        Path | None, typer.Option(help="CSV file to write, a row per pedestrian.")
+    ] = None,
+    resamples: Resamples = DEFAULT_RESAMPLES,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Score a model's outputs, with intervals over pedestrians.
+
+    Example: jaywalk behaviour score --task action --dataset jaad --annotations JAAD
+    --predictions my_model.csv --by scale
+    """
+    chosen = find_task(task, dataset, strict=strict)
+    factors = tuple(name.strip() for name in by.split(",") if name.strip()) if by else ()
+    data = load_for(chosen, annotations, splits=(_check_split(split),), factors=factors)
+    drawn = draw_samples(data, chosen, split)
+    kept, confidence = _line_up(chosen, drawn, predictions, exclude_samples)
+    options = Bootstrap(resamples=resamples, seed=seed)
+    report = score_report(chosen, kept, confidence, options)
+    report["split"] = split
+    report["data"] = _notes(chosen, split, drawn, kept)
+    if factors:
+        report["by"] = _groups(data, chosen, kept, confidence, factors, options)
+    if per_instance is not None:
+        instance_table(chosen, kept, confidence).write_csv(per_instance)
+        say(f"pedestrians written to {per_instance}")
+    print_json(report) if as_json else print_score(report)
+
+
+@app.command()
+def compare(
+    task: TaskName,
+    dataset: DatasetName,
+    annotations: Annotations,
+    predictions: Predictions,
+    against: Annotated[Path, typer.Option(help="CSV of the other model; it comes first.")],
+    exclude_samples: Exclude = None,
+    split: Split = "test",
+    strict: Strict = False,
+    resamples: Resamples = DEFAULT_RESAMPLES,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two models on the same samples: the difference, with paired intervals.
+
+    Example: jaywalk behaviour compare --task risk --dataset jaad --annotations JAAD
+    --predictions mine.csv --against pedformer.csv
+    """
+    chosen = find_task(task, dataset, strict=strict)
+    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    drawn = draw_samples(data, chosen, split)
+    kept, second = _line_up(chosen, drawn, predictions, exclude_samples)
+    _, first = _line_up(chosen, drawn, against, exclude_samples)
+    report = compare_report(chosen, kept, first, second, Bootstrap(resamples=resamples, seed=seed))
+    print_json(report) if as_json else print_comparison(report)
+
+
+@app.command()
+def agreement(
+    annotations: Annotations,
+    intention: Annotated[Path, typer.Option(help="CSV of a model's intentions (PIE).")],
+    action: Annotated[Path, typer.Option(help="CSV of its actions for the same samples.")],
+    exclude_samples: Exclude = None,
+    split: Split = "test",
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how often a joint model is right about intention and action together, on PIE.
+
+    Example: jaywalk behaviour agreement --annotations PIE --intention i.csv --action a.csv
+    """
+    wanted = find_task("intention", "pie", strict=strict)
+    done = find_task("action", "pie", strict=strict)
+    data = load_for(wanted, annotations, splits=(_check_split(split),))
+    drawn = draw_samples(data, wanted, split)
+    kept, intentions = _line_up(wanted, drawn, intention, exclude_samples)
+    excluded = frozenset(drawn["sample_id"]) - frozenset(kept["sample_id"])
+    _, actions = read_predictions(action, done, drawn, excluded)
+    report = agreement_report(kept, intentions, actions)
+    print_json(report) if as_json else print_agreement(report)
+
+
+@app.command()
+def baseline(
+    dataset: DatasetName,
+    annotations: Annotations,
+    out: Annotated[Path, typer.Option(help="CSV file to write, with sample ids.")],
+    model: Annotated[
+        str, typer.Option(help="constant-velocity or last-state.")
+    ] = "constant-velocity",
+    split: Split = "test",
+) -> None:
+    """Write the risk that a model without parameters predicts, to be scored or beaten.
+
+    Example: jaywalk behaviour baseline --dataset jaad --annotations JAAD --out cv.csv
+    """
+    if model not in BASELINES:
+        raise typer.BadParameter(f"'{model}' is no baseline; expected {' or '.join(BASELINES)}.")
+    task = find_task("risk", dataset)
+    data = load_for(task, annotations, splits=(_check_split(split),))
+    drawn = draw_samples(data, task, split)
+    probabilities = predict_risk(data, drawn, model)
+    columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
+    drawn.select("sample_id").with_columns(**columns).write_csv(out)
+    typer.echo(f"{model}: {drawn.height} rows written to {out}")
+    typer.echo(f"next: jaywalk behaviour score --task risk --dataset {dataset} --predictions {out}")
+
+
+@app.command()
+def regions(
+    dataset: DatasetName,
+    annotations: Annotations,
+    video: Annotated[str, typer.Option(help="For example video_0005, or set03/video_0019.")],
+    frame: Annotated[int, typer.Option(help="Number of the frame.")],
+    png: Annotated[Path, typer.Option(help="Picture to write.")],
+    picture: Annotated[
+        Path | None, typer.Option(help="The frame itself, if you have the clips.")
+    ] = None,
+) -> None:
+    """Draw the regions of the risk task over a frame.
+
+    Example: jaywalk behaviour regions --dataset jaad --annotations JAAD --video video_0005
+    --frame 60 --png regions.png
+    """
+    from jaywalk.behaviour.regions_picture import draw_regions
+
+    data = load_dataset(dataset, annotations, with_scene=False)
+    n_people = draw_regions(data, video, frame, png, picture)
+    typer.echo(f"{video} frame {frame}: {n_people} people; picture written to {png}")
+
+
+def _check_split(split: str) -> str:
+    if split not in {"train", "val", "test"}:
+        raise typer.BadParameter(f"'{split}' is no split; expected train, val or test.")
+    return split
+
+
+def _line_up(
+    task: Task, drawn: pl.DataFrame, predictions: Path, exclude_samples: Path | None
+) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+    excluded: frozenset[str] = frozenset()
+    if exclude_samples is not None:
+        excluded = read_exclusions(exclude_samples, drawn)
+    kept, confidence = read_predictions(predictions, task, drawn, excluded)
+    if not task.strict:
+        return kept, confidence
+    # A file of the whole benchmark serves for the strict variant: its rows are dropped here.
+    stays = strict_reasons(kept, task).is_null()
+    return correct_times(kept.filter(stays), task), confidence[stays.to_numpy()]
+
+
+def _notes(task: Task, split: str, drawn: pl.DataFrame, kept: pl.DataFrame) -> dict[str, Any]:
+    marks = ("bystander", "event_inferred", "already_crossing", "has_gap", "past_critical")
+    full = find_task(task.name, task.dataset)
+    notes: dict[str, Any] = {
+        "samples_digest": samples_digest(kept),
+        "complete_dataset": is_pinned(full, split, drawn),
+    }
+    notes |= {mark: int(kept[mark].fill_null(value=False).sum()) for mark in marks}
+    notes["already_crossing_positive"] = kept.filter(
+        pl.col("already_crossing").fill_null(value=False) & (pl.col("action_label") == 1)
+    ).height
+    if task.strict:
+        notes["left_out"] = strict_exclusions(drawn, task)
+    return notes
+
+
+def _groups(
+    data: BehaviourData,
+    task: Task,
+    kept: pl.DataFrame,
+    confidence: NDArray[np.float64],
+    factors: tuple[str, ...],
+    options: Bootstrap,
+) -> dict[str, Any]:
+    values = np.array(group_by_factors(data, kept, factors, observed_only=task.strict))
+    groups = []
+    for value in sorted(set(values.tolist())):
+        mask = values == value
+        part = score_report(task, kept.filter(mask), confidence[mask], options)
+        groups.append({"value": value} | {k: v for k, v in part.items() if k not in _SHARED})
+    return {"factors": list(factors), "groups": groups}
+
+
+_SHARED = frozenset({"task", "dataset", "task_id", "interval"})
