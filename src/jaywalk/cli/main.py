@@ -3,28 +3,53 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, Final
 
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import behaviour, bench, demo, doctor, listing, score, serve, town
 from jaywalk.core.errors import JaywalkError
 
-app = typer.Typer(
-    name="jaywalk",
-    help="Tests driving systems around people, on a CARLA-protocol world that needs no GPU.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-app.command("demo")(demo.demo)
-app.command("serve")(serve.serve)
-app.command("score")(score.score)
-app.add_typer(town.app, name="town")
-app.command("list")(listing.list_things)
-app.command("doctor")(doctor.doctor)
-app.add_typer(behaviour.app, name="behaviour")
-app.add_typer(bench.app, name="bench")
+# Verb -> file of this folder and the command or group of commands in it.
+VERBS: Final = {
+    "demo": "demo:demo",
+    "serve": "serve:serve",
+    "score": "score:score",
+    "town": "town:app",
+    "list": "listing:list_things",
+    "doctor": "doctor:doctor",
+    "behaviour": "behaviour:app",
+    "bench": "bench:app",
+}
+
+
+def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command with these verbs; importing a verb's file is what costs time."""
+    app = typer.Typer(
+        name="jaywalk",
+        help="Tests driving systems around people, on a CARLA-protocol world that needs no GPU.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    app.callback()(_options)
+    for verb in verbs:
+        file, _, attribute = VERBS[verb].partition(":")
+        target = getattr(import_module(f"jaywalk.cli.{file}"), attribute)
+        if isinstance(target, typer.Typer):
+            app.add_typer(target, name=verb)
+        else:
+            app.command(verb)(target)
+    return app
+
+
+def __getattr__(name: str) -> Any:
+    """``app`` with every verb, built when asked for."""
+    if name == "app":
+        return build_app()
+    raise AttributeError(name)
 
 
 def _show_version(wanted: bool) -> None:
@@ -33,7 +58,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version."
@@ -44,8 +68,9 @@ def _options(
 
 def main() -> None:
     """Run the command; expected errors are one line on stderr."""
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     try:
-        app()
+        build_app([verb] if verb in VERBS else VERBS)()
     except JaywalkError as problem:
         sys.stderr.write(f"jaywalk: {problem}\n")
         sys.exit(problem.exit_code)
