@@ -1,0 +1,1 @@
+"""Metrics: pure functions of records and data sets, one file each."""
