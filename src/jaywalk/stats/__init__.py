@@ -1,0 +1,1 @@
+"""Intervals and comparisons: exact and Wilson intervals, cluster bootstraps, paired tests."""
