@@ -74,4 +74,4 @@ def box_distance_sq(tree: BoxTree, node: int, x: float, y: float, z: float) -> f
     dx = max(max(tree.low[node, 0] - x, x - tree.high[node, 0]), 0.0)
     dy = max(max(tree.low[node, 1] - y, y - tree.high[node, 1]), 0.0)
     dz = max(max(tree.low[node, 2] - z, z - tree.high[node, 2]), 0.0)
-    return dx * dx + dy * dy + dz * dz
+    return float(dx * dx + dy * dy + dz * dz)

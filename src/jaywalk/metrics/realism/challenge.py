@@ -109,10 +109,7 @@ CONFIGS: Mapping[str, ChallengeConfig] = MappingProxyType(
                 histograms=_H2024,
                 # No traffic lights: the remaining weights are divided by their sum, 0.95.
                 weights=MappingProxyType(
-                    {
-                        name: w / sum(_WITHOUT_LIGHTS.values())
-                        for name, w in _WITHOUT_LIGHTS.items()
-                    }
+                    {name: w / sum(_WITHOUT_LIGHTS.values()) for name, w in _WITHOUT_LIGHTS.items()}
                 ),
                 per_agent=True,
             ),

@@ -66,9 +66,7 @@ def series_log_likelihood(
     )  # fmt: skip
 
 
-def event_log_likelihood(
-    log: BoolArray, sim: BoolArray, pseudocount: float
-) -> NDArray[np.float64]:
+def event_log_likelihood(log: BoolArray, sim: BoolArray, pseudocount: float) -> NDArray[np.float64]:
     """Log-probability [object] of a logged yes or no under the rollouts' [rollout, object]."""
     matches = (sim == log).sum(axis=0)
     return np.asarray(np.log((matches + pseudocount) / (len(sim) + 2.0 * pseudocount)))

@@ -25,7 +25,7 @@ def central_difference(values: FloatArray) -> FloatArray:
 
 def wrap(angle_rad: FloatArray) -> FloatArray:
     """Angles in [-pi, pi)."""
-    return np.mod(angle_rad + _PI, _TWO_PI) - _PI
+    return np.asarray(np.mod(angle_rad + _PI, _TWO_PI) - _PI, dtype=np.float32)
 
 
 def linear_speed(x_m: FloatArray, y_m: FloatArray, z_m: FloatArray | None = None) -> FloatArray:
@@ -35,7 +35,7 @@ def linear_speed(x_m: FloatArray, y_m: FloatArray, z_m: FloatArray | None = None
     if z_m is not None:
         dz = central_difference(z_m)
         squares = squares + dz * dz
-    return np.sqrt(squares) / _DT
+    return np.asarray(np.sqrt(squares) / _DT, dtype=np.float32)
 
 
 def linear_acceleration(speed_mps: FloatArray) -> FloatArray:

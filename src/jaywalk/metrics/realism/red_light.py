@@ -110,7 +110,7 @@ def _mirrored_distance_sq(lanes: SignalledLanes, i: int, x: float, y: float) -> 
     sx, sy = lanes.start[i, 0], lanes.start[i, 1]
     dx = x - sx + t * (lanes.end[i, 0] - sx)
     dy = y - sy + t * (lanes.end[i, 1] - sy)
-    return dx * dx + dy * dy
+    return float(dx * dx + dy * dy)
 
 
 @kernel

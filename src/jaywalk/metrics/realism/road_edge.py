@@ -97,7 +97,7 @@ def _segment_distance_sq(edges: EdgeSegments, i: int, x: float, y: float, z: flo
         t = min(max(((x - sx) * ux + (y - sy) * uy) / square, 0.0), 1.0)
     dx, dy = x - sx - t * ux, y - sy - t * uy
     dz = (z - sz - t * uz) * edges.z_stretch
-    return dx * dx + dy * dy + dz * dz
+    return float(dx * dx + dy * dy + dz * dz)
 
 
 @kernel
@@ -150,7 +150,7 @@ def _turns_left(edges: EdgeSegments, i: int, j: int) -> bool:
     """Whether the line turns left from segment i to segment j."""
     ax, ay = edges.end[i, 0] - edges.start[i, 0], edges.end[i, 1] - edges.start[i, 1]
     bx, by = edges.end[j, 0] - edges.start[j, 0], edges.end[j, 1] - edges.start[j, 1]
-    return ax * by - ay * bx > 0.0
+    return bool(ax * by - ay * bx > 0.0)
 
 
 @kernel

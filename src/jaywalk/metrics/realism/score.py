@@ -87,14 +87,10 @@ def score_features(
 
 def score_case(case: Case, config: ChallengeConfig) -> SceneScore:
     """Score one scene."""
-    return score_features(
-        case.scene.name, case_features(case, config), config, len(case.rollouts)
-    )
+    return score_features(case.scene.name, case_features(case, config), config, len(case.rollouts))
 
 
-def _buckets(
-    found: Mapping[str, float], config: ChallengeConfig, total: float
-) -> dict[str, float]:
+def _buckets(found: Mapping[str, float], config: ChallengeConfig, total: float) -> dict[str, float]:
     buckets = {"realism_meta_metric": total}
     for bucket in (KINEMATIC, INTERACTIVE, MAP_BASED):
         weights = {n: w for n, w in config.weights.items() if w and BUCKET_OF[n] == bucket}
