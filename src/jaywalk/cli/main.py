@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import bench, demo, doctor, listing, serve, town
+from jaywalk.cli import bench, demo, doctor, listing, realism, serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("serve")(serve.serve)
 app.add_typer(town.app, name="town")
+app.add_typer(realism.app, name="realism")
 app.command("list")(listing.list_things)
 app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")

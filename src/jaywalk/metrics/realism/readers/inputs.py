@@ -67,29 +67,26 @@ class _RolloutSource:
         raise DataError(f"'{self.path}' has no rollouts of scenario '{scene.name}'.")
 
 
-def read_cases(path: Path, rollouts: Path | None = None) -> list[Case]:
+def read_cases(path: Path, rollouts: Path | None = None, *, or_log: bool = False) -> list[Case]:
     """Read scenes with rollouts.
 
     Args:
         path: An archive, a folder of them, or Waymo scenarios (TFRecord, message or JSON).
         rollouts: Rollouts of the scenarios; overrides those of an archive.
+        or_log: Put the log itself, repeated, where scenarios come without rollouts.
     """
     source = _RolloutSource(rollouts) if rollouts else None
     cases: list[Case] = []
     for file in _files(path):
         if file.suffix == ".npz" and source is None:
             cases.append(read_npz_case(file))
-            continue
-        if source is None:
+        elif source is not None:
+            cases.extend(Case(scene=s, rollouts=source.of(s)) for s in _scenes(file))
+        elif or_log:
+            cases.extend(Case(scene=s, rollouts=log_replay(s)) for s in _scenes(file))
+        else:
             raise UsageError(f"'{file}' has no rollouts of its own; add --rollouts PATH.")
-        cases.extend(Case(scene=s, rollouts=source.of(s)) for s in _scenes(file))
     return cases
-
-
-def read_logs(path: Path) -> list[Case]:
-    """Read scenes and put their own log in place of rollouts, for audits of the log alone."""
-    scenes = [scene for file in _files(path) for scene in _scenes(file)]
-    return [Case(scene=scene, rollouts=log_replay(scene, 1)) for scene in scenes]
 
 
 def _scenes(file: Path) -> list[LoggedScene]:

@@ -74,7 +74,7 @@ def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> Logg
     read = _Arrays(arrays, source)
     tracks = {_UNIT.get(f, f"{f}_m"): read.get(f"log_{f}", np.float32) for f in _TRACKS}
     step = read.ints("signal_step")
-    if len(step) and not (0 <= step.min() and step.max() < N_STEPS):
+    if len(step) and not (step.min() >= 0 and step.max() < N_STEPS):
         raise DataError(f"'{source}': signal_step must be 0 to {N_STEPS - 1}, found {step.max()}.")
     return LoggedScene(
         name=name,
