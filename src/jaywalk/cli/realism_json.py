@@ -43,11 +43,10 @@ def _scene(scene: SceneScore) -> dict[str, Any]:
 def score_json(
     score: RealismScore, *, per_scenario: bool = False, found: Bounds | None = None
 ) -> dict[str, Any]:
-    """A score with its interval over scenes."""
+    """A score with its intervals over scenes (BCa, 95 %)."""
     out: dict[str, Any] = {
         "config": score.config,
         "metametric": score.metametric,
-        "metametric_interval": over_scenes([s.metametric for s in score.scenes]).interval,
         "likelihoods": dict(score.likelihoods),
         "buckets": dict(score.buckets),
         "ade_m": score.ade_m,
@@ -55,6 +54,13 @@ def score_json(
         "rates": dict(score.rates),
         "n_scenarios": score.n_scenarios,
         "n_agents": score.n_agents,
+        "intervals": {
+            "metametric": over_scenes([s.metametric for s in score.scenes]).interval,
+            "rates": {
+                name: over_scenes([s.rates[name] for s in score.scenes]).interval
+                for name in score.rates
+            },
+        },
     }
     if found is not None:
         out["bounds"] = {name: other.metametric for name, other in found.scores.items()}

@@ -6,12 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
+from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS
 from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.likelihoods import happened
 from jaywalk.metrics.realism.readers.inputs import read_cases
 from jaywalk.metrics.realism.readers.npz_case import load_arrays, read_npz_case
 from jaywalk.metrics.realism.score import aggregate, score_features
+from jaywalk.metrics.realism.studies.timing import study_timing
 
 CASES = Path(__file__).parents[5] / "shared" / "data" / "wosac_cases"
 FILES = sorted(p for p in CASES.glob("case_*.npz") if not p.stem.endswith("_features"))
@@ -88,3 +91,17 @@ def test_every_feature_agrees(name, computed):
 
 def test_a_folder_is_read_without_its_feature_files():
     assert [case.scene.name for case in read_cases(CASES)] == [path.stem for path in FILES]
+
+
+def test_the_better_score_places_the_log_above_all_rollouts_and_time_counts(computed):
+    cases = [computed[path.stem][0] for path in FILES]
+    replay = replaced(cases, "log_replay")
+    best = score_jaywalk1(replay)
+    assert best.likeness.value == pytest.approx(1.0)
+    given = score_jaywalk1(cases)
+    assert given.likeness.value < 1.0
+    assert given.likeness.value in given.likeness.interval
+    assert given.coordination["n_encounters"] > 0
+    timing = study_timing(cases, CONFIGS["2025"]).numbers
+    assert timing["metametric_shuffled"] == pytest.approx(timing["metametric"], abs=1e-9)
+    assert timing["timing_cost_shuffled"] > 10 * timing["timing_cost"]

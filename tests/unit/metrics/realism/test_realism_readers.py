@@ -226,7 +226,7 @@ def test_commands_print_the_agreed_fields(tmp_path, rollouts):
 
     found = run("score", *source, "--json", "--per-scenario", "--bounds")
     assert set(found) == {
-        "config", "metametric", "metametric_interval", "likelihoods", "buckets", "ade_m",
+        "config", "metametric", "intervals", "likelihoods", "buckets", "ade_m",
         "min_ade_m", "rates", "n_scenarios", "n_agents", "scenarios", "bounds", "normalised",
     }  # fmt: skip
     assert found["config"] == "2025"
