@@ -175,6 +175,15 @@ def _signed_distance(edges: EdgeSegments, i: int, x: float, y: float) -> float:
 
 
 @kernel
+def edge_gap(
+    edges: EdgeSegments, x: float, y: float, z: float, hint: int, stack: NDArray[np.int64]
+) -> tuple[float, int]:
+    """Distance to the nearest segment, heights stretched, and the segment."""
+    i = _nearest_segment(edges, x, y, z, hint, stack)
+    return math.sqrt(_segment_distance_sq(edges, i, x, y, z)), i
+
+
+@kernel
 def _most_offroad(
     edges: EdgeSegments,
     x: NDArray[np.float32], y: NDArray[np.float32], z: NDArray[np.float32],

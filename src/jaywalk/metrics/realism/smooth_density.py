@@ -22,8 +22,8 @@ SCALES = MappingProxyType(
         "angular_speed": 0.05,
         "angular_acceleration": 0.2,
         "distance_to_nearest_object": 1.0,
-        "time_to_collision": 0.5,
-        "distance_to_road_edge": 0.5,
+        "closing_per_s": 0.1,
+        "road_edge_gap_m": 0.5,
     }
 )
 """Smallest kernel width of every feature: differences below it hardly matter."""
@@ -31,11 +31,11 @@ SCALES = MappingProxyType(
 _RANGES = MappingProxyType(
     {
         "distance_to_nearest_object": (0.0, 40.0),
-        "time_to_collision": (0.0, 5.0),
-        "distance_to_road_edge": (-20.0, 0.0),
+        "closing_per_s": (0.0, 2.0),
+        "road_edge_gap_m": (0.0, 20.0),
     }
 )
-"""Overlaps and off-road distances are safety, reported apart; for likeness they are contacts."""
+"""Overlaps are safety, reported apart; for likeness they are contacts."""
 
 _TIME_WIDTH_STEPS = 2.0
 _REACH_STEPS = 4

@@ -16,11 +16,11 @@ from jaywalk.metrics.realism.better.coordination import (
     encounters,
 )
 from jaywalk.metrics.realism.better.coverage import coverage
+from jaywalk.metrics.realism.better.features import better_features
 from jaywalk.metrics.realism.better.likeness import likeness_costs
 from jaywalk.metrics.realism.better.safety import EventSafety, safety
 from jaywalk.metrics.realism.bounds import replaced
-from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.features import CaseFeatures, case_features
+from jaywalk.metrics.realism.features import CaseFeatures
 from jaywalk.metrics.realism.intervals import over_scenes
 from jaywalk.metrics.realism.scene import Case
 from jaywalk.stats.bootstrap import Estimate
@@ -64,7 +64,7 @@ def scene_costs(case: Case, features: CaseFeatures, met: Encounters) -> dict[str
 def _evaluated(
     cases: Sequence[Case],
 ) -> tuple[list[dict[str, float]], list[CaseFeatures], list[Encounters]]:
-    features = [case_features(c, CONFIGS["2025"]) for c in cases]
+    features = [better_features(c) for c in cases]
     met = [encounters(c) for c in cases]
     costs = [scene_costs(c, f, e) for c, f, e in zip(cases, features, met, strict=True)]
     return costs, features, met

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.metrics.realism.better import closing, edge_gap
 from jaywalk.metrics.realism.better.energy_score import crps, energy_score
 from jaywalk.metrics.realism.challenge import BUCKET_OF, INTERACTIVE, KINEMATIC, MAP_BASED
 from jaywalk.metrics.realism.features import CaseFeatures
@@ -19,14 +20,19 @@ from jaywalk.metrics.realism.likelihoods import series_mask
 from jaywalk.metrics.realism.scene import N_HISTORY, Case
 from jaywalk.metrics.realism.smooth_density import SCALES, clipped, smooth_log_density
 
+_BUCKET_OF = {**BUCKET_OF, closing.NAME: INTERACTIVE, edge_gap.NAME: MAP_BASED}
 _EVERY_STEPS = 5
 _LAGS_STEPS = (0, 5, 10)
+
+
+def _known(features: CaseFeatures) -> list[tuple[str, float]]:
+    return [item for item in SCALES.items() if item[0] in features.log.series]
 
 
 def density_costs(features: CaseFeatures) -> dict[str, float]:
     """Mean negative log density by bucket, over the features of each that the log has."""
     found: dict[str, list[float]] = {KINEMATIC: [], INTERACTIVE: [], MAP_BASED: []}
-    for name, scale in SCALES.items():
+    for name, scale in _known(features):
         mask = series_mask(name, features)
         if mask.any():
             log_p = smooth_log_density(
@@ -34,14 +40,14 @@ def density_costs(features: CaseFeatures) -> dict[str, float]:
                 clipped(name, features.sim.series[name]),
                 scale,
             )
-            found[BUCKET_OF[name]].append(-float(log_p[mask].mean()))
+            found[_BUCKET_OF[name]].append(-float(log_p[mask].mean()))
     return {f"{k}_density": float(np.mean(v)) if v else math.nan for k, v in found.items()}
 
 
 def timing_cost(features: CaseFeatures) -> float:
     """CRPS of every feature at every step, in units of the feature's scale."""
     costs = []
-    for name, scale in SCALES.items():
+    for name, scale in _known(features):
         mask = series_mask(name, features)
         if mask.any():
             log = clipped(name, features.log.series[name][0])[mask].astype(np.float64)
