@@ -82,3 +82,32 @@ def determinism(
             )
     if results[0].pairs_identical < results[0].pairs:
         raise typer.Exit(1)
+
+
+@app.command()
+def realism(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    evaluated: Annotated[
+        int, typer.Option(help="How many of the 50 agents are scored.", min=1, max=50)
+    ] = 50,
+) -> None:
+    """CPU time of the realism score: 50 agents, 20,000 edge segments, 32 rollouts, one core.
+
+    Example: jaywalk bench realism --json
+    """
+    from jaywalk.bench.realism import bench_realism
+
+    result = bench_realism(evaluated=evaluated, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    verdict = "ok" if result.score_s <= result.aim_s else "MISSED"
+    finish(
+        [
+            f"{result.evaluated} of {result.agents} agents scored, {result.edge_segments} edge "
+            f"segments, {result.rollouts} rollouts",
+            f"one scene: {result.score_s:.2f} s of CPU (aim: at most {result.aim_s:g}) {verdict}; "
+            f"the first, with compiling or loading: {result.first_s:.1f} s",
+        ],
+        "jaywalk bench realism --json > realism.json  # keep it for comparison",
+    )

@@ -23,7 +23,7 @@ class Sensor(ABC):
     Args:
         type_id: Blueprint id.
         attributes: Attribute values as the client sent them; missing ones take their default.
-        sensor_id: Actor id of the sensor.
+        sensor_id: Tells sensors of one type apart.
         seed: Seed of the run; noise follows from it, the sensor's id and its ``noise_seed``.
     """
 
@@ -43,6 +43,8 @@ class Sensor(ABC):
             self.attributes.integer("noise_seed", -limit, limit) if has("noise_seed") else 0
         )
         self._due_s = -math.inf
+        self._type_id = type_id
+        self.born_frame = 0  # noise counts from here, so that a repeated scene repeats its noise
 
     def measure(
         self, scene: Scene, row: int, frame: int, time_s: float, dt_s: float
@@ -70,7 +72,8 @@ class Sensor(ABC):
 
     def noise(self, frame: int) -> np.random.Generator:
         """Random numbers of one frame; a missed frame does not shift later ones."""
-        return stream(self._seed, "sensor", self.sensor_id, self._noise_seed, frame)
+        age = frame - self.born_frame
+        return stream(self._seed, self._type_id, self.sensor_id, self._noise_seed, age)
 
     def is_due(self, time_s: float) -> bool:
         """True when the sensor's period has passed; the next one starts then."""

@@ -20,6 +20,7 @@ from jaywalk.server.wire.settings import Settings
 from jaywalk.server.wire.streams import WORLD_STREAM
 from jaywalk.server.wire.world_view import clothes_color
 from jaywalk.server.world.actor import Actor, SpawnError
+from jaywalk.server.world.friction import FRICTION_TRIGGER
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.world import World
 from jaywalk.town.town import Town, available_towns, load_town, town_from_opendrive
@@ -96,6 +97,8 @@ class Episode:
             if reset_settings:
                 self.apply_settings(Settings())
             self._begin(town)
+            if name.lower().endswith("_opt"):
+                self.world.map_name += "_Opt"  # programs compare with the name they asked for
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         self.frame += 1
@@ -198,11 +201,15 @@ class Episode:
         actor.uid = uid
         actor.attributes = attributes
         actor.color = _color(actor.value("color"), actor.color)
+        if actor.value("sticky_control") == "false":
+            self.world.release_pedals_each_tick(actor)
+        if actor.type_id == FRICTION_TRIGGER:
+            self.world.friction.add(self.world, actor)
         if actor.kind is Kind.WALKER:
             actor.color = clothes_color(actor)
         if actor.kind is Kind.SENSOR:
             try:
-                self.sensors.add(actor)
+                self.sensors.add(actor, self.frame)
             except SpawnError:
                 self.world.destroy(actor.id)
                 raise

@@ -49,11 +49,15 @@ class SensorHub:
         self._ignored: dict[int, list[int]] = {}
         self.gravity_mps2 = 9.81
 
-    def add(self, actor: Actor) -> None:
+    def add(self, actor: Actor, frame: int) -> None:
         """Take a new sensor actor and give it a stream."""
         values = {name: value for name, (_, value) in actor.attributes.items()}
         try:
-            sensor = make_sensor(actor.type_id, values, actor.id, self._seed)
+            # Noise depends on the sensor's place among its kind, not on its actor id: the same
+            # scene built again in the same server repeats itself.
+            rank = sum(other.type_id == actor.type_id for other, _ in self._sensors.values())
+            sensor = make_sensor(actor.type_id, values, rank, self._seed)
+            sensor.born_frame = frame
         except JaywalkError as problem:
             raise SpawnError(f"{INVALID_DESCRIPTION}: {problem}") from problem
         if actor.type_id not in _CLIENT_SIDE:

@@ -51,7 +51,7 @@ def set_physics_control(world: World, actor: Actor, record: list[Any]) -> None:
     if wheels:
         friction = sum(wheel.tire_friction for wheel in wheels) / len(wheels)
         share = friction / _STOCK_TYRE_FRICTION
-        model["grip_mu"] = stock["grip_mu"] * min(max(share, 0.05), 3.0)
+        model["grip_mu"] = stock["grip_mu"] * min(max(share, 0.0), 3.0)
         lock = max(wheel.max_steer_angle_deg for wheel in wheels)
         model["steer_gain_rad"] = stock["steer_gain_rad"] * min(lock / _STOCK_LOCK_DEG, 1.2)
         model["max_wheel_angle_rad"] = math.radians(max(lock, 1.0))

@@ -23,6 +23,8 @@ _SETTLE_MPS: Final = 3.0  # cars spawned a little above the road sink at this ra
 _FREE_FALL_M: Final = 3.0
 _LOST_BELOW_M: Final = 5.0  # parked under the world: not on this surface
 _TERMINAL_MPS: Final = 60.0
+_HOVER_M: Final = 0.15
+_NO_FRICTION_MPS2: Final = 0.01
 _JUMP_M: Final = 5.0  # a longer teleport is no motion
 _TILT_S: Final = 0.1  # smoothing of pitch and roll
 _ACCELERATION_S: Final = 0.07  # smoothing of the reported acceleration
@@ -125,7 +127,7 @@ def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
     if row["const_vel"]:
         after = _finite_or(row["cvx"], 0.0)
         speed, slide, spin = after, _finite_or(row["cvy"], 0.0), 0.0
-    elif row["settled"]:
+    elif row["settled"] and friction > _NO_FRICTION_MPS2:
         pull = -GRAVITY_MPS2 * np.sin(row["pitch"])
         after = next_speed(
             speed, row["throttle"], row["brake"], row["hand_brake"] != 0, _gear_of(row),
@@ -135,7 +137,7 @@ def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
         # Tyres at a quarter of the length from the centre brake a spin of box inertia.
         spin = _shrunk(spin, 1.5 * friction / (rear + 1.0) * dt_s)
     else:
-        after = speed  # airborne
+        after = speed  # airborne, or on tyres without friction
     sine = _slip_sine(row["wheel_angle"], after, grip, model)
     cosine = np.sqrt(1.0 - sine * sine)
     mean = 0.5 * (speed + after)
@@ -167,7 +169,7 @@ def _follow_ground(row: Any, model: Any, ground: Ground, tilt: float, dt_s: floa
     gap = z - height
     moving = row["v_long"] != 0.0 or row["v_lat"] != 0.0 or row["yaw_rate"] != 0.0
     if not row["gravity"]:
-        row["settled"] = 1
+        row["settled"] = 1 if gap < _HOVER_M else 0  # tyres in the air hold nothing
         row["z"] += row["vz"] * dt_s
         return
     if row["settled"] and -_LOST_BELOW_M < gap < 0.5:

@@ -28,6 +28,7 @@ _RADIUS_CM: Final = {
 }  # fmt: skip
 _WHEELBASE_SHARE: Final = 0.583  # of the length; gives the 2.85 m of mkz_2020
 _TRACK_SHARE: Final = 0.86  # of the width
+_BIKE_SIDE_CM: Final = 1.0
 _MAX_STEER_DEG: Final = 70.0
 _BRAKE_NM: Final = 1500.0
 _HAND_BRAKE_NM: Final = 3000.0
@@ -184,14 +185,15 @@ def default_physics(blueprint: Blueprint) -> VehiclePhysics:
 
 
 def _wheels(blueprint: Blueprint, base_type: str, strength: float) -> tuple[Wheel, ...]:
-    """Front left, front right, rear left, rear right; bikes: front, rear. y points right."""
+    """Front left, front right, rear left, rear right; y points right."""
     half_x_m, half_y_m, _ = blueprint.body.half_extents_m
     middle_cm = _CM * blueprint.body.centre_m[0]
     reach_cm = _CM * _WHEELBASE_SHARE * half_x_m
     side_cm = _CM * _TRACK_SHARE * half_y_m
     # The Microlino is the only car too small for stock wheels.
     radius_cm = min(_RADIUS_CM[base_type], 0.36 * _CM * blueprint.body.half_extents_m[2] * 2.0)
-    sides = (0.0,) if base_type in TWO_WHEELED else (-side_cm, side_cm)
+    # The simulator gives bikes four wheels too, two of them in line with the others.
+    side_cm = _BIKE_SIDE_CM if base_type in TWO_WHEELED else side_cm
     return tuple(
         Wheel(
             max_steer_angle_deg=_MAX_STEER_DEG if front else 0.0,
@@ -201,7 +203,7 @@ def _wheels(blueprint: Blueprint, base_type: str, strength: float) -> tuple[Whee
             position_cm=(middle_cm + (reach_cm if front else -reach_cm), side, radius_cm),
         )
         for front in (True, False)
-        for side in sides
+        for side in (-side_cm, side_cm)
     )
 
 

@@ -19,6 +19,7 @@ from jaywalk.server.world.attachments import follow_parents
 from jaywalk.server.world.blueprint_types import Blueprint
 from jaywalk.server.world.collisions import Collisions
 from jaywalk.server.world.columns import ActorColumns
+from jaywalk.server.world.friction import FrictionVolumes
 from jaywalk.server.world.lights import TrafficLights
 from jaywalk.server.world.people import People
 from jaywalk.server.world.prop_dynamics import step_props
@@ -72,6 +73,8 @@ class World:
         self._models = np.zeros(0, VEHICLE_MODEL)
         self._road_limits = road_limits
         self._packer = SnapshotPacker()
+        self._released_pedals: set[int] = set()  # rows whose controls hold for one tick only
+        self.friction = FrictionVolumes()
         self._frame = 0
         self.spectator = self._add(Kind.OTHER, "spectator")
         self._place_signals()
@@ -198,6 +201,8 @@ class World:
         columns.parent_row[orphans] = -1
         if actor.kind is Kind.WALKER:
             self.people.remove(actor_id)
+        self._released_pedals.discard(actor.row)
+        self.friction.remove(actor_id)
         columns.release_row(actor.row)
         del self.actors[actor_id]
         return True
@@ -326,6 +331,10 @@ class World:
         for name, value in zip(names, values, strict=True):
             getattr(columns, name)[row] = value
 
+    def release_pedals_each_tick(self, actor: Actor) -> None:
+        """Make controls hold for one tick only (``sticky_control`` = false)."""
+        self._released_pedals.add(actor.row)
+
     def set_light_flags(self, actor: Actor, flags: int) -> None:
         """Switch lamps."""
         self.columns.light_flags[actor.row] = flags & 0xFFFFFFFF
@@ -403,6 +412,9 @@ class World:
         step_props(table, rows, self.town.ground, delta_s)
         self.collisions.step(columns, delta_s)
         follow_parents(table, rows)
+        for row in self._released_pedals:
+            columns.throttle[row] = columns.steer[row] = columns.brake[row] = 0.0
+        self.friction.step(self)
         areas.mark_lights(table, rows, self._stop_boxes, self._stop_owner, self.lights.lights)
         if self._road_limits:
             areas.update_limits(table, rows, self.town.limits, self._frame)

@@ -1,0 +1,304 @@
+"""``jaywalk realism``: how human-like simulated traffic is, and what that score is worth."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jaywalk.cli.output import finish, print_json, print_table
+
+if TYPE_CHECKING:
+    from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
+    from jaywalk.metrics.realism.bounds import Bounds
+    from jaywalk.metrics.realism.score import RealismScore
+
+app = typer.Typer(
+    help="Human-likeness: the Sim Agents realism score, its flaws, and a better score.",
+    no_args_is_help=True,
+)
+
+
+class Config(StrEnum):
+    """Configurations by name."""
+
+    Y2023 = "2023"
+    Y2024 = "2024"
+    Y2025 = "2025"
+    PUFFERDRIVE = "pufferdrive"
+    JAYWALK_1 = "jaywalk-1"
+
+
+class StudyName(StrEnum):
+    """Studies by name."""
+
+    COLLISIONS = "collisions"
+    SUPERHUMAN = "superhuman"
+    TIMING = "timing"
+    BINS = "bins"
+
+
+Input = Annotated[
+    Path,
+    typer.Argument(help="A scene (.npz), a folder of them, or Waymo scenarios (TFRecord, JSON)."),
+]
+RolloutsOption = Annotated[
+    Path | None,
+    typer.Option("--rollouts", help="Rollouts of Waymo scenarios: .npz, submission, or a folder."),
+]
+ConfigOption = Annotated[Config, typer.Option("--config", help="How to score.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def _challenge(config: Config) -> Any:
+    from jaywalk.core.errors import UsageError
+    from jaywalk.metrics.realism.challenge import challenge_config
+
+    if config is Config.JAYWALK_1:
+        raise UsageError("jaywalk-1 has no metametric; use it with 'jaywalk realism score'.")
+    return challenge_config(config.value)
+
+
+@app.command()
+def score(
+    source: Input,
+    config: ConfigOption = Config.Y2025,
+    rollouts: RolloutsOption = None,
+    per_scenario: Annotated[
+        bool, typer.Option("--per-scenario", help="Also every scene by itself.")
+    ] = False,
+    with_bounds: Annotated[
+        bool, typer.Option("--bounds", help="Add log replay, random and constant velocity.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score rollouts against the log.
+
+    Example: jaywalk realism score scenes/ --config 2025 --bounds --json
+    """
+    from jaywalk.cli.realism_json import plain, score_json
+    from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
+    from jaywalk.metrics.realism.bounds import bounds
+    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.metrics.realism.score import score_cases
+
+    cases = read_cases(source, rollouts)
+    if config is Config.JAYWALK_1:
+        better = score_jaywalk1(cases)
+        if as_json:
+            print_json({"config": config.value, **plain(better)})
+        else:
+            _print_better(better, source)
+        return
+    rules = _challenge(config)
+    result = score_cases(cases, rules)
+    found = bounds(cases, result, rules) if with_bounds else None
+    if as_json:
+        print_json(score_json(result, per_scenario=per_scenario, found=found))
+    else:
+        _print_score(result, found, source, per_scenario=per_scenario)
+
+
+def _print_score(
+    result: RealismScore, found: Bounds | None, source: Path, *, per_scenario: bool
+) -> None:
+    rows = [[name, f"{value:.4f}"] for name, value in result.likelihoods.items()]
+    rows += [[name, f"{value:.4f}"] for name, value in result.buckets.items()]
+    print_table(["part", "value"], rows)
+    if per_scenario:
+        print_table(
+            ["scene", "metametric"], [[s.name, f"{s.metametric:.4f}"] for s in result.scenes]
+        )
+    lines = [
+        f"metametric ({result.config}): {result.metametric:.4f} over {result.n_scenarios} scenes, "
+        f"{result.n_agents} agents; ADE {result.ade_m:.2f} m, minADE {result.min_ade_m:.2f} m"
+    ]
+    if found is not None:
+        lines += [f"{name}: {other.metametric:.4f}" for name, other in found.scores.items()]
+        lines += [
+            f"between {name} (0) and log replay (1): {e.value:.3f} "
+            f"[{e.interval.low:.3f}, {e.interval.high:.3f}]"
+            for name, e in found.normalised.items()
+        ]
+    finish(lines, f"jaywalk realism audit {source}")
+
+
+def _print_better(better: Jaywalk1Score, source: Path) -> None:
+    rows = [
+        [name, f"{e.value:.3f}", f"[{e.interval.low:.3f}, {e.interval.high:.3f}]", str(e.n)]
+        for name, e in better.parts.items()
+    ]
+    print_table(["likeness of", "0 random, 1 log", "95 % interval", "scenes"], rows)
+    print_table(
+        ["safety", "rate", "95 % interval", "events/h", "in the log"],
+        [
+            [name, f"{s.rate:.4f}", f"[{s.interval.low:.4f}, {s.interval.high:.4f}]",
+             f"{s.events_per_hour:.2f}", f"{s.logged_rate:.4f}"]
+            for name, s in better.safety.items()
+        ],
+    )  # fmt: skip
+    for part in (better.coordination, better.coverage):
+        print_table(["number", "value"], [[name, f"{value:.3f}"] for name, value in part.items()])
+    low, high = better.likeness.interval.low, better.likeness.interval.high
+    finish(
+        [
+            f"likeness (jaywalk-1): {better.likeness.value:.3f} [{low:.3f}, {high:.3f}] over "
+            f"{better.n_scenarios} scenes; constant velocity: {better.constant_velocity:.3f}"
+        ],
+        f"jaywalk realism study timing {source}",
+    )
+
+
+@app.command()
+def audit(
+    source: Input,
+    config: ConfigOption = Config.Y2025,
+    rollouts: RolloutsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count collisions and off-road events in the log, and what they do to the score.
+
+    Example: jaywalk realism audit scenes/
+    """
+    from jaywalk.cli.realism_json import plain
+    from jaywalk.metrics.realism.audit import audit as run_audit
+    from jaywalk.metrics.realism.readers.inputs import read_cases
+
+    found = run_audit(read_cases(source, rollouts, or_log=True), _challenge(config))
+    if as_json:
+        print_json({"config": config.value, **plain(found)})
+        return
+    print_table(
+        ["logged event", "agents", "share", "95 % interval", "scenes"],
+        [
+            [name, str(e.agents), f"{e.share:.3f}",
+             f"[{e.interval.low:.3f}, {e.interval.high:.3f}]", str(e.scenarios)]
+            for name, e in found.events.items()
+        ],
+    )  # fmt: skip
+    finish(
+        [
+            f"{found.n_agents} agents in {found.n_scenarios} scenes, {len(found.clean)} clean",
+            f"log replay scores {found.log_replay:.4f}; without its own collisions and off-road "
+            f"steps {found.superhuman:.4f}: labels decide "
+            f"{found.log_replay - found.superhuman:.4f}",
+            f"the given rollouts score {found.score:.4f}; against a log without these labels "
+            f"{found.score_unlabelled:.4f}",
+        ],
+        f"jaywalk realism study superhuman {source}",
+    )
+
+
+@app.command()
+def weights(
+    source: Input,
+    config: ConfigOption = Config.Y2025,
+    rollouts: RolloutsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How much of the score its ten weights decide.
+
+    Example: jaywalk realism weights scenes/ --json
+    """
+    from jaywalk.cli.realism_json import plain
+    from jaywalk.metrics.realism.bounds import bounds
+    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.metrics.realism.score import score_cases
+    from jaywalk.metrics.realism.weight_study import weight_study
+
+    rules = _challenge(config)
+    cases = read_cases(source, rollouts)
+    result = score_cases(cases, rules)
+    found = weight_study(result, bounds(cases, result, rules).scores, rules)
+    if as_json:
+        print_json({"config": config.value, "metametric": plain(result.metametric), **plain(found)})
+        return
+    print_table(
+        ["feature", "weight", "likelihood", "share", "score without it", "share of the gap"],
+        [
+            [name, f"{r.weight:.3f}", f"{r.likelihood:.3f}", f"{r.share:.3f}",
+             f"{r.without:.3f}", f"{r.gap_share:.3f}"]
+            for name, r in found.rows.items()
+        ],
+    )  # fmt: skip
+    low, middle, high = found.drawn
+    finish(
+        [
+            f"metametric {result.metametric:.4f}; equal weights {found.equal:.4f}; any weights "
+            f"{middle:.3f}, 95 % of them within [{low:.3f}, {high:.3f}]",
+            *(
+                f"order against {name} is the same under {kept:.1%} of all weights"
+                for name, kept in found.order_kept.items()
+            ),
+        ],
+        f"jaywalk realism study collisions {source}",
+    )
+
+
+@app.command()
+def study(
+    name: Annotated[StudyName, typer.Argument(help="Which flaw.")],
+    source: Input,
+    config: ConfigOption = Config.Y2025,
+    rollouts: RolloutsOption = None,
+    png: Annotated[Path | None, typer.Option("--png", help="Figure to write.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a flaw of the score on your own data.
+
+    Example: jaywalk realism study collisions scenes/ --png collisions.png
+    """
+    from jaywalk.cli.realism_json import plain
+    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.metrics.realism.studies.catalogue import STUDIES
+
+    cases = read_cases(source, rollouts, or_log=True)
+    found = STUDIES[name.value](cases, _challenge(config))
+    if png is not None:
+        from jaywalk.report.study_figure import draw_study
+
+        draw_study(found, png)
+    if as_json:
+        print_json({"config": config.value, **plain(found)})
+        return
+    lines = [found.finding] + ([f"figure: {png}"] if png else [])
+    finish(lines, f"jaywalk realism score {source} --config jaywalk-1")
+
+
+@app.command()
+def people(
+    source: Annotated[Path, typer.Argument(help="CSV: clip, track, kind, t_s, x_m, y_m.")],
+    reference: Annotated[Path, typer.Argument(help="Recorded people in the same form.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Compare how people walk, stop and cross with recorded people.
+
+    Example: jaywalk realism people walkers.csv dut.csv
+    """
+    from jaywalk.cli.realism_json import plain
+    from jaywalk.metrics.realism.people.likeness import people_likeness
+    from jaywalk.metrics.realism.readers.people_csv import read_people_csv
+
+    ours, recorded = read_people_csv(source), read_people_csv(reference)
+    found = people_likeness(ours, recorded)
+    if as_json:
+        print_json({"people": str(source), "reference": str(reference), "features": plain(found)})
+        return
+    print_table(
+        ["feature", "likeness", "95 % interval", "median", "recorded", "distance", "halves",
+         "straight", "random", "people"],
+        [
+            [name, f"{r.likeness.value:.2f}",
+             f"[{r.likeness.interval.low:.2f}, {r.likeness.interval.high:.2f}]",
+             f"{r.median:.2f}", f"{r.median_reference:.2f}", f"{r.distance:.3f}",
+             f"{r.halves:.3f}", f"{r.straight:.3f}", f"{r.random:.3f}", str(r.n)]
+            for name, r in found.items()
+        ],
+    )  # fmt: skip
+    worst = min(found, key=lambda name: found[name].likeness.value)
+    finish(
+        [f"least like the recorded people: {worst} ({found[worst].likeness.value:.2f})"],
+        f"jaywalk realism people {source} {reference} --json",
+    )

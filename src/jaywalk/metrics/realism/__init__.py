@@ -1,0 +1,4 @@
+"""How human-like simulated traffic is: the Sim Agents realism score, its flaws and a better score.
+
+An independent implementation of a published metric; see docs/realism.md for the notice.
+"""

@@ -1,0 +1,88 @@
+"""Safety as hard constraints: rates, severity and time of events, never mixed into likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.metrics.realism.challenge import EVENTS
+from jaywalk.metrics.realism.features import CaseFeatures
+from jaywalk.metrics.realism.scene import STEP_S, BoolArray
+from jaywalk.metrics.realism.score import RATE_OF
+from jaywalk.stats.intervals import Interval, clopper_pearson, poisson_rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSafety:
+    """How often and how badly one kind of event happens in rollouts.
+
+    Attributes:
+        rate: Share of (agent, rollout) pairs with an event; ``interval`` is the exact one that
+            takes the pairs as independent.
+        interval: See ``rate``.
+        events_per_hour: Separate events per hour of simulated driving, with its exact interval.
+        events_per_hour_interval: See ``events_per_hour``.
+        time_share: Share of simulated time in the event.
+        worst_m: Deepest overlap, or farthest off the road; NaN for red lights or without events.
+        first_event_s: Median time of the first event; NaN without events.
+        logged_rate: The same rate in the log, where most events are label noise.
+        n: Number of pairs.
+    """
+
+    rate: float
+    interval: Interval
+    events_per_hour: float
+    events_per_hour_interval: Interval
+    time_share: float
+    worst_m: float
+    first_event_s: float
+    logged_rate: float
+    n: int
+
+
+def onsets(flags: BoolArray) -> int:
+    """Number of separate events along the last axis."""
+    starts = flags & ~np.concatenate([np.zeros_like(flags[..., :1]), flags[..., :-1]], axis=-1)
+    return int(starts.sum())
+
+
+def _depth(features: CaseFeatures, event: str) -> NDArray[np.float64]:
+    flags = features.sim.events[event]
+    if event == "collision_indication":
+        values = -features.sim.series["distance_to_nearest_object"]
+    elif event == "offroad_indication":
+        values = features.sim.series["distance_to_road_edge"]
+    else:
+        return np.zeros(0)
+    return np.asarray(values[flags], dtype=np.float64)
+
+
+def event_safety(cases: Sequence[CaseFeatures], event: str) -> EventSafety:
+    """Safety of all rollouts for one kind of event; every simulated step counts."""
+    flags = [c.sim.events[event] for c in cases]
+    pairs = sum(f.shape[0] * f.shape[1] for f in flags)
+    steps = sum(f.size for f in flags)
+    hit = sum(int(f.any(axis=2).sum()) for f in flags)
+    count, hours = sum(onsets(f) for f in flags), steps * STEP_S / 3600.0
+    first = np.concatenate([f.argmax(axis=2)[f.any(axis=2)] for f in flags])
+    depth = np.concatenate([_depth(c, event) for c in cases])
+    logged = np.concatenate([(c.log.events[event][0] & c.log_valid).any(axis=1) for c in cases])
+    return EventSafety(
+        rate=hit / pairs,
+        interval=clopper_pearson(hit, pairs),
+        events_per_hour=count / hours,
+        events_per_hour_interval=poisson_rate(count, hours),
+        time_share=sum(int(f.sum()) for f in flags) / steps,
+        worst_m=float(depth.max()) if len(depth) else float("nan"),
+        first_event_s=float(np.median(first) + 1) * STEP_S if len(first) else float("nan"),
+        logged_rate=float(logged.mean()),
+        n=pairs,
+    )
+
+
+def safety(cases: Sequence[CaseFeatures]) -> dict[str, EventSafety]:
+    """Safety by kind of event."""
+    return {RATE_OF[event]: event_safety(cases, event) for event in EVENTS}

@@ -1,0 +1,81 @@
+"""From features to the ten likelihoods of a scene."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.metrics.realism.challenge import EVENTS, FEATURES, ChallengeConfig
+from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
+from jaywalk.metrics.realism.features import CaseFeatures, Features
+from jaywalk.metrics.realism.kinematics import difference_validity
+from jaywalk.metrics.realism.scene import BoolArray
+
+
+def series_mask(name: str, features: CaseFeatures, *, per_agent: bool = False) -> BoolArray:
+    """Where [object, step] the log's value of a series counts."""
+    valid = features.log_valid
+    if name in ("linear_speed", "angular_speed"):
+        return difference_validity(valid)
+    if name in ("linear_acceleration", "angular_acceleration"):
+        return difference_validity(difference_validity(valid))
+    if name == "time_to_collision" and not per_agent:
+        return valid & features.is_vehicle[:, None]
+    return valid
+
+
+def event_mask(name: str, features: CaseFeatures) -> BoolArray:
+    """Where [object, step] an event counts for its likelihood."""
+    if name == "traffic_light_violation":
+        return features.log_valid & features.is_vehicle[:, None]
+    return features.log_valid
+
+
+def happened(side: Features, name: str, mask: BoolArray) -> BoolArray:
+    """Whether an event happened at a counted step, [rollout, object]."""
+    return np.asarray((side.events[name] & mask).any(axis=2))
+
+
+def _pooled(log_p: NDArray[np.float64], mask: BoolArray) -> float:
+    """One geometric mean over all counted steps; NaN if there are none."""
+    count = int(mask.sum())
+    return math.exp(float(log_p[mask].sum()) / count) if count else math.nan
+
+
+def _by_agent(log_p: NDArray[np.float64], mask: BoolArray) -> float:
+    """A geometric mean per agent, then the plain mean over the agents that have one."""
+    counts = mask.sum(axis=1)
+    seen = counts > 0
+    if not seen.any():
+        return math.nan
+    total = np.where(mask, log_p, 0.0).sum(axis=1)
+    return float(np.exp(total[seen] / counts[seen]).mean())
+
+
+def likelihoods(features: CaseFeatures, config: ChallengeConfig) -> dict[str, float]:
+    """The likelihood of every feature; NaN where no logged value counts."""
+    per_agent = config.per_agent
+    found: dict[str, float] = {}
+    for name in FEATURES:
+        if name not in config.weights:
+            found[name] = math.nan
+        elif name in EVENTS:
+            mask = event_mask(name, features)
+            log_p = event_log_likelihood(
+                happened(features.log, name, mask)[0],
+                happened(features.sim, name, mask),
+                config.bernoulli_pseudocount,
+            )
+            found[name] = float(np.exp(log_p).mean() if per_agent else np.exp(log_p.mean()))
+        else:
+            log_p = series_log_likelihood(
+                features.log.series[name][0],
+                features.sim.series[name],
+                config.histograms[name],
+                count_nan=not per_agent,
+            )
+            mask = series_mask(name, features, per_agent=per_agent)
+            found[name] = _by_agent(log_p, mask) if per_agent else _pooled(log_p, mask)
+    return found

@@ -1,0 +1,1 @@
+"""Human-likeness of people: how they walk, stop and cross, compared with recorded people."""

@@ -1,0 +1,109 @@
+"""Scenes with rollouts as compressed numpy archives (the layout is in docs/realism.md)."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.metrics.realism.scene import (
+    N_STEPS,
+    Case,
+    Lanes,
+    LoggedScene,
+    Polylines,
+    Rollouts,
+    Signals,
+)
+
+_TRACKS = ("x", "y", "z", "heading", "length", "width", "height")
+_UNIT = {"heading": "heading_rad"}
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """All arrays of an archive."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
+        raise DataError(f"Cannot read '{path}' as a numpy archive (.npz): {problem}.") from problem
+
+
+class _Arrays:
+    """Typed access with errors that name the file."""
+
+    def __init__(self, arrays: Mapping[str, Any], source: str) -> None:
+        self.arrays, self.source = arrays, source
+
+    def get(self, name: str, kind: Any) -> Any:
+        if name not in self.arrays:
+            raise DataError(f"'{self.source}' has no array '{name}'; see docs/realism.md.")
+        return np.ascontiguousarray(self.arrays[name], dtype=kind)
+
+    def ints(self, name: str) -> Any:
+        return self.get(name, np.int64)
+
+    def number(self, name: str) -> int:
+        return int(self.ints(name).reshape(-1)[0])
+
+
+def rollouts_from_arrays(arrays: Mapping[str, Any], source: str) -> Rollouts:
+    """Read ``sim_x``, ``sim_y``, ``sim_z`` and ``sim_heading``."""
+    read = _Arrays(arrays, source)
+    return Rollouts(
+        x_m=read.get("sim_x", np.float32),
+        y_m=read.get("sim_y", np.float32),
+        z_m=read.get("sim_z", np.float32),
+        heading_rad=read.get("sim_heading", np.float32),
+    )
+
+
+def _polylines(read: _Arrays, name: str) -> Polylines:
+    return Polylines(
+        points_m=read.get(f"{name}_points", np.float32).reshape(-1, 3),
+        offsets=read.ints(f"{name}_offsets"),
+    )
+
+
+def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> LoggedScene:
+    """Read the log, map and signals."""
+    read = _Arrays(arrays, source)
+    tracks = {_UNIT.get(f, f"{f}_m"): read.get(f"log_{f}", np.float32) for f in _TRACKS}
+    step = read.ints("signal_step")
+    if len(step) and not (step.min() >= 0 and step.max() < N_STEPS):
+        raise DataError(f"'{source}': signal_step must be 0 to {N_STEPS - 1}, found {step.max()}.")
+    return LoggedScene(
+        name=name,
+        object_id=read.ints("object_id"),
+        object_type=read.ints("object_type"),
+        valid=read.get("log_valid", np.bool_),
+        sdc_index=read.number("sdc_track_index"),
+        predict_index=read.ints("tracks_to_predict_index").reshape(-1),
+        road_edges=_polylines(read, "road_edge"),
+        lanes=Lanes(
+            lines=_polylines(read, "lane"),
+            lane_id=read.ints("lane_id"),
+            lane_type=read.ints("lane_type"),
+        ),
+        signals=Signals(
+            n_steps=read.number("signal_num_steps"),
+            step=step,
+            lane_id=read.ints("signal_lane_id"),
+            state=read.ints("signal_state"),
+            stop_point_m=read.get("signal_stop_point", np.float32).reshape(-1, 3),
+        ),
+        **tracks,
+    )
+
+
+def read_npz_case(path: Path) -> Case:
+    """Read a scene with its rollouts."""
+    arrays = load_arrays(path)
+    return Case(
+        scene=scene_from_arrays(arrays, str(path), path.stem),
+        rollouts=rollouts_from_arrays(arrays, str(path)),
+    )

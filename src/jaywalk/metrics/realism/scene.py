@@ -1,0 +1,164 @@
+"""What is scored: a logged scene, the map and signals around it, and simulated rollouts of it.
+
+Right-handed metres and radians (counter-clockwise, 0 = +x), z up; 91 steps at 10 Hz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+
+N_STEPS = 91
+CURRENT_STEP = 10
+N_HISTORY = CURRENT_STEP + 1
+N_FUTURE = N_STEPS - N_HISTORY
+STEP_S = 0.1
+
+VEHICLE, PEDESTRIAN, CYCLIST, OTHER = 1, 2, 3, 4
+SURFACE_STREET = 2
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polylines:
+    """Polylines in one array: line i is ``points_m[offsets[i]:offsets[i + 1]]``."""
+
+    points_m: FloatArray
+    offsets: IntArray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def of(cls, lines: list[Any]) -> Polylines:
+        """Join lists of x, y, z points."""
+        arrays = [np.asarray(line, dtype=np.float32).reshape(-1, 3) for line in lines]
+        points = np.concatenate(arrays) if arrays else np.zeros((0, 3), np.float32)
+        offsets = np.cumsum([0, *(len(a) for a in arrays)]).astype(np.int64)
+        return cls(points_m=points, offsets=offsets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lanes:
+    """Lane centre lines with their ids and types (2: surface street)."""
+
+    lines: Polylines
+    lane_id: IntArray
+    lane_type: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """One row per step and signalled lane; ``n_steps`` is 0 if the scene has no list of states."""
+
+    n_steps: int
+    step: IntArray
+    lane_id: IntArray
+    state: IntArray
+    stop_point_m: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedScene:
+    """The log: tracks [n, 91] (zeros where not valid), who is scored, map and signals."""
+
+    name: str
+    object_id: IntArray
+    object_type: IntArray
+    x_m: FloatArray
+    y_m: FloatArray
+    z_m: FloatArray
+    heading_rad: FloatArray
+    length_m: FloatArray
+    width_m: FloatArray
+    height_m: FloatArray
+    valid: BoolArray
+    sdc_index: int
+    predict_index: IntArray
+    road_edges: Polylines
+    lanes: Lanes
+    signals: Signals
+
+    def __post_init__(self) -> None:
+        shape = (len(self.object_id), N_STEPS)
+        for field in ("x_m", "y_m", "z_m", "heading_rad", "length_m", "width_m", "height_m"):
+            found = getattr(self, field).shape
+            if found != shape:
+                raise DataError(
+                    f"Scene '{self.name}': {field} has shape {found}, expected {shape} "
+                    f"(tracks, {N_STEPS} steps at 10 Hz)."
+                )
+        scored = [self.sdc_index, *self.predict_index.tolist()]
+        if not scored or min(scored) < 0 or max(scored) >= len(self.object_id):
+            raise DataError(
+                f"Scene '{self.name}': tracks {scored} are to be scored, but the scene has "
+                f"tracks 0 to {len(self.object_id) - 1}."
+            )
+        missing = [i for i in scored if not self.valid[i, CURRENT_STEP]]
+        if missing:
+            raise DataError(
+                f"Scene '{self.name}': tracks {missing} are to be scored but are not valid at "
+                f"step {CURRENT_STEP}; take them out of the tracks to predict."
+            )
+
+    @property
+    def simulated_index(self) -> IntArray:
+        """Tracks valid at the current step, in track order; the others do not take part."""
+        return np.flatnonzero(self.valid[:, CURRENT_STEP]).astype(np.int64)
+
+    @property
+    def evaluated_index(self) -> IntArray:
+        """The ego and the tracks to predict, once each, ordered by object id."""
+        scored = np.unique(np.append(self.predict_index, self.sdc_index))
+        return scored[np.argsort(self.object_id[scored], kind="stable")].astype(np.int64)
+
+    @property
+    def evaluated_row(self) -> IntArray:
+        """Rows of the evaluated tracks among the simulated ones."""
+        return np.searchsorted(self.simulated_index, self.evaluated_index).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollouts:
+    """Simulated futures [rollout, simulated track, 80]."""
+
+    x_m: FloatArray
+    y_m: FloatArray
+    z_m: FloatArray
+    heading_rad: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.x_m)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A scene and rollouts of it."""
+
+    scene: LoggedScene
+    rollouts: Rollouts
+
+    def __post_init__(self) -> None:
+        shape = (len(self.rollouts), len(self.scene.simulated_index), N_FUTURE)
+        if shape[0] == 0:
+            raise DataError(f"Scene '{self.scene.name}' has no rollouts; give at least one.")
+        for field in ("x_m", "y_m", "z_m", "heading_rad"):
+            values = getattr(self.rollouts, field)
+            if values.shape != shape:
+                raise DataError(
+                    f"Scene '{self.scene.name}': rollout {field} has shape {values.shape}, expected"
+                    f" {shape} (rollouts, tracks valid at step {CURRENT_STEP}, {N_FUTURE} steps)."
+                )
+            if not np.isfinite(values).all():
+                raise DataError(
+                    f"Scene '{self.scene.name}': rollout {field} has values that are not finite; "
+                    "every simulated object needs a pose at every step."
+                )

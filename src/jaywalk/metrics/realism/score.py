@@ -1,0 +1,127 @@
+"""The realism score of a scene and of many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaywalk.core.errors import UsageError
+from jaywalk.metrics.realism.challenge import (
+    BUCKET_OF,
+    EVENTS,
+    FEATURES,
+    INTERACTIVE,
+    KINEMATIC,
+    MAP_BASED,
+    ChallengeConfig,
+)
+from jaywalk.metrics.realism.displacement import average_displacement, min_average_displacement
+from jaywalk.metrics.realism.features import CaseFeatures, case_features
+from jaywalk.metrics.realism.likelihoods import happened, likelihoods
+from jaywalk.metrics.realism.scene import Case
+
+RATE_OF = {
+    "collision_indication": "collision",
+    "offroad_indication": "offroad",
+    "traffic_light_violation": "traffic_light_violation",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneScore:
+    """What one scene scores under one configuration."""
+
+    name: str
+    metametric: float
+    likelihoods: Mapping[str, float]
+    ade_m: float
+    min_ade_m: float
+    rates: Mapping[str, float]
+    n_agents: int
+    n_rollouts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealismScore:
+    """Means over scenes; the buckets are computed from them."""
+
+    config: str
+    metametric: float
+    likelihoods: Mapping[str, float]
+    buckets: Mapping[str, float]
+    ade_m: float
+    min_ade_m: float
+    rates: Mapping[str, float]
+    n_scenarios: int
+    n_agents: int
+    scenes: tuple[SceneScore, ...]
+
+
+def metametric(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The weighted sum, not normalised; a feature without weight cannot spoil it."""
+    return float(sum(w * found[name] for name, w in weights.items() if w))
+
+
+def score_features(
+    name: str, features: CaseFeatures, config: ChallengeConfig, n_rollouts: int
+) -> SceneScore:
+    """Score a scene from its features."""
+    found = likelihoods(features, config)
+    rates = {
+        RATE_OF[event]: float(happened(features.sim, event, features.log_valid).mean())
+        for event in EVENTS
+    }
+    return SceneScore(
+        name=name,
+        metametric=metametric(found, config.weights),
+        likelihoods=found,
+        ade_m=average_displacement(features.displacement_m),
+        min_ade_m=min_average_displacement(features.displacement_m, per_agent=config.per_agent),
+        rates=rates,
+        n_agents=len(features.log_valid),
+        n_rollouts=n_rollouts,
+    )
+
+
+def score_case(case: Case, config: ChallengeConfig) -> SceneScore:
+    """Score one scene."""
+    return score_features(case.scene.name, case_features(case, config), config, len(case.rollouts))
+
+
+def _buckets(found: Mapping[str, float], config: ChallengeConfig, total: float) -> dict[str, float]:
+    buckets = {"realism_meta_metric": total}
+    for bucket in (KINEMATIC, INTERACTIVE, MAP_BASED):
+        weights = {n: w for n, w in config.weights.items() if w and BUCKET_OF[n] == bucket}
+        buckets[f"{bucket}_metrics"] = metametric(found, weights) / sum(weights.values())
+    return buckets
+
+
+def aggregate(scenes: Sequence[SceneScore], config: ChallengeConfig) -> RealismScore:
+    """Plain means over scenes of every field."""
+    if not scenes:
+        raise UsageError("There is no scene to score; give at least one.")
+    found = {n: float(np.mean([s.likelihoods[n] for s in scenes])) for n in FEATURES}
+    rates = {n: float(np.mean([s.rates[n] for s in scenes])) for n in RATE_OF.values()}
+    total = float(np.mean([s.metametric for s in scenes]))
+    min_ade = float(np.mean([s.min_ade_m for s in scenes]))
+    return RealismScore(
+        config=config.name,
+        metametric=total,
+        likelihoods=found,
+        buckets=_buckets(found, config, total)
+        | {"min_ade": min_ade}
+        | {f"simulated_{n}_rate": value for n, value in rates.items()},
+        ade_m=float(np.mean([s.ade_m for s in scenes])),
+        min_ade_m=min_ade,
+        rates=rates,
+        n_scenarios=len(scenes),
+        n_agents=sum(s.n_agents for s in scenes),
+        scenes=tuple(scenes),
+    )
+
+
+def score_cases(cases: Sequence[Case], config: ChallengeConfig) -> RealismScore:
+    """Score many scenes."""
+    return aggregate([score_case(case, config) for case in cases], config)

@@ -1,0 +1,1 @@
+"""The flaws of the realism score as experiments on any data."""

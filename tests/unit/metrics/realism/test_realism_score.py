@@ -1,0 +1,164 @@
+"""Estimators, aggregation, variants, bounds and audits."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from realism_scenes import follower_scene, replay, scene
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism.audit import audit
+from jaywalk.metrics.realism.bounds import bounds, replaced
+from jaywalk.metrics.realism.challenge import (
+    BUCKET_OF,
+    CONFIGS,
+    FEATURES,
+    Histogram,
+    challenge_config,
+)
+from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
+from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.score import score_case, score_cases
+from jaywalk.metrics.realism.studies.catalogue import STUDIES
+from jaywalk.metrics.realism.weight_study import weight_study
+
+CONFIG = CONFIGS["2025"]
+
+
+def test_weights_and_buckets_are_those_of_the_years():
+    assert sum(CONFIGS["2023"].weights.values()) == pytest.approx(0.99)
+    for year, (kinematic, interactive, mapped) in {
+        "2023": (0.36, 0.36, 0.27),
+        "2024": (0.2, 0.45, 0.35),
+        "2025": (0.2, 0.45, 0.35),
+    }.items():
+        sums = dict.fromkeys(("kinematic", "interactive", "map_based"), 0.0)
+        for name, weight in CONFIGS[year].weights.items():
+            sums[BUCKET_OF[name]] += weight
+        assert list(sums.values()) == pytest.approx([kinematic, interactive, mapped])
+    assert sum(CONFIGS["pufferdrive"].weights.values()) == pytest.approx(1.0)
+    with pytest.raises(UsageError, match="2023, 2024, 2025"):
+        challenge_config("2022")
+
+
+def test_histogram_by_hand():
+    rule = Histogram(low=0.0, high=4.0, bins=4)
+    sim = np.array([[[0.5, 1.0, -3.0]], [[9.0, np.nan, 3.0]]], np.float32)
+    log = np.array([[0.0, 1.0, 4.0]], np.float32)
+    # Bins: 0.5 and -3 in the first, 1.0 in the second, 9, NaN and 3 in the last.
+    total = 6.4
+    found = series_log_likelihood(log, sim, rule)
+    np.testing.assert_allclose(np.exp(found), [[2.1 / total, 1.1 / total, 3.1 / total]])
+    dropped = series_log_likelihood(log, sim, rule, count_nan=False)
+    np.testing.assert_allclose(np.exp(dropped), [[2.1 / 5.4, 1.1 / 5.4, 2.1 / 5.4]])
+
+
+def test_bernoulli_by_hand():
+    sim = np.zeros((32, 2), bool)
+    sim[:8, 0] = True
+    found = np.exp(event_log_likelihood(np.array([True, True]), sim, 0.001))
+    np.testing.assert_allclose(found, [8.001 / 32.002, 0.001 / 32.002])
+
+
+def test_one_wrong_agent_of_four_costs_far_more_than_in_pufferdrive():
+    tracks = [(lambda s, k=k: s * 0.5, -4.5 + 3.0 * k, 0.0) for k in range(4)]
+    case = replay(scene(tracks))
+    rollouts = replace(case.rollouts, y_m=case.rollouts.y_m.copy())
+    rollouts.y_m[:, 0] = -30.0  # Off the road, in every rollout.
+    case = replace(case, rollouts=rollouts)
+    ours = score_case(case, CONFIG).likelihoods["offroad_indication"]
+    theirs = score_case(case, CONFIGS["pufferdrive"]).likelihoods["offroad_indication"]
+    assert ours == pytest.approx((0.001 / 32.002) ** 0.25, rel=1e-3)
+    assert theirs == pytest.approx(0.75, abs=1e-3)
+
+
+def test_years_share_likelihoods_and_differ_in_weights():
+    case = replay(follower_scene())
+    a, b = (score_case(case, CONFIGS[year]) for year in ("2024", "2025"))
+    assert a.likelihoods == b.likelihoods
+    change = 0.05 * (
+        b.likelihoods["traffic_light_violation"] - b.likelihoods["distance_to_road_edge"]
+    )
+    assert b.metametric - a.metametric == pytest.approx(change)
+
+
+def test_without_a_vehicle_the_time_to_collision_is_undefined():
+    case = replay(scene([(0.0, 0.0, 0.0)], types=[2]))
+    found = score_case(case, CONFIG)
+    assert math.isnan(found.likelihoods["time_to_collision"])
+    assert math.isnan(found.metametric)
+
+
+def test_log_replay_is_better_than_knowing_nothing():
+    cases = [replay(follower_scene(name=f"f{k}"), 8) for k in range(3)]
+    score = score_cases(cases, CONFIG)
+    found = bounds(cases, score, CONFIG)
+    assert found.scores["log_replay"].metametric == pytest.approx(score.metametric)
+    assert found.scores["random"].metametric < score.metametric
+    assert found.normalised["random"].value == pytest.approx(1.0)
+    again = bounds(cases, score, CONFIG)
+    assert again.scores["random"].metametric == found.scores["random"].metametric
+
+
+def test_the_audit_finds_what_the_labels_decide():
+    clean = replay(follower_scene(name="clean"))
+    noisy = replay(scene([(0.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 20.0, 0.0)], name="noisy"))
+    found = audit([clean, noisy], CONFIG)
+    assert found.clean == ("clean",)
+    assert found.events["collision"].agents == 2
+    assert found.events["offroad"].agents == 1
+    assert found.events["collision"].share == pytest.approx(2 / 5)
+    assert found.score == pytest.approx(found.log_replay)
+    # Collisions of two and the off-road step of one of three agents, in one of two scenes.
+    wrong = 0.001 / 32.002
+    lost = (2 - wrong ** (2 / 3) - wrong ** (1 / 3)) * 0.25 / 2
+    assert found.log_replay - found.superhuman == pytest.approx(lost, abs=1e-4)
+
+
+def test_the_weight_study_adds_up():
+    cases = replaced([replay(follower_scene())], "random")
+    score = score_cases(cases, CONFIG)
+    found = weight_study(score, bounds(cases, score, CONFIG).scores, CONFIG)
+    assert set(found.rows) == set(FEATURES)
+    assert sum(row.share for row in found.rows.values()) == pytest.approx(1.0)
+    assert sum(row.gap_share for row in found.rows.values()) == pytest.approx(1.0)
+    row = found.rows["collision_indication"]
+    assert row.without == pytest.approx((score.metametric - 0.25 * row.likelihood) / 0.75)
+
+
+def test_studies_show_the_flaws():
+    cases = [replay(follower_scene()), replay(scene([(0.0, 0.0, 0.0), (3.0, 0.0, 0.0)], name="n"))]
+    found = {name: study(cases, CONFIG) for name, study in STUDIES.items()}
+    collisions = found["collisions"].numbers
+    spread, packed = found["collisions"].curves
+    assert collisions["none"] - collisions["one_per_rollout"] > 0.1
+    assert set(packed.y[2:]) == {packed.y[1]}
+    assert spread.y == tuple(sorted(spread.y, reverse=True))
+    assert found["superhuman"].numbers["superhuman"] < found["superhuman"].numbers["log_replay"]
+    timing = found["timing"].numbers
+    assert timing["metametric_shuffled"] == pytest.approx(timing["metametric"], abs=1e-9)
+    assert timing["timing_cost_shuffled"] > timing["timing_cost"] + 0.1
+    bins = found["bins"].numbers
+    assert bins["largest_jump_histogram"] > 5 * bins["largest_step_smooth"]
+
+
+def test_clear_errors():
+    of = follower_scene()
+    with pytest.raises(DataError, match="not valid at step 10"):
+        replace(of, valid=np.zeros_like(of.valid))
+    with pytest.raises(DataError, match="tracks 0 to 1"):
+        replace(of, predict_index=np.array([2]))
+    case = replay(of, 2)
+    with pytest.raises(DataError, match="not finite"):
+        replace(case, rollouts=replace(case.rollouts, x_m=case.rollouts.x_m * np.float32(np.nan)))
+    with pytest.raises(DataError, match="expected"):
+        replace(case, rollouts=replace(case.rollouts, x_m=case.rollouts.x_m[:, :1]))
+    with pytest.raises(UsageError, match="at least one"):
+        score_cases([], CONFIG)
+
+
+def test_features_of_the_log_equal_those_of_its_replay():
+    features = case_features(replay(follower_scene(), 2), CONFIG)
+    for name, values in features.log.series.items():
+        np.testing.assert_array_equal(values[0], features.sim.series[name][1])
