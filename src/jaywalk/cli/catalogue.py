@@ -111,3 +111,9 @@ KINDS.add("sensors", f"{__name__}:sensors", "Sensors to attach")
 KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
 KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
 KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
+KINDS.add("predictors", "jaywalk.predict.registry:PREDICTORS", "Predictors of pedestrians")
+KINDS.add(
+    "trajectory-formats",
+    "jaywalk.datasets.formats:TRAJECTORY_FORMATS",
+    "Formats of pedestrian tracks that can be read",
+)

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from jaywalk import __version__
-from jaywalk.cli import bench, demo, doctor, listing, serve, town
+from jaywalk.cli import bench, demo, doctor, listing, predict, serve, town
 from jaywalk.core.errors import JaywalkError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.add_typer(town.app, name="town")
 app.command("list")(listing.list_things)
 app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")
+app.add_typer(predict.app, name="predict")
 
 
 def _show_version(wanted: bool) -> None:

@@ -41,9 +41,14 @@ class StraightZone:
 
 def in_roi_sampled(draws_m: FloatArray, path: Path, zone: ComfortZone) -> float:
     """Share of draws ``(S, 2)`` inside the zone; standard error at most ``0.5 / sqrt(S)``."""
-    if zone.is_empty:
+    if zone.is_empty or len(draws_m) == 0:
         return 0.0
-    return float(inside(zone, project_each(path, draws_m, zone.start_m)).mean())
+    # Nobody outside of the box around the zone can be in it; most draws of most samples are not.
+    low, high = _bounds(path, zone)
+    near = draws_m[np.all((draws_m >= low) & (draws_m <= high), axis=1)]
+    if len(near) == 0:
+        return 0.0
+    return int(inside(zone, project_each(path, near, zone.start_m)).sum()) / len(draws_m)
 
 
 def in_roi_exact(
@@ -66,10 +71,7 @@ def straight_zone(path: Path, zone: ComfortZone, tolerance_m: float = 0.01) -> S
     The path is looked at one zone width to either side, as far as a nearest point could lie.
     """
     margin = 2.0 * zone.half_width_m
-    ends = np.clip([zone.start_m - margin, zone.end_m + margin], 0.0, path.length_m)
-    between = path.arc_m[(path.arc_m > ends[0]) & (path.arc_m < ends[1])]
-    arc = np.concatenate([ends[:1], between, ends[1:]])
-    points = np.stack([np.interp(arc, path.arc_m, path.points_m[:, i]) for i in (0, 1)], axis=1)
+    arc, points = _stretch(path, zone.start_m - margin, zone.end_m + margin)
     chord = points[-1] - points[0]
     length = float(np.hypot(*chord))
     if zone.end_m > path.length_m or length == 0.0:
@@ -78,13 +80,26 @@ def straight_zone(path: Path, zone: ComfortZone, tolerance_m: float = 0.01) -> S
     offset = (points - points[0]) @ np.array([-unit[1], unit[0]])
     if np.max(np.abs(offset)) > tolerance_m:
         return None
-    start = points[0] + unit * (zone.start_m - ends[0])
+    start = points[0] + unit * (zone.start_m - arc[0])
     return StraightZone(
         origin_m=(float(start[0]), float(start[1])),
         heading_rad=float(np.arctan2(unit[1], unit[0])),
         length_m=zone.end_m - zone.start_m,
         half_width_m=zone.half_width_m,
     )
+
+
+def _stretch(path: Path, start_m: float, end_m: float) -> tuple[FloatArray, FloatArray]:
+    ends = np.clip([start_m, end_m], 0.0, path.length_m)
+    between = path.arc_m[(path.arc_m > ends[0]) & (path.arc_m < ends[1])]
+    arc = np.concatenate([ends[:1], between, ends[1:]])
+    points = [np.interp(arc, path.arc_m, path.points_m[:, i]) for i in (0, 1)]
+    return arc, np.stack(points, axis=1)
+
+
+def _bounds(path: Path, zone: ComfortZone) -> tuple[FloatArray, FloatArray]:
+    _, points = _stretch(path, zone.start_m, zone.end_m)
+    return points.min(axis=0) - zone.half_width_m, points.max(axis=0) + zone.half_width_m
 
 
 def _rectangle_mass(

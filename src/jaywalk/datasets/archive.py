@@ -1,0 +1,152 @@
+"""Reads annotation files from a folder, a zip or a tar, without unpacking anything to disk.
+
+Members are only ever read into memory under the name of the layout they belong to, so a hostile
+member name cannot reach a path. Links and special files are skipped and sizes are bounded.
+"""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from jaywalk.core.errors import DataError, PrerequisiteError
+
+MAX_MEMBER_BYTES = 256 * 2**20
+MAX_TOTAL_BYTES = 4 * 2**30
+_ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+
+Wanted = Callable[[str], bool]
+
+
+def canonical_name(raw_name: str, folders: frozenset[str]) -> str | None:
+    """Return a member's name from its layout folder on, or None if it is in none of them.
+
+    The last layout folder of the path counts, so that a prefix (the name of a repository, say) or a
+    doubled folder does not matter.
+
+    >>> canonical_name("JAAD-2.0/annotations/video_0001.xml", frozenset({"annotations"}))
+    'annotations/video_0001.xml'
+    >>> canonical_name("annotations/../../etc/passwd", frozenset({"annotations"})) is None
+    True
+    """
+    parts = PurePosixPath(raw_name.replace("\\", "/")).parts
+    if ".." in parts or "__MACOSX" in parts or (parts[-1:] and parts[-1].startswith("._")):
+        return None
+    places = [i for i, part in enumerate(parts[:-1]) if part in folders]
+    return "/".join(parts[places[-1] :]) if places else None
+
+
+def read_members(
+    path: Path, folders: frozenset[str], wanted: Wanted
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the wanted files of a layout.
+
+    Args:
+        path: A folder that holds the layout, an archive of it, or a folder of such archives.
+        folders: Names of the layout's folders, for example ``annotations_attributes``.
+        wanted: Tells by canonical name whether a file is to be read.
+    """
+    if not path.exists():
+        raise PrerequisiteError(
+            f"'{path}' does not exist. Give the folder or archive of the dataset's annotations."
+        )
+    budget = _Budget(path)
+    for name, data in _read(path, folders, wanted, budget):
+        budget.spend(len(data))
+        yield name, data
+
+
+class _Budget:
+    """Counts what was read, so that an archive bomb ends in a message and not in the swap."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left_bytes = MAX_TOTAL_BYTES
+
+    def spend(self, size_bytes: int) -> None:
+        self._left_bytes -= size_bytes
+        if self._left_bytes < 0:
+            raise DataError(
+                f"'{self._path}' unpacks to more than {MAX_TOTAL_BYTES} bytes of annotations; "
+                "expected a dataset of this layout. Check the archive."
+            )
+
+    def check_member(self, name: str, size_bytes: int) -> None:
+        if size_bytes > MAX_MEMBER_BYTES:
+            raise DataError(
+                f"'{self._path}': member '{name}' has {size_bytes} bytes; an annotation file "
+                f"has at most {MAX_MEMBER_BYTES}. Check the archive."
+            )
+
+
+def _read(
+    path: Path, folders: frozenset[str], wanted: Wanted, budget: _Budget
+) -> Iterator[tuple[str, bytes]]:
+    if path.is_dir():
+        yield from _read_folder(path, folders, wanted, budget)
+    elif zipfile.is_zipfile(path):
+        yield from _read_zip(path, folders, wanted, budget)
+    elif tarfile.is_tarfile(path):
+        yield from _read_tar(path, folders, wanted, budget)
+    else:
+        raise DataError(f"'{path}' is neither a folder nor a zip nor a tar archive.")
+
+
+def _read_folder(
+    path: Path, folders: frozenset[str], wanted: Wanted, budget: _Budget
+) -> Iterator[tuple[str, bytes]]:
+    root = path.resolve()
+    archives: list[Path] = []
+    for file in sorted(root.rglob("*")):
+        # A folder may itself be called "annotations"; its own name is part of the layout then.
+        name = canonical_name(f"{root.name}/{file.relative_to(root).as_posix()}", folders)
+        if file.name.lower().endswith(_ARCHIVE_ENDINGS):
+            archives.append(file)
+        elif name is not None and wanted(name) and file.is_file():
+            budget.check_member(name, file.stat().st_size)
+            yield name, file.read_bytes()
+    for file in archives:
+        if zipfile.is_zipfile(file) or tarfile.is_tarfile(file):
+            yield from _read(file, folders, wanted, budget)
+
+
+def _read_zip(
+    path: Path, folders: frozenset[str], wanted: Wanted, budget: _Budget
+) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                name = canonical_name(info.filename, folders)
+                if name is None or info.is_dir() or not wanted(name):
+                    continue
+                with archive.open(info) as stream:
+                    yield name, _bounded(stream.read, name, budget)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
+        raise DataError(f"'{path}' is a broken zip: {error}. Download it again.") from error
+
+
+def _read_tar(
+    path: Path, folders: frozenset[str], wanted: Wanted, budget: _Budget
+) -> Iterator[tuple[str, bytes]]:
+    try:
+        with tarfile.open(path) as archive:
+            for info in archive:
+                name = canonical_name(info.name, folders)
+                if name is None or not info.isreg() or not wanted(name):
+                    continue
+                budget.check_member(name, info.size)
+                stream = archive.extractfile(info)
+                if stream is not None:
+                    yield name, _bounded(stream.read, name, budget)
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        raise DataError(f"'{path}' is a broken tar: {error}. Download it again.") from error
+
+
+def _bounded(read: Callable[[int], bytes], name: str, budget: _Budget) -> bytes:
+    # The declared size may lie: what counts is what comes out.
+    data = read(MAX_MEMBER_BYTES + 1)
+    budget.check_member(name, len(data))
+    return data
