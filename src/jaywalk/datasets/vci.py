@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.datasets.archive import read_members
+from jaywalk.datasets.annotation_files import read_members
 from jaywalk.datasets.resampling import check_raw, grid
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
 

@@ -54,7 +54,14 @@ def read_members(
             f"'{path}' does not exist. Give the folder or archive of the dataset's annotations."
         )
     budget = _Budget(path)
-    for name, data in _read(path, folders, wanted, budget):
+    seen: set[str] = set()
+
+    def is_new(name: str) -> bool:
+        # People keep an archive beside what they unpacked from it; the unpacked file counts.
+        return name not in seen and wanted(name)
+
+    for name, data in _read(path, folders, is_new, budget):
+        seen.add(name)
         budget.spend(len(data))
         yield name, data
 
