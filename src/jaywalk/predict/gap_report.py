@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.errors import DataError
 from jaywalk.datasets.trajectories import Trajectories
 from jaywalk.metrics.prediction.time_gap import CAP_SPEED_MPS, CAP_TTC_S, capped, summarise
 from jaywalk.predict.gaps import Meeting, find_meetings
@@ -26,6 +27,8 @@ def gap_report(
     data: Trajectories, resamples: int = 2000
 ) -> tuple[dict[str, Any], dict[str, tuple[FloatArray, FloatArray]]]:
     """Report for JSON, and the gaps by source for the figure."""
+    if data.ego.is_empty():
+        raise DataError("These data hold no vehicles, hence no time gaps. Give DUT or CITR, say.")
     meetings = {
         source: find_meetings(data.of_source(source))
         for source in sorted(set(data.tracks["source"]))

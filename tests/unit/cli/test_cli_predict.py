@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from jaywalk.bench.predict import PredictBenchmark, bench_predict
 from jaywalk.cli.main import app
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,12 @@ def test_wrong_words_are_named(clips, tmp_path):
         run("gap", clips, "--source", "citr")
     with pytest.raises(PrerequisiteError, match="does not exist"):
         run("gap", tmp_path / "absent")
+    people_only = tmp_path / "zara.txt"
+    people_only.write_text("\n".join(f"{10 * f} 1 {0.4 * f} 0" for f in range(30)))
+    with pytest.raises(DataError, match="no vehicles"):
+        run("gap", people_only)
+    with pytest.raises(UsageError, match="no multiple"):
+        run("eval", people_only)
     with pytest.raises(PrerequisiteError, match="Cannot write"):
         run("gap", clips, "--png", tmp_path / "absent" / "x.png")
 
