@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
 from jaywalk.datasets.trajectories import Trajectories
-from jaywalk.metrics.prediction.time_gap import CAP_SPEED_MPS, CAP_TTC_S, capped, summarise
+from jaywalk.metrics.prediction.time_gap import CAP_SPEED_MPS, CAP_TTC_S, is_near, summarise
 from jaywalk.predict.gaps import Meeting, find_meetings
 from jaywalk.stats.bootstrap import bca, cluster_codes
 
@@ -49,8 +49,7 @@ def gap_report(
 
 
 def _parts(found: list[Meeting]) -> tuple[list[Meeting], list[Meeting]]:
-    near = {id(c) for c in capped([one.crossing for one in found])}
-    return found, [one for one in found if id(one.crossing) in near]
+    return found, [one for one in found if is_near(one.crossing)]
 
 
 def _gaps(found: list[Meeting]) -> FloatArray:

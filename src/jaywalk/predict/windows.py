@@ -95,24 +95,13 @@ def build_windows(
         raise UsageError(f"horizons {horizons_s} must be positive and rising, the rest positive")
     needed = ahead[-1] if full else ahead[0]
     excluded: Counter[str] = Counter()
-    parts: list[tuple[int, int, IntArray, FloatArray, FloatArray]] = []
     tracks = data.tracks.partition_by("scene_id", "track_id", maintain_order=True)
     names = [(rows["scene_id"][0], rows["track_id"][0]) for rows in tracks]
     scenes = sorted({scene for scene, _ in names})
     codes = {scene: code for code, scene in enumerate(scenes)}
+    parts: list[tuple[int, int, IntArray, FloatArray, FloatArray]] = []
     for code, rows in enumerate(tracks):
-        runs = list(_runs(rows, data.stride))
-        if len(runs) > 1:
-            excluded["track with holes, cut into pieces"] += 1
-        cut = [
-            piece
-            for k, positions in runs
-            if (piece := _cut(k, positions, past, ahead[-1], needed, every)) is not None
-        ]
-        if not cut:
-            short = max(len(k) for k, _ in runs) <= past
-            why = "history" if short else "history and shortest horizon" if not full else "window"
-            excluded[f"track shorter than the {why}"] += 1
+        cut = _pieces(rows, data.stride, (past, ahead[-1], needed, every), excluded)
         parts += [(code, codes[names[code][0]], *piece) for piece in cut]
     track = _repeat([(p[0], len(p[2])) for p in parts])
     scene = _repeat([(p[1], len(p[2])) for p in parts])
@@ -139,6 +128,23 @@ def _steps(time_s: float, step_s: float) -> int:
             f"{time_s:g} s is no multiple of the data's step of {step_s:g} s; choose other times"
         )
     return round(steps)
+
+
+def _pieces(
+    rows: pl.DataFrame, stride: int, steps: tuple[int, int, int, int], excluded: Counter[str]
+) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+    """Windows of one track, by unbroken run; counts why there are none."""
+    past, _, needed, _ = steps
+    runs = list(_runs(rows, stride))
+    if len(runs) > 1:
+        excluded["track with holes, cut into pieces"] += 1
+    cut = [_cut(k, positions, *steps) for k, positions in runs]
+    found = [piece for piece in cut if piece is not None]
+    if not found:
+        longest = max(len(k) for k, _ in runs)
+        why = "history" if longest <= past else f"history and {needed} steps ahead"
+        excluded[f"track shorter than the {why}"] += 1
+    return found
 
 
 def _runs(rows: pl.DataFrame, stride: int) -> Iterator[tuple[IntArray, FloatArray]]:

@@ -72,7 +72,7 @@ def test_short_and_broken_tracks_are_counted():
     windows = build_windows(data)
     assert windows.excluded == {
         "track shorter than the history": 1,
-        "track shorter than the history and shortest horizon": 1,
+        "track shorter than the history and 10 steps ahead": 1,
         "track with holes, cut into pieces": 1,
     }
     # No window may look across the hole.

@@ -107,13 +107,9 @@ def crossings(
     return found
 
 
-def capped(found: list[Crossing]) -> list[Crossing]:
-    """Those whose vehicle was near and moving: TTC at entering at most 5 s, at least 1 m/s."""
-    return [
-        one
-        for one in found
-        if one.ttc_enter_s <= CAP_TTC_S and one.speed_enter_mps >= CAP_SPEED_MPS
-    ]
+def is_near(crossing: Crossing) -> bool:
+    """Whether the capped definition counts it: at most 5 s of TTC at entering, at least 1 m/s."""
+    return crossing.ttc_enter_s <= CAP_TTC_S and crossing.speed_enter_mps >= CAP_SPEED_MPS
 
 
 def summarise(gaps_s: ArrayLike) -> GapSummary:
