@@ -111,3 +111,29 @@ def realism(
         ],
         "jaywalk bench realism --json > realism.json  # keep it for comparison",
     )
+
+
+@app.command()
+def predict(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """IRS with BCa intervals: 8 models, 4 horizons, 500 tracks, 10,000 resamples.
+
+    Example: jaywalk bench predict --json
+    """
+    from jaywalk.bench.predict import AIM_S, bench_predict
+
+    result = bench_predict()
+    if as_json:
+        print_json(result.as_dict())
+        return
+    verdict = "ok" if result.irs_s <= AIM_S else "MISSED"
+    finish(
+        [
+            f"IRS with BCa, {result.models} models x {result.horizons} horizons, "
+            f"{result.tracks} tracks, {result.samples} samples: {result.irs_s:.1f} s "
+            f"(aim: at most {AIM_S:g}) {verdict}",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench predict --json > bench.json  # keep it for comparison",
+    )

@@ -121,3 +121,9 @@ KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
 KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
 KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
 KINDS.add("protocols", f"{__name__}:protocols", "Rules that results can be scored under")
+KINDS.add("predictors", "jaywalk.predict.registry:PREDICTORS", "Predictors of pedestrians")
+KINDS.add(
+    "trajectory-formats",
+    "jaywalk.datasets.formats:TRAJECTORY_FORMATS",
+    "Formats of pedestrian tracks that can be read",
+)

@@ -21,6 +21,7 @@ VERBS: Final = {
     "list": "listing:list_things",
     "doctor": "doctor:doctor",
     "behaviour": "behaviour:app",
+    "predict": "predict:app",
     "realism": "realism:app",
     "bench": "bench:app",
 }

@@ -1,0 +1,177 @@
+"""``jaywalk predict``: how people walk before vehicles, and how well that is foretold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.core.errors import PrerequisiteError, UsageError
+
+app = typer.Typer(
+    help="Predicting people: the in-ROI sensitivity and its rivals, with their statistics.",
+    no_args_is_help=True,
+)
+
+Data = Annotated[Path, typer.Argument(help="Folder, file or archive of a dataset.")]
+Format = Annotated[str, typer.Option("--format", help="Format; else guessed from the path.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Source = Annotated[str, typer.Option(help="Only this source of the data, e.g. citr.")]
+
+
+@app.command()
+def gap(
+    data: Data,
+    format_name: Format = "",
+    source: Source = "",
+    png: Annotated[Path | None, typer.Option("--png", help="Write the CDF figure here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Minimum time gap of people who cross before vehicles: literal and capped definition.
+
+    Example: jaywalk predict gap vci_dut_citr.tar.xz --png gaps.png
+    """
+    from jaywalk.predict.figures import draw_gaps
+    from jaywalk.predict.gap_report import gap_report
+
+    report, gaps = gap_report(_open(data, format_name, source))
+    if png is not None:
+        draw_gaps(gaps, png)
+        report["figure"] = str(png)
+    if as_json:
+        print_json({"data": str(data), **report})
+        return
+    rows = []
+    for name, entry in report["by_source"].items():
+        for definition in ("literal", "capped"):
+            found = entry[definition]
+            numbers = [found[key] for key in ("q1_s", "median_s", "q3_s", "share_below_2s")]
+            rows.append([name, definition, str(found["n"]), *map(_text, numbers)])
+    print_table(["source", "definition", "n", "Q1 s", "median s", "Q3 s", "below 2 s"], rows)
+    figure = [f"figure: {png}"] if png else []
+    finish(figure, f"jaywalk predict eval {data} --source {rows[0][0] if rows else 'NAME'}")
+
+
+@app.command("eval")
+def evaluate(
+    data: Data,
+    predictors: Annotated[
+        list[str] | None, typer.Option("--predictor", help="Predictor; repeat for several.")
+    ] = None,
+    format_name: Format = "",
+    source: Source = "",
+    draws: Annotated[int, typer.Option(help="Monte Carlo draws a sample.", min=20)] = 1000,
+    resamples: Annotated[int, typer.Option(help="Bootstrap replicates.", min=100)] = 10_000,
+    every_s: Annotated[float, typer.Option("--every", help="Seconds between windows.")] = 0.5,
+    in_sample: Annotated[
+        bool, typer.Option("--in-sample", help="Fit on the data judged: optimistic.")
+    ] = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Test all pairs of predictors, too.")
+    ] = False,
+    png: Annotated[Path | None, typer.Option("--png", help="Write the ROC figure here.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of draws and bootstrap.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """IRS, NLL, ADE, FDE and ECE by horizon, with 50 % BCa intervals over tracks.
+
+    Predictors that need no torch; spreads are fitted on other scenes than those judged.
+
+    Example: jaywalk predict eval vci_dut_citr.tar.xz --source citr --json
+    """
+    from jaywalk.predict.comparison import compare, roc_bands
+    from jaywalk.predict.evaluate import Settings, score, summarise
+    from jaywalk.predict.figures import draw_roc
+    from jaywalk.predict.registry import PREDICTORS, make_predictor
+    from jaywalk.predict.samples import roi_samples
+    from jaywalk.predict.windows import build_windows
+
+    names = predictors or [entry.name for entry in PREDICTORS]
+    models = {name: make_predictor(name) for name in names}
+    table = _open(data, format_name, source)
+    windows = build_windows(table, every_s=every_s)
+    meetings = roi_samples(table, windows)
+    say(f"{len(windows)} windows, {len(meetings)} relevant meetings with a vehicle")
+    settings = Settings(draws=draws, resamples=resamples, folds=1 if in_sample else 5, seed=seed)
+    scores = {}
+    results: dict[str, Any] = {}
+    for name, model in models.items():
+        say(f"evaluating {name}")
+        scores[name] = score(model, windows, meetings, settings)
+        results[name] = summarise(scores[name], windows, meetings, settings)
+    output: dict[str, Any] = {
+        "data": str(data),
+        "sources": sorted(set(table.tracks["source"])),
+        "fitted_on": "the judged scenes (in sample)" if in_sample else "other scenes (5 folds)",
+        "draws": draws,
+        "resamples": resamples,
+        "seed": seed,
+        "excluded": {**table.excluded, **windows.excluded},
+        "predictors": results,
+    }
+    if pairs:
+        output["pairs"] = compare(scores, windows, meetings, settings)
+    if png is not None:
+        draw_roc(roc_bands(scores, windows, meetings, settings), png)
+        output["figure"] = str(png)
+    if as_json:
+        print_json(output)
+        return
+    _print_results(results)
+    finish([f"figure: {png}"] if png else [], f"jaywalk predict eval {data} --json --pairs")
+
+
+@app.command()
+def export() -> None:
+    """Not built yet: datasets from records of our own runs. Exits with code 3."""
+    raise _later("export", "Adapters of public datasets work already: jaywalk predict eval DATA.")
+
+
+@app.command()
+def train() -> None:
+    """Not built yet: training of the CVAE. Exits with code 3."""
+    raise _later("train", "Predictors without training: jaywalk list predictors.")
+
+
+@app.command()
+def ablate() -> None:
+    """Not built yet: the study of eight feature sets. Exits with code 3."""
+    raise _later("ablate", "Its statistics work already: jaywalk predict eval DATA --pairs.")
+
+
+def _open(data: Path, format_name: str, source: str) -> Any:
+    from jaywalk.datasets.formats import open_trajectories
+
+    table = open_trajectories(data, format_name)
+    if not source:
+        return table
+    known = sorted(set(table.tracks["source"]))
+    if source not in known:
+        raise UsageError(f"'{data}' has no source '{source}'; it has {', '.join(known)}.")
+    return table.of_source(source)
+
+
+def _later(verb: str, instead: str) -> PrerequisiteError:
+    return PrerequisiteError(f"'jaywalk predict {verb}' is not built in this version. {instead}")
+
+
+def _print_results(results: dict[str, Any]) -> None:
+    rows = []
+    for name, horizons in results.items():
+        for row in horizons:
+            cells = [
+                f"{_text(row[m]['value'])} [{', '.join(map(_text, row[m]['ci50']))}]"
+                for m in ("irs", "nll", "ade", "fde", "ece")
+            ]
+            counts = f"{row['n_positive']}/{row['n_samples']}"
+            rows.append([name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"])])
+            for text in row["warnings"]:
+                say(f"{name}, {row['horizon_s']:g} s: {text}")
+    columns = ["predictor", "horizon s", "IRS", "NLL", "ADE m", "FDE m", "ECE", "pos/n", "tracks"]
+    print_table(columns, rows)
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,80 @@
+"""Argoverse 2 motion-forecasting scenarios: one parquet file each, 10 Hz, the vehicle is ``AV``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.datasets.resampling import check_raw
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+
+_COLUMNS = {
+    "scenario_id": pl.String, "track_id": pl.String, "object_type": pl.String,
+    "timestep": pl.Int64, "position_x": pl.Float64, "position_y": pl.Float64,
+    "heading": pl.Float64, "velocity_x": pl.Float64, "velocity_y": pl.Float64,
+}  # fmt: skip
+# The files give no box. A mid-size saloon, its reference point taken as the centre: an assumption.
+_LENGTH_M, _WIDTH_M = 4.9, 1.9
+
+
+def read_argoverse2(path: Path) -> Trajectories:
+    """Read one ``scenario_*.parquet`` or a folder tree of them."""
+    files = sorted(path.rglob("scenario_*.parquet")) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        raise PrerequisiteError(f"'{path}' holds no Argoverse 2 'scenario_*.parquet'.")
+    people, vehicles = [], []
+    for file in files:
+        table = _table(file)
+        people.append(_people(table, file))
+        vehicles.append(_ego(table))
+    return assemble(people, vehicles)
+
+
+def _table(file: Path) -> pl.DataFrame:
+    try:
+        table = pl.read_parquet(file, columns=list(_COLUMNS)).cast(_COLUMNS)  # type: ignore[arg-type]
+    except pl.exceptions.PolarsError as problem:
+        raise DataError(
+            f"'{file}': expected an Argoverse 2 scenario with the columns "
+            f"{', '.join(_COLUMNS)}: {problem}"
+        ) from problem
+    return table.rename({"position_x": "x", "position_y": "y", "timestep": "frame"})
+
+
+def _people(table: pl.DataFrame, file: Path) -> pl.DataFrame:
+    people = table.filter(pl.col("object_type") == "pedestrian").rename({"track_id": "id"})
+    if not people.is_empty():
+        check_raw(people, f"'{file}'", 1.0 / STEP_S, walkers=True)
+    scene = pl.lit("av2/") + pl.col("scenario_id")
+    return people.select(
+        scene.alias("scene_id"),
+        (scene + "/" + pl.col("id")).alias("track_id"),
+        pl.col("frame").alias("k"),
+        "x",
+        "y",
+        pl.lit("av2").alias("source"),
+    )
+
+
+def _ego(table: pl.DataFrame) -> pl.DataFrame:
+    ego = table.filter(pl.col("track_id") == "AV").sort("frame")
+    heading = pl.col("heading")
+    speed = pl.col("velocity_x") * heading.cos() + pl.col("velocity_y") * heading.sin()
+    ego = ego.select(
+        (pl.lit("av2/") + pl.col("scenario_id")).alias("scene_id"),
+        pl.lit("AV").alias("ego_id"),
+        pl.col("frame").alias("k"),
+        "x",
+        "y",
+        heading.alias("yaw"),
+        speed.alias("v"),
+        pl.lit(_LENGTH_M).alias("length"),
+        pl.lit(_WIDTH_M).alias("width"),
+        pl.lit(_LENGTH_M / 2.0).alias("front_overhang"),
+    )
+    if len(ego) < 2:
+        return ego
+    return ego.with_columns(pl.Series("a", np.gradient(ego["v"], ego["k"] * STEP_S)))

@@ -1,0 +1,186 @@
+"""Pedestrian tracks beside a vehicle: the typed tables every adapter and the simulator write.
+
+Right-handed ground plane in metres, radians, seconds; ``k`` counts tenths of a second. ``null``
+means not labelled. ``x, y`` of an ego row is its reference point, whichever a dataset gives, and
+``front_overhang`` the distance from there to the front bumper along the heading.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, PrerequisiteError
+
+STEP_S = 0.1
+SOURCES = ("sim", "dut", "citr", "av2", "waymo", "eth_ucy")
+
+TRACKS = pl.Schema(
+    {
+        "scene_id": pl.String, "course_id": pl.String, "track_id": pl.String, "k": pl.Int64,
+        "x": pl.Float64, "y": pl.Float64, "head_rad": pl.Float64, "body_rad": pl.Float64,
+        "looks_at_ego": pl.Boolean, "occluded": pl.Boolean, "source": pl.String,
+    }
+)  # fmt: skip
+EGO = pl.Schema(
+    {
+        "scene_id": pl.String, "ego_id": pl.String, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64,
+        "yaw": pl.Float64, "v": pl.Float64, "a": pl.Float64, "length": pl.Float64,
+        "width": pl.Float64, "front_overhang": pl.Float64,
+    }
+)  # fmt: skip
+META = pl.Schema(
+    {
+        "scene_id": pl.String, "track_id": pl.String, "n": pl.Int64, "crossing": pl.Boolean,
+        "location": pl.String, "in_front": pl.Boolean, "min_distance": pl.Float64,
+        "traffic_light": pl.Boolean, "actor": pl.Boolean, "split": pl.String, "stratum": pl.String,
+    }
+)  # fmt: skip
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectories:
+    """One dataset in memory.
+
+    Attributes:
+        tracks: People, see `TRACKS`; sorted by scene, track and ``k``.
+        ego: Vehicles, see `EGO`; sorted likewise. A scene may have none or several.
+        meta: One row a track, see `META`.
+        paths: Planned path by (scene, ego, ``k`` of the plan); a missing one is the driven path.
+        stride: Distance of neighbouring rows in ``k``: 1 is 10 Hz, 4 is 2.5 Hz.
+        excluded: What was left out, by reason.
+    """
+
+    tracks: pl.DataFrame
+    ego: pl.DataFrame
+    meta: pl.DataFrame
+    paths: dict[tuple[str, str, int], FloatArray] = field(default_factory=dict)
+    stride: int = 1
+    excluded: dict[str, int] = field(default_factory=dict)
+
+    def of_source(self, source: str) -> Trajectories:
+        """The part that comes from one source."""
+        tracks = self.tracks.filter(pl.col("source") == source)
+        scenes = set(tracks["scene_id"])
+        return Trajectories(
+            tracks=tracks,
+            ego=self.ego.filter(pl.col("scene_id").is_in(scenes)),
+            meta=self.meta.filter(pl.col("scene_id").is_in(scenes)),
+            paths={key: path for key, path in self.paths.items() if key[0] in scenes},
+            stride=self.stride,
+            excluded=self.excluded,
+        )
+
+
+def assemble(
+    tracks: Iterable[pl.DataFrame],
+    ego: Iterable[pl.DataFrame],
+    *,
+    stride: int = 1,
+    excluded: Counter[str] | None = None,
+) -> Trajectories:
+    """Join the parts of an adapter, fill absent columns with null and derive what meta holds."""
+    people = pl.concat([pl.DataFrame(schema=TRACKS), *(_fitted(part, TRACKS) for part in tracks)])
+    vehicles = pl.concat([pl.DataFrame(schema=EGO), *(_fitted(part, EGO) for part in ego)])
+    people = people.sort("scene_id", "track_id", "k", maintain_order=True)
+    vehicles = vehicles.sort("scene_id", "ego_id", "k", maintain_order=True)
+    counts = people.group_by("scene_id", "track_id", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("n")
+    )
+    return Trajectories(
+        tracks=people,
+        ego=vehicles,
+        meta=_fitted(counts, META),
+        stride=stride,
+        excluded=dict(excluded or {}),
+    )
+
+
+def write_trajectories(data: Trajectories, folder: Path) -> None:
+    """Write ``tracks``, ``ego`` and ``meta`` as parquet and the paths as npz."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data.tracks.write_parquet(folder / "tracks.parquet", metadata={"stride": str(data.stride)})
+    data.ego.write_parquet(folder / "ego.parquet")
+    data.meta.write_parquet(folder / "meta.parquet")
+    keys = list(data.paths)
+    arrays = {f"path_{i}": data.paths[key] for i, key in enumerate(keys)}
+    names = np.array([f"{scene}|{ego}|{k}" for scene, ego, k in keys], dtype=np.str_)
+    np.savez_compressed(folder / "paths.npz", allow_pickle=False, names=names, **arrays)
+
+
+def read_trajectories(folder: Path) -> Trajectories:
+    """Read what `write_trajectories` or an export wrote, checked."""
+    tables = {}
+    for name, schema in (("tracks", TRACKS), ("ego", EGO), ("meta", META)):
+        file = folder / f"{name}.parquet"
+        if not file.is_file():
+            raise PrerequisiteError(f"'{file}' does not exist; expected an exported dataset there.")
+        try:
+            table = pl.read_parquet(file)
+        except pl.exceptions.PolarsError as problem:
+            raise DataError(f"'{file}' is no readable parquet file: {problem}") from problem
+        missing = [column for column in schema if column not in table.columns]
+        if missing:
+            raise DataError(f"'{file}' lacks the columns {', '.join(missing)}.")
+        tables[name] = table.select(schema.names()).cast(schema)
+    check_rows(tables["tracks"], ["scene_id", "track_id"], str(folder / "tracks.parquet"))
+    check_rows(tables["ego"], ["scene_id", "ego_id"], str(folder / "ego.parquet"))
+    stride = int(pl.read_parquet_metadata(folder / "tracks.parquet").get("stride", "1"))
+    return Trajectories(
+        tracks=tables["tracks"],
+        ego=tables["ego"],
+        meta=tables["meta"],
+        paths=_read_paths(folder / "paths.npz"),
+        stride=stride,
+    )
+
+
+def check_rows(table: pl.DataFrame, keys: list[str], place: str, time: str = "k") -> None:
+    """Raise where rows are doubled, out of order, or hold NaN."""
+    for column in ("x", "y"):
+        bad = table.filter(pl.col(column).is_null() | ~pl.col(column).is_finite())
+        if len(bad):
+            raise DataError(
+                f"{place}: {len(bad)} rows have no finite {column}, the first of "
+                f"{_name(bad, keys)} at {time} {bad[time][0]}. Drop those rows."
+            )
+    doubled = table.filter(table.select(*keys, time).is_duplicated())
+    if len(doubled):
+        raise DataError(
+            f"{place}: {_name(doubled, keys)} has more than one row at {time} "
+            f"{doubled[time][0]}. Ids must be unique within a scene."
+        )
+    falling = table.filter(pl.col(time).diff().over(keys) < 0)
+    if len(falling):
+        raise DataError(
+            f"{place}: rows of {_name(falling, keys)} are not in time order at {time} "
+            f"{falling[time][0]}. Sort them; a shuffled track often means mixed-up ids."
+        )
+
+
+def _name(rows: pl.DataFrame, keys: list[str]) -> str:
+    return f"{keys[-1]} '{rows[keys[-1]][0]}'"
+
+
+def _fitted(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    absent = [pl.lit(None, dtype=kind).alias(n) for n, kind in schema.items() if n not in table]
+    return table.with_columns(absent).select(schema.names()).cast(schema)
+
+
+def _read_paths(file: Path) -> dict[tuple[str, str, int], FloatArray]:
+    if not file.is_file():
+        return {}
+    with np.load(file, allow_pickle=False) as stored:
+        paths = {}
+        for i, name in enumerate(stored["names"]):
+            scene, ego, k = str(name).split("|")
+            paths[scene, ego, int(k)] = np.asarray(stored[f"path_{i}"], dtype=np.float64)
+        return paths

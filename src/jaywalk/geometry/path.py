@@ -1,0 +1,144 @@
+"""A path by arc length, and points seen from it: how far along and how far to the left.
+
+Right-handed ground plane: the lateral offset is positive to the left of the direction of travel.
+Records of CARLA are left-handed and are converted once (:mod:`jaywalk.core.frames`) before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jaywalk.core.errors import UsageError
+from jaywalk.core.kernels import kernel
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_TIE_M = 1e-6
+"""Two path points this equally far from a point are a tie, decided by continuity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A polyline in metres with the arc length of each vertex."""
+
+    points_m: FloatArray
+    arc_m: FloatArray
+
+    @property
+    def length_m(self) -> float:
+        """Arc length of the whole path."""
+        return float(self.arc_m[-1])
+
+    def extended(self, ahead_m: float) -> Path:
+        """The path run on straight along its last heading by ``ahead_m``."""
+        if not ahead_m > 0.0:
+            return self
+        step = self.points_m[-1] - self.points_m[-2]
+        end = self.points_m[-1] + step / np.hypot(*step) * ahead_m
+        return Path(np.vstack([self.points_m, end]), np.append(self.arc_m, self.length_m + ahead_m))
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Points seen from a path.
+
+    Attributes:
+        along_m: Arc length of the nearest path point.
+        lateral_m: Signed distance from the path, left positive.
+        beyond: Whether the point lies past one of the ends, hence in no corridor.
+    """
+
+    along_m: FloatArray
+    lateral_m: FloatArray
+    beyond: BoolArray
+
+
+def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:
+    """Build a path from positions, keeping vertices at least ``spacing_m`` apart.
+
+    A spacing of 0.1 m keeps the jitter of a vehicle that stands out of its path.
+    """
+    points = np.asarray(points_m, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise UsageError(f"a path needs points of shape (n, 2), got {points.shape}")
+    if not np.all(np.isfinite(points)):
+        raise UsageError("a path holds NaN or infinite points; drop those first")
+    kept = points[_spaced(points, max(spacing_m, 1e-9))]
+    if len(kept) < 2:
+        raise UsageError(
+            f"a path needs two points at least {spacing_m:g} m apart, got {len(points)} points "
+            "in one place; a vehicle that never moves has no path"
+        )
+    steps = np.hypot(*np.diff(kept, axis=0).T)
+    return Path(kept, np.concatenate([[0.0], np.cumsum(steps)]))
+
+
+def project(path: Path, points_m: ArrayLike, start_m: float = 0.0) -> Projection:
+    """Project the consecutive positions of one track.
+
+    Where two places on the path are equally near (it crosses itself), the one closest in arc length
+    to the previous position counts; for the first position the first at or after ``start_m``.
+    """
+    points = np.ascontiguousarray(points_m, dtype=np.float64)
+    return Projection(*_project(path.points_m, path.arc_m, points, True, float(start_m)))
+
+
+def project_each(path: Path, points_m: ArrayLike, start_m: float = 0.0) -> Projection:
+    """Project positions that are no sequence (draws of a forecast); ties as for a first one."""
+    points = np.ascontiguousarray(points_m, dtype=np.float64)
+    return Projection(*_project(path.points_m, path.arc_m, points, False, float(start_m)))
+
+
+@kernel
+def _spaced(points: FloatArray, spacing_m: float) -> Any:
+    keep = np.zeros(points.shape[0], dtype=np.bool_)
+    last = -1
+    for i in range(points.shape[0]):
+        if last >= 0:
+            gap = np.hypot(points[i, 0] - points[last, 0], points[i, 1] - points[last, 1])
+            if gap < spacing_m:
+                continue
+        keep[i] = True
+        last = i
+    return keep
+
+
+@kernel
+def _project(
+    path: FloatArray, arc: FloatArray, points: FloatArray, sequence: bool, start_m: float
+) -> Any:
+    n, m = points.shape[0], path.shape[0] - 1
+    along, lateral = np.empty(n), np.empty(n)
+    beyond = np.zeros(n, dtype=np.bool_)
+    previous, first = start_m, True
+    for i in range(n):
+        best, best_gap = np.inf, np.inf
+        px, py = points[i, 0], points[i, 1]
+        for j in range(m):
+            dx, dy = path[j + 1, 0] - path[j, 0], path[j + 1, 1] - path[j, 1]
+            wx, wy = px - path[j, 0], py - path[j, 1]
+            length = arc[j + 1] - arc[j]
+            raw = (wx * dx + wy * dy) / (length * length)
+            u = min(max(raw, 0.0), 1.0)
+            rx, ry = wx - u * dx, wy - u * dy
+            distance = np.sqrt(rx * rx + ry * ry)
+            if distance > best + _TIE_M:
+                continue
+            s = arc[j] + u * length
+            gap = abs(s - previous)
+            if first and s < start_m:
+                gap += 1e9
+            if distance >= best - _TIE_M and gap >= best_gap:
+                continue
+            best, best_gap = distance, gap
+            along[i] = s
+            lateral[i] = distance if dx * ry - dy * rx >= 0.0 else -distance
+            beyond[i] = (j == 0 and raw < 0.0) or (j == m - 1 and raw > 1.0)
+        if sequence:
+            previous, first = along[i], False
+    return along, lateral, beyond

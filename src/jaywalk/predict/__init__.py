@@ -1,0 +1,1 @@
+"""Pedestrian predictors, one file each behind one registry, and their evaluation."""

@@ -1,0 +1,171 @@
+"""Windows over tracks: one second seen, some seconds to foretell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import UsageError
+from jaywalk.datasets.trajectories import STEP_S, Trajectories
+from jaywalk.predict.neighbours import nearest_people
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+HORIZONS_S = (1.0, 2.0, 3.0, 4.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """N samples (track, time).
+
+    Attributes:
+        history_m: ``(N, P, 2)``, the last position is the present one.
+        future_m: ``(N, S, 2)``, every step up to the longest horizon; NaN where nothing was seen.
+        neighbours: ``(N, M, 4)``: x, y and velocity of the nearest other people now; NaN pads.
+        track: Code of each sample's track, an index into ``track_names``.
+        scene: Code of each sample's scene.
+        k: Time of each sample in tenths of a second.
+        track_names: Names of the tracks.
+        scene_names: Names of the scenes.
+        horizon_steps: Index of each horizon in the steps of ``future_m``.
+        step_s: Time between steps.
+        excluded: Tracks that gave no window, by reason.
+    """
+
+    history_m: FloatArray
+    future_m: FloatArray
+    neighbours: FloatArray
+    track: IntArray
+    scene: IntArray
+    k: IntArray
+    track_names: tuple[str, ...]
+    scene_names: tuple[str, ...]
+    horizon_steps: tuple[int, ...]
+    step_s: float
+    excluded: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    @property
+    def horizons_s(self) -> tuple[float, ...]:
+        """The horizons in seconds."""
+        return tuple(round((step + 1) * self.step_s, 6) for step in self.horizon_steps)
+
+    @property
+    def truth_m(self) -> FloatArray:
+        """True positions at the horizons: ``(N, H, 2)``."""
+        return self.future_m[:, list(self.horizon_steps)]
+
+    def rows(self, index: IntArray | NDArray[np.bool_]) -> Windows:
+        """Some of the samples."""
+        per_sample = ("history_m", "future_m", "neighbours", "track", "scene", "k")
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Windows(**{n: v[index] if n in per_sample else v for n, v in values.items()})
+
+
+def build_windows(
+    data: Trajectories,
+    *,
+    history_s: float = 1.0,
+    horizons_s: tuple[float, ...] = HORIZONS_S,
+    every_s: float = 0.5,
+    full: bool = False,
+) -> Windows:
+    """Cut tracks into windows.
+
+    A track with a hole is cut there. Tracks too short for one window are counted, by reason.
+
+    Args:
+        data: The dataset.
+        history_s: Time seen before the present.
+        horizons_s: Times ahead to be foretold.
+        every_s: Distance of neighbouring windows of a track.
+        full: Keep only windows with truth up to the longest horizon; else up to the shortest.
+    """
+    step_s = STEP_S * data.stride
+    past, every = _steps(history_s, step_s), _steps(every_s, step_s)
+    ahead = [_steps(horizon, step_s) for horizon in horizons_s]
+    if min(past, every, *ahead) < 1 or ahead != sorted(set(ahead)):
+        raise UsageError(f"horizons {horizons_s} must be positive and rising, the rest positive")
+    needed = ahead[-1] if full else ahead[0]
+    excluded: Counter[str] = Counter()
+    tracks = data.tracks.partition_by("scene_id", "track_id", maintain_order=True)
+    names = [(rows["scene_id"][0], rows["track_id"][0]) for rows in tracks]
+    scenes = sorted({scene for scene, _ in names})
+    codes = {scene: code for code, scene in enumerate(scenes)}
+    parts: list[tuple[int, int, IntArray, FloatArray, FloatArray]] = []
+    for code, rows in enumerate(tracks):
+        cut = _pieces(rows, data.stride, (past, ahead[-1], needed, every), excluded)
+        parts += [(code, codes[names[code][0]], *piece) for piece in cut]
+    track = _repeat([(p[0], len(p[2])) for p in parts])
+    scene = _repeat([(p[1], len(p[2])) for p in parts])
+    now = np.concatenate([p[2] for p in parts] or [np.zeros(0, dtype=np.int64)])
+    return Windows(
+        history_m=np.concatenate([p[3] for p in parts] or [np.zeros((0, past + 1, 2))]),
+        future_m=np.concatenate([p[4] for p in parts] or [np.zeros((0, ahead[-1], 2))]),
+        neighbours=nearest_people(data, scenes, [track for _, track in names], track, scene, now),
+        track=track,
+        scene=scene,
+        k=now,
+        track_names=tuple(track for _, track in names),
+        scene_names=tuple(scenes),
+        horizon_steps=tuple(step - 1 for step in ahead),
+        step_s=step_s,
+        excluded=dict(excluded),
+    )
+
+
+def _steps(time_s: float, step_s: float) -> int:
+    steps = time_s / step_s
+    if abs(steps - round(steps)) > 1e-6:
+        raise UsageError(
+            f"{time_s:g} s is no multiple of the data's step of {step_s:g} s; choose other times"
+        )
+    return round(steps)
+
+
+def _pieces(
+    rows: pl.DataFrame, stride: int, steps: tuple[int, int, int, int], excluded: Counter[str]
+) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+    """Windows of one track, by unbroken run; counts why there are none."""
+    past, _, needed, _ = steps
+    runs = list(_runs(rows, stride))
+    if len(runs) > 1:
+        excluded["track with holes, cut into pieces"] += 1
+    cut = [_cut(k, positions, *steps) for k, positions in runs]
+    found = [piece for piece in cut if piece is not None]
+    if not found:
+        longest = max(len(k) for k, _ in runs)
+        why = "history" if longest <= past else f"history and {needed} steps ahead"
+        excluded[f"track shorter than the {why}"] += 1
+    return found
+
+
+def _runs(rows: pl.DataFrame, stride: int) -> Iterator[tuple[IntArray, FloatArray]]:
+    k = rows["k"].to_numpy()
+    positions = rows.select("x", "y").to_numpy()
+    breaks = np.flatnonzero(np.diff(k) != stride) + 1
+    yield from zip(np.split(k, breaks), np.split(positions, breaks), strict=True)
+
+
+def _cut(
+    k: IntArray, positions: FloatArray, past: int, longest: int, needed: int, every: int
+) -> tuple[IntArray, FloatArray, FloatArray] | None:
+    now = np.arange(past, len(k) - needed, every)
+    if now.size == 0:
+        return None
+    padded = np.concatenate([positions, np.full((longest, 2), np.nan)])
+    history = positions[now[:, None] + np.arange(-past, 1)]
+    future = padded[now[:, None] + np.arange(1, longest + 1)]
+    return k[now], history, future
+
+
+def _repeat(counts: list[tuple[int, int]]) -> IntArray:
+    values = np.array([value for value, _ in counts], dtype=np.int64)
+    return np.repeat(values, np.array([n for _, n in counts], dtype=np.int64))

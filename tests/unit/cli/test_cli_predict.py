@@ -1,0 +1,111 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from jaywalk.bench.predict import PredictBenchmark, bench_predict
+from jaywalk.cli.main import app
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory):
+    """Six clips like DUT's: a car and people who cross before it."""
+    root = tmp_path_factory.mktemp("dut") / "data" / "trajectories_filtered"
+    root.mkdir(parents=True)
+    rng = np.random.default_rng(3)
+    t = np.arange(1, 240) / 23.98
+    for clip in range(6):
+        people = ["id,frame,label,x_est,y_est,vx_est,vy_est"]
+        for i in range(8):
+            x, y = rng.uniform(15, 35), -rng.uniform(3, 8)
+            speed = rng.uniform(0.8, 1.6)
+            people += [
+                f"{i},{f + 1},ped,{x + 0.1 * np.sin(s)},{y + speed * s},0,{speed}"
+                for f, s in enumerate(t)
+            ]
+        cars = ["id,frame,label,x_est,y_est,psi_est,vel_est"]
+        cars += [f"0,{f + 1},veh,{4 * s},0,0,4" for f, s in enumerate(t)]
+        for kind, rows in (("ped", people), ("veh", cars)):
+            name = f"intersection_{clip:02d}_traj_{kind}_filtered.csv"
+            (root / name).write_text("\n".join(rows))
+    return root.parents[1]
+
+
+def run(*words):
+    done = CliRunner().invoke(app, ["predict", *map(str, words)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_gap(clips, tmp_path):
+    png = tmp_path / "gaps.png"
+    result = json.loads(run("gap", clips, "--json", "--png", png))
+    for definition in ("literal", "capped"):
+        found = result[definition]
+        assert set(found) >= {"n", "q1_s", "median_s", "q3_s", "share_below_2s"}
+        assert found["q1_s"] <= found["median_s"] <= found["q3_s"]
+        assert result["by_source"]["dut"][definition] == found
+    assert result["literal"]["n"] >= result["capped"]["n"] > 0
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    table = run("gap", clips)
+    assert "dut\tliteral" in table
+    assert "next: jaywalk predict eval" in table
+
+
+def test_eval(clips, tmp_path):
+    png = tmp_path / "roc.png"
+    names = ("constant-velocity-v1", "stand-still-v1")
+    words = [word for name in names for word in ("--predictor", name)]
+    few = ["--draws", "50", "--resamples", "100"]
+    result = json.loads(run("eval", clips, *words, *few, "--json", "--pairs", "--png", png))
+    for name in names:
+        rows = result["predictors"][name]
+        assert [row["horizon_s"] for row in rows] == [1.0, 2.0, 3.0, 4.0]
+        for row in rows:
+            assert {"n_tracks", "n_samples", "n_positive", "warnings"} <= set(row)
+            for metric in ("irs", "nll", "ade", "fde", "ece"):
+                assert len(row[metric]["ci50"]) == 2
+    assert {pair["metric"] for pair in result["pairs"]} == {"irs", "nll"}
+    nll = [p for p in result["pairs"] if p["metric"] == "nll"]
+    assert all(p["significant"] and p["difference"] > 0 for p in nll)
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    assert result["fitted_on"].startswith("other scenes")
+    assert "constant-velocity-v1\t1\t" in run("eval", clips, *words[:2], *few, "--in-sample")
+
+
+@pytest.mark.parametrize("verb", ["export", "train", "ablate"])
+def test_what_is_not_built_says_so(verb):
+    with pytest.raises(PrerequisiteError, match="not built") as found:
+        run(verb)
+    assert found.value.exit_code == 3
+
+
+def test_wrong_words_are_named(clips, tmp_path):
+    with pytest.raises(UsageError, match="no source 'citr'; it has dut"):
+        run("gap", clips, "--source", "citr")
+    with pytest.raises(PrerequisiteError, match="does not exist"):
+        run("gap", tmp_path / "absent")
+    people_only = tmp_path / "zara.txt"
+    people_only.write_text("\n".join(f"{10 * f} 1 {0.4 * f} 0" for f in range(30)))
+    with pytest.raises(DataError, match="no vehicles"):
+        run("gap", people_only)
+    with pytest.raises(UsageError, match="no multiple"):
+        run("eval", people_only)
+    with pytest.raises(PrerequisiteError, match="Cannot write"):
+        run("gap", clips, "--png", tmp_path / "absent" / "x.png")
+
+
+def test_bench_of_the_statistics(monkeypatch):
+    small = bench_predict(models=2, tracks=50, per_track=20, resamples=100)
+    assert small.samples == 1000
+    assert small.as_dict()["aims"]["irs_s"]["met"]
+    slow = PredictBenchmark(
+        irs_s=61.0, cpu_s=61.0, models=8, horizons=4, tracks=500, samples=1, resamples=1,
+        calibration_ms=30.0,
+    )  # fmt: skip
+    monkeypatch.setattr("jaywalk.bench.predict.bench_predict", lambda: slow)
+    assert "MISSED" in CliRunner().invoke(app, ["bench", "predict"]).stdout
+    printed = json.loads(CliRunner().invoke(app, ["bench", "predict", "--json"]).stdout)
+    assert printed["aims"]["irs_s"]["met"] is False
