@@ -206,7 +206,7 @@ class Episode:
         if actor.type_id == FRICTION_TRIGGER:
             self.world.friction.add(self.world, actor)
         if actor.kind is Kind.WALKER:
-            actor.color = clothes_color(actor)
+            actor.color = clothes_color(self.world.serial(actor))
         if actor.kind is Kind.SENSOR:
             try:
                 self.sensors.add(actor, self.frame)
