@@ -14,7 +14,7 @@ from jaywalk.server.sensors.gnss import Gnss
 from jaywalk.server.sensors.imu import Imu
 from jaywalk.server.sensors.obstacle import ObstacleDetector
 from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.scene import Scene, without_rows
 from jaywalk.server.wire.dialect import Dialect
 from jaywalk.server.wire.world_view import WorldView
 from jaywalk.server.world.actor import Actor, SpawnError
@@ -55,7 +55,8 @@ class SensorHub:
         try:
             # Noise depends on the sensor's place among its kind, not on its actor id: the same
             # scene built again in the same server repeats itself.
-            rank = sum(other.type_id == actor.type_id for other, _ in self._sensors.values())
+            taken = {s.sensor_id for a, s in self._sensors.values() if a.type_id == actor.type_id}
+            rank = next(number for number in itertools.count() if number not in taken)
             sensor = make_sensor(actor.type_id, values, rank, self._seed)
             sensor.born_frame = frame
         except JaywalkError as problem:
@@ -70,7 +71,7 @@ class SensorHub:
         self._ignored.pop(actor_id, None)
 
     def set_ignored(self, actor_id: int, vehicles: list[int]) -> None:
-        """Vehicles that a ray sensor does not see."""
+        """Vehicles that a sensor does not see from now on."""
         self._ignored[actor_id] = vehicles
 
     def measure(self, episode: Episode, server: CarlaServer) -> None:
@@ -87,7 +88,9 @@ class SensorHub:
                 seen = self._view.bare_scene()
             else:
                 scene = self._view.scene(episode.weather) if scene is None else scene
-                seen = scene
+                seen = self._seen_by(actor, scene)
+            if isinstance(sensor, Imu):
+                sensor.gravity_mps2 = self.gravity_mps2
             if isinstance(sensor, ObstacleDetector):
                 self._report_obstacle(actor, sensor, seen, dialects, episode, server)
                 continue
@@ -97,6 +100,13 @@ class SensorHub:
             if payload is not None:
                 forms = {d: _in_dialect(sensor, payload, d) for d in dialects}
                 server.publish(actor.stream_id, forms)
+
+    def _seen_by(self, sensor: Actor, scene: Scene) -> Scene:
+        ignored = self._ignored.get(sensor.id)
+        if not ignored:
+            return scene
+        known = (self._world.actors.get(actor_id) for actor_id in ignored)
+        return without_rows(scene, [actor.row for actor in known if actor is not None])
 
     def try_out(self, actor: Actor, episode: Episode) -> None:
         """Measure once for nobody: compiles what the sensor needs."""

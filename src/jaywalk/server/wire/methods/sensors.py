@@ -28,7 +28,7 @@ def get_token(server: CarlaServer, client: RpcClient, stream_id: Any) -> list[by
 
 @rpc("set_ignored_vehicles", "void")
 def set_ignored(server: CarlaServer, client: RpcClient, actor_id: Any, vehicles: Any) -> None:
-    """Vehicles that a ray sensor does not see."""
+    """Vehicles that a sensor does not see from now on."""
     ignored = [integer(vehicle) for vehicle in array(vehicles)]
     server.episode.sensors.set_ignored(_sensor(server, actor_id).id, ignored)
 
