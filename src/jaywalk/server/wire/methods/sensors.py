@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import WireError, array, boolean, integer
 from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.wire.streams import WORLD_STREAM
 from jaywalk.server.world.tables import Kind
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def get_token(server: CarlaServer, client: RpcClient, stream_id: Any) -> list[by
     """Where to subscribe to a stream; the next step waits a moment for the subscription."""
     if not 0 < integer(stream_id) < 1 << 32:
         raise WireError(f"stream id {stream_id} is out of range")
-    server.expect_subscriber(stream_id)
+    if stream_id == WORLD_STREAM or server.episode.sensors.has_stream(stream_id):
+        server.expect_subscriber(stream_id)
     return [server.stream_token(stream_id, client.dialect)]
 
 
