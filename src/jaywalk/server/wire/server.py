@@ -280,7 +280,11 @@ class CarlaServer:
         late = now - self._next_free_run_s
         # A server that fell behind does not race to catch up: simulated time is just slower then.
         self._next_free_run_s = now + step if late > 4 * step else self._next_free_run_s + step
-        self.episode.tick()
+        try:
+            self.episode.tick()
+        except Exception:
+            # As for a tick that a client asks for: told to whoever reads the log, and no more.
+            log.exception("a tick failed")
 
     def hold_free_run(self) -> None:
         """Let a fresh episode stand still for a moment."""
