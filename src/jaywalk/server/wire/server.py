@@ -140,6 +140,12 @@ class CarlaServer:
     def _answer(self, client: RpcClient, alive: bool = True) -> None:
         """Let a client's requests run for a slice, and watch its socket for what it needs next."""
         if not (alive and client.work(self)):
+            if client.awaits_snapshot:  # the wheel dies of a snapshot in the other dialect
+                log.warning(
+                    "client %s:%d left at its first snapshot, in CARLA %s: if it speaks another "
+                    "version, start the server with --carla-version",
+                    *client.address, client.dialect.version,
+                )  # fmt: skip
             self._clients.pop(client.sock.fileno(), None)
             self._backlogged.discard(client)
             self.traffic_managers.forget_owner(client)

@@ -25,6 +25,8 @@ def get_token(server: CarlaServer, client: RpcClient, stream_id: Any) -> list[by
         raise WireError(f"stream id {stream_id} is out of range")
     if stream_id == WORLD_STREAM or server.episode.sensors.has_stream(stream_id):
         server.expect_subscriber(stream_id)
+    if stream_id == WORLD_STREAM:
+        client.awaits_snapshot = True
     return [server.stream_token(stream_id, client.dialect)]
 
 
