@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.server.world.lights import LIGHT
 from jaywalk.server.world.tables import Kind
 
 RECORD_BYTES: Final = 119
@@ -131,6 +130,3 @@ class SnapshotPacker:
             buffer.view(LIGHT_RECORD),
         )
         return buffer[: count * RECORD_BYTES].tobytes()
-
-
-__all__ = ["LIGHT", "RECORD_BYTES", "SnapshotPacker"]
