@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -223,10 +224,30 @@ def test_batch_commands_that_python_cannot_build(rpc: RpcSocket, ids: dict[str, 
     assert rpc.call("get_vehicle_light_state", vehicle) == [34]
 
 
+def test_a_bad_command_does_not_cost_the_others_their_answers(
+    rpc: RpcSocket, ids: dict[str, int]
+) -> None:
+    physics = rpc.call("get_physics_control", ids["V"])
+    physics[11] = float("nan")  # mass
+    commands = [[[5, [ids["V"], physics]]], [[6, [ids["V"], POSE]]]]
+    refused, done = rpc.raw("apply_batch", commands, False)
+    assert refused[0][0] == 0
+    assert "mass" in refused[0][1][0]
+    assert done == [[1, ids["V"]]]
+
+
 def test_fire_and_forget_batch_can_tick(rpc: RpcSocket, fresh: Scene) -> None:
     before = rpc.call("tick_cue")
     assert rpc.raw("apply_batch", [], True) == []
     assert rpc.call("tick_cue") == before + 2
+
+
+def test_tokens_of_streams_that_do_not_exist_delay_nobody(rpc: RpcSocket, fresh: Scene) -> None:
+    started = time.perf_counter()
+    for stream_id in range(10**6, 10**6 + 6):
+        rpc.call("get_sensor_token", stream_id)
+        fresh.tick()
+    assert time.perf_counter() - started < 0.75  # each used to wait for a quarter of a second
 
 
 def test_unknown_method_is_an_rpc_error_and_the_connection_lives(rpc: RpcSocket) -> None:

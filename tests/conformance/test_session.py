@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import socket
+import struct
 import time
 
 import carla
@@ -10,11 +12,37 @@ import numpy as np
 import pytest
 from child import run_program
 from live_server import LiveServer, live_server
+from rpc_socket import RpcSocket
 from scene import DELTA_S, Scene, straight_road, xyz
 
 
 def test_client_and_server_agree_on_the_version(client: carla.Client) -> None:
     assert client.get_server_version() == client.get_client_version() == "0.9.16"
+
+
+def test_joining_and_loading_do_not_wait_for_the_grace_of_a_fresh_episode() -> None:
+    with live_server("--town", "Harbour") as server:
+        client = carla.Client(server.host, server.port)
+        client.set_timeout(20.0)
+        client.get_world()  # builds the pedestrian mesh
+        started = time.perf_counter()
+        world = client.load_world("Harbour")
+        assert time.perf_counter() - started < 1.5
+        # What follows finds a world that stands still, so that runs begin alike.
+        before = world.get_snapshot().frame
+        time.sleep(0.3)
+        assert world.get_snapshot().frame == before
+
+
+def test_a_stream_id_may_arrive_in_pieces(harbour: LiveServer, scene: Scene) -> None:
+    with RpcSocket(harbour.port) as rpc:
+        _, [token] = rpc.call("get_episode_info")
+    stream_id, port = struct.unpack_from("<IH", token)
+    with socket.create_connection(("127.0.0.1", port), 10.0) as sock:
+        for part in struct.pack("<I", stream_id):
+            sock.sendall(bytes([part]))
+            time.sleep(0.02)
+        assert struct.unpack("<I", sock.recv(4))[0] > 48  # the present snapshot, at once
 
 
 def test_map_has_a_name_and_spawn_points_on_driving_lanes(scene: Scene) -> None:

@@ -293,3 +293,16 @@ def test_client_killed_while_its_tick_is_answered(server: LiveServer) -> None:
         assert all(after > earlier for earlier, after in pairwise(frames))
         assert [after - earlier for earlier, after in pairwise(frames[-11:])] == [1] * 10
     assert server.alive, server.errors()
+
+
+def test_a_client_that_dies_of_the_wrong_dialect_is_one_clear_line() -> None:
+    with live_server("--carla-version", "0.9.15") as server:
+        with RpcSocket(server.port) as rpc:
+            rpc.call("get_sensor_token", 1)
+            rpc.call("query_lights_state", "127.0.0.1:1")
+        with RpcSocket(server.port) as rpc:
+            rpc.call("get_sensor_token", 1)
+        with RpcSocket(server.port) as rpc:
+            rpc.call("version")
+        assert server.errors().count("left at its first snapshot, in CARLA 0.9.15") == 1
+        assert "--carla-version" in server.errors()

@@ -49,10 +49,12 @@ def start_server(
         speed_limits: ``auto``, ``road`` or ``carla``.
     """
     dialect = dialect_of(carla_version)
-    episode = Episode(load_town(town or DEFAULT_TOWN), seed=seed, speed_limits=speed_limits)
+    loaded = load_town(town or DEFAULT_TOWN)
+    episode = Episode(loaded, seed=seed, speed_limits=speed_limits)
     server = CarlaServer(episode, host, port, dialect)
     try:
-        warm_up(episode)
+        # Not the episode that is served: ids, time and lights must not depend on the cache.
+        warm_up(Episode(loaded))
     except DataError:
         server.close()
         raise

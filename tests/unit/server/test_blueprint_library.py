@@ -17,7 +17,6 @@ from jaywalk.server.world.blueprint_types import (
 )
 from jaywalk.server.world.blueprints import (
     INVALID_DESCRIPTION,
-    attribute_records,
     definition_records,
     find,
     library,
@@ -248,9 +247,6 @@ def test_validate_spawn_echoes_every_attribute() -> None:
     assert list(values) == [attribute.id for attribute in item.attributes]
     assert (values["role_name"], values["driver_id"], values["color"]) == ("hero", "2", "1,2,3")
     assert values["has_lights"] == "false"
-    rows = attribute_records(item, values, "0.9.15")
-    assert ["role_name", 3, "hero"] in rows
-    assert len(rows) == len(item.attributes)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,6 @@ def pack_header(kind: SensorType, frame: int, time_s: float, pose: Pose) -> byte
         pose.y_m,
         pose.z_m,
         math.degrees(pose.pitch_rad),
-        math.degrees(pose.yaw_rad),
+        math.degrees(math.remainder(pose.yaw_rad, math.tau)),
         math.degrees(pose.roll_rad),
     )

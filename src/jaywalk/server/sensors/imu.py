@@ -30,6 +30,7 @@ class Imu(Sensor):
         self.accel_stddev = self._vector("noise_accel_stddev", 0.0)
         self.gyro_stddev = self._vector("noise_gyro_stddev", 0.0)
         self.gyro_bias = self._vector("noise_gyro_bias", -math.inf)
+        self.gravity_mps2 = GRAVITY_MPS2
         self._past: list[tuple[float, NDArray[np.float64]]] = []
 
     def _vector(self, name: str, least: float) -> NDArray[np.float64]:
@@ -58,7 +59,7 @@ class Imu(Sensor):
             h1, h2 = time_s - t1, t1 - t2
             acceleration = 2.0 * ((here - older) / h1 - (older - oldest) / h2) / (h1 + h2)
         self._past = [*self._past[-1:], (time_s, here)]
-        acceleration[2] += GRAVITY_MPS2
+        acceleration[2] += self.gravity_mps2
         return acceleration
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -102,6 +102,14 @@ class Scene:
     geo: GeoReference
     # Sensors at the same place share what they saw; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
+
+
+def without_rows(scene: Scene, rows: list[int]) -> Scene:
+    """The same scene as seen by a sensor that some actors are invisible to."""
+    solids = scene.solids
+    kept = np.flatnonzero(~np.isin(solids.owner[: solids.used], rows))
+    columns = {name: getattr(solids, name)[kept] for name in Solids._fields[1:]}
+    return replace(scene, solids=Solids(used=len(kept), **columns), shared={})
 
 
 class SceneBuilder:

@@ -32,6 +32,7 @@ log = logging.getLogger("jaywalk.episode")
 
 DEFAULT_DELTA_S: Final = 0.05
 GENERATED_MAP: Final = "OpenDriveMap"
+ALL_LAYERS: Final = 0xFFFF
 _SENSOR_HEADER: Final = struct.Struct("<QQd6f")
 _SNAPSHOT_HEADER: Final = struct.Struct("<Qdf3iI")
 _MAP_CHANGED, _STREET_LIGHTS_CHANGED = 1, 2
@@ -84,8 +85,14 @@ class Episode:
             return any(sign.type_id.startswith("traffic.speed_limit") for sign in town.signs)
         return self._speed_limits == "road"
 
-    def load(self, name: str, *, reset_settings: bool) -> None:
-        """Start a new episode; an empty name means the present town again."""
+    def load(self, name: str, *, reset_settings: bool, layers: int = ALL_LAYERS) -> None:
+        """Start a new episode.
+
+        Args:
+            name: Town; an empty name means the present one again.
+            reset_settings: Back to the default settings.
+            layers: Map layers to show, as bits; as in CARLA only ``_Opt`` towns have any.
+        """
         started = time.perf_counter()
         try:
             if not name:
@@ -99,6 +106,7 @@ class Episode:
             self._begin(town)
             if name.lower().endswith("_opt"):
                 self.world.map_name += "_Opt"  # programs compare with the name they asked for
+                self.world.scenery.enable_layers(ALL_LAYERS & ~layers, False)
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         self.frame += 1
@@ -206,7 +214,7 @@ class Episode:
         if actor.type_id == FRICTION_TRIGGER:
             self.world.friction.add(self.world, actor)
         if actor.kind is Kind.WALKER:
-            actor.color = clothes_color(actor)
+            actor.color = clothes_color(self.world.serial(actor))
         if actor.kind is Kind.SENSOR:
             try:
                 self.sensors.add(actor, self.frame)

@@ -71,6 +71,7 @@ class RpcClient:
         self.dialect = dialect
         self.outgoing = bytearray()
         self.interest = (True, False)  # what the event loop watches: reading, writing
+        self.awaits_snapshot = False  # asked for the world stream, has not spoken since its tick
         self.has_backlog = False  # bytes were fed that have not been looked at
         self._packer = msgpack.Packer(use_bin_type=True)
         self._unpacker = self._new_unpacker()

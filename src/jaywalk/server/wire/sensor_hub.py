@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
@@ -11,10 +10,11 @@ import msgpack
 from jaywalk.core.errors import JaywalkError
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.gnss import Gnss
+from jaywalk.server.sensors.header import SensorType, pack_header, pose_of
 from jaywalk.server.sensors.imu import Imu
 from jaywalk.server.sensors.obstacle import ObstacleDetector
 from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.scene import Scene, without_rows
 from jaywalk.server.wire.dialect import Dialect
 from jaywalk.server.wire.world_view import WorldView
 from jaywalk.server.world.actor import Actor, SpawnError
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 COLLISION: Final = "sensor.other.collision"
 # These run inside the client and have no stream.
 _CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
-_HEADER: Final = struct.Struct("<QQd6f")
-_COLLISION_TYPE: Final = 0
-_OBSTACLE_TYPE: Final = 7
 _LABEL_NAMES: Final = {3: "building", 4: "wall", 5: "fence", 6: "pole", 9: "vegetation"}
-_DEG: Final = 57.29577951308232
 # Stream numbers are never reused, also not by the next episode: old readers may still be there.
 _STREAM_IDS = itertools.count(2)
 
@@ -55,7 +51,8 @@ class SensorHub:
         try:
             # Noise depends on the sensor's place among its kind, not on its actor id: the same
             # scene built again in the same server repeats itself.
-            rank = sum(other.type_id == actor.type_id for other, _ in self._sensors.values())
+            taken = {s.sensor_id for a, s in self._sensors.values() if a.type_id == actor.type_id}
+            rank = next(number for number in itertools.count() if number not in taken)
             sensor = make_sensor(actor.type_id, values, rank, self._seed)
             sensor.born_frame = frame
         except JaywalkError as problem:
@@ -64,13 +61,17 @@ class SensorHub:
             actor.stream_id = next(_STREAM_IDS)
             self._sensors[actor.id] = (actor, sensor)
 
+    def has_stream(self, stream_id: int) -> bool:
+        """Whether a sensor of this episode sends on that stream."""
+        return any(actor.stream_id == stream_id for actor, _ in self._sensors.values())
+
     def remove(self, actor_id: int) -> None:
         """Forget a sensor."""
         self._sensors.pop(actor_id, None)
         self._ignored.pop(actor_id, None)
 
     def set_ignored(self, actor_id: int, vehicles: list[int]) -> None:
-        """Vehicles that a ray sensor does not see."""
+        """Vehicles that a sensor does not see from now on."""
         self._ignored[actor_id] = vehicles
 
     def measure(self, episode: Episode, server: CarlaServer) -> None:
@@ -87,7 +88,9 @@ class SensorHub:
                 seen = self._view.bare_scene()
             else:
                 scene = self._view.scene(episode.weather) if scene is None else scene
-                seen = scene
+                seen = self._seen_by(actor, scene)
+            if isinstance(sensor, Imu):
+                sensor.gravity_mps2 = self.gravity_mps2
             if isinstance(sensor, ObstacleDetector):
                 self._report_obstacle(actor, sensor, seen, dialects, episode, server)
                 continue
@@ -97,6 +100,13 @@ class SensorHub:
             if payload is not None:
                 forms = {d: _in_dialect(sensor, payload, d) for d in dialects}
                 server.publish(actor.stream_id, forms)
+
+    def _seen_by(self, sensor: Actor, scene: Scene) -> Scene:
+        ignored = self._ignored.get(sensor.id)
+        if not ignored:
+            return scene
+        known = (self._world.actors.get(actor_id) for actor_id in ignored)
+        return without_rows(scene, [actor.row for actor in known if actor is not None])
 
     def try_out(self, actor: Actor, episode: Episode) -> None:
         """Measure once for nobody: compiles what the sensor needs."""
@@ -109,12 +119,9 @@ class SensorHub:
         for frame in (1, 2):  # the second one compares with the first
             sensor[1].measure(scene, actor.row, frame, 0.05 * frame, 0.05)
 
-    def _header(self, actor: Actor, sensor_type: int, frame: int) -> bytes:
-        row = self._world.columns.table[actor.row]
-        return _HEADER.pack(
-            sensor_type, frame, self._world.time_s, row["x"], row["y"], row["z"],
-            row["pitch"] * _DEG, row["yaw"] * _DEG, row["roll"] * _DEG,
-        )  # fmt: skip
+    def _header(self, actor: Actor, kind: SensorType, frame: int) -> bytes:
+        pose = pose_of(self._world.columns.table, actor.row)
+        return pack_header(kind, frame, self._world.time_s, pose)
 
     def _report_obstacle(
         self,
@@ -128,7 +135,7 @@ class SensorHub:
         found = sensor.detect(scene, actor.row, self._world.time_s)
         if found is None:
             return
-        header = self._header(actor, _OBSTACLE_TYPE, episode.frame)
+        header = self._header(actor, SensorType.OBSTACLE, episode.frame)
         owner = self._world.actors.get(actor.parent_id, actor)
         payloads = {}
         for dialect in dialects:
@@ -155,7 +162,7 @@ class SensorHub:
             else:
                 continue
             impulse = [sign * float(contact[name]) for name in ("ix", "iy", "iz")]
-            header = self._header(actor, _COLLISION_TYPE, episode.frame)
+            header = self._header(actor, SensorType.COLLISION, episode.frame)
             payloads = {}
             for dialect in dialects:
                 other = self._other(contact, sign, episode, dialect)

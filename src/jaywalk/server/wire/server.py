@@ -30,6 +30,7 @@ log = logging.getLogger("jaywalk.server")
 _BACKLOG: Final = 128
 _SUBSCRIBE_WAIT_S: Final = 0.25
 _IDLE_POLL_S: Final = 0.5
+_NOTHING_YET: Final = b"?"
 # A fresh episode stands still until somebody watches, and then for this long: a program that
 # switches to synchronous mode at once finds the same world at the same frame in every run.
 _GRACE_S: Final = 2.5
@@ -60,6 +61,7 @@ class CarlaServer:
         for offset, spoken in enumerate((dialect, other), start=1):
             self._open_stream_port(spoken, self.port + offset)
         self._next_free_run_s = math.inf
+        self._grace_ends_s = -math.inf
         episode.attach(self)
 
     # -- sockets ---------------------------------------------------------------------------------
@@ -138,6 +140,12 @@ class CarlaServer:
     def _answer(self, client: RpcClient, alive: bool = True) -> None:
         """Let a client's requests run for a slice, and watch its socket for what it needs next."""
         if not (alive and client.work(self)):
+            if client.awaits_snapshot:  # the wheel dies of a snapshot in the other dialect
+                log.warning(
+                    "client %s:%d left at its first snapshot, in CARLA %s: if it speaks another "
+                    "version, start the server with --carla-version",
+                    *client.address, client.dialect.version,
+                )  # fmt: skip
             self._clients.pop(client.sock.fileno(), None)
             self._backlogged.discard(client)
             self.traffic_managers.forget_owner(client)
@@ -179,12 +187,14 @@ class CarlaServer:
             try:
                 data = subscriber.sock.recv(4)
             except BlockingIOError:
-                data = b"?"
+                data = _NOTHING_YET
             except OSError:
                 data = b""
             alive = bool(data)
-            if subscriber.stream_id == 0 and len(data) == 4:
-                self._identify(subscriber, struct.unpack("<I", data)[0])
+            if alive and len(subscriber.greeting) < 4 and data is not _NOTHING_YET:
+                subscriber.greeting = (subscriber.greeting + data)[:4]
+                if len(subscriber.greeting) == 4:
+                    self._identify(subscriber, struct.unpack("<I", subscriber.greeting)[0])
         if not alive:
             self._drop_subscriber(subscriber)
 
@@ -276,11 +286,26 @@ class CarlaServer:
         late = now - self._next_free_run_s
         # A server that fell behind does not race to catch up: simulated time is just slower then.
         self._next_free_run_s = now + step if late > 4 * step else self._next_free_run_s + step
-        self.episode.tick()
+        try:
+            self.episode.tick()
+        except Exception:
+            # As for a tick that a client asks for: told to whoever reads the log, and no more.
+            log.exception("a tick failed")
 
     def hold_free_run(self) -> None:
         """Let a fresh episode stand still for a moment."""
-        self._next_free_run_s = time.monotonic() + _GRACE_S
+        self._grace_ends_s = self._next_free_run_s = time.monotonic() + _GRACE_S
+
+    def greet(self) -> None:
+        """A client joins and will wait for a tick: a fresh episode gives it one."""
+        now = time.monotonic()
+        if now < self._grace_ends_s:
+            self._next_free_run_s = min(self._next_free_run_s, now + self.episode.delta_s)
+
+    def end_greeting(self) -> None:
+        """The client has had its tick: a fresh episode stands still again."""
+        if time.monotonic() < self._grace_ends_s:
+            self._next_free_run_s = self._grace_ends_s
 
     def stop(self, *_: Any) -> None:
         """End the loop after the present event (also a signal handler)."""

@@ -28,12 +28,15 @@ def token_bytes(stream_id: int, port: int) -> bytes:
 class Subscriber:
     """One stream connection: what it reads, in which dialect, and what it has not taken yet."""
 
-    __slots__ = ("buffered_bytes", "dialect", "dropped", "pending", "sock", "stream_id")
+    __slots__ = (
+        "buffered_bytes", "dialect", "dropped", "greeting", "pending", "sock", "stream_id",
+    )  # fmt: skip
 
     def __init__(self, sock: socket.socket, dialect: Dialect) -> None:
         self.sock = sock
         self.dialect = dialect
-        self.stream_id = 0  # known once the client has sent its four bytes
+        self.greeting = b""  # the four bytes that name the stream, as far as they have come
+        self.stream_id = 0
         self.pending: deque[memoryview] = deque()
         self.buffered_bytes = 0
         self.dropped = 0

@@ -16,7 +16,6 @@ from jaywalk.server.sensors.geodesy import GeoReference, parse_geo_reference
 from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
 from jaywalk.server.sensors.solids import empty_solids
 from jaywalk.server.sensors.terrain import measure_relief
-from jaywalk.server.world.actor import Actor
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.world import World
 from jaywalk.town.ground import flat_ground
@@ -109,7 +108,7 @@ class WorldView:
         )
 
 
-def clothes_color(actor: Actor) -> tuple[int, int, int]:
-    """A plausible colour for somebody's top, fixed by the actor's id."""
-    red, green, blue = stream(0, "clothes", actor.id).integers(40, 220, 3)
+def clothes_color(serial: int) -> tuple[int, int, int]:
+    """A plausible colour for somebody's top, fixed by the walker's serial number."""
+    red, green, blue = stream(0, "clothes", serial).integers(40, 220, 3)
     return int(red), int(green), int(blue)

@@ -149,16 +149,6 @@ def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[
     }
 
 
-def attribute_records(
-    blueprint: Blueprint, values: Mapping[str, str], dialect: Dialect
-) -> list[list[object]]:
-    """The attributes of a spawned actor as sent: [id, type, value] each."""
-    return [
-        [item.id, item.type.wire(dialect), values.get(item.id, item.default)]
-        for item in blueprint.attributes
-    ]
-
-
 def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> Body:
     """The body of an actor spawned with these (validated) values.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from jaywalk.server.world.actor import Actor
+from jaywalk.server.world.blueprints import parse_float
+from jaywalk.server.world.drivetrain import set_tyre_friction
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_physics import VehiclePhysics
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from jaywalk.server.world.world import World
 
 FRICTION_TRIGGER: Final = "static.trigger.friction"
-_STOCK_TYRE_FRICTION: Final = 3.5
 _CM: Final = 0.01
 
 
@@ -28,10 +28,10 @@ class FrictionVolumes:
 
     def add(self, world: World, actor: Actor) -> None:
         """Take over a trigger actor; its extents are in centimetres, as in the simulator."""
-        half = [float(actor.value(f"extent_{axis}", "100")) * _CM for axis in "xyz"]
+        half = [parse_float(actor.value(f"extent_{axis}", "100")) * _CM for axis in "xyz"]
         centre = world.pose(actor)[0]
         box = np.array([*np.subtract(centre, half), *np.add(centre, half)])
-        self._volumes[actor.id] = (box, float(actor.value("friction", "3.5")))
+        self._volumes[actor.id] = (box, parse_float(actor.value("friction", "3.5")))
 
     def remove(self, actor_id: int) -> None:
         """Forget a volume or a vehicle."""
@@ -48,24 +48,13 @@ class FrictionVolumes:
             friction = self._friction_at(np.array(world.pose(actor)[0]))
             if friction is not None and actor.id not in self._inside:
                 self._inside[actor.id] = actor.physics
-                self._set(world, actor, friction)
+                set_tyre_friction(world, actor, friction)
             elif friction is None and actor.id in self._inside:
                 before = self._inside.pop(actor.id)
-                self._set(world, actor, before.wheels[0].tire_friction)
+                set_tyre_friction(world, actor, before.wheels[0].tire_friction)
 
     def _friction_at(self, place: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
         for box, friction in self._volumes.values():
             if (place >= box[:3]).all() and (place <= box[3:]).all():
                 return friction
         return None
-
-    @staticmethod
-    def _set(world: World, actor: Actor, friction: float) -> None:
-        physics: VehiclePhysics = actor.physics
-        now = physics.wheels[0].tire_friction
-        wheels = tuple(replace(wheel, tire_friction=friction) for wheel in physics.wheels)
-        actor.physics = replace(physics, wheels=wheels)
-        # Grip is proportional to friction; a tyre without any cannot be scaled back from zero.
-        model = world.model(actor)
-        stock = float(model["grip_mu"][0]) * _STOCK_TYRE_FRICTION / now if now > 0.0 else 1.6
-        model["grip_mu"] = stock * friction / _STOCK_TYRE_FRICTION

@@ -44,10 +44,10 @@ class People:
     def __init__(self) -> None:
         self._people: dict[int, Person] = {}
 
-    def add(self, actor_id: int, row: int, blueprint: Blueprint) -> int:
-        """Give a walker its rig; returns the rig's index."""
+    def add(self, actor_id: int, row: int, blueprint: Blueprint, serial: int) -> int:
+        """Give a walker its rig and a style by its serial number; returns the rig's index."""
         rig = rig_for_walker({name: blueprint.value(name) for name in ("gender", "age")})
-        style = derive_seed(0, "style", actor_id) / 2**64
+        style = derive_seed(0, "style", serial) / 2**64
         self._people[actor_id] = Person(row=row, rig=rig, style=style)
         return RIG_NAMES.index(rig.name)
 

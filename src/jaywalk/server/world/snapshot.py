@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.server.world.lights import LIGHT
 from jaywalk.server.world.tables import Kind
 
 RECORD_BYTES: Final = 119
@@ -45,6 +44,7 @@ LIGHT_RECORD: Final = _record(
 
 _VEHICLE, _WALKER = int(Kind.VEHICLE), int(Kind.WALKER)
 _DEG = 180.0 / np.pi
+_TURN = 2.0 * np.pi
 
 
 @kernel
@@ -61,7 +61,9 @@ def _pack(  # type: ignore[no-untyped-def]
         head.id = actor.id
         head.state = 1
         head.x, head.y, head.z = actor.x, actor.y, actor.z
-        head.pitch, head.yaw, head.roll = actor.pitch * _DEG, actor.yaw * _DEG, actor.roll * _DEG
+        # The table counts full turns, clients expect a yaw within half a turn.
+        yaw = actor.yaw - _TURN * np.ceil((actor.yaw - np.pi) / _TURN)
+        head.pitch, head.yaw, head.roll = actor.pitch * _DEG, yaw * _DEG, actor.roll * _DEG
         head.vx, head.vy, head.vz = actor.vx, actor.vy, actor.vz
         head.wx, head.wy, head.wz = actor.wx * _DEG, actor.wy * _DEG, actor.wz * _DEG
         head.ax, head.ay, head.az = actor.ax, actor.ay, actor.az
@@ -128,6 +130,3 @@ class SnapshotPacker:
             buffer.view(LIGHT_RECORD),
         )
         return buffer[: count * RECORD_BYTES].tobytes()
-
-
-__all__ = ["LIGHT", "RECORD_BYTES", "SnapshotPacker"]

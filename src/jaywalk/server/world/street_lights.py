@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.town.scenery import KINDS
 
-_STREET_GROUP = 2
+_STREET_GROUP, _LAST_GROUP = 2, 4
 
 
 class StreetLights:
@@ -38,6 +38,9 @@ class StreetLights:
         for state in states:
             index = int(state[0]) - 1
             if 0 <= index < len(self._states):
-                known = self._states[index]
-                colour = [int(np.clip(int(channel), 0, 255)) for channel in state[4][:3]]
-                known[2:] = [float(state[2]), int(state[3]), colour, bool(state[5])]
+                # Every client reads these when it connects: only what all of them can decode.
+                red, green, blue = (min(max(int(channel), 0), 255) for channel in state[4][:3])
+                intensity, group = float(state[2]), int(state[3])
+                if not (math.isfinite(intensity) and 0 <= group <= _LAST_GROUP):
+                    raise ValueError(f"lamp {state[0]}: intensity {intensity}, group {group}")
+                self._states[index][2:] = [intensity, group, [red, green, blue], bool(state[5])]

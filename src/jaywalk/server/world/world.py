@@ -38,6 +38,8 @@ Transform = tuple[Vector, Vector]
 
 COLLISION_AT_SPAWN: Final = "Spawn failed because of collision at spawn position"
 _PUSH_FIELDS: Final = {"impulse": "imp", "force": "force"}
+_MOTION: Final = ("vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az")
+_LABELS: Final = {Kind.LIGHT: 7, Kind.SIGN: 8}  # semantic tags of signals
 _DEG: Final = 180.0 / math.pi
 
 
@@ -95,6 +97,7 @@ class World:
         for index, (spec, type_id, kind) in enumerate(specs):
             actor = self._add(kind, type_id)
             actor.box_centre, actor.box_extent = spec.trigger.centre_m, spec.trigger.half_m
+            actor.label = _LABELS[kind]
             pose = spec.pose
             self._set_pose(actor.row, ((pose.x, pose.y, pose.z), (pose.pitch, pose.yaw, pose.roll)))
             name = spec.signal_id.encode("ascii", "replace")[:31]
@@ -127,6 +130,10 @@ class World:
         except KeyError:
             raise UnknownActorError(f"actor {actor_id} does not exist") from None
 
+    def serial(self, actor: Actor) -> int:
+        """How many ids of this episode came before: the same when an episode is played again."""
+        return actor.id - self.spectator.id
+
     def actor_of_kind(self, actor_id: int, kind: Kind) -> Actor:
         """The actor of that id, which must be of that kind."""
         actor = self.actor(actor_id)
@@ -158,7 +165,7 @@ class World:
         if blueprint.kind is Kind.VEHICLE:
             self._prepare_vehicle(actor, blueprint)
         elif blueprint.kind is Kind.WALKER:
-            columns.model[row] = self.people.add(actor.id, row, blueprint)
+            columns.model[row] = self.people.add(actor.id, row, blueprint, self.serial(actor))
         return actor
 
     def _prepare_vehicle(self, actor: Actor, blueprint: Blueprint) -> None:
@@ -199,6 +206,8 @@ class World:
         orphans = (columns.attached == 1) & (columns.parent_row == actor.row) & (columns.id != 0)
         columns.attached[orphans] = 0
         columns.parent_row[orphans] = -1
+        for name in _MOTION:  # they were their parent's; nothing else would ever clear them
+            getattr(columns, name)[orphans] = 0.0
         if actor.kind is Kind.WALKER:
             self.people.remove(actor_id)
         self._released_pedals.discard(actor.row)

@@ -53,7 +53,9 @@ def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
         return ok(_apply(server, client, integer(index), array(body, 1)))
     except WireError as problem:
         return failed(str(problem))
-    except (TypeError, ValueError, IndexError, KeyError) as problem:
+    except Exception as problem:
+        # The wheel reads as many results as it sent commands and crashes on fewer: whatever one
+        # command does, it must not cost the others their answers.
         return failed(f"malformed command: {problem}")
 
 

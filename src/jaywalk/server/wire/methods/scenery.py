@@ -96,6 +96,8 @@ def float_texture(
 def query_lights(server: CarlaServer, client: RpcClient, endpoint: Any) -> list[Any]:
     """Street lamps of the light manager."""
     text(endpoint)
+    client.awaits_snapshot = False
+    server.end_greeting()  # a client's first call after the tick that it waited for
     return server.episode.world.street_lights.encode()
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import WireError, array, boolean, integer
 from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.wire.streams import WORLD_STREAM
 from jaywalk.server.world.tables import Kind
 
 if TYPE_CHECKING:
@@ -22,13 +23,16 @@ def get_token(server: CarlaServer, client: RpcClient, stream_id: Any) -> list[by
     """Where to subscribe to a stream; the next step waits a moment for the subscription."""
     if not 0 < integer(stream_id) < 1 << 32:
         raise WireError(f"stream id {stream_id} is out of range")
-    server.expect_subscriber(stream_id)
+    if stream_id == WORLD_STREAM or server.episode.sensors.has_stream(stream_id):
+        server.expect_subscriber(stream_id)
+    if stream_id == WORLD_STREAM:
+        client.awaits_snapshot = True
     return [server.stream_token(stream_id, client.dialect)]
 
 
 @rpc("set_ignored_vehicles", "void")
 def set_ignored(server: CarlaServer, client: RpcClient, actor_id: Any, vehicles: Any) -> None:
-    """Vehicles that a ray sensor does not see."""
+    """Vehicles that a sensor does not see from now on."""
     ignored = [integer(vehicle) for vehicle in array(vehicles)]
     server.episode.sensors.set_ignored(_sensor(server, actor_id).id, ignored)
 

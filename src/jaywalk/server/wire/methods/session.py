@@ -20,7 +20,9 @@ from jaywalk.server.wire.streams import WORLD_STREAM
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
 
-_NO_RECORDER = "Jaywalk keeps no CARLA recorder files; use 'jaywalk record' to record a run."
+_NO_RECORDER = (
+    "Jaywalk keeps no CARLA recorder files; write down the snapshots of each tick instead."
+)
 
 
 @rpc("version")
@@ -72,6 +74,8 @@ def get_map_data(server: CarlaServer, client: RpcClient) -> str:
 def get_required_files(server: CarlaServer, client: RpcClient, folder: Any) -> list[str]:
     """Files a client should have: only the pedestrian mesh, named by its content."""
     wants_mesh = text(folder) == "Nav" and server.episode.world.town.navmesh
+    if folder == "Nav":
+        server.greet()  # the last call before a client of the asynchronous mode waits for a tick
     return [server.episode.navigation_file()] if wants_mesh else []
 
 
@@ -80,6 +84,7 @@ def request_file(server: CarlaServer, client: RpcClient, name: Any) -> bytes:
     """Contents of a required file."""
     if text(name) != server.episode.navigation_file():
         raise WireError(f"there is no file {name!r}")
+    server.greet()
     return server.episode.world.town.navmesh
 
 
@@ -92,8 +97,7 @@ def get_available_maps(server: CarlaServer, client: RpcClient) -> list[str]:
 @rpc("load_new_episode", "void")
 def load(server: CarlaServer, client: RpcClient, name: Any, reset: Any, layers: Any) -> None:
     """Load a town (an empty name: the present one again)."""
-    integer(layers)
-    server.episode.load(text(name), reset_settings=boolean(reset))
+    server.episode.load(text(name), reset_settings=boolean(reset), layers=integer(layers))
 
 
 @rpc("copy_opendrive_to_file", "void")

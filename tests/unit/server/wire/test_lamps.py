@@ -1,0 +1,19 @@
+"""Street lamps as programs switch them."""
+
+import math
+
+import pytest
+
+from jaywalk.server.world.street_lights import StreetLights
+from jaywalk.town.town import load_town
+
+
+def test_lamps_keep_only_what_every_client_can_decode():
+    lamps = StreetLights(load_town("Harbour").scenery)
+    _, place, *_ = before = [*lamps.encode()[0]]
+    for intensity, group in ((1.0, 2**40), (1.0, -1), (math.inf, 2)):
+        with pytest.raises(ValueError, match="lamp 1"):
+            lamps.update([[1, place, intensity, group, [1, 2, 3], True]])
+    assert lamps.encode()[0] == before
+    lamps.update([[1, place, 5.0, 3, [300, 2, -3], True]])
+    assert lamps.encode()[0] == [1, place, 5.0, 3, [255, 2, 0], True]

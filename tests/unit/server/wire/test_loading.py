@@ -1,0 +1,27 @@
+"""How an episode begins."""
+
+from jaywalk.server.start import start_server
+from jaywalk.server.wire.episode import Episode
+from jaywalk.town.town import load_town
+
+
+def test_layers_are_chosen_when_an_opt_town_is_loaded():
+    episode = Episode(load_town("Harbour"))
+    every = len(episode.world.scenery.visible())
+    episode.load("Harbour", reset_settings=True, layers=0)
+    assert len(episode.world.scenery.visible()) == every
+    episode.load("Harbour_Opt", reset_settings=True, layers=0xFFFF)
+    assert len(episode.world.scenery.visible()) == every
+    episode.load("Harbour_Opt", reset_settings=True, layers=0xFFFF & ~1)
+    assert 0 < len(episode.world.scenery.visible()) < every
+
+
+def test_a_server_starts_at_the_beginning_whatever_was_compiled():
+    server = start_server(port=0)
+    try:
+        world = server.episode.world
+        assert world.time_s == 0.0
+        assert world.last_id == len(world.actors)
+        assert world.lights.controllers["elapsed"].max() == 0.0
+    finally:
+        server.close()

@@ -1,0 +1,44 @@
+"""Tyres, masses and wheels that programs set: nothing that cannot be driven."""
+
+import math
+
+import pytest
+
+from jaywalk.server.wire.dialect import CARLA_0_9_16
+from jaywalk.server.world import drivetrain
+
+
+@pytest.mark.parametrize(("friction", "grip"), [("-5.0", 0.0), ("7.0", 2.0), ("1.75f", 0.5)])
+def test_friction_volumes_keep_grip_sane_and_give_it_back(stage, friction, grip):
+    car = stage.spawn("vehicle.lincoln.mkz_2020", 50.0)
+    model = stage.episode.world.model(car)
+    stock = float(model["grip_mu"][0])
+    size = {f"extent_{axis}": "100000" for axis in "xyz"}
+    volume = stage.spawn("static.trigger.friction", 50.0, friction=friction, **size)
+    stage.drive(car, steer=0.5)
+    stage.tick(20)
+    assert float(model["grip_mu"][0]) == pytest.approx(grip * stock)
+    assert all(math.isfinite(value) for part in stage.episode.world.pose(car) for value in part)
+    stage.episode.destroy(volume.id)
+    stage.tick()
+    assert float(model["grip_mu"][0]) == pytest.approx(stock)
+
+
+def test_a_physics_control_without_wheels_leaves_them(stage):
+    car = stage.spawn("vehicle.lincoln.mkz_2020", 50.0)
+    world = stage.episode.world
+    record = drivetrain.physics_control(world, car)
+    wheels = record[15]
+    drivetrain.set_physics_control(world, car, [*record[:11], 1e300, *record[12:15], [], False])
+    after = drivetrain.physics_control(world, car)
+    assert after[15] == wheels
+    assert world.columns.mass[car.row] == 1e6
+
+
+def test_telemetry_is_along_the_vehicle_not_along_the_world(stage):
+    pose = ((50.0, 1.75, 0.1), (0.0, 180.0, 0.0))
+    car = stage.episode.spawn(CARLA_0_9_16, "vehicle.lincoln.mkz_2020", {}, pose)
+    stage.drive(car)
+    stage.tick(20)
+    wheels = drivetrain.telemetry(stage.episode.world, car)[7]
+    assert wheels[0][7] > 100.0  # it accelerates: the force on a wheel points forwards
