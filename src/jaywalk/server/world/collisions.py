@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.frames import rotation_matrix_carla
+from jaywalk.geometry.boxes import box_box_overlap
 from jaywalk.server.world.blueprint_types import Body
 from jaywalk.server.world.columns import ActorColumns
 from jaywalk.server.world.contact_response import resolve_contacts
@@ -16,9 +17,11 @@ from jaywalk.server.world.contacts import CONTACT, box_overlaps_any, find_contac
 from jaywalk.server.world.scenery_index import SceneryIndex
 from jaywalk.server.world.static_grid import build_static_grid
 from jaywalk.server.world.tables import Kind
+from jaywalk.town.scenery import KINDS
 
 _MOST_CONTACTS: Final = 4096
 _SPAWN_TOLERANCE_M: Final = 0.02
+_MASSIVE: Final = tuple(KINDS.index(kind) for kind in ("building", "wall", "container", "kiosk"))
 
 Transform = tuple[tuple[float, float, float], tuple[float, float, float]]
 
@@ -52,4 +55,26 @@ class Collisions:
             columns.table, columns.rows, x + dx, y + dy, z + dz, math.radians(rotation[1]),
             half_x, half_y, half_z, kind is Kind.WALKER, -1, _SPAWN_TOLERANCE_M,
         )  # fmt: skip
-        return bool(hit >= 0)
+        return bool(hit >= 0) or self._in_a_building(x + dx, y + dy, z + dz, rotation[1], body)
+
+    def _in_a_building(self, x: float, y: float, z: float, yaw_deg: float, body: Body) -> bool:
+        """Whether a body would stand in a building or wall.
+
+        Poles and trees do not count: they are of our own making beside towns of others, whose
+        programs know the real ones.
+        """
+        scenery = self._scenery.visible()
+        walls = scenery[np.isin(scenery["kind"], _MASSIVE)]
+        half_x, half_y, half_z = body.half_extents_m
+        reach = np.hypot(walls["ex"], walls["ey"]) + math.hypot(half_x, half_y)
+        near = np.hypot(walls["x"] - x, walls["y"] - y) < reach
+        near &= np.abs(walls["z"] - z) < walls["ez"] + half_z - _SPAWN_TOLERANCE_M
+        cos, sin = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
+        return any(
+            box_box_overlap(
+                x, y, cos, sin, half_x, half_y,
+                wall["x"], wall["y"], math.cos(wall["yaw"]), math.sin(wall["yaw"]),
+                wall["ex"], wall["ey"],
+            )[0] > _SPAWN_TOLERANCE_M
+            for wall in walls[near]
+        )  # fmt: skip

@@ -336,6 +336,7 @@ class World:
         """Latch an Ackermann control: steer, steer speed, speed, acceleration, jerk."""
         columns, row = self.columns, actor.row
         columns.ackermann[row] = 1
+        columns.hand_brake[row] = columns.manual_gear[row] = 0
         names = ("ack_steer", "ack_steer_speed", "ack_speed", "ack_accel", "ack_jerk")
         for name, value in zip(names, values, strict=True):
             getattr(columns, name)[row] = value
