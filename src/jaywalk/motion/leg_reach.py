@@ -135,4 +135,5 @@ def lowering_m(wanted_m: FloatArray, leg_m: FloatArray, up: int, rate_hz: float)
     if not need.any():
         return np.zeros(len(need))
     wide = maximum_filter1d(need, 2 * round(0.1 * rate_hz) + 1, mode="nearest")
-    return np.maximum(gaussian_filter1d(wide, 0.07 * rate_hz, mode="nearest"), need)
+    smooth = gaussian_filter1d(wide, 0.07 * rate_hz, mode="nearest")
+    return np.asarray(np.maximum(smooth, need))

@@ -33,7 +33,7 @@ def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def conjugate(q: FloatArray) -> FloatArray:
     """Inverse of unit quaternions."""
-    return np.asarray(q) * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(np.asarray(q) * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def normalise(q: FloatArray) -> FloatArray:
@@ -96,7 +96,8 @@ def to_matrix(q: FloatArray) -> FloatArray:
 def angle_between_rad(a: FloatArray, b: FloatArray) -> FloatArray:
     """Geodesic angle, exact also for tiny differences."""
     d = multiply(conjugate(a), b)
-    return 2.0 * np.arctan2(np.linalg.norm(d[..., 1:], axis=-1), np.abs(d[..., 0]))
+    half = np.arctan2(np.linalg.norm(d[..., 1:], axis=-1), np.abs(d[..., 0]))
+    return np.asarray(2.0 * half)
 
 
 def continuous(q: FloatArray) -> FloatArray:

@@ -118,13 +118,24 @@ class RigMotion:
     def engine_bones(self, frame: int) -> list[tuple[str, list[float], list[float]]]:
         """Argument of ``set_bones``: name, location (m) and pitch, yaw, roll (degrees)."""
         rig = load_rig(self.rig)
-        pose = self.poses()[frame]
-        rows: list[tuple[str, list[float], list[float]]] = []
-        for name in _NAMES:
-            row = pose[rig.bone_index[name]]
-            angles = rotator_from_quat((row[3], row[4], row[5], row[6]))
-            rows.append((name, row[:3].tolist(), [float(angle) for angle in angles]))
-        return rows
+        places = rig.rest_local[_bones(rig), :3].copy()
+        places[0] = self.hips_m[frame]
+        angles = engine_angles_deg(self.turns[frame])
+        return list(zip(_NAMES, places.tolist(), angles.tolist(), strict=True))
+
+
+@kernel
+def _rotators(quats: FloatArray) -> FloatArray:
+    out = np.empty((quats.shape[0], 3))
+    for i in range(quats.shape[0]):
+        out[i] = rotator_from_quat((quats[i, 0], quats[i, 1], quats[i, 2], quats[i, 3]))
+    return out
+
+
+def engine_angles_deg(quats: FloatArray) -> FloatArray:
+    """Quaternions (..., 4) as pitch, yaw, roll: the last step, never to be interpolated."""
+    flat = np.ascontiguousarray(quats.reshape(-1, 4))
+    return np.asarray(_rotators(flat).reshape(*quats.shape[:-1], 3))
 
 
 def _bones(rig: Rig) -> IntArray:
@@ -159,7 +170,9 @@ def _local_turns(
             p = above[i]
             if p >= 0:
                 q = quat_multiply(
-                    quat_conjugate((turns[t, p, 0], turns[t, p, 1], turns[t, p, 2], turns[t, p, 3])),
+                    quat_conjugate(
+                        (turns[t, p, 0], turns[t, p, 1], turns[t, p, 2], turns[t, p, 3])
+                    ),
                     q,
                 )
             g = (rest[i, 0], rest[i, 1], rest[i, 2], rest[i, 3])

@@ -50,7 +50,8 @@ def read_amass(path: Path, *, name: str = "", caption: str = "") -> Motion:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here: numpy forgets to close a file it cannot read
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             wanted = {"poses", "trans", "mocap_framerate", "mocap_frame_rate", "root_orient",
                       "pose_body"}  # fmt: skip
             return {key: archive[key] for key in archive.files if key in wanted}

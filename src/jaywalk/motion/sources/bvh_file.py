@@ -55,12 +55,8 @@ class _Joint:
     channels: list[str]
 
 
-def read_bvh(path: Path, frames: FloatArray | None = None) -> Bvh:
+def read_bvh(path: Path) -> Bvh:
     """Read a BVH file.
-
-    Args:
-        path: The file.
-        frames: Which frames to convert (indices into the file), or all of them.
 
     Raises:
         DataError: Names the file and what is wrong with it.
@@ -76,14 +72,6 @@ def read_bvh(path: Path, frames: FloatArray | None = None) -> Bvh:
         raise DataError(f"{path}: has no MOTION section; is the file cut short?")
     joints = _read_hierarchy(path, head)
     values, frame_time_s = _read_values(path, tail, sum(len(j.channels) for j in joints))
-    if frames is not None:
-        wanted = np.asarray(frames, dtype=np.int64)
-        if len(wanted) == 0 or wanted.min() < 0 or wanted.max() >= len(values):
-            raise DataError(
-                f"{path}: has {len(values)} frames; asked for {wanted.min(initial=0)} to "
-                f"{wanted.max(initial=-1)}"
-            )
-        values = values[wanted]
     rotations, root = _poses(path, joints, values)
     return Bvh(
         names=tuple(j.name for j in joints),
@@ -145,9 +133,7 @@ def _read_values(path: Path, tail: str, width: int) -> tuple[FloatArray, float]:
     return values.reshape(count, width), frame_time_s
 
 
-def _poses(
-    path: Path, joints: list[_Joint], values: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _poses(path: Path, joints: list[_Joint], values: FloatArray) -> tuple[FloatArray, FloatArray]:
     rotations = np.zeros((len(values), len(joints), 4))
     rotations[..., 0] = 1.0
     root = np.zeros((len(values), 3)) + np.array(joints[0].offset)

@@ -13,6 +13,7 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.motion.clip import Motion
+from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.quaternions import conjugate, multiply, normalise, rotate, shortest_arc
 from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS
@@ -65,28 +66,36 @@ def read_cmu(
     Raises:
         DataError: Names the file and what is wrong with it.
     """
-    step = round(true_rate_hz(path.stem) / 20.0)
-    bvh = read_bvh(path)
-    last = 1 + (len(bvh.root) - 2) // step  # frames at 20 Hz once the T-pose is dropped
-    end = last if end_20hz < 0 else min(end_20hz, last)
-    if start_20hz >= end - 1:
-        raise DataError(f"{path}: frames {start_20hz} to {end_20hz} asked for, it has {last}")
-    return to_smpl(
-        bvh,
+    return clip_of(
+        read_bvh(path),
         path,
-        frames=1 + step * np.arange(start_20hz, end),
         name=name or path.stem,
+        start_20hz=start_20hz,
+        end_20hz=end_20hz,
         caption=caption,
     )
 
 
-def to_smpl(bvh: Bvh, path: Path, *, frames: FloatArray, name: str, caption: str = "") -> Motion:
+def clip_of(
+    bvh: Bvh, path: Path, *, name: str, start_20hz: int = 0, end_20hz: int = -1, caption: str = ""
+) -> Motion:
+    """Frames ``[start, end)`` at 20 Hz of a file that is already read; see :func:`read_cmu`."""
+    step = round(true_rate_hz(path.stem) / 20.0)
+    last = 1 + (len(bvh.root) - 2) // step  # frames at 20 Hz once the T-pose is dropped
+    end = last if end_20hz < 0 else min(end_20hz, last)
+    if not 0 <= start_20hz < end - 1:
+        raise DataError(f"{path}: frames {start_20hz} to {end_20hz} asked for, it has {last}")
+    frames = 1 + step * np.arange(start_20hz, end)
+    return to_smpl(bvh, path, frames=frames, name=name, caption=caption)
+
+
+def to_smpl(bvh: Bvh, path: Path, *, frames: IntArray, name: str, caption: str = "") -> Motion:
     """Chosen frames of a CMU file as a motion at 20 Hz; frame 0 of the file is the T-pose."""
     missing = [joint for joint in _JOINT_MAP if joint not in bvh.names]
     if missing:
         raise DataError(f"{path}: lacks the joints {', '.join(missing)} of the CMU skeleton")
     places = np.array([bvh.names.index(joint) for joint in _JOINT_MAP])
-    chosen = np.concatenate([[0], np.asarray(frames, dtype=np.int64)])
+    chosen = np.concatenate([[0], frames])
     cut = Bvh(
         names=bvh.names,
         parents=bvh.parents,
@@ -126,5 +135,7 @@ def _local(turned: FloatArray) -> FloatArray:
 
 
 def _leg_length_m(bvh: Bvh) -> float:
-    bones = [bvh.names.index(f"{side}{part}") for side in ("Left", "Right") for part in ("Leg", "Foot")]
+    bones = [
+        bvh.names.index(f"{side}{part}") for side in ("Left", "Right") for part in ("Leg", "Foot")
+    ]
     return float(np.linalg.norm(bvh.offsets[bones], axis=1).sum()) / 2.0 * UNIT_M

@@ -83,7 +83,8 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
         DataError: Names the file and what is wrong with it.
     """
     try:
-        values = np.load(path, allow_pickle=False).astype(np.float64)
+        with path.open("rb") as file:
+            values = np.load(file, allow_pickle=False).astype(np.float64)
     except (OSError, ValueError, EOFError) as problem:
         raise DataError(f"{path}: cannot be read as an array ({problem})") from problem
     if values.ndim == 2 and values.shape[1] == FEATURES:
@@ -97,7 +98,7 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
     if len(joints) < 2:
         raise DataError(f"{path}: has {len(joints)} frames; a motion needs at least 2")
     name = name or path.stem
-    motion = fit_joints(
+    return fit_joints(
         joints,
         rate_hz=RATE_HZ,
         name=name,
@@ -105,26 +106,23 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
         source=f"humanml3d/{path.name}",
         licence=LICENCE,
     )
-    return motion
 
 
 def read_index(path: Path) -> list[IndexRow]:
     """Read ``index.csv``."""
-    rows = []
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                rows.append(
-                    IndexRow(
-                        source_path=row["source_path"],
-                        start_frame=int(row["start_frame"]),
-                        end_frame=int(row["end_frame"]),
-                        name=Path(row["new_name"]).stem,
-                    )
+            return [
+                IndexRow(
+                    source_path=row["source_path"],
+                    start_frame=int(row["start_frame"]),
+                    end_frame=int(row["end_frame"]),
+                    name=Path(row["new_name"]).stem,
                 )
+                for row in csv.DictReader(file)
+            ]
     except (OSError, KeyError, ValueError, TypeError) as problem:
         raise DataError(f"{path}: cannot be read as HumanML3D's index ({problem!r})") from problem
-    return rows
 
 
 def read_texts(path: Path) -> list[Text]:

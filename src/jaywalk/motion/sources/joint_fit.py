@@ -44,7 +44,8 @@ def read_joints(path: Path, *, rate_hz: float = 20.0, name: str = "", caption: s
         DataError: Names the file and what is wrong with it.
     """
     try:
-        joints = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:
+            joints = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as problem:
         raise DataError(f"{path}: cannot be read as an array ({problem})") from problem
     if joints.ndim != 3 or joints.shape[1] < JOINT_COUNT or joints.shape[2] != 3:
