@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ def animate(posed: RigMotion, file: Path, *, title: str = "", every: int = 2) ->
     figure = Figure(figsize=(9.0, 4.2), dpi=80, layout="constrained")
     FigureCanvasAgg(figure)
     side, above = figure.subplots(1, 2)
-    figure.suptitle(title or posed.rig, fontsize=9)
+    figure.suptitle(textwrap.shorten(title or posed.rig, 110), fontsize=9)
     along = _direction(posed.actor)
     frames = range(0, len(joints), every)
 
@@ -61,9 +62,8 @@ def _bone_lines(rig_name: str) -> list[tuple[int, int, str]]:
 
 
 def _draw_side(axes: Any, joints: FloatArray, actor: FloatArray, along: FloatArray) -> None:
-    rig = "man"  # all rigs share the bone order
     flat = joints[:, :2] @ along
-    for a, b, colour in _bone_lines(rig):
+    for a, b, colour in _bone_lines("man"):  # all rigs share the bone order
         axes.plot([flat[a], flat[b]], [joints[a, 2], joints[b, 2]], color=colour, lw=2)
     axes.axhline(0.0, color="#888888", lw=1)
     centre = float(actor[:2] @ along)

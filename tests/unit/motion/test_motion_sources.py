@@ -9,6 +9,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.quaternions import angle_between_rad, to_rotvec
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS, PELVIS_REST_M
+from jaywalk.motion.sources import cmu_bvh
 from jaywalk.motion.sources.amass import read_amass
 from jaywalk.motion.sources.bvh_file import read_bvh
 from jaywalk.motion.sources.clip_list import read_clip_list
@@ -92,7 +93,17 @@ class TestCmu:
         slow = read_cmu(write_bvh(tmp_path / "60_01.bvh", walk_frames(121)))
         assert slow.frames == 41
 
-    def test_cut_and_turns(self, tmp_path):
+    def test_hips_are_moved_back_over_feet_that_stay(self, tmp_path, monkeypatch):
+        path = write_bvh(tmp_path / "35_02.bvh", walk_frames(13))
+        moved = read_cmu(path)
+        monkeypatch.setattr(cmu_bvh, "HIP_BIAS_M", 0.0)
+        plain = read_cmu(path)
+        back = moved.joints_m() - plain.joints_m()
+        assert np.allclose(back[:, 1:3, 2], -0.05 * plain.body_scale)
+        assert np.abs(back[:, [7, 8, 10, 11]][..., [0, 2]]).max() < 1e-3
+
+    def test_cut_and_turns(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(cmu_bvh, "HIP_BIAS_M", 0.0)
         path = write_bvh(tmp_path / "35_02.bvh", walk_frames(121))
         motion = read_cmu(path, name="x", start_20hz=5, end_20hz=15)
         assert motion.frames == 10
@@ -101,7 +112,7 @@ class TestCmu:
         joints = motion.joints_m()
         arm = joints[:, 18] - joints[:, 16]
         assert np.allclose(arm[0] / np.linalg.norm(arm[0]), [1, 0, 0], atol=1e-6)
-        leg = joints[0, 4] - joints[0, 1]
+        leg = joints[0, 7] - joints[0, 1]
         assert np.allclose(leg / np.linalg.norm(leg), [0, -1, 0], atol=1e-6)
         assert np.allclose(joints[:, 1:3].mean(axis=1)[:, 0], 0.0, atol=1e-6)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.motion.clip import Motion
+from jaywalk.motion.foot_lock import move_balls
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.quaternions import conjugate, multiply, normalise, rotate, shortest_arc
 from jaywalk.motion.rotation import FloatArray
@@ -20,6 +21,9 @@ from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS
 from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
 
 UNIT_M: Final = 0.056444
+#: How far the hip joints lie in front of where standing people have them, for a body of scale 1:
+#: uncorrected, ankles stand 9.7 cm behind the hips, and everybody leans.
+HIP_BIAS_M: Final = 0.05
 LICENCE: Final = (
     "CMU Graphics Lab Motion Capture Database (mocap.cs.cmu.edu), free for research and commercial "
     "use; created with funding from NSF EIA-0196217"
@@ -116,7 +120,7 @@ def to_smpl(bvh: Bvh, path: Path, *, frames: IntArray, name: str, caption: str =
     scale = leg_m / LEG_LENGTH_M
     middle = joints[1:, 1:3].mean(axis=1)
     root = middle - rotate(since_rest[:, 0], scale * BODY_OFFSETS_M[1:3].mean(axis=0))
-    return Motion(
+    motion = Motion(
         name=name,
         rotations=_local(since_rest),
         root_m=root,
@@ -126,6 +130,15 @@ def to_smpl(bvh: Bvh, path: Path, *, frames: IntArray, name: str, caption: str =
         source=f"cmu/{path.name}[{frames[0]}:{frames[-1] + 1}]",
         licence=LICENCE,
     )
+    return _hips_back(motion)
+
+
+def _hips_back(motion: Motion) -> Motion:
+    """Undo the forward bias of CMU's hip joints, leaving the feet where they are."""
+    back = rotate(motion.rotations[:, 0], np.array([0.0, 0.0, -HIP_BIAS_M * motion.body_scale]))
+    moved = motion.with_poses(motion.rotations, motion.root_m + back)
+    feet = np.repeat(-back[:, None], 2, axis=1)
+    return move_balls(moved, moved.joints_m(), feet)
 
 
 def _local(turned: FloatArray) -> FloatArray:
