@@ -100,6 +100,10 @@ def test_wrong_use_is_told(tmp_path, library):
     (copy / "man_turns.f32").write_bytes(b"123")
     with pytest.raises(DataError, match=r"man_turns\.f32"):
         open_library(copy)
+    for text in ("[]", '{"version": 1, "clips": 7}', "{"):
+        (copy / "library.json").write_text(text)
+        with pytest.raises(DataError, match="lib"):
+            open_library(copy)
 
 
 def test_big_libraries_open_quickly(tmp_path):

@@ -97,11 +97,13 @@ def open_library(folder: Path) -> MotionLibrary:
         table = feather.read_table(str(folder / INDEX), memory_map=True)
     except (OSError, ValueError, pa.ArrowException) as problem:
         raise DataError(f"{folder}: is no complete motion library ({problem})") from problem
-    if meta.get("version") != VERSION:
+    version = meta.get("version") if isinstance(meta, dict) else None
+    if version != VERSION:
         raise DataError(
-            f"{folder}: library version {meta.get('version')}; this program reads {VERSION}. "
-            "Build it again."
+            f"{folder}: library version {version}; this program reads {VERSION}. Build it again."
         )
+    if table.num_rows != meta.get("clips") or not isinstance(meta.get("frames"), int):
+        raise DataError(f"{folder}: {META} and {INDEX} do not fit; build the library again")
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     frames = {}
     for name, shape in frame_columns().items():
