@@ -137,3 +137,30 @@ def predict(
         ],
         "jaywalk bench predict --json > bench.json  # keep it for comparison",
     )
+
+
+@app.command()
+def motion(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    clips: Annotated[int, typer.Option(min=2, help="Clips to measure.")] = 40,
+) -> None:
+    """Ten-second clips per second of one core: cleaned, and put on all four rigs.
+
+    Example: jaywalk bench motion --json
+    """
+    from jaywalk.bench.motion import AIM_CLIPS_PER_S, bench_motion
+
+    result = bench_motion(clips=clips)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    verdict = "ok" if result.build_clips_per_s >= AIM_CLIPS_PER_S else "MISSED"
+    finish(
+        [
+            f"cleaned and on four rigs: {result.build_clips_per_s:.0f} clips/s "
+            f"(aim: at least {AIM_CLIPS_PER_S:g}) {verdict}",
+            f"four rigs alone: {result.retarget_clips_per_s:.0f} clips/s",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench motion --json > bench.json  # keep it for comparison",
+    )

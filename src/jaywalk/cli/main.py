@@ -23,6 +23,7 @@ VERBS: Final = {
     "behaviour": "behaviour:app",
     "predict": "predict:app",
     "realism": "realism:app",
+    "motion": "motion:app",
     "bench": "bench:app",
 }
 

@@ -1,0 +1,1 @@
+"""How natural a motion is: feet, ground, smoothness, gait, distance between collections."""

@@ -1,0 +1,160 @@
+"""Checking a library: transfer errors, bones, feet and smoothness of every clip on every rig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from jaywalk.metrics.motion.feet import foot_skating_ratio, penetration_m, stance_slip_mps
+from jaywalk.metrics.motion.gait import path_speed_mps
+from jaywalk.metrics.motion.smoothness import jitter_mps3
+from jaywalk.motion.carla_rigs import Rig, load_rig
+from jaywalk.motion.clip import Motion
+from jaywalk.motion.floor import balls_m
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.quaternions import angle_between_rad, from_matrix, to_matrix
+from jaywalk.motion.retarget import DRIVEN, RigMotion, engine_angles_deg, transfer_rotations
+from jaywalk.motion.rotation import FloatArray, transforms_from_rotators
+from jaywalk.motion.smpl import BALL_HEIGHT_M, JOINTS
+
+_LED: Final = ("crl_hips", "crl_thigh", "crl_leg", "crl_foot")
+_WORST: Final = ("fk_error_deg_max", "bone_length_std_m", "penetration_m")
+# Exchanges y and z: SMPL's axes to those of the walker's mesh.
+_M: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+
+
+def fk_error_deg_max(motion: Motion, rig: Rig) -> float:
+    """Largest angle between a driven bone's turn from rest and its joint's, through Euler angles.
+
+    The transferred rotations are written as engine angles, read back and put through forward
+    kinematics; the truth is made with matrices, apart from the code under test.
+    """
+    local = _through_engine(transfer_rotations(motion, rig))
+    names = list(DRIVEN)
+    truth = from_matrix(
+        _M @ to_matrix(motion.turned()[:, [JOINTS.index(j) for j in DRIVEN.values()]]) @ _M.T
+    )
+    worst = 0.0
+    turned: dict[str, FloatArray] = {}
+    for place, name in enumerate(names):
+        bone = rig.bone_index[name]
+        above = rig.bones[rig.parents[bone]]
+        parent = turned.get(above, to_matrix(rig.rest_mesh[rig.parents[bone], 3:]))
+        turned[name] = parent @ to_matrix(local[:, place])
+        seen = from_matrix(turned[name] @ to_matrix(rig.rest_mesh[bone, 3:]).T)
+        worst = max(worst, float(np.rad2deg(angle_between_rad(seen, truth[:, place]).max())))
+    return worst
+
+
+def stored_error_deg_max(motion: Motion, posed: RigMotion) -> float:
+    """Largest angle between stored and transferred rotations of the bones no leg IK touches."""
+    exact = transfer_rotations(motion, load_rig(posed.rig))
+    fixed = [i for i, name in enumerate(DRIVEN) if not name.startswith(_LED)]
+    return float(np.rad2deg(angle_between_rad(exact[:, fixed], posed.turns[:, fixed]).max()))
+
+
+def _through_engine(local: FloatArray) -> FloatArray:
+    angles = engine_angles_deg(local).reshape(-1, 3)
+    rows = np.concatenate([np.zeros_like(angles), angles], axis=1)
+    out: FloatArray = transforms_from_rotators(rows)[:, 3:]
+    return out.reshape(local.shape)
+
+
+def bone_length_std_m(posed: RigMotion) -> float:
+    """Largest spread over time of a driven bone's distance to its parent."""
+    rig = load_rig(posed.rig)
+    joints = posed.joints_m()
+    worst = 0.0
+    for name in list(DRIVEN)[1:]:
+        bone = rig.bone_index[name]
+        length = np.linalg.norm(joints[:, bone] - joints[:, rig.parents[bone]], axis=1)
+        worst = max(worst, float(length.std()))
+    return worst
+
+
+def rig_balls_m(posed: RigMotion, joints_m: FloatArray) -> tuple[FloatArray, float]:
+    """(frames, 2, 3) balls of a walker's feet, and their height when it stands."""
+    rig = load_rig(posed.rig)
+    toes = [rig.bone_index[f"crl_toe__{side}"] for side in "LR"]
+    return joints_m[:, toes], float(rig.rest_mesh[toes, 2].mean())
+
+
+def check_clip(library: MotionLibrary, name: str) -> dict[str, Any]:
+    """Figures of one clip; those of the rigs under their names."""
+    motion = library.motion(name)
+    balls = balls_m(motion)[..., [2, 0, 1]]  # z up
+    standing = motion.body_scale * BALL_HEIGHT_M
+    source_slip = stance_slip_mps(balls, motion.rate_hz, standing)
+    rigs: dict[str, dict[str, float]] = {}
+    for rig in library.meta["policies"]:
+        posed = library.on_rig(name, rig)
+        joints = posed.joints_m()
+        rig_balls, rig_standing = rig_balls_m(posed, joints)
+        rigs[rig] = {
+            "fk_error_deg_max": max(
+                fk_error_deg_max(motion, load_rig(rig)), stored_error_deg_max(motion, posed)
+            ),
+            "bone_length_std_m": bone_length_std_m(posed),
+            "foot_skating_ratio": foot_skating_ratio(rig_balls, posed.rate_hz),
+            "stance_slip_mps": stance_slip_mps(rig_balls, posed.rate_hz, rig_standing),
+            "penetration_m": penetration_m(rig_balls, rig_standing),
+            "jitter_mps3": jitter_mps3(joints[:, load_rig(rig).bone_index["crl_hips__C"]], 20.0),
+        }
+    row = library.rows[name]
+    return {
+        "name": name,
+        "class": library.columns["class"][row],
+        "duration_s": motion.duration_s,
+        "speed_mps": path_speed_mps(motion),
+        **{key: max(rigs[rig][key] for rig in rigs) for key in _WORST},
+        "foot_skating_ratio": foot_skating_ratio(balls, motion.rate_hz),
+        "stance_slip_mps": {
+            "source": source_slip,
+            "retargeted": {rig: values["stance_slip_mps"] for rig, values in rigs.items()},
+        },
+        "jitter_mps3": jitter_mps3(motion.root_m, motion.rate_hz),
+        "rigs": rigs,
+    }  # fmt: skip
+
+
+def check_library(library: MotionLibrary, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Figures of the clips and of all of them together, as ``motion check --json`` prints them."""
+    clips = [check_clip(library, name) for name in (names or library.names)]
+    return {"clips": clips, "total": _total(library, clips)}
+
+
+def _total(library: MotionLibrary, clips: list[dict[str, Any]]) -> dict[str, Any]:
+    if not clips:
+        return {"clips": 0, "problems": list(library.meta["problems"])}
+
+    def mean(key: str) -> float:
+        return float(np.mean([clip[key] for clip in clips]))
+
+    sources = [clip["stance_slip_mps"]["source"] for clip in clips]
+    slips = {
+        rig: [clip["stance_slip_mps"]["retargeted"][rig] for clip in clips]
+        for rig in library.meta["policies"]
+    }
+    kinds = [clip["class"] for clip in clips]
+    return {
+        "clips": len(clips),
+        "fk_error_deg_max": max(clip["fk_error_deg_max"] for clip in clips),
+        "bone_length_std_m": max(clip["bone_length_std_m"] for clip in clips),
+        "foot_skating_ratio": mean("foot_skating_ratio"),
+        "stance_slip_mps": {
+            "source": float(np.mean(sources)),
+            "retargeted": {rig: float(np.mean(values)) for rig, values in slips.items()},
+            "added_max": {
+                rig: float(np.max(np.subtract(values, sources))) for rig, values in slips.items()
+            },
+        },
+        "penetration_m": mean("penetration_m"),
+        "jitter_mps3": mean("jitter_mps3"),
+        "duration_s": float(sum(clip["duration_s"] for clip in clips)),
+        "speed_mps": mean("speed_mps"),
+        "class": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+        "policies": dict(library.meta["policies"]),
+        "problems": list(library.meta["problems"]),
+    }

@@ -1,0 +1,113 @@
+"""A motion: how a person's joints turn and where the pelvis goes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.motion.quaternions import normalise
+from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.smpl import (
+    BODY_OFFSETS_M,
+    JOINT_COUNT,
+    LEG_LENGTH_M,
+    PARENTS,
+    global_rotations,
+    joint_positions,
+)
+
+#: Rate of every motion in a library.
+LIBRARY_RATE_HZ: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """A person moving, in SMPL's axes (right-handed, x left, y up, z forward at rest), metres.
+
+    Attributes:
+        name: Unique in a library, e.g. ``004041``; mirrored copies begin with ``M``.
+        rotations: (frames, 22, 4) joint rotations relative to the parent, quaternions w x y z.
+        root_m: (frames, 3) pelvis position, in the metres of the captured person.
+        rate_hz: Frames per second.
+        body_scale: Leg length of the person over that of the SMPL mean shape.
+        caption: What the person does.
+        source: File and frames it was read from.
+        licence: Terms under which the data came.
+        label: Class given by somebody (HABIT), or empty.
+        mirrored: Whether it is a mirror image.
+    """
+
+    name: str
+    rotations: FloatArray
+    root_m: FloatArray
+    rate_hz: float
+    body_scale: float = 1.0
+    caption: str = ""
+    source: str = ""
+    licence: str = ""
+    label: str = ""
+    mirrored: bool = False
+
+    def __post_init__(self) -> None:
+        frames = len(self.root_m)
+        if self.rotations.shape != (frames, JOINT_COUNT, 4) or self.root_m.shape != (frames, 3):
+            raise DataError(
+                f"{self.name}: rotations {self.rotations.shape} and path {self.root_m.shape} do "
+                f"not fit; expected (frames, {JOINT_COUNT}, 4) and (frames, 3)"
+            )
+        if frames < 2:
+            raise DataError(f"{self.name}: has {frames} frames; a motion needs at least 2")
+        if not (np.isfinite(self.rotations).all() and np.isfinite(self.root_m).all()):
+            raise DataError(f"{self.name}: holds values that are not finite")
+
+    @property
+    def base_name(self) -> str:
+        """Name of the motion this one is a copy of; data are split by it."""
+        return self.name[1:] if self.mirrored and self.name.startswith("M") else self.name
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return len(self.root_m)
+
+    @property
+    def duration_s(self) -> float:
+        """Time from the first to the last frame."""
+        return (self.frames - 1) / self.rate_hz
+
+    @property
+    def leg_length_m(self) -> float:
+        """Thigh plus shank of the captured person."""
+        return self.body_scale * LEG_LENGTH_M
+
+    def turned(self) -> FloatArray:
+        """(frames, 22, 4) global rotations."""
+        out: FloatArray = global_rotations(np.ascontiguousarray(self.rotations), PARENTS)
+        return out
+
+    def joints_m(self) -> FloatArray:
+        """(frames, 22, 3) joint positions by forward kinematics."""
+        out: FloatArray = joint_positions(
+            self.turned(), np.ascontiguousarray(self.root_m), self.offsets_m(), PARENTS
+        )
+        return out
+
+    def offsets_m(self) -> FloatArray:
+        """(22, 3) rest offsets of this person."""
+        return np.asarray(self.body_scale * BODY_OFFSETS_M)
+
+    def with_poses(self, rotations: FloatArray, root_m: FloatArray) -> Motion:
+        """The same clip with other rotations and another path."""
+        return replace(self, rotations=normalise(rotations), root_m=np.array(root_m))
+
+    def content_hash(self) -> str:
+        """Fingerprint of what moves (in single precision), not of its name."""
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (self.rotations, self.root_m):
+            digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
+        digest.update(f"{self.rate_hz:.6f} {self.body_scale:.6f}".encode())
+        return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Motion libraries: a folder of columns, quick to open and to read from."""

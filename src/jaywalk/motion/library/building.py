@@ -1,0 +1,182 @@
+"""Building a library: read, clean, retarget, write; broken files are reported, not fatal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.errors import JaywalkError, UsageError
+from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
+from jaywalk.motion.floor import on_floor
+from jaywalk.motion.foot_lock import lock_feet
+from jaywalk.motion.heading import to_origin
+from jaywalk.motion.library.writing import LibraryWriter
+from jaywalk.motion.mirror import mirror
+from jaywalk.motion.resampling import resample
+from jaywalk.motion.retarget import RigMotion, RootPolicy, retarget
+from jaywalk.motion.sources.amass import read_amass
+from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
+from jaywalk.motion.sources.clip_list import ClipRow, read_clip_list
+from jaywalk.motion.sources.cmu_bvh import clip_of, read_cmu
+from jaywalk.motion.sources.humanml3d import read_humanml3d, read_texts
+
+#: Adults keep their path; children would have to make giant strides, theirs is scaled.
+DEFAULT_POLICIES: Final[dict[str, RootPolicy]] = {
+    "man": RootPolicy.KEEP,
+    "woman": RootPolicy.KEEP,
+    "girl": RootPolicy.SCALE,
+    "boy": RootPolicy.SCALE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What to build from; clips choose from the BVH files."""
+
+    bvh: Path | None = None
+    clips: Path | None = None
+    amass: Path | None = None
+    humanml3d: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A file or clip that could not be used."""
+
+    name: str
+    reason: str
+
+
+Found = Motion | Problem
+
+
+def clean(motion: Motion, *, foot_lock: bool) -> Motion:
+    """To 20 Hz, on the floor, from the origin along +z, with standing feet held still."""
+    motion = to_origin(on_floor(resample(motion, LIBRARY_RATE_HZ)))
+    return lock_feet(motion).motion if foot_lock else motion
+
+
+def on_rigs(motion: Motion, policies: Mapping[str, RootPolicy]) -> dict[str, RigMotion]:
+    """The motion on every rig."""
+    return {rig: retarget(motion, load_rig(rig), policies[rig]) for rig in RIG_NAMES}
+
+
+def build_library(
+    sources: Sources,
+    out: Path,
+    *,
+    policies: Mapping[str, RootPolicy] | None = None,
+    foot_lock: bool = True,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Problem]:
+    """Build a library folder from everything the sources hold.
+
+    Returns:
+        What could not be used; the rest is in the library.
+
+    Raises:
+        UsageError: No source was given, or a folder does not exist.
+    """
+    chosen = dict(policies or DEFAULT_POLICIES)
+    notes = {"foot_lock": foot_lock}
+    problems: list[Problem] = []
+    with LibraryWriter(out, chosen, notes) as writer:
+        for found in read_all(sources):
+            if isinstance(found, Motion):
+                try:
+                    motion = clean(found, foot_lock=foot_lock)
+                    writer.add(motion, on_rigs(motion, chosen))
+                except JaywalkError as problem:
+                    found = Problem(name=found.name, reason=str(problem))
+            if isinstance(found, Problem):
+                problems.append(found)
+                writer.problems.append({"name": found.name, "reason": found.reason})
+                say(f"left out {found.name}: {found.reason}")
+            elif writer.clips % 100 == 0:
+                say(f"{writer.clips} clips")
+    return problems
+
+
+def read_all(sources: Sources) -> Iterator[Found]:
+    """Every motion of the sources, as captured, and every problem."""
+    given = {
+        name: path
+        for name in ("bvh", "clips", "amass", "humanml3d")
+        if (path := getattr(sources, name)) is not None
+    }
+    if not set(given) - {"clips"}:
+        raise UsageError("no source of motions; give at least one of --bvh, --amass, --humanml3d")
+    for name, path in given.items():
+        if not path.exists():
+            raise UsageError(f"--{name} {path} does not exist")
+    if sources.bvh and sources.clips:
+        yield from _listed(sources.bvh, read_clip_list(sources.clips))
+    elif sources.bvh:
+        yield from _each(sorted(sources.bvh.rglob("*.bvh")), read_cmu)
+    if sources.amass:
+        yield from _each(sorted(sources.amass.rglob("*.npz")), read_amass)
+    if sources.humanml3d:
+        yield from _each(_feature_files(sources.humanml3d), _with_text)
+
+
+def _each(paths: Iterable[Path], read: Callable[[Path], Motion]) -> Iterator[Found]:
+    for path in paths:
+        try:
+            yield read(path)
+        except (JaywalkError, ValueError, ArithmeticError, np.linalg.LinAlgError) as problem:
+            yield Problem(name=path.name, reason=str(problem))
+
+
+def _listed(folder: Path, rows: list[ClipRow]) -> Iterator[Found]:
+    """Clips of a list; every file is parsed once."""
+    by_sequence: dict[str, list[ClipRow]] = {}
+    for row in rows:
+        by_sequence.setdefault(row.sequence, []).append(row)
+    places = {path.stem: path for path in sorted(folder.rglob("*.bvh"))}
+    for sequence, wanted in by_sequence.items():
+        path = places.get(sequence)
+        try:
+            if path is None:
+                raise UsageError(f"{sequence}.bvh is not in {folder}")
+            bvh = read_bvh(path)
+        except (JaywalkError, ValueError) as problem:
+            for row in wanted:
+                yield Problem(name=row.name, reason=str(problem))
+            continue
+        for row in wanted:
+            try:
+                yield _clip(bvh, path, row)
+            except (JaywalkError, ValueError, ArithmeticError) as problem:
+                yield Problem(name=row.name, reason=str(problem))
+
+
+def _clip(bvh: Bvh, path: Path, row: ClipRow) -> Motion:
+    motion = clip_of(
+        bvh,
+        path,
+        name=row.name.removeprefix("M"),
+        start_20hz=row.start_20hz,
+        end_20hz=row.end_20hz,
+    )
+    motion = mirror(motion) if row.mirrored else motion
+    return replace(motion, caption=row.caption, label=row.label)
+
+
+def _feature_files(folder: Path) -> list[Path]:
+    for name in ("new_joint_vecs", "new_joints"):
+        if (folder / name).is_dir():
+            return sorted((folder / name).glob("*.npy"))
+    return sorted(folder.glob("*.npy"))
+
+
+def _with_text(path: Path) -> Motion:
+    motion = read_humanml3d(path)
+    text = path.parent.parent / "texts" / f"{path.stem}.txt"
+    texts = read_texts(text) if text.exists() else []
+    caption = texts[0].caption if texts else ""
+    return replace(motion, caption=caption, mirrored=path.stem.startswith("M"))

@@ -1,0 +1,125 @@
+"""Opening a library and taking clips out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.motion.clip import Motion
+from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
+from jaywalk.motion.quaternions import normalise
+from jaywalk.motion.retarget import RigMotion, RootPolicy
+from jaywalk.motion.rotation import FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotionLibrary:
+    """An open library; frames stay on disk until a clip is asked for.
+
+    Attributes:
+        folder: Where it lies.
+        meta: Contents of ``library.json``.
+        columns: Columns of the index, each as long as there are clips.
+        rows: Place of each clip by name.
+    """
+
+    folder: Path
+    meta: Mapping[str, Any]
+    columns: Mapping[str, list[Any]]
+    rows: Mapping[str, int]
+    _frames: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the clips in order."""
+        return self.columns["name"]
+
+    def motion(self, name: str) -> Motion:
+        """One clip on the SMPL skeleton."""
+        row = self._row(name)
+        c = self.columns
+        return Motion(
+            name=name,
+            rotations=normalise(self._cut("smpl_rotations", row)),
+            root_m=self._cut("smpl_root", row),
+            rate_hz=float(self.meta["rate_hz"]),
+            body_scale=c["body_scale"][row],
+            caption=c["caption"][row],
+            source=c["source"][row],
+            licence=c["licence"][row],
+            label=c["label"][row],
+            mirrored=c["mirrored"][row],
+        )
+
+    def on_rig(self, name: str, rig: str) -> RigMotion:
+        """One clip as poses of a walker."""
+        row = self._row(name)
+        if rig not in self.meta["policies"]:
+            raise UsageError(f"unknown rig {rig!r}; expected {', '.join(self.meta['policies'])}")
+        return RigMotion(
+            rig=rig,
+            policy=RootPolicy(self.meta["policies"][rig]),
+            actor=self._cut(f"{rig}_actor", row),
+            hips_m=self._cut(f"{rig}_hips", row),
+            turns=normalise(self._cut(f"{rig}_turns", row)),
+            rate_hz=float(self.meta["rate_hz"]),
+        )
+
+    def _row(self, name: str) -> int:
+        if name not in self.rows:
+            raise UsageError(f"no clip {name!r} in {self.folder}; see 'jaywalk motion search'")
+        return self.rows[name]
+
+    def _cut(self, column: str, row: int) -> FloatArray:
+        first, count = self.columns["first_frame"][row], self.columns["frames"][row]
+        return np.array(self._frames[column][first : first + count], dtype=np.float64)
+
+
+def open_library(folder: Path) -> MotionLibrary:
+    """Open a library folder.
+
+    Raises:
+        DataError: It is no library, incomplete, or its files do not fit together.
+    """
+    try:
+        meta = json.loads((folder / META).read_text(encoding="utf-8"))
+        table = feather.read_table(str(folder / INDEX), memory_map=True)
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        raise DataError(f"{folder}: is no complete motion library ({problem})") from problem
+    version = meta.get("version") if isinstance(meta, dict) else None
+    if version != VERSION:
+        raise DataError(
+            f"{folder}: library version {version}; this program reads {VERSION}. Build it again."
+        )
+    if table.num_rows != meta.get("clips") or not isinstance(meta.get("frames"), int):
+        raise DataError(f"{folder}: {META} and {INDEX} do not fit; build the library again")
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    frames = {}
+    for name, shape in frame_columns().items():
+        path = folder / f"{name}.f32"
+        size = int(np.prod(shape)) * 4 * meta["frames"]
+        if not path.exists() or path.stat().st_size != size:
+            raise DataError(f"{path}: missing or not {size} bytes long; build the library again")
+        frames[name] = (
+            np.memmap(path, dtype="<f4", mode="r", shape=(meta["frames"], *shape))
+            if size
+            else np.zeros((0, *shape), dtype=np.float32)
+        )
+    return MotionLibrary(
+        folder=folder,
+        meta=meta,
+        columns=columns,
+        rows={name: row for row, name in enumerate(columns["name"])},
+        _frames=frames,
+    )

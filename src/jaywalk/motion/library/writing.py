@@ -1,0 +1,138 @@
+"""Writing a library folder clip by clip, without holding the frames in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+
+from jaywalk.core.errors import UsageError
+from jaywalk.motion.carla_rigs import RIG_NAMES
+from jaywalk.motion.classes import classify, displacement_m
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
+from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
+from jaywalk.motion.retarget import RigMotion, RootPolicy
+
+
+class LibraryWriter:
+    """Context manager; the library is complete once it is left without an error.
+
+    Args:
+        folder: New or empty folder, or one that holds a library, which is then replaced.
+        policies: Root policy of each rig.
+        notes: Further facts for ``library.json``.
+    """
+
+    def __init__(
+        self, folder: Path, policies: Mapping[str, RootPolicy], notes: Mapping[str, Any]
+    ) -> None:
+        if folder.exists() and any(folder.iterdir()) and not (folder / META).exists():
+            raise UsageError(f"{folder} holds other files; give a new folder for the library")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / META).unlink(missing_ok=True)  # an interrupted build must not look complete
+        self._folder = folder
+        self._policies = dict(policies)
+        self._notes = dict(notes)
+        self._rows: list[dict[str, Any]] = []
+        self._names: set[str] = set()
+        self._frames = 0
+        self.problems: list[dict[str, str]] = []
+        self._stack = ExitStack()
+        self._files = {
+            name: self._stack.enter_context((folder / f"{name}.f32").open("wb"))
+            for name in frame_columns()
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+        if kind is None:
+            self._finish()
+
+    @property
+    def clips(self) -> int:
+        """Clips written so far."""
+        return len(self._rows)
+
+    def add(self, motion: Motion, rigs: Mapping[str, RigMotion]) -> None:
+        """Append a clip with its poses on all rigs."""
+        if motion.name in self._names:
+            raise UsageError(f"clip {motion.name!r} was added twice; names must be unique")
+        if motion.rate_hz != LIBRARY_RATE_HZ:
+            raise UsageError(f"clip {motion.name!r} has {motion.rate_hz} Hz; resample it to 20 Hz")
+        arrays = {"smpl_rotations": motion.rotations, "smpl_root": motion.root_m}
+        for rig in RIG_NAMES:
+            posed = rigs[rig]
+            arrays[f"{rig}_turns"], arrays[f"{rig}_hips"] = posed.turns, posed.hips_m
+            arrays[f"{rig}_actor"] = posed.actor
+        for name, array in arrays.items():
+            self._files[name].write(np.ascontiguousarray(array, dtype="<f4").tobytes())
+        self._rows.append(self._row(motion))
+        self._names.add(motion.name)
+        self._frames += motion.frames
+
+    def _row(self, motion: Motion) -> dict[str, Any]:
+        net, excursion = displacement_m(motion)
+        return {
+            "name": motion.name,
+            "base": motion.base_name,
+            "mirrored": motion.mirrored,
+            "class": str(classify(motion)),
+            "label": motion.label,
+            "caption": motion.caption,
+            "source": motion.source,
+            "licence": motion.licence,
+            "hash": motion.content_hash(),
+            "first_frame": self._frames,
+            "frames": motion.frames,
+            "body_scale": motion.body_scale,
+            "net_m": net,
+            "excursion_m": excursion,
+        }
+
+    def _finish(self) -> None:
+        names = list(_SCHEMA.names)
+        table = pa.Table.from_pydict(
+            {name: [row[name] for row in self._rows] for name in names}, schema=_SCHEMA
+        )
+        feather.write_feather(table, str(self._folder / INDEX), compression="uncompressed")
+        meta = {
+            "version": VERSION,
+            "rate_hz": LIBRARY_RATE_HZ,
+            "clips": len(self._rows),
+            "frames": self._frames,
+            "policies": {rig: str(policy) for rig, policy in self._policies.items()},
+            **self._notes,
+            "problems": self.problems,
+        }
+        text = json.dumps(meta, indent=2) + "\n"
+        (self._folder / META).write_text(text, encoding="utf-8")
+
+
+_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("name", "base")),
+        ("mirrored", pa.bool_()),
+        *(
+            (name, pa.string())
+            for name in ("class", "label", "caption", "source", "licence", "hash")
+        ),
+        ("first_frame", pa.int64()),
+        ("frames", pa.int64()),
+        *((name, pa.float64()) for name in ("body_scale", "net_m", "excursion_m")),
+    ]
+)

@@ -1,0 +1,104 @@
+"""What is in a library: counts, durations, and how the classes move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.search import terms
+
+SPAN_S: Final = 10.0
+_COLOURS: Final = {"crossing": "#c0392b", "attempting": "#d68910", "not_crossing": "#2471a3"}
+
+
+def class_paths(library: MotionLibrary, kind: str) -> FloatArray:
+    """(clips, frames, 2) forward and leftward metres of a class's clips; NaN after their end."""
+    rate = float(library.meta["rate_hz"])
+    count = round(SPAN_S * rate) + 1
+    names = [n for n, c in zip(library.names, library.columns["class"], strict=True) if c == kind]
+    out = np.full((len(names), count, 2), np.nan)
+    for i, name in enumerate(names):
+        ground = library.motion(name).root_m[:count, [2, 0]]
+        out[i, : len(ground)] = ground
+    return out
+
+
+def library_stats(library: MotionLibrary) -> dict[str, Any]:
+    """Counts and distributions by class."""
+    rate = float(library.meta["rate_hz"])
+    frames = np.array(library.columns["frames"])
+    kinds = np.array(library.columns["class"])
+    result: dict[str, Any] = {
+        "clips": len(library),
+        "base_clips": len(set(library.columns["base"])),
+        "duration_s": float((frames - 1).sum() / rate),
+        "licences": dict(Counter(library.columns["licence"])),
+        "classes": {},
+    }
+    for kind in sorted(set(kinds.tolist())):
+        chosen = np.flatnonzero(kinds == kind)
+        paths = class_paths(library, kind)
+        words = Counter(w for i in chosen for w in set(terms(library.columns["caption"][i])))
+        result["classes"][kind] = {
+            "clips": len(chosen),
+            "duration_s": float((frames[chosen] - 1).sum() / rate),
+            "net_m": _spread(np.array(library.columns["net_m"])[chosen]),
+            "excursion_m": _spread(np.array(library.columns["excursion_m"])[chosen]),
+            "path_mean_m": _by_second(paths, rate, np.mean),
+            "path_variance_m2": _by_second(paths, rate, np.var),
+            "words": dict(words.most_common(15)),
+        }
+    return result
+
+
+def _spread(values: FloatArray) -> dict[str, float]:
+    low, middle, high = np.percentile(values, [5, 50, 95])
+    return {"p5": float(low), "p50": float(middle), "p95": float(high)}
+
+
+def _by_second(paths: FloatArray, rate: float, how: Any) -> list[list[float] | None]:
+    """Forward and leftward figure after each whole second, None once no clip is that long."""
+    rows: list[list[float] | None] = []
+    for frame in range(0, paths.shape[1], round(rate)):
+        here = paths[:, frame][~np.isnan(paths[:, frame, 0])]
+        rows.append([float(v) for v in how(here, axis=0)] if len(here) else None)
+    return rows
+
+
+def draw_stats(library: MotionLibrary, folder: Path) -> list[Path]:
+    """Write the classes' paths (mean and one standard deviation) and their commonest words."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    stats = library_stats(library)
+    kinds = list(stats["classes"])
+    figure = Figure(figsize=(9.0, 3.4), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, side in zip(figure.subplots(1, 2), (0, 1), strict=True):
+        for kind in kinds:
+            means = [row for row in stats["classes"][kind]["path_mean_m"] if row]
+            spread = [row for row in stats["classes"][kind]["path_variance_m2"] if row]
+            mean = np.array([row[side] for row in means])
+            sd = np.sqrt([row[side] for row in spread])
+            colour = _COLOURS.get(kind)
+            axes.plot(mean, color=colour, label=f"{kind} ({stats['classes'][kind]['clips']})")
+            axes.fill_between(range(len(mean)), mean - sd, mean + sd, color=colour, alpha=0.15)
+        axes.set_xlabel("time (s)")
+        axes.set_ylabel(("forward (m)", "to the left (m)")[side])
+    axes.legend(fontsize=8)
+    words = Figure(figsize=(9.0, 3.4), dpi=110, layout="constrained")
+    FigureCanvasAgg(words)
+    for axes, kind in zip(np.atleast_1d(words.subplots(1, max(1, len(kinds)))), kinds, strict=True):
+        counts = stats["classes"][kind]["words"]
+        axes.barh(list(counts)[::-1], list(counts.values())[::-1], color=_COLOURS.get(kind))
+        axes.set_title(kind, fontsize=9)
+        axes.tick_params(labelsize=7)
+    files = [folder / "paths.png", folder / "words.png"]
+    for file, picture in zip(files, (figure, words), strict=True):
+        picture.savefig(str(file))
+    return files

@@ -1,0 +1,67 @@
+"""Real captures: CMU clips that HABIT chose, end to end."""
+
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jaywalk.metrics.motion.gait import gait_figures
+from jaywalk.metrics.motion.library_check import check_library
+from jaywalk.motion.classes import CLASSES, agreement, displacement_m, parse_class
+from jaywalk.motion.clip import Motion
+from jaywalk.motion.library.building import Sources, build_library, clean, read_all
+from jaywalk.motion.library.reading import open_library
+from jaywalk.motion.sources.cmu_bvh import read_cmu
+
+FOLDER = Path(__file__).parents[4] / "shared" / "data" / "cmu_bvh"
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (FOLDER / "cmu_bvh_subset.tar.xz").exists(), reason="needs ../shared/data/cmu_bvh"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cmu")
+    with tarfile.open(FOLDER / "cmu_bvh_subset.tar.xz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder
+
+
+def test_a_sample_end_to_end(captures, tmp_path):
+    lines = (FOLDER / "habit_clips.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "clips.csv").write_text("\n".join([lines[0], *lines[1::40]]) + "\n")
+    problems = build_library(Sources(bvh=captures, clips=tmp_path / "clips.csv"), tmp_path / "lib")
+    assert problems == []
+    total = check_library(open_library(tmp_path / "lib"))["total"]
+    assert total["clips"] == len(lines[1::40])
+    assert total["fk_error_deg_max"] < 1e-3
+    assert total["bone_length_std_m"] < 1e-6
+    assert total["stance_slip_mps"]["added_max"]["man"] < 0.02
+    assert total["stance_slip_mps"]["added_max"]["woman"] < 0.02
+    assert total["penetration_m"] < 0.005
+
+
+def test_plain_walks_have_a_human_gait(captures):
+    """Subject 35 walks: units and rates are right if speed and cadence are human."""
+    walks = [clean(read_cmu(captures / f"35_{n}.bvh"), foot_lock=True) for n in ("02", "04", "05")]
+    figures = [gait_figures(walk) for walk in walks]
+    assert all(f is not None for f in figures)
+    assert np.mean([f.speed_mps for f in figures]) == pytest.approx(1.25, abs=0.2)
+    assert np.mean([f.cadence_hz for f in figures]) == pytest.approx(1.85, abs=0.25)
+
+
+def test_classes_agree_with_habit(captures):
+    sources = Sources(bvh=captures, clips=FOLDER / "habit_clips.csv")
+    motions = [found for found in read_all(sources) if isinstance(found, Motion)]
+    assert len(motions) == 460
+    moved = np.array([displacement_m(motion) for motion in motions])
+    labels = np.array([CLASSES.index(parse_class(motion.label)) for motion in motions])
+    bases = [motion.base_name for motion in motions]
+    score = agreement(moved, labels, bases, splits=100, seed=0)
+    assert score.accuracy >= 0.84
+    assert score.macro_recall >= 0.75
