@@ -129,8 +129,7 @@ def test_building_stops_a_car_and_is_named_static(scene: Scene) -> None:
         [car.get_location().x - box.location.x, car.get_location().y - box.location.y]
     )
     assert (
-        abs(inside @ way) > box.extent.x - 0.5
-        or events[0].other_actor.type_id != "static.building"
+        abs(inside @ way) > box.extent.x - 0.5 or events[0].other_actor.type_id != "static.building"
     )
 
 
