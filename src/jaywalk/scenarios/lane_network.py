@@ -6,9 +6,11 @@ so it is the same on every server. Frame: CARLA's left-handed metres and radians
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, Final
 
+import carla
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ IntArray = NDArray[np.int64]
 DEFAULT_LIMIT_MPS: Final = 30.0 / 3.6  # where the map says nothing, as CARLA's vehicles assume
 _CONFLICT_M: Final = 2.6  # centre lines nearer than this cannot be used at the same time
 _SIGN_REACH_M: Final = 8.0  # a sign acts on the lanes that end this near to its trigger
+_PIECE_M: Final = 60.0  # longer lanes are cut, so that a path of fixed size reaches far enough
 _SHORT_M: Final = 7.0  # too short to wait on between two junctions
 
 
@@ -50,29 +53,12 @@ class LaneNetwork:
 
 def build_network(town: Town, lights: list[Any], signs: list[Any]) -> LaneNetwork:
     """Make the network of a town with a server's traffic-light, stop and yield actors."""
-    graph = LaneGraph(town.carla_map)
-    index: dict[LaneKey, int] = {}
-    lines: list[FloatArray] = []
-    after: list[set[LaneKey]] = []
-    junction: list[bool] = []
-    for segment in graph.segments:
-        key = lane_key(segment.entry)
-        if key not in index:
-            index[key] = len(index)
-            lines.append(_line(segment))
-            after.append(set())
-            junction.append(bool(segment.entry.is_junction))
-        after[index[key]].add(lane_key(segment.exit))
-    keys = list(index)
-    successors = [
-        sorted(index[key] for key in group if key in index and index[key] != me)
-        for me, group in enumerate(after)
-    ]
+    keys, lines, successors, junction = _lanes(LaneGraph(town.carla_map))
     lengths = np.array([line[-1, 4] for line in lines])
     starts = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
     points = np.concatenate(lines)
     inside = np.array(junction)
-    light, light_at = _light_stops(lights, index, lines)
+    light, light_at = _light_stops(lights, keys, lines)
     merged = inside | ((lengths < _SHORT_M) & (light < 0))
     return LaneNetwork(
         keys=keys,
@@ -89,6 +75,43 @@ def build_network(town: Town, lights: list[Any], signs: list[Any]) -> LaneNetwor
         crossings=[_crossings(line, town.crosswalks) for line in lines],
         crosswalks=[np.ascontiguousarray(polygon[:, :2]) for polygon in town.crosswalks],
     )
+
+
+def _lanes(
+    graph: LaneGraph,
+) -> tuple[list[LaneKey], list[FloatArray], list[list[int]], list[bool]]:
+    """Every lane once, long ones cut into pieces that follow each other."""
+    first: dict[LaneKey, int] = {}
+    last: dict[LaneKey, int] = {}
+    keys: list[LaneKey] = []
+    lines: list[FloatArray] = []
+    junction: list[bool] = []
+    after: dict[LaneKey, set[LaneKey]] = {}
+    for segment in graph.segments:
+        key = lane_key(segment.entry)
+        if key not in first:
+            pieces = _pieces(_line(segment))
+            first[key], last[key] = len(lines), len(lines) + len(pieces) - 1
+            lines += pieces
+            keys += [key] * len(pieces)
+            junction += [bool(segment.entry.is_junction)] * len(pieces)
+            after[key] = set()
+        after[key].add(lane_key(segment.exit))
+    successors = [[number + 1] for number in range(len(lines))]
+    for key, number in last.items():
+        successors[number] = sorted(first[k] for k in after[key] if k in first and k != key)
+    return keys, lines, successors, junction
+
+
+def _pieces(line: FloatArray) -> list[FloatArray]:
+    count = max(1, round(line[-1, 4] / _PIECE_M))
+    cuts = np.linspace(0, len(line) - 1, count + 1).astype(int)
+    pieces = []
+    for low, high in itertools.pairwise(cuts.tolist()):
+        piece = line[low : high + 1].copy()
+        piece[:, 4] -= piece[0, 4]
+        pieces.append(piece)
+    return pieces
 
 
 def _line(segment: Any) -> FloatArray:
@@ -127,19 +150,26 @@ def _endless(successors: list[list[int]]) -> list[list[int]]:
 
 
 def _light_stops(
-    lights: list[Any], index: dict[LaneKey, int], lines: list[FloatArray]
+    lights: list[Any], keys: list[LaneKey], lines: list[FloatArray]
 ) -> tuple[IntArray, FloatArray]:
     light = np.full(len(lines), -1, dtype=np.int64)
     at_m = np.zeros(len(lines))
+    pieces: dict[LaneKey, list[int]] = {}
+    for number, key in enumerate(keys):
+        pieces.setdefault(key, []).append(number)
     for number, actor in enumerate(lights):
         for waypoint in actor.get_stop_waypoints():
-            segment = index.get(lane_key(waypoint))
-            if segment is None:
-                continue
             place = waypoint.transform.location
-            line = lines[segment]
-            nearest = int(np.argmin(np.hypot(line[:, 0] - place.x, line[:, 1] - place.y)))
-            light[segment], at_m[segment] = number, line[nearest, 4]
+            best_m = np.inf
+            found: tuple[int, float] | None = None
+            for piece in pieces.get(lane_key(waypoint), []):
+                line = lines[piece]
+                gaps = np.hypot(line[:, 0] - place.x, line[:, 1] - place.y)
+                nearest = int(np.argmin(gaps))
+                if gaps[nearest] < best_m:
+                    best_m, found = gaps[nearest], (piece, float(line[nearest, 4]))
+            if found is not None:
+                light[found[0]], at_m[found[0]] = number, found[1]
     return light, at_m
 
 
@@ -153,8 +183,8 @@ def _signs(
     ]
     for actor in signs:
         box = actor.trigger_volume
-        pose = actor.get_transform()
-        place = pose.transform(box.location)
+        place = carla.Location(box.location.x, box.location.y, box.location.z)
+        actor.get_transform().transform(place)  # in place: the wheel changes its argument
         kind = 2 if actor.type_id == "traffic.stop" else 1
         found: list[tuple[float, int]] = []
         for me in enters:
@@ -172,9 +202,7 @@ def _signs(
     return result
 
 
-def _crossings(
-    line: FloatArray, crosswalks: list[FloatArray]
-) -> list[tuple[float, float, int]]:
+def _crossings(line: FloatArray, crosswalks: list[FloatArray]) -> list[tuple[float, float, int]]:
     found = []
     for number, polygon in enumerate(crosswalks):
         low, high = polygon[:, :2].min(axis=0) - 1.0, polygon[:, :2].max(axis=0) + 1.0

@@ -18,7 +18,7 @@ from jaywalk.scenarios.lane_network import LaneNetwork, build_network, in_polygo
 from jaywalk.scenarios.surroundings import Surroundings
 from jaywalk.scenarios.traffic_kernels import arbitrate, drive, locate, look_ahead, outside_holds
 from jaywalk.scenarios.traffic_paths import Journey, write_path
-from jaywalk.scenarios.traffic_state import DriverSettings, Fleet, Others, make_fleet
+from jaywalk.scenarios.traffic_state import YELLOW, DriverSettings, Fleet, Others, make_fleet
 from jaywalk.town.town import Town, town_from_opendrive
 
 _SPAWN_GAP_M: Final = 9.0
@@ -67,6 +67,8 @@ class Traffic:
     _lights: list[Any] = field(default_factory=list, init=False)
     _outside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), init=False)
     _inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
+    _yellow_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)
+    _yellow_time_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)
     _around: Surroundings | None = field(default=None, init=False)
     _tick: int = field(default=0, init=False)
 
@@ -85,11 +87,11 @@ class Traffic:
         random = stream(self.seed, "traffic", "spawn")
         places = _free_places(self.world.get_map().get_spawn_points(), random, keep_clear_m or [])
         models = _cars(self.world.get_blueprint_library())
-        chosen = []
+        chosen: list[tuple[int, Any]] = []
         while places and len(chosen) < count:
             batch = places[: count - len(chosen)]
             places = places[len(batch) :]
-            commands = []
+            commands: list[Any] = []
             for _ in batch:
                 model = models[int(random.integers(len(models)))]
                 model.set_attribute("role_name", "background")
@@ -113,6 +115,8 @@ class Traffic:
     def _settle(self, network: LaneNetwork) -> None:
         """Read the cars' sizes and put each on the lane it stands on."""
         self._lights = _lights(self.world)
+        self._yellow_s = np.zeros(len(self._lights))
+        self._yellow_time_s = np.array([light.get_yellow_time() for light in self._lights])
         self._fleet = make_fleet(len(self.ids))
         self._outside = np.zeros(len(network), np.bool_)
         self._inside = np.flatnonzero(network.in_junction).astype(np.int64)
@@ -137,9 +141,7 @@ class Traffic:
     def _renew(self, row: int, journey: Journey) -> None:
         network = self._lanes()
         journey.extend(network)
-        write_path(
-            self._fleet, row, journey, network, self.settings.lateral_acceleration_mps2
-        )
+        write_path(self._fleet, row, journey, network, self.settings.lateral_acceleration_mps2)
 
     def step(self) -> None:
         """Decide for this tick and send the controls; call before ``world.tick()``."""
@@ -151,7 +153,7 @@ class Traffic:
         for row, journey in enumerate(self._journeys):
             if fleet.along[row] - fleet.half_length[row] - 1.0 > journey.cuts[1]:
                 self._advance(row, journey)
-        lights = np.array([int(light.state) for light in self._lights], dtype=np.int64)
+        lights = self._watch_lights()
         look_ahead(fleet, others)
         outside_holds(
             others.box, others.owner, self._inside, network.starts, network.points, self._outside
@@ -167,6 +169,15 @@ class Traffic:
         fleet.last_speed[:] = fleet.speed
         self._send()
         self._tick += 1
+
+    def _watch_lights(self) -> NDArray[np.float64]:
+        """State of each light, and for yellow ones how long they stay so."""
+        lights = np.zeros((len(self._lights), 2))
+        lights[:, 0] = [int(light.state) for light in self._lights]
+        yellow = lights[:, 0] == YELLOW
+        self._yellow_s = np.where(yellow, self._yellow_s + self.delta_s, 0.0)
+        lights[:, 1] = self._yellow_time_s - self._yellow_s
+        return lights
 
     def _observe(self, around: Surroundings, fleet: Fleet) -> Others:
         snapshot = self.world.get_snapshot()

@@ -141,7 +141,7 @@ def _speed_along(fleet: Fleet, i: int, hit: float, vx: float, vy: float) -> floa
 @kernel
 def arbitrate(
     fleet: Fleet, conflict: NDArray[np.float32], outside: NDArray[np.bool_],
-    lights: NDArray[np.int64], tick: int, delta_s: float, stop_wait_s: float, patience_s: float,
+    lights: NDArray[np.float64], tick: int, delta_s: float, stop_wait_s: float, patience_s: float,
 ) -> None:  # fmt: skip
     """Who may enter a junction: holders first, then by right of way, then by arrival."""
     count = len(fleet.x)
@@ -194,26 +194,31 @@ def _next_junction(fleet: Fleet, i: int) -> int:
 
 
 @kernel
-def _light_allows(fleet: Fleet, i: int, lights: NDArray[np.int64]) -> bool:
-    """Green, or yellow and too near to stop."""
-    front = _front(fleet, i)
+def _light_allows(fleet: Fleet, i: int, lights: NDArray[np.float64]) -> bool:
+    """Green, or too near to stop. The tail must not pass the line on red."""
+    front, speed = _front(fleet, i), fleet.speed[i]
+    tail = front - 2.0 * fleet.half_length[i]
     for f in range(FEATURES):
         if fleet.feature_kind[i, f] != LIGHT:
             continue
-        left = fleet.feature_from[i, f] - front
-        if left < -1.0:
+        line, edge = fleet.feature_from[i, f], fleet.feature_to[i, f]
+        if tail > line or front > edge:
             continue
-        state = lights[fleet.feature_ref[i, f]]
+        light = fleet.feature_ref[i, f]
+        state = lights[light, 0]
         if state in (GREEN, OFF):
             return True
-        needed = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
-        return bool(left < needed and (state == YELLOW or left < 0.3 * needed))
+        needed = speed * speed / (2.0 * _STOP_HARD_MPS2)
+        if state == YELLOW and line - front < needed:
+            clears_s = (np.sqrt(speed * speed + 2.0 * (line - tail)) - speed) / 1.0
+            return bool(clears_s < lights[light, 1] - 0.3 or edge - front < needed)
+        return bool(edge - front < needed)
     return True
 
 
 @kernel
 def _asks(
-    fleet: Fleet, i: int, f: int, left: float, lights: NDArray[np.int64], stop_wait_s: float
+    fleet: Fleet, i: int, f: int, left: float, lights: NDArray[np.float64], stop_wait_s: float
 ) -> bool:
     if left > 8.0 + fleet.speed[i] + fleet.speed[i] ** 2 / 4.0:
         return False
@@ -225,7 +230,7 @@ def _asks(
 @kernel
 def _may_enter(
     fleet: Fleet, i: int, f: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_],
-    rank: NDArray[np.float64], lights: NDArray[np.int64],
+    rank: NDArray[np.float64], lights: NDArray[np.float64],
 ) -> bool:  # fmt: skip
     exit_m = fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] + 2.5
     if fleet.hit_along[i] < exit_m and fleet.hit_speed[i] < 1.5:
@@ -278,7 +283,7 @@ def _collide(fleet: Fleet, i: int, j: int, conflict: NDArray[np.float32]) -> boo
 
 @kernel
 def drive(
-    fleet: Fleet, others: Others, lights: NDArray[np.int64], delta_s: float,
+    fleet: Fleet, others: Others, lights: NDArray[np.float64], delta_s: float,
     a_max: float, b_comfort: float, headway_s: float, gap_m: float,
 ) -> None:  # fmt: skip
     """Pedals and steering of every vehicle."""
@@ -339,22 +344,25 @@ def _follow(
 
 
 @kernel
-def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.int64]) -> float:
+def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]) -> float:
     """The nearest line on the path that must not be passed now."""
     front = _front(fleet, i)
-    nearest = np.inf
+    nearest, held_back, half = np.inf, np.inf, fleet.half_length[i]
     junction = _next_junction(fleet, i)
     for f in range(FEATURES):
         kind = fleet.feature_kind[i, f]
         line = fleet.feature_from[i, f]
-        if kind == LIGHT and line > front - 1.0:
-            if lights[fleet.feature_ref[i, f]] not in (GREEN, OFF) and not _light_allows(
+        if kind == LIGHT and fleet.feature_to[i, f] >= front and line > front - 2.0 * half:
+            held_back = line if line > front else held_back
+            if lights[fleet.feature_ref[i, f], 0] not in (GREEN, OFF) and not _light_allows(
                 fleet, i, lights
             ):
-                nearest = min(nearest, max(line, front))
+                needed = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
+                before = line > front and line - front >= needed
+                nearest = min(nearest, line if before else fleet.feature_to[i, f])
         elif kind == JUNCTION and f >= junction and line > front - 0.5:
             if not (f == junction and fleet.granted[i] == 1):
-                nearest = min(nearest, max(line, front))
+                nearest = min(nearest, max(line, front), held_back)
         elif kind == CROSSWALK and line > front - 0.5:
             stops_in = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
             if line - front > stops_in - 1.0:

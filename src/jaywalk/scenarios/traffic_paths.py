@@ -109,7 +109,8 @@ def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwo
         ]
         if network.light[segment] >= 0:
             line = start + float(network.light_at_m[segment])
-            found.append((line, line, LIGHT, int(network.light[segment]), 0))
+            found.append((line, float(journey.cuts[position + 1]), LIGHT,
+                          int(network.light[segment]), 0))  # fmt: skip
         if network.in_junction[segment]:
             last = position
             while last + 1 < count and network.in_junction[journey.segments[last + 1]]:

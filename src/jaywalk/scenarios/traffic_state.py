@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ def make_fleet(count: int) -> Fleet:
     }
     whole = {"path_count", "feature_kind", "feature_ref", "feature_sign", "held", "at", "granted",
              "arrived"}  # fmt: skip
-    rows = {
+    rows: dict[str, NDArray[Any]] = {
         name: np.zeros(shapes.get(name, (count,)), np.int64 if name in whole else np.float64)
         for name in Fleet._fields
     }

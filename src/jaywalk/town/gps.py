@@ -29,9 +29,7 @@ def reference_deg(root: Element) -> tuple[float, float]:
     return latitude, longitude
 
 
-def to_gps(
-    position_m: NDArray[np.float64], reference: tuple[float, float]
-) -> NDArray[np.float64]:
+def to_gps(position_m: NDArray[np.float64], reference: tuple[float, float]) -> NDArray[np.float64]:
     """Rows (latitude, longitude, height) of rows (x, y, z) in CARLA's frame."""
     latitude, longitude = reference
     scale = math.cos(math.radians(latitude)) * EARTH_RADIUS_M

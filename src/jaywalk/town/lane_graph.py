@@ -176,9 +176,7 @@ def _segments(carla_map: Any, step_m: float) -> list[LaneSegment]:
             tuple(float(value) for value in np.round(_xyz(point.transform.location), 0))
             for point in (entry, leave)
         )
-        segments.append(
-            LaneSegment(entry=entry, exit=leave, path=path, ends=(ends[0], ends[1]))
-        )
+        segments.append(LaneSegment(entry=entry, exit=leave, path=path, ends=(ends[0], ends[1])))
     return segments
 
 

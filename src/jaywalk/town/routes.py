@@ -6,6 +6,7 @@ simulator's ``agents`` package; thinning and GPS as the Leaderboard hands them t
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class RoutePlanner:
         if len(keypoints_m) < 2:
             raise UsageError(f"A route needs at least 2 keypoints, got {len(keypoints_m)}.")
         tracer = _Tracer(self._graph)
-        pairs = zip(keypoints_m[:-1], keypoints_m[1:], strict=True)
+        pairs = itertools.pairwise(keypoints_m)
         points: list[tuple[Any, RoadOption]] = []
         for number, (origin, aim) in enumerate(pairs, 1):
             points += tracer.trace(origin, aim, number)
@@ -181,7 +182,7 @@ class _Tracer:
     def _turn(self, index: int, nodes: list[int], behind: Edge) -> RoadOption | None:
         """Straight within 35 degrees; else compared with the other ways through the junction."""
         tail = self._graph.edge(nodes[index], nodes[index + 1])
-        for start, end in zip(nodes[index:-1], nodes[index + 1 :], strict=True):
+        for start, end in itertools.pairwise(nodes[index:]):
             edge = self._graph.edge(start, end)
             if edge.option is not RoadOption.LANEFOLLOW or not edge.in_junction:
                 break
