@@ -161,7 +161,7 @@ def arbitrate(
         if fleet.speed[i] < 0.2 and left < 4.0:
             fleet.stopped[i] += delta_s
         if fleet.granted[i] == 1:
-            if _light_allows(fleet, i, lights):
+            if _light_allows(fleet, i, f, lights):
                 continue
             fleet.granted[i] = 0  # turned yellow in time
         if not _asks(fleet, i, f, left, lights, stop_wait_s):
@@ -194,26 +194,30 @@ def _next_junction(fleet: Fleet, i: int) -> int:
 
 
 @kernel
-def _light_allows(fleet: Fleet, i: int, lights: NDArray[np.float64]) -> bool:
-    """Green, or too near to stop. The tail must not pass the line on red."""
+def _light_allows(fleet: Fleet, i: int, junction: int, lights: NDArray[np.float64]) -> bool:
+    """Whether the lights before a junction let the vehicle in."""
+    for f in range(FEATURES):
+        before = fleet.feature_to[i, f] <= fleet.feature_from[i, junction] + 1.0
+        if fleet.feature_kind[i, f] == LIGHT and before and not _passes(fleet, i, f, lights):
+            return False
+    return True
+
+
+@kernel
+def _passes(fleet: Fleet, i: int, f: int, lights: NDArray[np.float64]) -> bool:
+    """Green, behind it, or too near to stop. The tail must not pass the line on red."""
     front, speed = _front(fleet, i), fleet.speed[i]
     tail = front - 2.0 * fleet.half_length[i]
-    for f in range(FEATURES):
-        if fleet.feature_kind[i, f] != LIGHT:
-            continue
-        line, edge = fleet.feature_from[i, f], fleet.feature_to[i, f]
-        if tail > line or front > edge:
-            continue
-        light = fleet.feature_ref[i, f]
-        state = lights[light, 0]
-        if state in (GREEN, OFF):
-            return True
-        needed = speed * speed / (2.0 * _STOP_HARD_MPS2)
-        if state == YELLOW and line - front < needed:
-            clears_s = (np.sqrt(speed * speed + 2.0 * (line - tail)) - speed) / 1.0
-            return bool(clears_s < lights[light, 1] - 0.3 or edge - front < needed)
-        return bool(edge - front < needed)
-    return True
+    line, edge = fleet.feature_from[i, f], fleet.feature_to[i, f]
+    light = fleet.feature_ref[i, f]
+    state = lights[light, 0]
+    if tail > line or front > edge + 0.5 or state in (GREEN, OFF):
+        return True
+    needed = speed * speed / (2.0 * _STOP_HARD_MPS2)
+    if state == YELLOW and line - front < needed:
+        clears_s = np.sqrt(speed * speed + 2.0 * (line - tail)) - speed  # pulling 1 m/s2
+        return bool(clears_s < lights[light, 1] - 0.3 or edge - front < needed)
+    return bool(edge - front < needed)
 
 
 @kernel
@@ -224,7 +228,7 @@ def _asks(
         return False
     if fleet.feature_sign[i, f] == 2 and fleet.stopped[i] < stop_wait_s:
         return False
-    return _light_allows(fleet, i, lights)
+    return _light_allows(fleet, i, f, lights)
 
 
 @kernel
@@ -256,7 +260,8 @@ def _may_enter(
         # Not granted yet, but with the right of way and coming soon.
         if fleet.feature_ref[j, other] < fleet.feature_ref[i, f] and rank[i] > 1e9 - 1.0:
             gap = fleet.feature_from[j, other] - _front(fleet, j)
-            if gap / max(fleet.speed[j], 1.0) < through_s and _light_allows(fleet, j, lights):
+            soon = gap / max(fleet.speed[j], 1.0) < through_s
+            if soon and _light_allows(fleet, j, other, lights):
                 return False
     return True
 
@@ -354,15 +359,15 @@ def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]
         line = fleet.feature_from[i, f]
         if kind == LIGHT and fleet.feature_to[i, f] >= front and line > front - 2.0 * half:
             held_back = line if line > front else held_back
-            if lights[fleet.feature_ref[i, f], 0] not in (GREEN, OFF) and not _light_allows(
-                fleet, i, lights
-            ):
+            if not _passes(fleet, i, f, lights):
                 needed = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
                 before = line > front and line - front >= needed
                 nearest = min(nearest, line if before else fleet.feature_to[i, f])
-        elif kind == JUNCTION and f >= junction and line > front - 0.5:
-            if not (f == junction and fleet.granted[i] == 1):
+        elif kind == JUNCTION:
+            shut = f >= junction and not (f == junction and fleet.granted[i] == 1)
+            if shut and line > front - 0.5:
                 nearest = min(nearest, max(line, front), held_back)
+            held_back = np.inf  # the line of a light belongs to the junction behind it
         elif kind == CROSSWALK and line > front - 0.5:
             stops_in = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
             if line - front > stops_in - 1.0:
