@@ -18,7 +18,8 @@ def planner():
 
 
 def _keypoints(planner, count, seed):
-    points = planner.graph.map.generate_waypoints(15.0)
+    # In a junction several lanes share a place, so a keypoint there may mean another lane.
+    points = [p for p in planner.graph.map.generate_waypoints(15.0) if not p.is_junction]
     chosen = np.random.default_rng(seed).choice(len(points), count, replace=False)
     places = [points[int(k)].transform.location for k in chosen]
     return [(p.x, p.y, p.z) for p in places]
@@ -34,7 +35,8 @@ def test_a_route_is_connected_and_ends_where_asked(planner, seed):
     assert np.linalg.norm(route.position_m[0] - keypoints[0]) < 1.5
     assert np.linalg.norm(route.position_m[-1] - keypoints[-1]) < 2.5
     turns = np.isin(route.option, [1, 2, 3])
-    assert np.all(route.in_junction[turns][2:-2].mean() > 0.8) if turns.any() else True
+    assert turns.any()
+    assert route.in_junction[turns].mean() > 0.8
 
 
 def test_turns_have_the_right_sign(planner):
