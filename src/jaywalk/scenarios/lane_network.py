@@ -45,7 +45,7 @@ class LaneNetwork:
     light_at_m: FloatArray  # (n,) where along the segment
     sign: IntArray  # (n,) 0: none, 1: yield, 2: stop, acting at the end of the segment
     crossings: list[list[tuple[float, float, int]]]  # per segment: from, to, crosswalk
-    crosswalks: list[FloatArray]
+    crosswalks: FloatArray  # (c, k, 2) corners; short polygons repeat their last one
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -73,7 +73,7 @@ def build_network(town: Town, lights: list[Any], signs: list[Any]) -> LaneNetwor
         light_at_m=light_at,
         sign=_signs(signs, lines, merged, successors),
         crossings=[_crossings(line, town.crosswalks) for line in lines],
-        crosswalks=[np.ascontiguousarray(polygon[:, :2]) for polygon in town.crosswalks],
+        crosswalks=_padded(town.crosswalks),
     )
 
 
@@ -214,6 +214,15 @@ def _crossings(line: FloatArray, crosswalks: list[FloatArray]) -> list[tuple[flo
         if inside:
             found.append((float(line[inside[0], 4]), float(line[inside[-1], 4]), number))
     return sorted(found)
+
+
+def _padded(polygons: list[FloatArray]) -> FloatArray:
+    most = max((len(polygon) for polygon in polygons), default=3)
+    corners = np.zeros((len(polygons), most, 2))
+    for number, polygon in enumerate(polygons):
+        corners[number, : len(polygon)] = polygon[:, :2]
+        corners[number, len(polygon) :] = polygon[-1, :2]
+    return corners
 
 
 @kernel

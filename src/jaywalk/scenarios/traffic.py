@@ -14,9 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
-from jaywalk.scenarios.lane_network import LaneNetwork, build_network, in_polygon
+from jaywalk.scenarios.lane_network import FloatArray, LaneNetwork, build_network
 from jaywalk.scenarios.surroundings import Surroundings
-from jaywalk.scenarios.traffic_kernels import arbitrate, drive, locate, look_ahead, outside_holds
+from jaywalk.scenarios.traffic_kernels import (
+    arbitrate,
+    drive,
+    locate,
+    look_ahead,
+    mark_crosswalks,
+    outside_holds,
+)
 from jaywalk.scenarios.traffic_paths import Journey, write_path
 from jaywalk.scenarios.traffic_state import YELLOW, DriverSettings, Fleet, Others, make_fleet
 from jaywalk.town.town import Town, town_from_opendrive
@@ -225,19 +232,10 @@ class Traffic:
         self.ids = []
 
 
-def _near_crosswalks(
-    people: NDArray[np.float64], crosswalks: list[NDArray[np.float64]]
-) -> NDArray[np.bool_]:
+def _near_crosswalks(people: NDArray[np.float64], crosswalks: FloatArray) -> NDArray[np.bool_]:
     """Which people are on which crosswalk, or walk onto it within a moment."""
     near = np.zeros((len(people), len(crosswalks)), np.bool_)
-    if not len(people):
-        return near
-    middles = np.array([polygon.mean(axis=0) for polygon in crosswalks]).reshape(-1, 2)
-    for row, (x, y, vx, vy, _) in enumerate(people):
-        for column in np.flatnonzero(np.hypot(middles[:, 0] - x, middles[:, 1] - y) < 16.0):
-            polygon = crosswalks[column]
-            soon = x + _CURB_S * vx, y + _CURB_S * vy
-            near[row, column] = in_polygon(x, y, polygon) or in_polygon(*soon, polygon)
+    mark_crosswalks(people, crosswalks, _CURB_S, near)
     return near
 
 

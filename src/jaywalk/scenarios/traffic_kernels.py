@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.boxes import box_distance
+from jaywalk.scenarios.lane_network import in_polygon
 from jaywalk.scenarios.traffic_state import (
     CROSSWALK,
     FEATURES,
@@ -31,6 +32,7 @@ _STOP_HARD_MPS2: Final = 3.5  # the hardest braking for a light that turns yello
 _CURVATURE_PER_STEER: Final = 0.78  # times 1 / length of the wheel base; effective, see the docs
 _CLEAR_S: Final = 2.5  # a gap this long behind me lets another enter
 _EMERGENCY_MPS2: Final = 8.0
+_CROSSWALK_M: Final = 40.0  # no crosswalk is longer
 
 
 @kernel
@@ -449,3 +451,19 @@ def outside_holds(
                         if heading > 0.5:
                             out[s] = True
                             break
+
+
+@kernel
+def mark_crosswalks(
+    people: NDArray[np.float64], crosswalks: NDArray[np.float64], ahead_s: float,
+    near: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Mark who is on which crosswalk now or ``ahead_s`` later."""
+    for row in range(len(people)):
+        x, y = people[row, 0], people[row, 1]
+        soon_x, soon_y = x + ahead_s * people[row, 2], y + ahead_s * people[row, 3]
+        for column in range(len(crosswalks)):
+            corners = crosswalks[column]
+            if abs(corners[0, 0] - x) > _CROSSWALK_M or abs(corners[0, 1] - y) > _CROSSWALK_M:
+                continue
+            near[row, column] = in_polygon(x, y, corners) or in_polygon(soon_x, soon_y, corners)
