@@ -72,7 +72,9 @@ def main():
             if key in last:
                 metres[key] += math.dist(where, last[key])
             last[key] = where
-            middle = pose.transform(box.location)
+            # A copy: the wheel's transform changes its argument.
+            offset = carla.Location(box.location.x, box.location.y, box.location.z)
+            middle = pose.transform(offset)
             shapes[key] = corners(
                 middle.x, middle.y, math.radians(pose.rotation.yaw), box.extent.x, box.extent.y
             )

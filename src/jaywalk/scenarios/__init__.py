@@ -1,0 +1,1 @@
+"""Situations on routes: route files, scenarios, people and background traffic."""

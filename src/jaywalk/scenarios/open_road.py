@@ -1,0 +1,26 @@
+"""Nothing happens: a stretch of road as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaywalk.scenarios.base import Moment, Parameters, Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRoadParameters(Parameters):
+    """How long the stretch is."""
+
+    distance: float = 50.0
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenRoad(Scenario):
+    """Over when the ego has driven the stretch."""
+
+    parameters_type: ClassVar[type[Parameters]] = OpenRoadParameters
+
+    def tick(self, moment: Moment) -> bool:
+        """Wait for the ego."""
+        return moment.ego_along_m > self.trigger_along_m + float(self.parameters.distance)

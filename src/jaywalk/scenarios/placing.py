@@ -1,0 +1,71 @@
+"""Places relative to a route: a point so far along, so far aside, and actors put there."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.town.routes import DenseRoute
+
+_DROP_M: Final = 0.3  # actors are spawned this much above the road
+
+
+def place_on_route(
+    route: DenseRoute, along_m: float, right_m: float = 0.0, up_m: float = _DROP_M,
+    turn_deg: float = 0.0,
+) -> Any:  # fmt: skip
+    """A transform ``along_m`` on the route, moved to the right and turned clockwise."""
+    along = route.along_m
+    at = min(max(along_m, 0.0), float(along[-1]))
+    x, y, z = (float(np.interp(at, along, route.position_m[:, axis])) for axis in range(3))
+    nearest = int(np.argmin(np.abs(along - at)))
+    yaw_deg = float(route.rotation_deg[nearest, 1])
+    yaw = np.deg2rad(yaw_deg)
+    return carla.Transform(
+        carla.Location(
+            x - right_m * float(np.sin(yaw)), y + right_m * float(np.cos(yaw)), z + up_m
+        ),
+        carla.Rotation(yaw=yaw_deg + turn_deg),
+    )
+
+
+def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str) -> list[int]:
+    """Spawn (blueprint id, transform) pairs; one that fails is an error, never a silent gap."""
+    library = world.get_blueprint_library()
+    commands = []
+    for name, pose in wanted:
+        model = library.find(name)
+        if model.has_attribute("role_name"):
+            model.set_attribute("role_name", "scenario")
+        commands.append(carla.command.SpawnActor(model, pose))
+    answers = client.apply_batch_sync(commands)
+    ids = [answer.actor_id for answer in answers if not answer.error]
+    for answer, (name, pose) in zip(answers, wanted, strict=True):
+        if answer.error:
+            client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in ids])
+            place = pose.location
+            raise DataError(
+                f"{where}: {name} does not fit at ({place.x:.1f}, {place.y:.1f}): {answer.error}"
+            )
+    return ids
+
+
+def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:
+    """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
+    waypoint = world_map.get_waypoint(pose.location)
+    offset = 0.5 * float(waypoint.lane_width)
+    forward = waypoint.lane_id
+    current = waypoint
+    for _ in range(12):
+        current = (
+            current.get_right_lane()
+            if to_right == (current.lane_id * forward > 0)
+            else (current.get_left_lane())
+        )
+        if current is None or current.lane_type == carla.LaneType.Sidewalk:
+            break
+        offset += current.lane_width
+    return (offset + beyond_m) * (1.0 if to_right else -1.0)

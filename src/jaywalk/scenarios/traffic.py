@@ -1,0 +1,274 @@
+"""Background traffic on the client side: seeded, on the tick, the same on every server.
+
+Call :meth:`Traffic.step` once before each ``world.tick()``. It reads the last snapshot, decides for
+all vehicles at once and sends one batch of controls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.lane_network import FloatArray, LaneNetwork, build_network
+from jaywalk.scenarios.surroundings import Surroundings
+from jaywalk.scenarios.traffic_kernels import (
+    arbitrate,
+    drive,
+    locate,
+    look_ahead,
+    mark_crosswalks,
+    outside_holds,
+)
+from jaywalk.scenarios.traffic_paths import Journey, write_path
+from jaywalk.scenarios.traffic_state import YELLOW, DriverSettings, Fleet, Others, make_fleet
+from jaywalk.town.town import Town, town_from_opendrive
+
+_SPAWN_GAP_M: Final = 9.0
+_CALM: Final = DriverSettings()
+_CURB_S: Final = 1.2  # a person this near to stepping on a crosswalk counts as on it
+
+
+def network_of(world: Any, town: Town | None = None) -> LaneNetwork:
+    """The lanes, lights and signs of a server's world; takes seconds, so keep it per town."""
+    if town is None:
+        town = town_from_opendrive(world.get_map().to_opendrive())
+    return build_network(town, _lights(world), _signs(world))
+
+
+def _lights(world: Any) -> list[Any]:
+    return sorted(world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id)
+
+
+def _signs(world: Any) -> list[Any]:
+    actors = world.get_actors()
+    found = [*actors.filter("traffic.stop"), *actors.filter("traffic.yield")]
+    return sorted(found, key=lambda sign: sign.id)
+
+
+@dataclass(slots=True)
+class Traffic:
+    """A fleet of background vehicles.
+
+    Example:
+        >>> traffic = Traffic(client, world, seed=1)  # doctest: +SKIP
+        >>> traffic.spawn(30)  # doctest: +SKIP
+        >>> while driving:  # doctest: +SKIP
+        ...     traffic.step()
+        ...     world.tick()
+    """
+
+    client: Any
+    world: Any
+    seed: int
+    delta_s: float = 0.05
+    settings: DriverSettings = _CALM
+    network: LaneNetwork | None = None
+    ids: list[int] = field(default_factory=list, init=False)
+    _journeys: list[Journey] = field(default_factory=list, init=False)
+    _fleet: Fleet = field(default_factory=lambda: make_fleet(0), init=False)
+    _lights: list[Any] = field(default_factory=list, init=False)
+    _outside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), init=False)
+    _inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
+    _yellow_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)
+    _yellow_time_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)
+    _around: Surroundings | None = field(default=None, init=False)
+    _tick: int = field(default=0, init=False)
+
+    def spawn(
+        self, count: int, keep_clear_m: list[tuple[float, float, float]] | None = None
+    ) -> list[int]:
+        """Put up to ``count`` cars on the map's spawn points; returns their ids.
+
+        Args:
+            count: How many are wanted; fewer when the points run out.
+            keep_clear_m: Circles (x, y, radius) without cars, for instance round the ego.
+
+        The world is ticked once, so that the server knows where everybody stands.
+        """
+        network = self._lanes()
+        random = stream(self.seed, "traffic", "spawn")
+        places = _free_places(self.world.get_map().get_spawn_points(), random, keep_clear_m or [])
+        models = _cars(self.world.get_blueprint_library())
+        chosen: list[tuple[int, Any]] = []
+        while places and len(chosen) < count:
+            batch = places[: count - len(chosen)]
+            places = places[len(batch) :]
+            commands: list[Any] = []
+            for _ in batch:
+                model = models[int(random.integers(len(models)))]
+                model.set_attribute("role_name", "background")
+                commands.append(carla.command.SpawnActor(model, batch[len(commands)]))
+            answers = self.client.apply_batch_sync(commands)
+            chosen += [
+                (answer.actor_id, place)
+                for answer, place in zip(answers, batch, strict=True)
+                if not answer.error
+            ]
+        self.ids = [actor for actor, _ in chosen]
+        self.world.tick()
+        self._settle(network)
+        return list(self.ids)
+
+    def _lanes(self) -> LaneNetwork:
+        if self.network is None:
+            self.network = network_of(self.world)
+        return self.network
+
+    def _settle(self, network: LaneNetwork) -> None:
+        """Read the cars' sizes and put each on the lane it stands on."""
+        self._lights = _lights(self.world)
+        self._yellow_s = np.zeros(len(self._lights))
+        self._yellow_time_s = np.array([light.get_yellow_time() for light in self._lights])
+        self._fleet = make_fleet(len(self.ids))
+        self._outside = np.zeros(len(network), np.bool_)
+        self._inside = np.flatnonzero(network.in_junction).astype(np.int64)
+        self._around = Surroundings(self.world, self.ids)
+        self._journeys = []
+        low, high = self.settings.speed_factor
+        for row, actor in enumerate(self._around.actors(self.ids)):
+            random = stream(self.seed, "traffic", "vehicle", row)
+            box = actor.bounding_box
+            self._fleet.half_length[row] = box.extent.x
+            self._fleet.half_width[row] = box.extent.y
+            self._fleet.centre[row] = box.location.x
+            self._fleet.factor[row] = random.uniform(low, high)
+            pose = actor.get_transform()
+            journey = Journey(random, [_segment_at(network, pose)])
+            self._journeys.append(journey)
+            self._renew(row, journey)
+            line = self._fleet.path[row, : self._fleet.path_count[row]]
+            gaps = np.hypot(line[:, 0] - pose.location.x, line[:, 1] - pose.location.y)
+            self._fleet.at[row] = int(np.argmin(gaps[: max(2, len(gaps) // 2)]))
+
+    def _renew(self, row: int, journey: Journey) -> None:
+        network = self._lanes()
+        journey.extend(network)
+        write_path(self._fleet, row, journey, network, self.settings.lateral_acceleration_mps2)
+
+    def step(self) -> None:
+        """Decide for this tick and send the controls; call before ``world.tick()``."""
+        if not self.ids or self._around is None:
+            return
+        fleet, network, how = self._fleet, self._lanes(), self.settings
+        others = self._observe(self._around, fleet)
+        locate(fleet)
+        for row, journey in enumerate(self._journeys):
+            if fleet.along[row] - fleet.half_length[row] - 1.0 > journey.cuts[1]:
+                self._advance(row, journey)
+        lights = self._watch_lights()
+        look_ahead(fleet, others)
+        outside_holds(
+            others.box, others.owner, self._inside, network.starts, network.points, self._outside
+        )
+        arbitrate(
+            fleet, network.conflict_m, self._outside, lights, self._tick, self.delta_s,
+            how.stop_wait_s, how.patience_s,
+        )  # fmt: skip
+        drive(
+            fleet, others, lights, self.delta_s, how.acceleration_mps2,
+            how.comfortable_braking_mps2, how.headway_s, how.standstill_gap_m,
+        )  # fmt: skip
+        fleet.last_speed[:] = fleet.speed
+        self._send()
+        self._tick += 1
+
+    def _watch_lights(self) -> NDArray[np.float64]:
+        """State of each light, and for yellow ones how long they stay so."""
+        lights = np.zeros((len(self._lights), 2))
+        lights[:, 0] = [int(light.state) for light in self._lights]
+        yellow = lights[:, 0] == YELLOW
+        self._yellow_s = np.where(yellow, self._yellow_s + self.delta_s, 0.0)
+        lights[:, 1] = self._yellow_time_s - self._yellow_s
+        return lights
+
+    def _observe(self, around: Surroundings, fleet: Fleet) -> Others:
+        snapshot = self.world.get_snapshot()
+        boxes, people = around.look(snapshot)
+        own = around.own_rows
+        fleet.x[:], fleet.y[:] = around.origin[own, 0], around.origin[own, 1]
+        fleet.yaw[:] = around.origin[own, 2]
+        fleet.speed[:] = np.hypot(boxes[own, 6], boxes[own, 7])
+        near = _near_crosswalks(people, self._lanes().crosswalks)
+        return Others(boxes, around.owner, people, near)
+
+    def _advance(self, row: int, journey: Journey) -> None:
+        """Drop the lane whose end the tail has passed; distances count from the next one."""
+        fleet = self._fleet
+        if len(journey.segments) < 2:
+            return
+        dropped = float(journey.cuts[1])
+        place = fleet.along[row] - dropped
+        was_inside = self._lanes().in_junction[journey.segments[0]]
+        journey.segments.pop(0)
+        if was_inside and not self._lanes().in_junction[journey.segments[0]]:
+            fleet.granted[row], fleet.arrived[row], fleet.stopped[row] = 0, -1, 0.0
+        self._renew(row, journey)
+        line = fleet.path[row, : fleet.path_count[row], 2]
+        fleet.at[row] = max(int(np.searchsorted(line, place)) - 1, 0)
+        fleet.along[row] = place
+
+    def _send(self) -> None:
+        fleet = self._fleet
+        throttle, steer = fleet.throttle.tolist(), fleet.steer.tolist()
+        brake = fleet.brake.tolist()
+        command, control = carla.command.ApplyVehicleControl, carla.VehicleControl
+        self.client.apply_batch([
+            command(actor, control(throttle[row], steer[row], brake[row]))
+            for row, actor in enumerate(self.ids)
+        ])  # fmt: skip
+
+    def cap_speed(self, actor_id: int, speed_mps: float | None) -> None:
+        """Hold a vehicle below a speed (0: it brakes to a stop); None lets it go."""
+        self._fleet.cap[self.ids.index(actor_id)] = np.inf if speed_mps is None else speed_mps
+
+    def destroy(self) -> None:
+        """Remove the cars."""
+        self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
+        self.ids = []
+
+
+def _near_crosswalks(people: NDArray[np.float64], crosswalks: FloatArray) -> NDArray[np.bool_]:
+    """Which people are on which crosswalk, or walk onto it within a moment."""
+    near = np.zeros((len(people), len(crosswalks)), np.bool_)
+    mark_crosswalks(people, crosswalks, _CURB_S, near)
+    return near
+
+
+def _free_places(places: list[Any], random: np.random.Generator, clear: list[Any]) -> list[Any]:
+    """Spawn points in random order, none near another or in a circle to keep clear."""
+    kept: list[Any] = []
+    for index in random.permutation(len(places)):
+        place = places[int(index)].location
+        if any(np.hypot(place.x - x, place.y - y) < radius for x, y, radius in clear):
+            continue
+        if all(place.distance(other.location) > _SPAWN_GAP_M for other in kept):
+            kept.append(places[int(index)])
+    return kept
+
+
+def _cars(library: Any) -> list[Any]:
+    """Ordinary cars with lights, by id."""
+    found = []
+    for model in library.filter("vehicle.*"):
+        kind = {
+            name: str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
+            for name in ("base_type", "special_type")
+        }
+        if kind["base_type"] == "car" and not kind["special_type"]:
+            found.append(model)
+    return sorted(found, key=lambda model: str(model.id))
+
+
+def _segment_at(network: LaneNetwork, pose: Any) -> int:
+    """The lane a car stands on: the nearest point whose direction agrees."""
+    yaw = np.deg2rad(pose.rotation.yaw)
+    points = network.points
+    gap = np.hypot(points[:, 0] - pose.location.x, points[:, 1] - pose.location.y)
+    gap = gap + np.abs(points[:, 2] - pose.location.z) + 5.0 * (1.0 - np.cos(points[:, 3] - yaw))
+    best = int(np.argmin(gap))
+    return int(np.searchsorted(network.starts, best, side="right") - 1)

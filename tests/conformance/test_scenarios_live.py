@@ -1,0 +1,107 @@
+"""Scenarios on a live server: what they put there, what it does, and that it is gone after."""
+
+from __future__ import annotations
+
+import math
+
+import carla
+import numpy as np
+import pytest
+from scene import DELTA_S, Scene
+
+from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
+from jaywalk.scenarios.placing import place_on_route
+from jaywalk.scenarios.route_xml import ScenarioSpec
+from jaywalk.scenarios.xml_node import Node
+from jaywalk.town.routes import DenseRoute, RoutePlanner
+
+SPEED_MPS = 8.0
+
+
+@pytest.fixture(scope="module")
+def route(fresh: Scene) -> DenseRoute:
+    """A route whose first 110 m are free of junctions."""
+    planner = RoutePlanner(fresh.map)
+    for place in fresh.map.get_spawn_points():
+        start = fresh.map.get_waypoint(place.location)
+        ahead = start.next(140.0)
+        if not ahead:
+            continue
+        ends = [point.transform.location for point in (start, ahead[0])]
+        plan = planner.plan([(end.x, end.y, end.z) for end in ends])
+        if plan.along_m[-1] > 115.0 and not plan.in_junction[plan.along_m < 100.0].any():
+            return plan
+    raise AssertionError("no straight street in the town")
+
+
+def _spec(kind: str, route: DenseRoute, **parameters: str) -> ScenarioSpec:
+    pose = place_on_route(route, 20.0, up_m=0.0)
+    at = pose.location
+    trigger = {"x": at.x, "y": at.y, "z": at.z, "yaw": pose.rotation.yaw}
+    nodes = [Node("trigger_point", tuple((key, repr(value)) for key, value in trigger.items()))]
+    nodes += [Node(tag, (("value", value),)) for tag, value in parameters.items()]
+    return ScenarioSpec(attributes=(("name", "S"), ("type", kind)), elements=tuple(nodes))
+
+
+def _drive(scene: Scene, route: DenseRoute, spec: ScenarioSpec, upto_m: float = 112.0):
+    """Move a ghost of an ego along the route; returns the scenario and where its actors were."""
+    stage = Stage(client=scene.client, world=scene.world, map=scene.map, route=route, seed=1)
+    scenario = make_scenario(spec, stage)
+    scenario.setup()
+    scene.tick()
+    seen: dict[int, list[tuple[float, float, float]]] = {key: [] for key in scenario.actor_ids}
+    for tick in range(int(upto_m / SPEED_MPS / DELTA_S) + 500):
+        snapshot = scene.world.get_snapshot()
+        for key in scenario.actor_ids:
+            state = snapshot.find(key)
+            place, speed = state.get_transform().location, state.get_velocity().length()
+            seen[key].append((place.x, place.y, speed))
+        along_m = min(tick * DELTA_S * SPEED_MPS, upto_m)
+        scenario.advance(Moment(elapsed_s=tick * DELTA_S, snapshot=snapshot, ego_id=0,
+                                ego_along_m=along_m, ego_speed_mps=SPEED_MPS))  # fmt: skip
+        scene.tick()
+        if scenario.phase is Phase.DONE:
+            break
+    alive = {actor.id for actor in scene.world.get_actors()}
+    assert scenario.phase is Phase.DONE
+    assert not alive & set(seen)
+    return [np.array(track) for track in seen.values()]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("kind", ["stepping-out", "stepping-out-hidden"])
+def test_a_person_crosses_the_lane(scene: Scene, route: DenseRoute, kind: str, side: str) -> None:
+    spec = _spec(f"jaywalk/{kind}-v1", route, direction=side)
+    tracks = _drive(scene, route, spec)
+    assert len(tracks) == (2 if "hidden" in kind else 1)
+    walk = tracks[-1]
+    yaw = math.radians(place_on_route(route, 40.0).rotation.yaw)
+    origin = place_on_route(route, 40.0).location
+    offset = -(walk[:, 0] - origin.x) * math.sin(yaw) + (walk[:, 1] - origin.y) * math.cos(yaw)
+    sign = 1.0 if side == "right" else -1.0
+    assert sign * offset[0] > 2.0  # beside the lane at first
+    assert sign * offset.min() < -1.5 or sign * offset[-1] < -1.5  # and over it in the end
+    assert np.median(walk[walk[:, 2] > 0.5][:, 2]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_a_parked_car_stays(scene: Scene, route: DenseRoute) -> None:
+    (track,) = _drive(scene, route, _spec("jaywalk/parked-obstacle-v1", route, distance="35"))
+    assert np.ptp(track[20:, :2], axis=0).max() < 0.05
+    at = place_on_route(route, 55.0).location
+    assert 0.8 < math.hypot(track[-1, 0] - at.x, track[-1, 1] - at.y) < 1.7
+
+
+def test_a_construction_site_has_nine_things(scene: Scene, route: DenseRoute) -> None:
+    tracks = _drive(scene, route, _spec("jaywalk/construction-v1", route, distance="35"))
+    assert len(tracks) == 9
+
+
+def test_the_lead_car_stops_and_goes_on(scene: Scene, route: DenseRoute) -> None:
+    (track,) = _drive(scene, route, _spec("jaywalk/hard-brake-v1", route, stop_time="4"))
+    speed = track[:, 2]
+    fastest = int(np.argmax(speed > 3.0))
+    stop = fastest + int(np.argmax(speed[fastest:] < 0.05))
+    assert fastest < stop < len(speed) - 20
+    assert speed[stop : stop + 40].max() < 0.1
+    assert speed[-1] > 1.0
+    assert isinstance(scene.world, carla.World)

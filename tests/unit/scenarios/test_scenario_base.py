@@ -1,0 +1,88 @@
+"""Scenarios: parameters, triggers, life; without a server."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
+from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.route_xml import ScenarioSpec
+from jaywalk.scenarios.xml_node import Node
+from jaywalk.town.routes import DenseRoute
+
+COUNT = 200
+ROUTE = DenseRoute(
+    position_m=np.column_stack([np.arange(COUNT), np.zeros((COUNT, 2))]).astype(float),
+    rotation_deg=np.zeros((COUNT, 3)),
+    option=np.full(COUNT, 4, np.int8),
+    lane=np.zeros((COUNT, 3), np.int64),
+    in_junction=np.zeros(COUNT, np.bool_),
+)
+
+
+class Client:
+    def apply_batch_sync(self, commands):
+        return []
+
+
+STAGE = Stage(client=Client(), world=None, map=None, route=ROUTE, seed=1)
+
+
+def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):
+    trigger = Node("trigger_point", (("x", x), ("y", y), ("z", "0"), ("yaw", yaw)))
+    others = tuple(Node(tag, (("value", value),)) for tag, value in parameters.items())
+    return ScenarioSpec(attributes=(("name", "S"), ("type", kind)), elements=(trigger, *others))
+
+
+def moment(along_m, elapsed_s=0.0):
+    return Moment(
+        elapsed_s=elapsed_s, snapshot=None, ego_id=1, ego_along_m=along_m, ego_speed_mps=5.0
+    )
+
+
+def test_life_of_a_scenario():
+    scenario = make_scenario(spec(distance="30"), STAGE)
+    assert scenario.trigger_along_m == 40.0
+    scenario.advance(moment(30.0, 1.0))
+    assert scenario.phase is Phase.WAITING
+    scenario.advance(moment(38.5, 2.0))
+    assert (scenario.phase, scenario.started_s) == (Phase.RUNNING, 2.0)
+    scenario.advance(moment(70.5, 9.0))
+    assert scenario.phase is Phase.DONE
+
+
+def test_time_runs_out():
+    scenario = make_scenario(spec(), STAGE)
+    scenario.advance(moment(41.0, 2.0))
+    scenario.advance(moment(41.0, 241.9))
+    assert scenario.phase is Phase.RUNNING
+    scenario.advance(moment(41.0, 242.1))
+    assert scenario.phase is Phase.TIMED_OUT
+
+
+def test_an_unknown_type_is_an_error():
+    with pytest.raises(RegistryError, match="open-road"):
+        make_scenario(spec("jaywalk/open-rod-v1"), STAGE)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"colour": "red"}, "no such parameter"),
+        ({"distance": "far"}, "'far'"),
+        ({"y": "2.5"}, "not on the route"),
+        ({"yaw": "15"}, "not on the route"),
+    ],
+)
+def test_wrong_specifications_are_told(change, words):
+    with pytest.raises(DataError, match=words):
+        make_scenario(spec(**change), STAGE)
+
+
+def test_every_scenario_loads_and_has_parameters():
+    assert len(SCENARIOS) == 6
+    for entry in SCENARIOS:
+        assert entry.load().parameters_type() is not None
+        assert entry.name.rsplit("-v", 1)[1].isdigit()
