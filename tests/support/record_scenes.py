@@ -102,7 +102,7 @@ def write_episode(
             green_s=10.0,
             yellow_s=3.0,
             red_s=2.0,
-        )  # noqa: E501
+        )
         writer.add("ego", tick=0, command="LEFT", path_x_m=[0.0, 1.0], path_y_m=[2.0, 3.0])
         writer.add(
             "forecasts",
@@ -115,7 +115,7 @@ def write_episode(
             time_s=[1.0],
             x_m=[0.25],
             y_m=[0.5],
-        )  # noqa: E501
+        )
         writer.add("debug", tick=0, topic="leader", detail_json='{"id": 3}')
         writer.add("route", index=0, x_m=0.1, y_m=0.2, z_m=0.3, road_option="LANEFOLLOW")
         writer.add_event(tick=3, end_tick=5, kind="contact", source="geometry", actor=0, other=2)
