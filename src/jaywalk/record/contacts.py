@@ -40,6 +40,9 @@ LOW_PROP_M: Final = 0.24  # lower props are driven over
 _WINDOW_TICKS: Final = 2000
 _BODIES: Final = ("vehicle", "walker", "prop")
 _NEVER: Final = -1
+_NEEDED: Final = (
+    c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
+)  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +84,7 @@ class _Bodies:
 def find_contacts(
     ticks: pl.DataFrame,
     actors: pl.DataFrame,
-    states: pl.DataFrame,
+    states: pl.DataFrame | pl.LazyFrame,
     *,
     ego: int | None = None,
     ego_only: bool = False,
@@ -92,7 +95,7 @@ def find_contacts(
     Args:
         ticks: Table ``ticks``.
         actors: Table ``actors``; those without a box, attached ones and low props touch nothing.
-        states: Table ``states``.
+        states: Table ``states``; lazy, it is read a piece at a time.
         ego: Actor that is named first in its contacts.
         ego_only: Only contacts of the ego; much faster in a crowd.
         merge_s: Two touches of a pair that are less than this apart are one contact.
@@ -114,7 +117,7 @@ def find_contacts(
     touches: list[tuple[int, NDArray[np.void], Floats]] = []
     held = _Held(bodies)
     for first, last in _windows(len(numbers)):
-        poses, alive, speeds = held.dense(states, actors, numbers[first:last])
+        poses, alive, speeds = held.dense(states.lazy(), actors, numbers[first:last])
         delta_s = np.diff(times[first:last], prepend=times[first])
         rows = _run(poses, alive, bodies.shapes, delta_s, only)
         before = speeds[rows["step"] - 1]
@@ -171,13 +174,14 @@ class _Held:
         self._last: Floats = np.zeros((len(bodies.numbers), POSE_COLUMNS))
 
     def dense(
-        self, states: pl.DataFrame, actors: pl.DataFrame, ticks: NDArray[np.int64]
+        self, states: pl.LazyFrame, actors: pl.DataFrame, ticks: NDArray[np.int64]
     ) -> tuple[Floats, NDArray[np.bool_], Floats]:
         numbers = self._bodies.numbers
-        rows = states.filter(
+        wanted = states.filter(
             pl.col(c.TICK).is_between(int(ticks[0]), int(ticks[-1]))
             & pl.col(c.ACTOR).cast(pl.Int64).is_in(numbers.tolist())
         )
+        rows = wanted.select(_NEEDED).collect()
         who = np.searchsorted(numbers, rows[c.ACTOR].to_numpy())
         when = np.searchsorted(ticks, rows[c.TICK].to_numpy())
         poses = np.zeros((len(ticks), len(numbers), POSE_COLUMNS))

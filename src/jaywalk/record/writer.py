@@ -14,7 +14,7 @@ import pyarrow as pa
 from jaywalk.core.errors import UsageError
 from jaywalk.record import columns as c
 from jaywalk.record.episode import EPISODE_FILE, Episode
-from jaywalk.record.schema import BY_NAME, STATES, TABLES, Table
+from jaywalk.record.schema import BY_NAME, STATES, TABLES
 from jaywalk.record.state_rows import Rows, StateSpool, states_to_table
 from jaywalk.record.storage import open_table, rows_to_table, sync_file, write_table
 
@@ -52,6 +52,7 @@ class EpisodeWriter:
         self._states = StateSpool(self._temporary, chunk_rows)
         self._clips: dict[str, int] = {}
         self._last_tick = -1
+        self._states_file: Path | None = None
 
     @property
     def ticks(self) -> int:
@@ -90,12 +91,14 @@ class EpisodeWriter:
 
     def finish(self, episode: Episode) -> Path:
         """Write everything and put the folder in place; returns it."""
-        counts = {}
-        for table in TABLES:
-            path = self._temporary / table.file_name
-            counts[table.name] = self._write(path, table)
+        sync_file(self.write_states())
+        counts = {STATES.name: self._states.rows}
+        for name in self._rows:
+            path = self._temporary / BY_NAME[name].file_name
+            data = self.table(name)
+            write_table(path, BY_NAME[name], data)
             sync_file(path)
-        self._states.discard_parts()
+            counts[name] = int(data.num_rows)
         text = episode.model_copy(update={"rows": counts}).to_json()
         with (self._temporary / EPISODE_FILE).open("w", encoding="utf-8") as file:
             file.write(text)
@@ -112,16 +115,17 @@ class EpisodeWriter:
         sync_file(self.folder.parent)
         return self.folder
 
-    def _write(self, path: Path, table: Table) -> int:
-        if table != STATES:
-            data = rows_to_table(table, self._rows[table.name])
-            write_table(path, table, data)
-            return int(data.num_rows)
-        clips = list(self._clips)
-        with open_table(path, table) as file:
-            for rows in self._states.batches(len(self._rows["actors"])):
-                file.write_table(states_to_table(rows, clips))
-        return self._states.rows
+    def write_states(self) -> Path:
+        """Write the states now, so that they can be read; none may be added afterwards."""
+        if self._states_file is None:
+            path = self._temporary / STATES.file_name
+            clips = list(self._clips)
+            with open_table(path, STATES) as file:
+                for rows in self._states.batches(len(self._rows["actors"])):
+                    file.write_table(states_to_table(rows, clips))
+            self._states.discard_parts()
+            self._states_file = path
+        return self._states_file
 
     def discard(self) -> None:
         """Throw the episode away."""
