@@ -110,9 +110,11 @@ def test_it_records_what_the_driving_program_saw(scene, watcher):
 
 def check_the_contact(record, person):
     contacts = record.events.filter(pl.col("kind") == "contact").collect()
-    assert contacts["actor"].to_list() == [record.episode.ego_actor]
+    # The car keeps its speed and catches up with the person it threw ahead: never more than two.
+    assert contacts.height in (1, 2)
+    assert set(contacts["actor"]) == {record.episode.ego_actor}
+    assert set(contacts["other"]) == {person}
     hit = contacts.row(0, named=True)
-    assert hit["other"] == person
     assert hit["speed_mps"] == pytest.approx(9.0, abs=0.3)
     assert hit["closing_mps"] == pytest.approx(9.0, abs=0.5)
     assert hit["other_speed_mps"] < 0.5

@@ -115,7 +115,7 @@ class EpisodeCapture:
             return False
         self.tick = tick
         if self.step_s is None and stamp.delta_seconds > 0.0 and tick > 0:
-            self.step_s = round(stamp.delta_seconds, 9)
+            self.step_s = round(stamp.delta_seconds, 6)
         time_s = stamp.elapsed_seconds - self.first_elapsed_s
         self.writer.add_tick(tick, time_s, stamp.delta_seconds)
         seen = list(snapshot)

@@ -99,7 +99,7 @@ TICKS: Final = Table(
     columns=(
         _col(c.TICK, I32, "server frame minus the episode's first frame"),
         _col(c.TIME_S, F64, "game time since the first tick, rounded to 1 ns"),
-        _col(c.DELTA_S, F64, "length of the step that ended here"),
+        _col(c.DELTA_S, F32, "length of the step that ended here"),
     ),
 )
 
@@ -294,7 +294,7 @@ EVENTS: Final = Table(
         _col(c.EVENT, I32, "number of the event"),
         _col(c.TICK, I32, "first tick"),
         _col(c.END_TICK, I32, "last tick; equals `tick` for a moment"),
-        _col(c.KIND, TEXT, "one of EVENT_KINDS"),
+        _col(c.KIND, TEXT, "what happened; see the kinds of events"),
         _col(c.SOURCE, TEXT, "geometry, collision-sensor, scenario, runner or recorder"),
         _opt(c.NAME, TEXT, "scenario, criterion or trigger"),
         _opt(c.ACTOR, U32, "contact: the ego if it takes part, else the lower number"),

@@ -65,7 +65,7 @@ class EpisodeWriter:
             raise ValueError(f"tick {tick} after tick {self._last_tick}, expected a later one")
         self._last_tick = tick
         # A nanosecond grid: the same step gives the same number whatever the clock began with.
-        self.add("ticks", tick=tick, time_s=round(time_s, 9), delta_s=round(delta_s, 9))
+        self.add("ticks", tick=tick, time_s=round(time_s, 9), delta_s=delta_s)
 
     def add(self, table: str, **row: Any) -> None:
         """Add a row to any table but the states; columns left out are null."""
