@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import carla
 import numpy as np
@@ -26,20 +28,22 @@ class Watcher:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         )
+        self.seen = []
+        # Whatever it waits for in vain ends a test instead of hanging it.
+        self.limit = threading.Timer(90.0, self.process.kill)
+        self.limit.start()
         self.wait_for("watching")
 
-    def wait_for(self, word):
-        seen = []
-        for line in self.process.stderr:
-            seen.append(line)
-            if word in line:
-                return line
-        raise AssertionError(f"the recorder never said '{word}': {seen}")
+    def wait_for(self, word, times=1):
+        """Read on until it has said something so many times since the start."""
+        while sum(word in line for line in self.seen) < times:
+            line = self.process.stderr.readline()
+            assert line, f"the recorder never said '{word}': {self.seen}"
+            self.seen.append(line)
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        said, errors = self.process.communicate(timeout=60)
-        # The wheel sometimes aborts at exit, after the work is done: the result line counts.
+        said, errors = self.process.communicate(timeout=40)
         assert said, errors
         return [jaywalk.record.open(path) for path in json.loads(said)["episodes"]]
 
@@ -49,6 +53,7 @@ def watcher(harbour, scene, tmp_path, request):
     options = getattr(request, "param", [])
     watcher = Watcher(harbour, tmp_path / "run", *options)
     yield watcher
+    watcher.limit.cancel()
     if watcher.process.poll() is None:
         watcher.process.kill()
         watcher.process.communicate()
@@ -63,7 +68,7 @@ def seen_by_client(scene, actors):
     return rows
 
 
-def drive_into_a_person(scene, client_rows, ticks=60):
+def drive_into_a_person(scene, client_rows, ticks=60, pause_s=0.0):
     """A hero that runs somebody over; returns hero and person."""
     lane = scene.straight_lane(40.0)
     start = lane.transform
@@ -71,6 +76,7 @@ def drive_into_a_person(scene, client_rows, ticks=60):
     person_at = lane.next(14.0)[0].transform.location
     person = scene.walker(person_at)
     hero = scene.spawn("vehicle.lincoln.mkz_2020", start, role_name="hero")
+    time.sleep(pause_s)
     hero.enable_constant_velocity(carla.Vector3D(9.0, 0.0, 0.0))
     for _ in range(ticks):
         frame = scene.tick()
@@ -144,8 +150,8 @@ def test_a_new_world_is_a_new_episode_and_sigint_saves(scene, client, watcher):
     scene.spawned.clear()
     second = Scene.load(client, "Harbour")
     scene.world, scene.map = second.world, second.map
+    watcher.wait_for("watching Harbour", times=2)
     watcher.wait_for("written (world changed)")
-    watcher.wait_for("watching Harbour")
     drive(scene, 25)
     watcher.wait_for("episode 0002 begun")
     records = watcher.stop()
@@ -163,7 +169,7 @@ def test_a_new_world_is_a_new_episode_and_sigint_saves(scene, client, watcher):
 
 @pytest.mark.parametrize("watcher", [["--collision-sensor"]], indirect=True)
 def test_the_collision_sensor_adds_impulses(scene, watcher):
-    drive_into_a_person(scene, {})
+    drive_into_a_person(scene, {}, pause_s=1.0)
     (record,) = watcher.stop()
     hit = record.events.filter(pl.col("kind") == "contact").collect().row(0, named=True)
     assert hit["source"] == "geometry"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from pathlib import Path
 from types import FrameType
@@ -70,3 +72,7 @@ def record(
         print_json({"out": str(out), "episodes": [str(path) for path in written]})
     else:
         finish([f"{len(written)} episodes in {out}"], f"jaywalk score {out}")
+    # The wheel's threads sometimes hang or abort when the interpreter ends; all is written by now.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

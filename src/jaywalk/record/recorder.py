@@ -31,6 +31,8 @@ from jaywalk.record.shared_files import SharedFiles
 _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
 _SHORTEST_TICKS: Final = 2
+_CATCH_UP_S: Final = 30.0
+_STALLED_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class _Running:
     end_reason: str = ""
     weather: tuple[float | None, ...] = ()
     sensor: Any = None
+    sensor_tried: bool = False
 
 
 class PassiveRecorder:
@@ -103,6 +106,8 @@ class PassiveRecorder:
         self._count = len(list((options.out / "episodes").glob("*")))
         self._last_frame_s = time.monotonic()
         self._problem: Exception | None = None
+        self._present: _World | None = None
+        self._second_client: Any = None
         self._client = carla.Client(options.host, options.port)
         self._client.set_timeout(_TIMEOUT_S)
         try:
@@ -128,11 +133,14 @@ class PassiveRecorder:
             except RuntimeError:
                 reason = "server gone"
                 break
+            world = _World(handle=handle, number=handle.id)
             with self._lock:
                 self._end("world changed")
-            self._watch(_World(handle=handle, number=handle.id), stop, written)
+                self._present = world
+            self._watch(world, stop, written)
         with self._lock:
             self._end(reason)
+            self._present = None
         self._write_ended(written)
         if self._problem is not None:
             raise self._problem
@@ -150,15 +158,31 @@ class PassiveRecorder:
         # one) or the server is gone; whoever asks for the world next will find out which.
         with contextlib.suppress(RuntimeError):
             self._ask_once(world)
-            self._say(f"watching {world.town} on {self._options.host}:{self._options.port}")
+            address = f"{self._options.host}:{self._options.port}"
+            self._say(f"watching {_short(world.town)} on {address}")
             while not stop.wait(_POLL_S) and not self._is_idle() and self._problem is None:
                 self._write_ended(written)
                 self._hang_sensor()
                 if handle.get_snapshot().id != world.number:
                     break
+            self._catch_up(handle)
         with contextlib.suppress(RuntimeError):
             handle.remove_on_tick(subscription)
         self._write_ended(written)
+
+    def _catch_up(self, handle: Any) -> None:
+        """Take the snapshots that still wait in the wheel: a fast program may be ahead of us."""
+        # Kept until the end: taking a client down while another one listens can hang.
+        fresh = self._second_client = carla.Client(self._options.host, self._options.port)
+        fresh.set_timeout(_TIMEOUT_S)
+        # A new subscriber is given the newest snapshot at once, so this is how far the server is.
+        newest = fresh.get_world().get_snapshot().frame
+        waited_s = 0.0
+        while handle.get_snapshot().frame < newest and waited_s < _CATCH_UP_S:
+            time.sleep(_POLL_S)
+            waited_s += _POLL_S
+            if time.monotonic() - self._last_frame_s > _STALLED_S:
+                break
 
     def _ask_once(self, world: _World) -> None:
         """Map, landmarks and settings: some calls to the server, once per world."""
@@ -179,10 +203,16 @@ class PassiveRecorder:
         """Called by the wheel; must not raise."""
         try:
             with self._lock:
+                if world is not self._present:
+                    return
                 self._last_frame_s = time.monotonic()
+                if snapshot.id != world.number:
+                    # The first snapshot of a new world still comes to the old subscription.
+                    self._end("world changed")
+                    return
                 hero = self._find_hero(world, snapshot)
                 self._begin_or_end(world, hero)
-                if self._running is not None and self._running.world is world:
+                if self._running is not None:
                     self._sample(self._running)
                     self._running.capture.observe(snapshot)
         except Exception as problem:
@@ -209,9 +239,7 @@ class PassiveRecorder:
         running = self._running
         if running is not None:
             capture = running.capture
-            if running.world is not world:
-                self._end("world changed")
-            elif hero != capture.ego_id:
+            if hero != capture.ego_id:
                 self._end("ego removed" if hero is None else "ego replaced")
             elif capture.tick >= self._options.longest_ticks:
                 self._end("cut: too long")
@@ -255,14 +283,19 @@ class PassiveRecorder:
 
     def _hang_sensor(self) -> None:
         running = self._running
-        if not self._options.collision_sensor or running is None or running.sensor is not None:
+        if not self._options.collision_sensor or running is None or running.sensor_tried:
             return
+        running.sensor_tried = True
         capture, handle = running.capture, running.world.handle
         if capture.ego_id is None:
             return
-        blueprint = handle.get_blueprint_library().find("sensor.other.collision")
-        ego = handle.get_actor(capture.ego_id)
-        running.sensor = handle.spawn_actor(blueprint, carla.Transform(), attach_to=ego)
+        try:
+            blueprint = handle.get_blueprint_library().find("sensor.other.collision")
+            ego = handle.get_actor(capture.ego_id)
+            running.sensor = handle.spawn_actor(blueprint, carla.Transform(), attach_to=ego)
+        except RuntimeError as problem:
+            self._say(f"episode {running.name}: no collision sensor on the ego: {problem}")
+            return
 
         def on_hit(event: Any) -> None:
             other, force, place = event.other_actor, event.normal_impulse, event.transform.location
@@ -293,7 +326,7 @@ class PassiveRecorder:
         every = options.sample_ticks
         return Episode(
             episode_id=running.name,
-            town=world.town.rsplit("/", 1)[-1],
+            town=_short(world.town),
             agent=Agent(name=options.agent),
             server=Server(version=self._server_version, settings=world.settings),
             route=self._add_route(running),
@@ -323,6 +356,11 @@ class PassiveRecorder:
         for row in entry.rows():
             running.capture.writer.add("route", **row)
         return Route(route_id=entry.route_id, dense=False, scenarios=list(entry.scenarios))
+
+
+def _short(town: str) -> str:
+    """Name of a map without CARLA's folders."""
+    return town.rsplit("/", 1)[-1]
 
 
 def parse_address(text: str) -> tuple[str, int]:
