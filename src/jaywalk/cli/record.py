@@ -67,6 +67,8 @@ def record(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
+    # The driving program comes first; what piles up here is taken before we stop.
+    os.nice(10)
     written = PassiveRecorder(options, say).run(stop)
     if as_json:
         print_json({"out": str(out), "episodes": [str(path) for path in written]})

@@ -33,6 +33,7 @@ _TIMEOUT_S: Final = 10.0
 _SHORTEST_TICKS: Final = 2
 _CATCH_UP_S: Final = 30.0
 _STALLED_S: Final = 1.0
+_SILENCE_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ class _Running:
     weather: tuple[float | None, ...] = ()
     sensor: Any = None
     sensor_tried: bool = False
+    lost_ticks: int = 0
 
 
 class PassiveRecorder:
@@ -104,10 +106,11 @@ class PassiveRecorder:
         self._running: _Running | None = None
         self._ended: list[_Running] = []
         self._count = len(list((options.out / "episodes").glob("*")))
-        self._last_frame_s = time.monotonic()
+        self._last_frame_s = self._last_sign_s = time.monotonic()
         self._problem: Exception | None = None
         self._present: _World | None = None
         self._second_client: Any = None
+        self._gone = False
         self._client = carla.Client(options.host, options.port)
         self._client.set_timeout(_TIMEOUT_S)
         try:
@@ -138,6 +141,11 @@ class PassiveRecorder:
                 self._end("world changed")
                 self._present = world
             self._watch(world, stop, written)
+            if self._gone:
+                reason = "server gone"
+                break
+        if reason == "recorder stopped" and not stop.is_set():
+            reason = "idle"
         with self._lock:
             self._end(reason)
             self._present = None
@@ -163,12 +171,24 @@ class PassiveRecorder:
             while not stop.wait(_POLL_S) and not self._is_idle() and self._problem is None:
                 self._write_ended(written)
                 self._hang_sensor()
+                self._check_server()
                 if handle.get_snapshot().id != world.number:
                     break
             self._catch_up(handle)
         with contextlib.suppress(RuntimeError):
             handle.remove_on_tick(subscription)
         self._write_ended(written)
+
+    def _check_server(self) -> None:
+        """Ask for a sign of life when no tick has come for a while; raises if there is none."""
+        now_s = time.monotonic()
+        if now_s - max(self._last_frame_s, self._last_sign_s) > _SILENCE_S:
+            try:
+                self._client.get_server_version()
+            except RuntimeError:
+                self._gone = True
+                raise
+            self._last_sign_s = now_s
 
     def _catch_up(self, handle: Any) -> None:
         """Take the snapshots that still wait in the wheel: a fast program may be ahead of us."""
@@ -215,6 +235,10 @@ class PassiveRecorder:
                 if self._running is not None:
                     self._sample(self._running)
                     self._running.capture.observe(snapshot)
+        except RuntimeError:
+            # The wheel's word for a world or server that went away; the main thread finds out.
+            if self._running is not None:
+                self._running.lost_ticks += 1
         except Exception as problem:
             self._problem = problem
 
@@ -332,6 +356,7 @@ class PassiveRecorder:
             route=self._add_route(running),
             sampling=Sampling(lamps_ticks=every, weather_ticks=every),
             end_reason=running.end_reason,
+            complete=running.lost_ticks == 0,
             packages={"jaywalk": __version__, "carla": version("carla")},
             files=world.files,
             wall=Wall(
