@@ -16,6 +16,7 @@ from jaywalk.core.errors import JaywalkError
 VERBS: Final = {
     "demo": "demo:demo",
     "serve": "serve:serve",
+    "record": "record:record",
     "score": "score:score",
     "town": "town:app",
     "list": "listing:list_things",

@@ -1,0 +1,304 @@
+"""Captures one episode from a client's snapshots, tick by tick, into a writer.
+
+Used by the runner (which drives the world itself) and by the passive recorder (which only watches).
+Everything per tick comes out of the snapshot; the server is asked once per new actor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.record import columns as c
+from jaywalk.record.client_rows import (
+    actor_row,
+    chassis_row,
+    kind_of,
+    mount_row,
+    pose_of,
+    signal_row,
+)
+from jaywalk.record.contacts import MERGE_S, find_contacts
+from jaywalk.record.episode import Episode
+from jaywalk.record.sensor_hits import Hit, join_hits
+from jaywalk.record.state_rows import (
+    KIND_OTHER,
+    KIND_VEHICLE,
+    KIND_WALKER,
+    NO_CLIP,
+    STATE_DTYPE,
+)
+from jaywalk.record.writer import EpisodeWriter
+
+_FLUSH_ROWS: Final = 4096
+_MOTION: Final = (
+    c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG, c.VX_MPS, c.VY_MPS, c.VZ_MPS,
+    c.WX_DPS, c.WY_DPS, c.WZ_DPS, c.AX_MPS2, c.AY_MPS2, c.AZ_MPS2,
+)  # fmt: skip
+_CONTROL: Final = (
+    c.THROTTLE, c.STEER, c.BRAKE, c.SPEED_LIMIT_KMH, c.WALK_X, c.WALK_Y, c.WALK_Z,
+    c.WALK_SPEED_MPS, c.CLIP_PHASE, c.CLIP_BLEND,
+)  # fmt: skip
+_WHOLE: Final = (
+    c.ACTOR, c.TICK, "family", c.HAND_BRAKE, c.REVERSE, c.MANUAL_GEAR, c.GEAR, c.AT_LIGHT,
+    c.LIGHT_STATE, c.LAMPS, c.JUMP, c.CLIP,
+)  # fmt: skip
+_NO_WALK: Final = (0.0, 0.0, 0.0, 0.0)
+_NO_DRIVE: Final = (0.0, 0.0, 0.0, 0.0)
+
+Vector = tuple[float, float, float]
+FetchActors = Callable[[list[int]], Iterable[Any]]
+
+
+class _Known:
+    """An actor that has been seen."""
+
+    __slots__ = ("handle", "kind", "last_tick", "number", "pose", "row", "signal")
+
+    def __init__(self, number: int, kind: str, handle: Any, row: dict[str, Any]) -> None:
+        self.number = number
+        self.kind = kind
+        self.handle = handle
+        self.row = row
+        self.last_tick = -1
+        self.pose: tuple[float, ...] = ()
+        self.signal: tuple[int, bool] | None = None
+
+
+class EpisodeCapture:
+    """One episode in the making.
+
+    Attributes:
+        writer: For rows only the caller knows: ego, forecasts, debug, route, events.
+        lamps: Server id -> lamp flags, as last asked for.
+        pose_states: Server id -> (clip, phase, blend) of posed walkers at the present tick.
+        first_ego_place_m: Where the ego was first seen (x, y).
+    """
+
+    def __init__(self, folder: Path, fetch: FetchActors, ego_id: int | None = None) -> None:
+        """Begin an episode.
+
+        Args:
+            folder: Where the record shall be.
+            fetch: Gives the client's actors of some ids, e.g. ``world.get_actors``.
+            ego_id: Server id of the ego, if there is one.
+        """
+        self.writer = EpisodeWriter(folder)
+        self.ego_id = ego_id
+        self.lamps: Mapping[int, int] = {}
+        self.pose_states: Mapping[int, tuple[str, float, float]] = {}
+        self.first_frame: int | None = None
+        self.first_elapsed_s = 0.0
+        self.tick = -1
+        self.step_s: float | None = None
+        self.first_ego_place_m: tuple[float, float] | None = None
+        self._fetch = fetch
+        self._known: dict[int, _Known] = {}
+        self._strangers: set[int] = set()
+        self._hits: list[tuple[int, int, str, Vector, Vector]] = []
+        self._ego_velocity: dict[int, tuple[float, float]] = {}
+        self._floats: list[float] = []
+        self._wholes: list[int] = []
+        self._rows = 0
+
+    def observe(self, snapshot: Any) -> bool:
+        """Take a world snapshot; one that was seen before (or is older) is left out."""
+        stamp = snapshot.timestamp
+        if self.first_frame is None:
+            self.first_frame, self.first_elapsed_s = snapshot.frame, stamp.elapsed_seconds
+        tick = snapshot.frame - self.first_frame
+        if tick <= self.tick:
+            return False
+        self.tick = tick
+        if self.step_s is None and stamp.delta_seconds > 0.0 and tick > 0:
+            self.step_s = round(stamp.delta_seconds, 6)
+        time_s = stamp.elapsed_seconds - self.first_elapsed_s
+        self.writer.add_tick(tick, time_s, stamp.delta_seconds)
+        seen = list(snapshot)
+        new = [one.id for one in seen if one.id not in self._known]
+        if new:
+            self._welcome([n for n in new if n not in self._strangers], snapshot)
+        for one in seen:
+            known = self._known.get(one.id)
+            if known is not None:
+                known.last_tick = tick
+                self._take(known, one, tick)
+        if self._rows >= _FLUSH_ROWS:
+            self._flush()
+        return True
+
+    def _welcome(self, ids: list[int], snapshot: Any) -> None:
+        """Number and describe new actors, in order of their ids."""
+        handles = {handle.id: handle for handle in self._fetch(ids)} if ids else {}
+        for server_id in sorted(ids):
+            handle = handles.get(server_id)
+            if handle is None:
+                # Gone before we could ask; without a description its states mean nothing.
+                self._strangers.add(server_id)
+                continue
+            kind = kind_of(handle.type_id)
+            row = actor_row(handle, kind)
+            number = len(self._known)
+            row |= {c.ACTOR: number, c.FIRST_TICK: self.tick}
+            parent = handle.parent
+            if parent is not None and parent.id in self._known:
+                row[c.PARENT] = self._known[parent.id].number
+                theirs, ours = snapshot.find(parent.id), snapshot.find(server_id)
+                if theirs is not None and ours is not None:
+                    row |= mount_row(ours.get_transform(), theirs.get_transform())
+            if server_id == self.ego_id:
+                row |= chassis_row(handle, handle.get_transform())
+            self._known[server_id] = _Known(number, kind, handle, row)
+
+    def _take(self, known: _Known, one: Any, tick: int) -> None:
+        kind = known.kind
+        if kind == "vehicle":
+            control = known.handle.get_control()
+            drive = (control.throttle, control.steer, control.brake, known.handle.get_speed_limit())
+            self._motion(one, drive, _NO_WALK, None)
+            self._wholes += (
+                known.number, tick, KIND_VEHICLE, control.hand_brake, control.reverse,
+                control.manual_gear_shift, control.gear, known.handle.is_at_traffic_light(),
+                int(known.handle.get_traffic_light_state()), self.lamps.get(one.id, 0), False,
+                NO_CLIP,
+            )  # fmt: skip
+            if one.id == self.ego_id:
+                self._follow_ego(one, tick)
+        elif kind == "walker":
+            control = known.handle.get_control()
+            way, posed = control.direction, self.pose_states.get(one.id)
+            self._motion(one, _NO_DRIVE, (way.x, way.y, way.z, control.speed), posed)
+            clip = NO_CLIP if posed is None else self.writer.clip_number(posed[0])
+            self._wholes += (
+                known.number, tick, KIND_WALKER, False, False, False, 0, False, 0, 0,
+                control.jump, clip,
+            )  # fmt: skip
+        elif kind == "prop":
+            pose = pose_of(one.get_transform())
+            if pose != known.pose:
+                known.pose = pose
+                self._motion(one, _NO_DRIVE, _NO_WALK, None)
+                self._wholes += (
+                    known.number, tick, KIND_OTHER, False, False, False, 0, False, 0, 0, False,
+                    NO_CLIP,
+                )  # fmt: skip
+        elif kind == "light":
+            signal = int(known.handle.get_state()), bool(known.handle.is_frozen())
+            if signal != known.signal:
+                known.signal = signal
+                row = signal_row(known.handle, *signal)
+                self.writer.add("signals", actor=known.number, tick=tick, **row)
+
+    def _follow_ego(self, one: Any, tick: int) -> None:
+        speed = one.get_velocity()
+        self._ego_velocity[tick] = speed.x, speed.y
+        if self.first_ego_place_m is None:
+            place = one.get_transform().location
+            self.first_ego_place_m = place.x, place.y
+
+    def _motion(
+        self,
+        one: Any,
+        drive: tuple[float, ...],
+        walk: tuple[float, ...],
+        posed: tuple[str, float, float] | None,
+    ) -> None:
+        pose = pose_of(one.get_transform())
+        v, w, a = one.get_velocity(), one.get_angular_velocity(), one.get_acceleration()
+        phase, blend = (0.0, 0.0) if posed is None else posed[1:]
+        self._floats += (
+            *pose, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z, *drive, *walk, phase, blend,
+        )  # fmt: skip
+        self._rows += 1
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        rows = np.zeros(self._rows, STATE_DTYPE)
+        floats = np.array(self._floats, np.float32).reshape(self._rows, -1)
+        for k, name in enumerate((*_MOTION, *_CONTROL)):
+            rows[name] = floats[:, k]
+        wholes = np.array(self._wholes, np.int64).reshape(self._rows, -1)
+        for k, name in enumerate(_WHOLE):
+            rows[name] = wholes[:, k]
+        self.writer.add_states(rows)
+        self._floats, self._wholes, self._rows = [], [], 0
+
+    def number_of(self, server_id: int) -> int | None:
+        """Number in the record of an actor of the server."""
+        known = self._known.get(server_id)
+        return None if known is None else known.number
+
+    def add_landmarks(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add lights and signs given with the server's ids; those never seen are left out."""
+        for row in rows:
+            number = self.number_of(row[c.ACTOR])
+            if number is None:
+                continue
+            group = [self.number_of(light) for light in row.get(c.GROUP) or ()]
+            known = sorted(light for light in group if light is not None)
+            more = {c.GROUP: known} if c.GROUP in row else {}
+            self.writer.add("landmarks", **{**row, c.ACTOR: number, **more})
+
+    def add_hit(
+        self, frame: int, other_id: int, other_type_id: str,
+        impulse_ns: Vector, place_m: Vector,
+    ) -> None:  # fmt: skip
+        """Take a message of the ego's collision sensor."""
+        self._hits.append((frame, other_id, other_type_id, impulse_ns, place_m))
+
+    def finish(self, episode: Episode) -> Path:
+        """Find the contacts, write the record and put it in place."""
+        self._flush()
+        for known in self._known.values():
+            self.writer.add("actors", **{**known.row, c.LAST_TICK: known.last_tick})
+        self._add_contacts()
+        ego = None if self.ego_id is None else self.number_of(self.ego_id)
+        wall = episode.wall.model_copy(
+            update={"first_frame": self.first_frame, "first_elapsed_s": self.first_elapsed_s}
+        )
+        known_now = {"ego_actor": ego, "step_s": self.step_s, "wall": wall}
+        return self.writer.finish(episode.model_copy(update=known_now))
+
+    def _add_contacts(self) -> None:
+        types = {known.number: known.row[c.TYPE_ID] for known in self._known.values()}
+        ego = None if self.ego_id is None else self.number_of(self.ego_id)
+        contacts = find_contacts(
+            pl.DataFrame(self.writer.table("ticks")),
+            pl.DataFrame(self.writer.table("actors")),
+            pl.scan_parquet(self.writer.write_states()),
+            ego=ego,
+        )
+        alone: list[dict[str, Any]] = []
+        if ego is not None and self._hits:
+            merge_ticks = round(MERGE_S / (self.step_s or MERGE_S))
+            hits = [self._hit(*hit) for hit in self._hits]
+            contacts, alone = join_hits(ego, hits, contacts, merge_ticks, self._velocity_before)
+        rows = [("geometry", hit.as_row(types[hit.other])) for hit in contacts]
+        rows += [("collision-sensor", row) for row in alone]
+        for source, row in sorted(rows, key=lambda pair: int(pair[1][c.TICK])):
+            self.writer.add_event(kind="contact", source=source, **row)
+
+    def _hit(
+        self, frame: int, other_id: int, other_type_id: str,
+        impulse_ns: Vector, place_m: Vector,
+    ) -> Hit:  # fmt: skip
+        return Hit(
+            tick=max(frame - (self.first_frame or 0), 0),
+            other=self.number_of(other_id) if other_id else None,
+            other_type_id=other_type_id,
+            impulse_ns=impulse_ns,
+            place_m=place_m,
+        )
+
+    def _velocity_before(self, tick: int) -> tuple[float, float]:
+        earlier = [known for known in self._ego_velocity if known < tick]
+        return self._ego_velocity[max(earlier)] if earlier else (0.0, 0.0)
+
+    def discard(self) -> None:
+        """Throw the episode away."""
+        self.writer.discard()
