@@ -304,5 +304,6 @@ def test_a_client_that_dies_of_the_wrong_dialect_is_one_clear_line() -> None:
             rpc.call("get_sensor_token", 1)
         with RpcSocket(server.port) as rpc:
             rpc.call("version")
-        assert server.errors().count("left at its first snapshot, in CARLA 0.9.15") == 1
+        # In which version depends on whether this test process has loaded a wheel.
+        assert server.errors().count("left at its first snapshot, in CARLA 0.9.1") == 1
         assert "--carla-version" in server.errors()
