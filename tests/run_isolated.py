@@ -1,9 +1,9 @@
 """Runs each test file below the given folders in a pytest process of its own.
 
 The carla wheel can crash its process when it drops an episode, a stream or a client that others in
-the process still use. One file a process keeps such a crash from taking the rest along; a file whose
-process died of a signal is run again, at most twice, and every such death is printed. A failing test
-is never run again.
+the process still use. One file a process keeps such a crash from taking the rest along. A file
+whose process died of a signal is run again, at most twice, and every such death is printed; a
+failing test is never run again.
 """
 
 import subprocess
