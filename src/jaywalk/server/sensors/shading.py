@@ -278,10 +278,14 @@ def _shade(
     form = solids.form
     face_light = _face_light(solids, light)
     ground_light = _lit(light, 0.0, 0.0, 1.0)
+    step = 1.0 / view.focal_px
+    right_x, right_y, right_z = step * view.axes[1, 0], step * view.axes[1, 1], step * view.axes[1, 2]
+    eye_x, eye_y, eye_z = view.origin[0], view.origin[1], view.origin[2]
     for v in range(view.height):
+        left_x, left_y, left_z = pixel_ray(view, 0.5, v + 0.5)
         for u in range(view.width):
             surface = seen.surface[v, u]
-            dx, dy, dz = pixel_ray(view, u + 0.5, v + 0.5)
+            dx, dy, dz = left_x + u * right_x, left_y + u * right_y, left_z + u * right_z
             if surface == SKY:
                 rise = min(max(dz / math.sqrt(dx * dx + dy * dy + dz * dz), 0.0) * 1.6, 1.0)
                 r = light.sky_low[0] + rise * (light.sky_high[0] - light.sky_low[0])
@@ -291,14 +295,14 @@ def _shade(
                 shade = 1.0
             else:
                 t = 1.0 / seen.inverse_depth[v, u]
-                x, y = view.origin[0] + t * dx, view.origin[1] + t * dy
+                x, y = eye_x + t * dx, eye_y + t * dy
                 if surface == GROUND:
                     label = ground_label(paint, x, y)
                     r, g, b = palette[label, 0], palette[label, 1], palette[label, 2]
                     shade = ground_light * (_grain(x, y) if t < 40.0 else 1.0)
                 else:
                     k, part = surface >> 3, surface & 7
-                    z = view.origin[2] + t * dz
+                    z = eye_z + t * dz
                     r, g, b = solids.color[k, 0], solids.color[k, 1], solids.color[k, 2]
                     pattern = solids.pattern[k]
                     if pattern != PLAIN and _shows_glass(form, pattern, k, part, x, y, z):

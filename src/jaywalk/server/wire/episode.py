@@ -62,6 +62,7 @@ class Episode:
         self._server: CarlaServer | None = None
         self._kept_opendrive: str | None = None
         self._map_changed = False
+        self._pictures_due = False
         self.apply_settings(Settings())
         self._begin(town)
 
@@ -167,10 +168,22 @@ class Episode:
         self._records = self.world.snapshot_records()
         self._publish_snapshot()
         if self._server is not None:
-            self.sensors.measure(self, self._server)
+            self.sensors.measure(self, self._server, prompt=True)
+            self._pictures_due = True
             if cued:
                 self._server.traffic_managers.note_tick(time.monotonic())
         return self.frame
+
+    @property
+    def pictures_due(self) -> bool:
+        """Whether slow sensors of this frame have not been measured yet."""
+        return self._pictures_due
+
+    def send_pictures(self) -> None:
+        """Deliver what is slow to measure of this frame, unless that has been done."""
+        if self._pictures_due and self._server is not None:
+            self._pictures_due = False
+            self.sensors.measure(self, self._server, prompt=False)
 
     def snapshot(self, dialect: Dialect) -> bytes:
         """The present world snapshot as a stream payload."""

@@ -148,6 +148,10 @@ class RpcClient:
             self.outgoing += self._packer.pack([f"no such method: {name!r}"]) + b"\xc0"
         else:
             self.outgoing += b"\xc0" + self._packer.pack(result)
+        if server.episode.pictures_due:
+            is_open = self.flush()
+            server.send_pictures()
+            return is_open
         return True
 
     def flush(self) -> bool:

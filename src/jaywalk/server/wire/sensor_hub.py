@@ -13,7 +13,7 @@ from jaywalk.server.sensors.gnss import Gnss
 from jaywalk.server.sensors.header import SensorType, pack_header, pose_of
 from jaywalk.server.sensors.imu import Imu
 from jaywalk.server.sensors.obstacle import ObstacleDetector
-from jaywalk.server.sensors.rig import make_sensor
+from jaywalk.server.sensors.rig import CollisionSensor, make_sensor
 from jaywalk.server.sensors.scene import Scene, without_rows
 from jaywalk.server.wire.dialect import Dialect
 from jaywalk.server.wire.world_view import WorldView
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
 
 COLLISION: Final = "sensor.other.collision"
+_PROMPT: Final = (CollisionSensor, Imu, Gnss, ObstacleDetector)
 # These run inside the client and have no stream.
 _CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
 _LABEL_NAMES: Final = {3: "building", 4: "wall", 5: "fence", 6: "pole", 9: "vegetation"}
@@ -74,10 +75,17 @@ class SensorHub:
         """Vehicles that a sensor does not see from now on."""
         self._ignored[actor_id] = vehicles
 
-    def measure(self, episode: Episode, server: CarlaServer) -> None:
-        """Deliver this frame to everybody who listens."""
+    def measure(self, episode: Episode, server: CarlaServer, *, prompt: bool) -> None:
+        """Deliver this frame to everybody who listens: the prompt sensors, or all the others.
+
+        Collisions, obstacles, IMU and GNSS cost little and go out before the tick is answered, so
+        that whoever looks after a tick finds them. Pictures and scans go out after the answer: a
+        client that does something else first does it while they are drawn.
+        """
         scene: Scene | None = None
         for actor, sensor in list(self._sensors.values()):
+            if isinstance(sensor, _PROMPT) != prompt:
+                continue
             dialects = server.dialects_listening(actor.stream_id)
             if not dialects:
                 continue

@@ -291,6 +291,14 @@ class CarlaServer:
         except Exception:
             # As for a tick that a client asks for: told to whoever reads the log, and no more.
             log.exception("a tick failed")
+        self.send_pictures()
+
+    def send_pictures(self) -> None:
+        """Deliver what is slow to measure of this frame."""
+        try:
+            self.episode.send_pictures()
+        except Exception:
+            log.exception("a sensor failed")
 
     def hold_free_run(self) -> None:
         """Let a fresh episode stand still for a moment."""
