@@ -278,8 +278,9 @@ def _shade(
     form = solids.form
     face_light = _face_light(solids, light)
     ground_light = _lit(light, 0.0, 0.0, 1.0)
-    step = 1.0 / view.focal_px
-    right_x, right_y, right_z = step * view.axes[1, 0], step * view.axes[1, 1], step * view.axes[1, 2]
+    right_x = view.axes[1, 0] / view.focal_px
+    right_y = view.axes[1, 1] / view.focal_px
+    right_z = view.axes[1, 2] / view.focal_px
     eye_x, eye_y, eye_z = view.origin[0], view.origin[1], view.origin[2]
     for v in range(view.height):
         left_x, left_y, left_z = pixel_ray(view, 0.5, v + 0.5)

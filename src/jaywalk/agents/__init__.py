@@ -1,0 +1,1 @@
+"""Drivers: one file each, all through the ``carla`` package alone."""

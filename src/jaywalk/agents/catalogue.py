@@ -1,0 +1,16 @@
+"""Every driver by name; imported only when one is made."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jaywalk.core.registry import Registry
+
+AGENTS: Final = Registry("agent")
+_ROOM: Final = "jaywalk.agents"
+
+for _name, _target, _summary in (
+    ("cruise", "cruise:Cruise", "follows the route, keeps distance, obeys lights, brakes in lane"),
+    ("blind", "blind:Blind", "follows the route and ignores everything else"),
+):
+    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary)

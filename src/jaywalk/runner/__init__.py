@@ -1,0 +1,1 @@
+"""Episodes in, records out."""

@@ -1,0 +1,44 @@
+"""What is to be run: one plan per episode, derived from suite, agent, seeds and options alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """Who drives: a registered name or a file, with its arguments."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodePlan:
+    """One episode; equal plans give equal records on the same server."""
+
+    suite: str
+    variant: str
+    item: SuiteRoute
+    seed: int
+    agent: AgentSpec
+    traffic: str = "own"  # or "traffic-manager"
+    motions: str = ""  # motion library of the people, "" for the built-in gait
+
+    @property
+    def episode_id(self) -> str:
+        """Unique in a run and safe as a folder name."""
+        return f"{self.item.id}-s{self.seed}"
+
+
+def plan_episodes(suite: Suite, agent: AgentSpec, seeds: Sequence[int]) -> list[EpisodePlan]:
+    """All episodes of a run: routes in the suite's order, each with every seed."""
+    return [
+        EpisodePlan(suite=suite.name, variant=suite.variant, item=item, seed=seed, agent=agent)
+        for item in suite.routes
+        for seed in seeds
+    ]

@@ -1,0 +1,57 @@
+"""A suite: routes with who else is about, under one name and version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import UsageError
+from jaywalk.core.registry import Registry
+from jaywalk.scenarios.route_xml import Route, read_routes
+
+SUITES: Final = Registry("suite")
+# Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRoute:
+    """One thing to drive."""
+
+    id: str  # unique in the suite, safe as a folder name
+    route: Route  # town, weathers, keypoints, scenarios
+    vehicles: int = 0  # background traffic
+    people: int = 0  # ambient people
+    pair: str = ""  # id shared by the routes of a counterfactual pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A named, versioned list of routes; a change that can move a score raises the version."""
+
+    name: str  # e.g. "jaywalk/smoke-v1"
+    routes: tuple[SuiteRoute, ...]
+    variant: str = ""
+
+
+def load_suite(name: str, variant: str = "") -> Suite:
+    """A suite by its registered name, e.g. ``smoke``."""
+    suite: Suite = SUITES.get(name).load()(variant)
+    return suite
+
+
+def suite_of_files(paths: Sequence[Path], *, vehicles: int = 0, people: int = 0) -> Suite:
+    """A suite of the user's own route files; ids are ``<file>-<route id>``."""
+    routes: list[SuiteRoute] = []
+    for path in paths:
+        for route in read_routes(path).routes:
+            wanted = f"{path.stem}-{route.id}"
+            name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
+            routes.append(SuiteRoute(id=name, route=route, vehicles=vehicles, people=people))
+    doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
+    if doubled:
+        raise UsageError(f"Two route files give the same route id: {', '.join(sorted(doubled))}.")
+    if not routes:
+        raise UsageError("No route found in the given files.")
+    return Suite(name="files", routes=tuple(routes))
