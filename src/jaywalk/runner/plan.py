@@ -28,6 +28,7 @@ class EpisodePlan:
     agent: AgentSpec
     traffic: str = "own"  # or "traffic-manager"
     motions: str = ""  # motion library of the people, "" for the built-in gait
+    opendrive: str | None = None  # text of a town the server does not have by name
 
     @property
     def episode_id(self) -> str:

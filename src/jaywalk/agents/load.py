@@ -1,0 +1,69 @@
+"""From a name or a file to a driver."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from jaywalk.agents.base import Driver
+from jaywalk.agents.catalogue import AGENTS
+from jaywalk.core.errors import UsageError
+
+
+def make_driver(name: str) -> Driver:
+    """A fresh driver: a registered one, or the one that a Python file defines.
+
+    Raises:
+        RegistryError: No driver has that name.
+        UsageError: The file is missing or does not define exactly one driver.
+    """
+    if not name.endswith(".py"):
+        driver: Driver = AGENTS.get(name).load()()
+        return driver
+    return _driver_type(Path(name))()
+
+
+def _driver_type(path: Path) -> type[Driver]:
+    module = _import_file(path)
+    found = [
+        thing
+        for thing in vars(module).values()
+        if isinstance(thing, type)
+        and issubclass(thing, Driver)
+        and thing.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
+        raise UsageError(
+            f"{path} defines {len(found)} drivers ({names}). Expected exactly one subclass of "
+            "jaywalk.agents.base.Driver."
+        )
+    return found[0]
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"--agent is '{path}', and there is no such file.")
+    # The name carries the path, so that two files called agent.py do not meet.
+    key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
+    name = f"jaywalk_agent_{path.stem}_{key}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    # As if it had been started from its folder: agents import their neighbours.
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    finally:
+        sys.path.remove(str(path.resolve().parent))
+    return module

@@ -1,0 +1,107 @@
+"""Everybody on the stage of one episode: the ego, traffic, people and scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+
+from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.world import STEP_S, World
+from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
+from jaywalk.scenarios.traffic import Traffic
+from jaywalk.server.process import free_port
+from jaywalk.town.routes import DenseRoute
+
+EGO_BLUEPRINT: Final = "vehicle.lincoln.mkz_2020"
+_EGO_DROP_M: Final = 0.5
+_EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
+_SETTLE_TICKS: Final = 10
+
+
+@dataclass(slots=True, kw_only=True)
+class Cast:
+    """Who takes part."""
+
+    ego: Any
+    scenarios: list[Scenario] = field(default_factory=list)
+    traffic: Traffic | None = None
+    crowd: Any = None
+
+    def advance(self, moment: Moment) -> None:
+        """Everybody but the ego acts, before the world is ticked."""
+        for scenario in self.scenarios:
+            scenario.advance(moment)
+        if self.traffic is not None:
+            self.traffic.step()
+        if self.crowd is not None:
+            self.crowd.step()
+
+
+def set_the_stage(
+    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, key: str
+) -> Cast:
+    """Spawn everybody and let the ego come to rest on its wheels.
+
+    Raises:
+        DataError: The route or a scenario does not fit into the town.
+        RegistryError: A scenario type is unknown.
+    """
+    cast = Cast(ego=_spawn_ego(carla_world, route, plan))
+    where = [(float(x), float(y), _EGO_CLEAR_M) for x, y in route.position_m[:1, :2]]
+    seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
+    if plan.item.vehicles and plan.traffic == "own":
+        network = world.network(key, carla_world)
+        cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, network=network)
+        cast.traffic.spawn(plan.item.vehicles, keep_clear_m=where)
+    elif plan.item.vehicles:
+        _autopilots(world, carla_world, plan.item.vehicles, seed, where)
+    stage = Stage(
+        client=world.client, world=carla_world, map=carla_world.get_map(), route=route,
+        seed=seed, traffic=cast.traffic,
+    )  # fmt: skip
+    for spec in plan.item.route.scenarios:
+        scenario = make_scenario(spec, stage)
+        scenario.setup()
+        cast.scenarios.append(scenario)
+    for _ in range(_SETTLE_TICKS):
+        cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
+        carla_world.tick()
+    return cast
+
+
+def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:
+    model = carla_world.get_blueprint_library().find(EGO_BLUEPRINT)
+    model.set_attribute("role_name", "hero")
+    x, y, z = (float(value) for value in route.position_m[0])
+    pitch, yaw, roll = (float(value) for value in route.rotation_deg[0])
+    pose = carla.Transform(
+        carla.Location(x, y, z + _EGO_DROP_M), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
+    )
+    ego = carla_world.try_spawn_actor(model, pose)
+    if ego is None:
+        raise DataError(
+            f"Route {plan.item.id}: the ego does not fit at its start ({x:.1f}, {y:.1f}, {z:.1f})."
+        )
+    carla_world.tick()
+    return ego
+
+
+def _autopilots(
+    world: World, carla_world: Any, count: int, seed: int, clear: list[tuple[float, float, float]]
+) -> None:
+    """Traffic driven by CARLA's own Traffic Manager."""
+    port = free_port()
+    try:
+        manager = world.client.get_trafficmanager(port)
+    except RuntimeError as problem:
+        raise InfrastructureError(f"No Traffic Manager on port {port}: {problem}") from problem
+    manager.set_synchronous_mode(True)
+    manager.set_random_device_seed(seed % 2**31)
+    fleet = Traffic(world.client, carla_world, seed, STEP_S)
+    ids = fleet.spawn(count, keep_clear_m=clear)
+    commands = [carla.command.SetAutopilot(actor, True, port) for actor in ids]
+    world.client.apply_batch_sync(commands)

@@ -1,0 +1,77 @@
+"""What only the runner knows, as rows of the record: the route, and each decision of the driver."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jaywalk.agents.base import Decision, Forecast
+from jaywalk.record import columns as c
+from jaywalk.record.capture import EpisodeCapture
+from jaywalk.record.episode import canonical_json
+from jaywalk.record.writer import EpisodeWriter
+from jaywalk.runner.route_progress import RouteProgress
+from jaywalk.town.lane_graph import RoadOption
+from jaywalk.town.routes import DenseRoute
+
+_ROTATION: Final = (c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
+_LANE: Final = (c.ROAD_ID, c.SECTION_ID, c.LANE_ID)
+
+
+def add_route(writer: EpisodeWriter, route: DenseRoute) -> None:
+    """The dense route."""
+    for k in range(len(route)):
+        x, y, z = (float(value) for value in route.position_m[k])
+        writer.add(
+            "route",
+            **{
+                c.INDEX: k, c.X_M: x, c.Y_M: y, c.Z_M: z,
+                c.ROAD_OPTION: RoadOption(int(route.option[k])).name,
+                c.IS_JUNCTION: bool(route.in_junction[k]),
+                **dict(zip(_ROTATION, map(float, route.rotation_deg[k]), strict=True)),
+                **dict(zip(_LANE, map(int, route.lane[k]), strict=True)),
+            },
+        )  # fmt: skip
+
+
+def add_decision(
+    capture: EpisodeCapture, ego: Any, decision: Decision, progress: RouteProgress
+) -> None:
+    """What the driver was told and wanted at the present tick."""
+    control, tick = decision.control, capture.tick
+    row: dict[str, Any] = {
+        c.TICK: tick,
+        c.ROUTE_INDEX: progress.index,
+        c.SPEED_LIMIT_KMH: ego.get_speed_limit(),
+        c.COMMAND_THROTTLE: control.throttle,
+        c.COMMAND_STEER: control.steer,
+        c.COMMAND_BRAKE: control.brake,
+    }
+    if decision.plan is not None:
+        row[c.PATH_X_M] = decision.plan.path_m[:, 0].tolist()
+        row[c.PATH_Y_M] = decision.plan.path_m[:, 1].tolist()
+        if decision.plan.time_s is not None:
+            row[c.PATH_TIME_S] = decision.plan.time_s.tolist()
+    capture.writer.add("ego", **row)
+    for forecast in decision.forecasts:
+        _add_forecast(capture, forecast, tick)
+    for topic, detail in decision.debug.items():
+        capture.writer.add("debug", tick=tick, topic=topic, detail=canonical_json(detail))
+
+
+def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:
+    number = capture.number_of(forecast.actor_id)
+    if number is None:
+        return  # predicted somebody who was never seen
+    for mode, weight in enumerate(forecast.weight):
+        row: dict[str, Any] = {
+            c.TICK: tick, c.ACTOR: number, c.SOURCE: forecast.source, c.MODE: mode,
+            c.FRAME: "world", c.WEIGHT: float(weight), c.TIME_S: forecast.time_s.tolist(),
+            c.X_M: forecast.mean_m[mode, :, 0].tolist(),
+            c.Y_M: forecast.mean_m[mode, :, 1].tolist(),
+        }  # fmt: skip
+        if forecast.covariance_m2 is not None:
+            spread = forecast.covariance_m2[mode]
+            row[c.VAR_XX_M2] = spread[:, 0, 0].tolist()
+            row[c.VAR_XY_M2] = spread[:, 0, 1].tolist()
+            row[c.VAR_YY_M2] = spread[:, 1, 1].tolist()
+        capture.writer.add("forecasts", **row)

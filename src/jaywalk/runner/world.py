@@ -1,0 +1,144 @@
+"""A world to run episodes in: a server of our own in a process, or somebody else's."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import Any, Final, Self
+
+import carla
+
+from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.scenarios.lane_network import LaneNetwork
+from jaywalk.scenarios.traffic import network_of
+from jaywalk.server.process import ServerProcess
+from jaywalk.town.routes import RoutePlanner
+
+STEP_S: Final = 0.05
+_CALL_TIMEOUT_S: Final = 60.0
+_PROBE_TIMEOUT_S: Final = 5.0
+
+
+class World:
+    """A server with its client; towns are planned on once and kept.
+
+    Example:
+        >>> with World.embedded() as world:  # doctest: +SKIP
+        ...     run_episode(plan, world, Path("runs/mine"))
+    """
+
+    def __init__(self, host: str, port: int, process: ServerProcess | None = None) -> None:
+        self.host, self.port = host, port
+        self._process = process
+        self.client = carla.Client(host, port)
+        self.client.set_timeout(_CALL_TIMEOUT_S)
+        self.server_version = self._ask(self.client.get_server_version)
+        self._found = self._ask(self.client.get_world).get_settings()
+        self._planners: dict[str, RoutePlanner] = {}
+        self._networks: dict[str, LaneNetwork] = {}
+
+    @classmethod
+    def embedded(cls, town: str = "Harbour", seed: int = 0) -> Self:
+        """Start a server of our own."""
+        process = ServerProcess(town=town, seed=seed)
+        try:
+            return cls(process.host, process.port, process)
+        except BaseException:
+            process.stop()
+            raise
+
+    @classmethod
+    def attach(cls, host: str, port: int) -> Self:
+        """Use a running CARLA or Jaywalk server."""
+        return cls(host, port)
+
+    @property
+    def kind(self) -> str:
+        """How the record names this server."""
+        return "embedded" if self._process is not None else "external"
+
+    @property
+    def server_pid(self) -> int | None:
+        """Process id of our own server."""
+        return None if self._process is None else self._process.pid
+
+    def server_cpu_s(self) -> float:
+        """CPU seconds our own server has used."""
+        return 0.0 if self._process is None else self._process.cpu_s()
+
+    def server_resident_mb(self) -> float:
+        """Resident memory of our own server."""
+        return 0.0 if self._process is None else self._process.resident_mb()
+
+    def fresh(self, town: str, opendrive: str | None = None) -> Any:
+        """A world as after a start: the town loaded, synchronous, empty.
+
+        Raises:
+            DataError: The server does not have the town.
+            InfrastructureError: The server does not answer.
+        """
+        world = self._ask(lambda: self._load(town, opendrive))
+        settings = world.get_settings()
+        settings.synchronous_mode = True
+        settings.fixed_delta_seconds = STEP_S
+        self._ask(lambda: world.apply_settings(settings))
+        return world
+
+    def _load(self, town: str, opendrive: str | None) -> Any:
+        if opendrive is not None:
+            return self.client.generate_opendrive_world(opendrive)
+        names = {name.rsplit("/", 1)[-1]: name for name in self.client.get_available_maps()}
+        if town not in names:
+            known = ", ".join(sorted(names))
+            raise DataError(f"The server has no town '{town}'. It has: {known}.")
+        present = self.client.get_world().get_map().name.rsplit("/", 1)[-1]
+        return self.client.reload_world() if present == town else self.client.load_world(town)
+
+    def planner(self, key: str, town_map: Any) -> RoutePlanner:
+        """The route planner of a town; ``key`` names its content."""
+        if key not in self._planners:
+            self._planners[key] = RoutePlanner(town_map)
+        return self._planners[key]
+
+    def network(self, key: str, world: Any) -> LaneNetwork:
+        """The lanes traffic drives on."""
+        if key not in self._networks:
+            self._networks[key] = network_of(world)
+        return self._networks[key]
+
+    def is_alive(self) -> bool:
+        """Whether the server still answers."""
+        try:
+            self.client.set_timeout(_PROBE_TIMEOUT_S)
+            self.client.get_server_version()
+        except RuntimeError:
+            return False
+        finally:
+            self.client.set_timeout(_CALL_TIMEOUT_S)
+        return True
+
+    def _ask(self, call: Any) -> Any:
+        try:
+            return call()
+        except RuntimeError as problem:
+            raise InfrastructureError(f"{self.host}:{self.port}: {problem}") from problem
+
+    def close(self) -> None:
+        """End our own server; leave another's as it was found."""
+        if self._process is not None:
+            self._process.stop()
+            return
+        with contextlib.suppress(RuntimeError):
+            self.client.set_timeout(_PROBE_TIMEOUT_S)
+            self.client.get_world().apply_settings(self._found)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
