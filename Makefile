@@ -17,8 +17,8 @@ demo: $(READY)
 	$(BIN)/jaywalk demo
 
 test: $(READY)
-	$(BIN)/python -m pytest --ignore tests/conformance --ignore tests/loading
-	$(BIN)/python tests/run_isolated.py tests/conformance tests/loading
+	$(BIN)/python -m pytest --ignore tests/conformance --ignore tests/loading --ignore tests/running
+	$(BIN)/python tests/run_isolated.py tests/conformance tests/loading tests/running
 
 bench: $(READY)
 	$(BIN)/jaywalk bench server

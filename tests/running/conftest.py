@@ -1,0 +1,20 @@
+"""Fixtures of tests that run whole episodes on real servers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from jaywalk.runner.world import World
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    """A server of our own with its client."""
+    with World.embedded() as one:
+        yield one

@@ -1,0 +1,116 @@
+"""Whole episodes on a real server: what is recorded, and what goes wrong how."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from short_plans import short_plan, write_driver
+
+from jaywalk import record
+from jaywalk.core.errors import DataError, InfrastructureError, RegistryError
+from jaywalk.runner.episode import run_episode
+from jaywalk.runner.world import World
+
+
+def test_a_route_is_driven_and_recorded(world: World, tmp_path: Path) -> None:
+    plan = short_plan(world, write_driver(tmp_path), vehicles=5)
+    beats: list[str] = []
+    outcome = run_episode(plan, world, tmp_path / "run", lambda s, share, what: beats.append(what))
+    assert (outcome.end_reason, outcome.failure) == ("route completed", "")
+    kept = record.open(outcome.folder)
+    ego = kept.ego_states().collect()
+    assert ego["time_s"].max() == pytest.approx(outcome.simulated_s, abs=1e-6)
+    driven = np.hypot(np.diff(ego["x_m"]), np.diff(ego["y_m"])).sum()
+    assert 50.0 < driven < 65.0
+    assert kept.route.collect().height > 50
+    assert kept.actors.filter(pl.col("role_name") == "background").collect().height == 5
+    assert kept.landmarks.collect().height > 100
+    commanded = kept.ego.collect()
+    assert commanded.height == ego.height - 1
+    assert commanded["command_throttle"].max() > 0.5
+    assert kept.shared_file("opendrive").read_bytes().startswith(b"<?xml")
+    assert {"loading", "setting the stage", "agent: setup", "driving"} <= set(beats)
+
+
+def test_the_same_plan_gives_the_same_record(world: World, tmp_path: Path) -> None:
+    plan = short_plan(world, write_driver(tmp_path), vehicles=12)
+    hashes = {run_episode(plan, world, tmp_path / str(k)).record_hash for k in range(2)}
+    assert len(hashes) == 1
+
+
+def test_another_server_gives_the_same_record(world: World, tmp_path: Path) -> None:
+    plan = short_plan(world, write_driver(tmp_path), vehicles=12)
+    first = run_episode(plan, world, tmp_path / "a")
+    with World.embedded() as other:
+        second = run_episode(plan, other, tmp_path / "b")
+    assert first.record_hash == second.record_hash
+
+
+def test_another_seed_gives_another_record(world: World, tmp_path: Path) -> None:
+    agent = write_driver(tmp_path)
+    one = run_episode(short_plan(world, agent, vehicles=5), world, tmp_path / "a")
+    two = run_episode(short_plan(world, agent, vehicles=5, seed=2), world, tmp_path / "b")
+    assert one.record_hash != two.record_hash
+
+
+def test_an_agents_exception_is_its_failure(world: World, tmp_path: Path) -> None:
+    agent = write_driver(tmp_path, "if moment.elapsed_s > 1.0: raise ValueError('no idea')")
+    outcome = run_episode(short_plan(world, agent), world, tmp_path / "run")
+    assert outcome.end_reason == "agent failed"
+    assert "ValueError: no idea" in outcome.failure
+    assert "driver.py" in outcome.failure
+    events = record.open(outcome.folder).events.collect()
+    assert events["kind"].to_list() == ["agent_failure"]
+    assert events["name"].item() == "ValueError: no idea"
+
+
+def test_a_control_that_is_no_number_is_a_failure(world: World, tmp_path: Path) -> None:
+    nan = "return Decision(control=carla.VehicleControl(brake=float('nan')))"
+    outcome = run_episode(short_plan(world, write_driver(tmp_path, nan)), world, tmp_path / "run")
+    assert outcome.end_reason == "agent failed"
+    assert "brake is nan" in outcome.failure
+
+
+def test_an_agent_that_cannot_be_set_up(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("import no_such_module\n")
+    outcome = run_episode(short_plan(world, str(path)), world, tmp_path / "run")
+    assert outcome.end_reason == "agent setup failed"
+    assert "no_such_module" in outcome.failure
+
+
+def test_an_unknown_scenario_fails_loudly(world: World, tmp_path: Path) -> None:
+    unknown = (
+        '<scenario name="A" type="Volcano"><trigger_point x="0" y="0" z="0" yaw="0"/></scenario>'
+    )
+    plan = short_plan(world, write_driver(tmp_path), scenarios=unknown)
+    with pytest.raises(RegistryError, match="Volcano"):
+        run_episode(plan, world, tmp_path / "run")
+    assert not list((tmp_path / "run").rglob("*.parquet"))
+
+
+def test_an_unknown_town_is_named(world: World, tmp_path: Path) -> None:
+    plan = short_plan(world, write_driver(tmp_path), town="Atlantis")
+    with pytest.raises(DataError, match="no town 'Atlantis'"):
+        run_episode(plan, world, tmp_path / "run")
+
+
+def test_a_server_that_dies_is_no_fault_of_the_agent(tmp_path: Path) -> None:
+    with World.embedded() as doomed:
+        pid = doomed.server_pid
+        assert pid is not None
+        agent = write_driver(
+            tmp_path,
+            f"import os, signal; moment.elapsed_s > 1.0 and os.kill({pid}, signal.SIGKILL)",
+        )
+        doomed.client.set_timeout(3.0)
+        with pytest.raises(InfrastructureError):
+            run_episode(short_plan(doomed, agent), doomed, tmp_path / "run")
+    assert not list((tmp_path / "run").glob("episodes/r1-s1"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, signal.SIG_DFL)
