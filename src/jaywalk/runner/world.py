@@ -77,22 +77,27 @@ class World:
             DataError: The server does not have the town.
             InfrastructureError: The server does not answer.
         """
+        # Synchronous before the load and through it: a world that ran free for a moment would
+        # differ from run to run.
+        self._ask(lambda: _synchronise(self.client.get_world()))
         world = self._ask(lambda: self._load(town, opendrive))
-        settings = world.get_settings()
-        settings.synchronous_mode = True
-        settings.fixed_delta_seconds = STEP_S
-        self._ask(lambda: world.apply_settings(settings))
+        self._ask(lambda: _synchronise(world))
+        self._ask(world.reset_all_traffic_lights)
         return world
 
     def _load(self, town: str, opendrive: str | None) -> Any:
         if opendrive is not None:
-            return self.client.generate_opendrive_world(opendrive)
+            return self.client.generate_opendrive_world(
+                opendrive, carla.OpendriveGenerationParameters(), False
+            )
         names = {name.rsplit("/", 1)[-1]: name for name in self.client.get_available_maps()}
         if town not in names:
             known = ", ".join(sorted(names))
             raise DataError(f"The server has no town '{town}'. It has: {known}.")
         present = self.client.get_world().get_map().name.rsplit("/", 1)[-1]
-        return self.client.reload_world() if present == town else self.client.load_world(town)
+        if present == town:
+            return self.client.reload_world(False)
+        return self.client.load_world(town, False)
 
     def planner(self, key: str, town_map: Any) -> RoutePlanner:
         """The route planner of a town; ``key`` names its content."""
@@ -142,3 +147,11 @@ class World:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _synchronise(world: Any) -> None:
+    settings = world.get_settings()
+    if not settings.synchronous_mode or settings.fixed_delta_seconds != STEP_S:
+        settings.synchronous_mode = True
+        settings.fixed_delta_seconds = STEP_S
+        world.apply_settings(settings)
