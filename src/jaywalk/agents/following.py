@@ -1,0 +1,72 @@
+"""Car following: the intelligent driver model with a floor that stops in the room there is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a driver accelerates, brakes and keeps distance."""
+
+    speed_factor: float = 0.9  # of the limit
+    acceleration_mps2: float = 2.0
+    braking_mps2: float = 2.5  # comfortable
+    hardest_mps2: float = 8.0
+    lateral_mps2: float = 2.6
+    headway_s: float = 1.2
+    standstill_gap_m: float = 2.0
+
+
+def free_road(speed_mps: float, wanted_mps: float, manner: Manner) -> float:
+    """Acceleration towards a wanted speed."""
+    if wanted_mps < 0.1:
+        return -manner.braking_mps2
+    pull = manner.acceleration_mps2 * (1.0 - (speed_mps / wanted_mps) ** 4)
+    # Above the wanted speed the fourth power brakes harder than anybody would.
+    return max(pull, -manner.braking_mps2, 1.5 * (wanted_mps - speed_mps))
+
+
+def follow(
+    speed_mps: float, gap_m: float, lead_mps: float, manner: Manner,
+    standstill_m: float | None = None, headway_s: float | None = None,
+) -> float:  # fmt: skip
+    """Acceleration behind something ``gap_m`` ahead that moves at ``lead_mps`` along the path.
+
+    The model alone may brake too little when something appears suddenly, so it never brakes less
+    than what just stops in the room left.
+    """
+    if math.isinf(gap_m):
+        return math.inf
+    least = manner.standstill_gap_m if standstill_m is None else standstill_m
+    headway = manner.headway_s if headway_s is None else headway_s
+    closing = speed_mps - lead_mps
+    a, b = manner.acceleration_mps2, manner.braking_mps2
+    wanted = speed_mps * headway + speed_mps * closing / (2.0 * math.sqrt(a * b))
+    desired = least + max(wanted, 0.0)
+    pull = a * (1.0 - (desired / max(gap_m, 0.1)) ** 2)
+    # The model's cubic growth near the gap is no reason to brake harder than needed.
+    pull = max(pull, -manner.braking_mps2 * 1.3)
+    room = gap_m - 0.6 * least
+    if closing > 0.0:
+        needed = closing * closing / (2.0 * max(room, 0.2))
+        if needed > 0.8 * b:
+            pull = min(pull, -needed)
+    if room <= 0.0:
+        pull = min(pull, -b)
+    return max(pull, -manner.hardest_mps2)
+
+
+def stop_at(speed_mps: float, gap_m: float, manner: Manner) -> float:
+    """Acceleration that comes to rest just before a line ``gap_m`` ahead."""
+    if math.isinf(gap_m):
+        return math.inf
+    if gap_m <= 0.1:
+        return -manner.hardest_mps2 if speed_mps > 1.0 else -manner.braking_mps2
+    needed = speed_mps * speed_mps / (2.0 * gap_m)
+    if needed > 0.75 * manner.braking_mps2:
+        return max(-needed, -manner.hardest_mps2)
+    # Not yet: approach at the speed from which the comfortable braking stops at the line.
+    allowed = math.sqrt(2.0 * 0.75 * manner.braking_mps2 * gap_m)
+    return min(manner.acceleration_mps2, 2.0 * (allowed - speed_mps))

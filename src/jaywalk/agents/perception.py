@@ -1,0 +1,210 @@
+"""What a driver sees: vehicles, people and props of a snapshot as arrays.
+
+Poses and velocities come from the snapshot; the server is asked only when a new actor appears, for
+what it is and how big (in 0.9.16 each bounding box is a round trip, so it is kept by id).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+VEHICLE: Final = 0
+PERSON: Final = 1
+PROP: Final = 2
+
+_KINDS: Final = (("vehicle.", VEHICLE), ("walker.", PERSON), ("static.prop.", PROP))
+_LEAST_PERSON_M: Final = 0.3  # half width; a body sways more than its box
+_FLAT_M: Final = 0.12  # half height of props that are driven over
+_STILL_MPS: Final = 0.05
+_JUMP_MPS: Final = 15.0  # faster displacements are teleports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What does not change about an actor."""
+
+    kind: int
+    half_length_m: float
+    half_width_m: float
+    half_height_m: float
+    centre_m: tuple[float, float, float]  # of the box, from the origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Everything around, one row each; the ego is not among it. Left-handed metres, radians."""
+
+    actor_id: IntArray
+    kind: IntArray
+    xy_m: FloatArray  # (n, 2) middle of the box
+    z_m: FloatArray  # bottom of the box
+    cos: FloatArray
+    sin: FloatArray
+    half_m: FloatArray  # (n, 2) half length, half width
+    velocity_mps: FloatArray  # (n, 2)
+    yaw_rate_radps: FloatArray
+    acceleration_mps2: FloatArray  # along the heading
+
+    def __len__(self) -> int:
+        return len(self.actor_id)
+
+    @property
+    def speed_mps(self) -> FloatArray:
+        """Speeds in the plane."""
+        return np.hypot(self.velocity_mps[:, 0], self.velocity_mps[:, 1])
+
+    def where(self, mask: NDArray[Any]) -> Seen:
+        """Some of the rows."""
+        return Seen(**{name: getattr(self, name)[mask] for name in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """The vehicle one drives."""
+
+    x_m: float  # origin
+    y_m: float
+    z_m: float
+    yaw_rad: float
+    speed_mps: float  # along the heading, negative backwards
+    yaw_rate_radps: float
+    half_length_m: float
+    half_width_m: float
+    front_m: float  # from the origin to the front of the box
+
+    @property
+    def rear_m(self) -> float:
+        """From the origin to the rear of the box, negative."""
+        return self.front_m - 2.0 * self.half_length_m
+
+
+class Eyes:
+    """Reads snapshots for one vehicle."""
+
+    def __init__(self, world: Any, ego: Any) -> None:
+        self._world = world
+        self._ego_id = int(ego.id)
+        self._bodies: dict[int, Body | None] = {}  # None: nothing one can hit
+        self._count = -1
+        self._ids: list[int] = []
+        self._fixed = np.zeros((0, 7))
+        self._last: dict[int, tuple[float, float]] = {}
+        self._last_s = math.nan
+        box = ego.bounding_box
+        self._half = (float(box.extent.x), float(box.extent.y))
+        self._front = float(box.location.x + box.extent.x)
+
+    def own(self, snapshot: Any) -> Own:
+        """The vehicle one drives, in a snapshot."""
+        state = snapshot.find(self._ego_id)
+        pose, velocity = state.get_transform(), state.get_velocity()
+        yaw = math.radians(pose.rotation.yaw)
+        return Own(
+            x_m=pose.location.x, y_m=pose.location.y, z_m=pose.location.z, yaw_rad=yaw,
+            speed_mps=velocity.x * math.cos(yaw) + velocity.y * math.sin(yaw),
+            yaw_rate_radps=math.radians(state.get_angular_velocity().z),
+            half_length_m=self._half[0], half_width_m=self._half[1], front_m=self._front,
+        )  # fmt: skip
+
+    def look(self, snapshot: Any) -> Seen:
+        """Everything else in a snapshot."""
+        rows = None if len(snapshot) != self._count else self._read(snapshot)
+        if rows is None:
+            self._count = len(snapshot)
+            self._learn(snapshot)
+            rows = self._read(snapshot) or []
+        now_s = float(snapshot.timestamp.elapsed_seconds)
+        seen = self._arranged(np.array(rows, dtype=np.float64).reshape(-1, 8), now_s)
+        self._last_s = now_s
+        return seen
+
+    def _learn(self, snapshot: Any) -> None:
+        ids = [state.id for state in snapshot]
+        new = [actor for actor in ids if actor not in self._bodies]
+        if new:
+            for actor in self._world.get_actors(new):
+                self._bodies[actor.id] = _body_of(actor)
+            for actor in new:
+                self._bodies.setdefault(actor, None)
+        wanted = [key for key in ids if key != self._ego_id and self._bodies[key] is not None]
+        self._ids = sorted(wanted)
+        bodies = [body for body in map(self._bodies.get, self._ids) if body is not None]
+        self._fixed = np.array([
+            (body.kind, body.half_length_m, body.half_width_m, body.half_height_m, *body.centre_m)
+            for body in bodies
+        ], dtype=np.float64).reshape(-1, 7)  # fmt: skip
+
+    def _read(self, snapshot: Any) -> list[tuple[float, ...]] | None:
+        rows: list[tuple[float, ...]] = []
+        for actor in self._ids:
+            state = snapshot.find(actor)
+            if state is None:
+                return None
+            pose, velocity = state.get_transform(), state.get_velocity()
+            push, place = state.get_acceleration(), pose.location
+            rows.append((
+                place.x, place.y, place.z, pose.rotation.yaw, velocity.x, velocity.y,
+                state.get_angular_velocity().z, math.hypot(push.x, push.y)
+                * math.copysign(1.0, push.x * velocity.x + push.y * velocity.y),
+            ))  # fmt: skip
+        return rows
+
+    def _arranged(self, rows: FloatArray, now_s: float) -> Seen:
+        fixed, yaw = self._fixed, np.deg2rad(rows[:, 3])
+        cos, sin = np.cos(yaw), np.sin(yaw)
+        ahead, side = fixed[:, 4], fixed[:, 5]
+        xy = np.column_stack([
+            rows[:, 0] + ahead * cos - side * sin, rows[:, 1] + ahead * sin + side * cos
+        ])  # fmt: skip
+        return Seen(
+            actor_id=np.array(self._ids, dtype=np.int64),
+            kind=fixed[:, 0].astype(np.int64),
+            xy_m=xy,
+            z_m=rows[:, 2] + fixed[:, 6] - fixed[:, 3],
+            cos=cos,
+            sin=sin,
+            half_m=fixed[:, 1:3],
+            velocity_mps=self._velocities(rows, now_s),
+            yaw_rate_radps=np.deg2rad(rows[:, 6]),
+            acceleration_mps2=rows[:, 7],
+        )
+
+    def _velocities(self, rows: FloatArray, now_s: float) -> FloatArray:
+        """Velocities as told; from positions for those that are moved without one."""
+        velocity = rows[:, 4:6].copy()
+        step_s = now_s - self._last_s
+        still = np.flatnonzero(np.hypot(velocity[:, 0], velocity[:, 1]) < _STILL_MPS)
+        for k in still:
+            before = self._last.get(self._ids[k])
+            if before is not None and step_s > 1e-6:
+                moved = (rows[k, :2] - before) / step_s
+                if _STILL_MPS < float(np.hypot(*moved)) < _JUMP_MPS:
+                    velocity[k] = moved
+        self._last = {actor: (row[0], row[1]) for actor, row in zip(self._ids, rows, strict=True)}
+        return velocity
+
+
+def _body_of(actor: Any) -> Body | None:
+    kind = next((kind for prefix, kind in _KINDS if actor.type_id.startswith(prefix)), None)
+    if kind is None:
+        return None
+    box = actor.bounding_box
+    half, centre = box.extent, box.location
+    if kind == PROP and half.z < _FLAT_M:
+        return None
+    least = _LEAST_PERSON_M if kind == PERSON else 0.0
+    return Body(
+        kind=kind,
+        half_length_m=max(float(half.x), least),
+        half_width_m=max(float(half.y), least),
+        half_height_m=float(half.z),
+        centre_m=(float(centre.x), float(centre.y), float(centre.z)),
+    )

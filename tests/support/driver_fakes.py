@@ -1,0 +1,122 @@
+"""Hand-made worlds for drivers: a map with parallel straight lanes, snapshots, actors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scene import straight_road
+
+from jaywalk.town.routes import DenseRoute
+from jaywalk.town.town import town_from_opendrive
+
+
+def straight_map(length_m: float = 2000.0, speed_kmh: int = 50) -> Any:
+    """CARLA's map of one straight road along x: lanes at y = 1.75 (to +x) and -1.75 (to -x)."""
+    return town_from_opendrive(straight_road(length_m, speed_kmh)).carla_map
+
+
+def route_along_x(length_m: float, start_m: float = 10.0, y_m: float = 1.75) -> DenseRoute:
+    """Points a metre apart on the right lane."""
+    x = start_m + np.arange(0.0, length_m + 1.0)
+    return dense_route(np.column_stack([x, np.full(len(x), y_m), np.zeros(len(x))]))
+
+
+def dense_route(position_m: np.ndarray, yaw_deg: np.ndarray | None = None) -> DenseRoute:
+    """A route through places, following a lane."""
+    count = len(position_m)
+    rotation = np.zeros((count, 3))
+    if yaw_deg is not None:
+        rotation[:, 1] = yaw_deg
+    return DenseRoute(
+        position_m=np.asarray(position_m, float),
+        rotation_deg=rotation,
+        option=np.full(count, 4, np.int8),
+        lane=np.zeros((count, 3), np.int64),
+        in_junction=np.zeros(count, bool),
+    )
+
+
+def vector(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> SimpleNamespace:
+    return SimpleNamespace(x=x, y=y, z=z)
+
+
+@dataclass
+class FakeActor:
+    """An actor and its state in the snapshot."""
+
+    id: int
+    type_id: str
+    x: float
+    y: float
+    yaw_deg: float = 0.0
+    speed_mps: float = 0.0  # along the yaw
+    half: tuple[float, float, float] = (2.3, 0.95, 0.75)
+    z: float = 0.0
+    box_reads: int = 0
+    velocity: tuple[float, float] | None = None
+
+    @property
+    def bounding_box(self) -> SimpleNamespace:
+        self.box_reads += 1
+        return SimpleNamespace(extent=vector(*self.half), location=vector(0.0, 0.0, self.half[2]))
+
+    def get_transform(self) -> SimpleNamespace:
+        rotation = SimpleNamespace(yaw=self.yaw_deg, pitch=0.0, roll=0.0)
+        return SimpleNamespace(location=vector(self.x, self.y, self.z), rotation=rotation)
+
+    def get_velocity(self) -> SimpleNamespace:
+        if self.velocity is not None:
+            return vector(*self.velocity)
+        yaw = math.radians(self.yaw_deg)
+        return vector(self.speed_mps * math.cos(yaw), self.speed_mps * math.sin(yaw))
+
+    def get_acceleration(self) -> SimpleNamespace:
+        return vector()
+
+    def get_angular_velocity(self) -> SimpleNamespace:
+        return vector()
+
+
+class ActorList(list):
+    """A list with CARLA's ``filter`` for the few patterns in use."""
+
+    def filter(self, pattern: str) -> ActorList:
+        start = pattern.rstrip("*")
+        return ActorList(actor for actor in self if actor.type_id.startswith(start))
+
+
+@dataclass
+class FakeWorld:
+    """Actors, and a count of the questions asked."""
+
+    actors: list[FakeActor] = field(default_factory=list)
+    questions: int = 0
+
+    def get_actors(self, ids: list[int] | None = None) -> ActorList:
+        self.questions += 1
+        return ActorList(a for a in self.actors if ids is None or a.id in ids)
+
+    def snapshot(self, elapsed_s: float = 0.0) -> FakeSnapshot:
+        return FakeSnapshot({a.id: a for a in self.actors}, elapsed_s)
+
+
+class FakeSnapshot:
+    """A snapshot of a fake world; the actors are their own states."""
+
+    def __init__(self, states: dict[int, FakeActor], elapsed_s: float) -> None:
+        self._states = states
+        self.timestamp = SimpleNamespace(elapsed_seconds=elapsed_s)
+        self.frame = round(elapsed_s / 0.05)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __iter__(self) -> Any:
+        return iter(self._states.values())
+
+    def find(self, actor: int) -> FakeActor | None:
+        return self._states.get(actor)
