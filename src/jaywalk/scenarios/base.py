@@ -2,7 +2,7 @@
 
 A scenario is set up before the first tick, starts when the ego has driven to its trigger, acts on
 every tick from then on and is over when it says so or its time is out. It never sleeps, never looks
-at a clock, and draws only from its own random stream.
+at a clock, and draws only from random streams of its own.
 """
 
 from __future__ import annotations
@@ -15,17 +15,22 @@ from typing import Any, ClassVar, Final
 
 import carla
 import numpy as np
+from numpy.typing import NDArray
 
-from jaywalk.core.errors import DataError
+from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.events import END, NOTE, START, TIMEOUT, TRIGGER, ScenarioEvent
 from jaywalk.scenarios.route_xml import ScenarioSpec, TriggerPoint
 from jaywalk.scenarios.xml_node import number
 from jaywalk.town.routes import DenseRoute
 
-TIMEOUT_S: Final = 240.0
+OBSTACLE_TIMEOUT_S: Final = 240.0
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
+_STARTS_BEFORE_M: Final = 2.0
+BEHIND_M: Final = 80.0  # background traffic keeps off the ego's lane from here to the trigger ...
+_AFTER_M: Final = 60.0  # ... and beyond
 
 
 class Phase(Enum):
@@ -52,6 +57,7 @@ class Stage:
     route: DenseRoute
     seed: int
     traffic: Any = None
+    delta_s: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,7 @@ class Scenario(ABC):
     """Base of all scenarios."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
+    timeout_s: ClassVar[float] = math.inf  # obstacles: a time-out is an infraction
 
     spec: ScenarioSpec
     parameters: Any
@@ -78,27 +85,53 @@ class Scenario(ABC):
     phase: Phase = Phase.WAITING
     started_s: float = math.nan
     actor_ids: list[int] = field(default_factory=list)
+    events: list[ScenarioEvent] = field(default_factory=list)
 
     @property
     def random(self) -> np.random.Generator:
         """A fresh stream of this scenario's own; draw from it once, in ``setup``."""
-        return stream(self.stage.seed, "scenario", self.spec.name, self.spec.type)
+        return self.draws()
+
+    def draws(self, *names: str | int) -> np.random.Generator:
+        """A fresh stream for one part of the scenario, so that parts never shift each other."""
+        return stream(self.stage.seed, "scenario", self.spec.name, self.spec.type, *names)
 
     def advance(self, moment: Moment) -> None:
         """Called once before each tick of the world."""
-        if self.phase is Phase.WAITING and moment.ego_along_m >= self.trigger_along_m - 2.0:
+        if self.phase is Phase.WAITING:
+            if moment.ego_along_m < self.trigger_along_m - _STARTS_BEFORE_M:
+                self.approach(moment)
+                return
             self.phase, self.started_s = Phase.RUNNING, moment.elapsed_s
+            self.note(moment, TRIGGER, along_m=round(self.trigger_along_m, 3))
+            self.note(moment, START, type=self.spec.type)
             self.start(moment)
         if self.phase is Phase.RUNNING:
             if self.tick(moment):
-                self.phase = Phase.DONE
-                self.end()
-            elif moment.elapsed_s - self.started_s > TIMEOUT_S:
-                self.phase = Phase.TIMED_OUT
-                self.end()
+                self._finish(moment, Phase.DONE, END)
+            elif moment.elapsed_s - self.started_s > self.timeout_s:
+                self._finish(moment, Phase.TIMED_OUT, TIMEOUT)
+        elif self.actor_ids:
+            self.linger(moment)
+
+    def _finish(self, moment: Moment, phase: Phase, kind: str) -> None:
+        self.phase = phase
+        self.note(moment, kind)
+        self.end(moment)
+
+    def note(self, moment: Moment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
+        """Report something; it goes to the record with the present tick."""
+        self.events.append(
+            ScenarioEvent(
+                time_s=moment.elapsed_s, kind=kind, name=name or self.spec.name, detail=detail
+            )
+        )
 
     def setup(self) -> None:  # noqa: B027  (optional)
         """Spawn what must stand ready; the world has not been ticked since."""
+
+    def approach(self, moment: Moment) -> None:  # noqa: B027  (optional)
+        """The ego is on its way to the trigger."""
 
     def start(self, moment: Moment) -> None:  # noqa: B027  (optional)
         """The ego reached the trigger."""
@@ -107,11 +140,35 @@ class Scenario(ABC):
     def tick(self, moment: Moment) -> bool:
         """Act; return whether the scenario is over."""
 
-    def end(self) -> None:
+    def end(self, moment: Moment) -> None:
         """Clean up; the default destroys the scenario's actors."""
-        commands = [carla.command.DestroyActor(actor) for actor in self.actor_ids]
+        self.destroy(self.actor_ids)
+
+    def linger(self, moment: Moment) -> None:  # noqa: B027  (optional)
+        """Move what ``end`` left behind, until ``actor_ids`` is empty."""
+
+    def destroy(self, actors: list[int]) -> None:
+        """Remove some of the scenario's actors."""
+        if not actors:
+            return
+        commands = [carla.command.DestroyActor(actor) for actor in actors]
         self.stage.client.apply_batch_sync(commands)
-        self.actor_ids.clear()
+        self.actor_ids = [actor for actor in self.actor_ids if actor not in set(actors)]
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """Ways (n, 4; x, y, z, yaw in radians) that background traffic keeps off, after ``setup``.
+
+        By default the ego's lane from before the trigger to a little after it: a car that stands
+        before the obstacle, or takes the ego's place, would spoil the scenario.
+        """
+        return [self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)]
+
+    def stretch(self, low_m: float, high_m: float) -> NDArray[np.float64]:
+        """The route between two distances along it, as a way (n, 4)."""
+        route = self.stage.route
+        keep = (route.along_m >= low_m) & (route.along_m <= high_m)
+        yaw = np.deg2rad(route.rotation_deg[keep, 1])
+        return np.column_stack([route.position_m[keep], yaw])
 
 
 def make_scenario(spec: ScenarioSpec, stage: Stage) -> Scenario:
@@ -121,7 +178,11 @@ def make_scenario(spec: ScenarioSpec, stage: Stage) -> Scenario:
         RegistryError: The type is unknown: the episode must fail, not run without it.
         DataError: A parameter is unknown or wrong, or the trigger is not on the route.
     """
-    kind: type[Scenario] = SCENARIOS.get(spec.type).load()
+    try:
+        entry = SCENARIOS.get(spec.type)
+    except RegistryError as problem:
+        raise RegistryError(f"{spec.where}: {problem}") from problem
+    kind: type[Scenario] = entry.load()
     return kind(
         spec=spec,
         parameters=read_parameters(spec, kind.parameters_type),
@@ -141,7 +202,10 @@ def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
             raise DataError(f"{where}: '{spec.type}' has no such parameter. Known: {expected}.")
         default = known[tag].default
         if isinstance(default, tuple):
-            values[tag] = tuple(number(node.attributes, end, where) for end in ("from", "to"))
+            low, high = (number(node.attributes, end, where) for end in ("from", "to"))
+            if low > high:
+                raise DataError(f"{where}: from {low:g} to {high:g}; expected from <= to.")
+            values[tag] = (low, high)
         elif isinstance(default, float):
             values[tag] = number(node.attributes, "value", where)
         else:

@@ -2,69 +2,126 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
 import carla
+import numpy as np
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
+from jaywalk.scenarios.flow import limit_mps
+from jaywalk.scenarios.lane_paths import LanePath
+from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.pilots import Pilot, Pilots
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
-_TICK_GAIN: Final = 0.12
+_GAP_GAIN_PER_S: Final = 0.5
+_LEAVE_M: Final = 5.0  # it is gone so much before the end of the route
+_DRIVEN_M: Final = 15.0  # the scenario is over when the ego has driven on so far
+_LIGHTS: Final = carla.VehicleLightState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardBrakeParameters(Parameters):
-    """A lead car that keeps its gap to the ego, then stops."""
+    """A lead car that keeps its distance to the ego, then stops."""
 
-    distance: float = 15.0  # m ahead of the ego when it appears
-    lead_speed: float = 8.0  # m/s
-    brake_after: float = 30.0  # m the ego drives behind it first
-    stop_time: float = 10.0  # s
+    distance: float = 16.0  # m from the ego's origin to its own
+    lead_in: float = 80.0  # m before the trigger from which it leads; no more than there are
+    stop_time: float = 10.0  # s it stands
     vehicle: str = "vehicle.tesla.model3"
 
 
 @dataclass(slots=True, kw_only=True)
 class HardBrake(Scenario):
-    """The lead car waits ahead of the trigger and sets off with the ego."""
+    """The lead car waits for the ego, leads it to the trigger and brakes there."""
 
     parameters_type: ClassVar[type[Parameters]] = HardBrakeParameters
-    braking_since_s: float = -1.0
+    brake_lights: ClassVar[bool] = True
+    pilots: Pilots = field(init=False)
+    limit_mps: float = 0.0
+    stopped_s: float = -1.0
+    went_on_m: float = -1.0
 
     def setup(self) -> None:
-        """Put the lead car on the lane, ahead of the trigger."""
+        """Put the lead car on the lane, ahead of where it begins to lead."""
         given: HardBrakeParameters = self.parameters
-        pose = place_on_route(self.stage.route, self.trigger_along_m + given.distance)
+        route = self.stage.route
+        begin_m = max(self.trigger_along_m - given.lead_in, 0.0) + given.distance
+        model = pick_model(
+            self.stage.world.get_blueprint_library(), given.vehicle, self.draws("vehicle"),
+            self.spec.where,
+        )  # fmt: skip
         self.actor_ids = spawn_all(
-            self.stage.client, self.stage.world, [(given.vehicle, pose)], self.spec.where
+            self.stage.client, self.stage.world, [(model, place_on_route(route, begin_m))],
+            self.spec.where,
+        )  # fmt: skip
+        keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins are doubled
+        path = LanePath(
+            line=np.column_stack([route.position_m[keep, :2], route.along_m[keep]]),
+            z_m=route.position_m[keep, 2], yaw_deg=route.rotation_deg[keep, 1],
+        )  # fmt: skip
+        car = Pilot(actor_id=self.actor_ids[0], path=path, speed_mps=0.0, acceleration_mps2=4.0)
+        car.place(begin_m)
+        self.pilots = Pilots(
+            self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic, [car]
+        )
+
+    @property
+    def car(self) -> Pilot:
+        """The lead car."""
+        return self.pilots.cars[0]
+
+    def approach(self, moment: Moment) -> None:
+        """Keep the distance to the ego."""
+        given: HardBrakeParameters = self.parameters
+        if moment.ego_along_m < self.trigger_along_m - given.lead_in:
+            return
+        if not self.limit_mps:
+            self.limit_mps = limit_mps(self.stage, moment)
+        wanting_m = given.distance - (self.car.along_m - moment.ego_along_m)
+        wanted = moment.ego_speed_mps + _GAP_GAIN_PER_S * wanting_m
+        self.car.speed_mps = min(max(wanted, 0.0), 1.1 * self.limit_mps)
+        self.pilots.step(moment.snapshot)
+
+    def start(self, moment: Moment) -> None:
+        """Brake as hard as it can."""
+        self.limit_mps = self.limit_mps or limit_mps(self.stage, moment)
+        self._show_brake(True)
+        self.car.full_brake = True
+        self.note(moment, what="brakes", actor=self.car.actor_id)
+
+    def _show_brake(self, on: bool) -> None:
+        lights = _LIGHTS(_LIGHTS.Brake) if on and self.brake_lights else _LIGHTS.NONE
+        self.stage.client.apply_batch(
+            [carla.command.SetVehicleLightState(self.car.actor_id, lights)]
         )
 
     def tick(self, moment: Moment) -> bool:
-        """Follow the route, brake, wait, go on."""
-        given: HardBrakeParameters = self.parameters
-        state = moment.snapshot.find(self.actor_ids[0])
-        driven_m = moment.ego_along_m - self.trigger_along_m
-        if driven_m > given.brake_after and self.braking_since_s < 0.0:
-            self.braking_since_s = moment.elapsed_s
-        stopped_s = moment.elapsed_s - self.braking_since_s if self.braking_since_s >= 0.0 else 0.0
-        control = self._steered(state, given.lead_speed)
-        if self.braking_since_s >= 0.0 and stopped_s < given.stop_time:
-            control = carla.VehicleControl(throttle=0.0, steer=control.steer, brake=1.0)
-        self.stage.client.apply_batch(
-            [carla.command.ApplyVehicleControl(self.actor_ids[0], control)]
-        )
-        return stopped_s > given.stop_time + 3.0
+        """Brake, stand, then drive on ahead of the ego."""
+        if not self.pilots.cars:
+            return True
+        self._lead(moment)
+        if self.went_on_m >= 0.0:
+            return moment.ego_along_m > self.went_on_m + _DRIVEN_M
+        if self.stopped_s < 0.0:
+            if self.car.command_mps < 0.1:
+                self.stopped_s = moment.elapsed_s
+        elif moment.elapsed_s - self.stopped_s >= float(self.parameters.stop_time):
+            self._show_brake(False)
+            self.went_on_m = moment.ego_along_m
+            self.car.full_brake, self.car.speed_mps = False, self.limit_mps
+            self.note(moment, what="drives on", actor=self.car.actor_id)
+        return False
 
-    def _steered(self, state: Any, speed_mps: float) -> Any:
-        pose, speed = state.get_transform(), state.get_velocity().length()
-        route = self.stage.route
-        gaps = [
-            (point[0] - pose.location.x) ** 2 + (point[1] - pose.location.y) ** 2
-            for point in route.position_m
-        ]
-        ahead_m = float(route.along_m[int(min(range(len(gaps)), key=gaps.__getitem__))])
-        aim = place_on_route(route, ahead_m + 4.0 + 0.4 * speed).location
-        to = aim - pose.location
-        across = to.dot(pose.get_right_vector()) / max(to.length(), 1.0)
-        throttle = min(max(0.35 + _TICK_GAIN * (speed_mps - speed), 0.0), 0.8)
-        return carla.VehicleControl(throttle=throttle, steer=min(max(1.5 * across, -1.0), 1.0))
+    def _lead(self, moment: Moment) -> None:
+        self.pilots.step(moment.snapshot)
+        if not self.pilots.cars or self.car.along_m > self.car.path.length_m - _LEAVE_M:
+            self.pilots.cars.clear()
+            self.destroy(self.actor_ids)
+
+    def end(self, moment: Moment) -> None:
+        """It drives on."""
+
+    def linger(self, moment: Moment) -> None:
+        """To the end of the route."""
+        self._lead(moment)

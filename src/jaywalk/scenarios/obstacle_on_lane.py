@@ -1,107 +1,157 @@
-"""A parked car or a construction site on the ego's lane."""
+"""Something stands on the ego's lane: a parked car, a construction site."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import carla
+import numpy as np
+from numpy.typing import NDArray
 
-from jaywalk.scenarios.base import Moment, Parameters, Scenario
-from jaywalk.scenarios.placing import place_on_route, spawn_all
+from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario
+from jaywalk.scenarios.events import SWITCH
+from jaywalk.scenarios.obstacle_layouts import (
+    Layout,
+    Piece,
+    Spot,
+    construction_site,
+    parked_car,
+)
+from jaywalk.scenarios.placing import check_side, kerb_offset_m, place_on_route, spawn_all
 
+BLOCKED: Final = "blocked"  # the criterion obstacles suspend
 _PASSED_M: Final = 50.0
-_PARKED_SHIFT: Final = 0.7  # of half a lane width
-_CONES: Final = 7
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParkedParameters(Parameters):
-    """A car that stands on the lane."""
-
-    distance: float = 60.0
-    direction: str = "right"
-    vehicle: str = "vehicle.lincoln.mkz_2020"
+_AFTER_M: Final = 12.0
+_HAZARD: Final = carla.VehicleLightState.RightBlinker | carla.VehicleLightState.LeftBlinker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructionParameters(Parameters):
     """A site with a sign, debris and cones."""
 
-    distance: float = 60.0
-    direction: str = "right"
+    distance: float = 60.0  # m from the trigger
+    direction: str = "right"  # the side of the lane it stands on
+    speed: float = 60.0  # km/h, most that background traffic drives while the ego passes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkedParameters(ConstructionParameters):
+    """A car that stands on the lane."""
+
+    vehicle: str = "vehicle.lincoln.mkz_2020"
 
 
 @dataclass(slots=True, kw_only=True)
-class _OnLane(Scenario):
-    """Something that stands still; over when the ego has passed it."""
+class OnLane(Scenario):
+    """Base of obstacles: nothing moves; over when the ego has passed."""
+
+    timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
+    sign: ClassVar[str] = ""  # stands beside the road at the trigger
+    reach_m: ClassVar[float] = 30.0  # others react to an ego that is so near ...
+    wait_s: ClassVar[float] = 5.0  # ... and so much later
+    near_s: float = math.nan
+    reacted: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """What stands there."""
+        raise NotImplementedError
 
     @property
     def at_m(self) -> float:
         """Where it stands on the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
-    @property
-    def outwards(self) -> float:
-        """1 when the obstacle is towards the right edge."""
-        return 1.0 if self.parameters.direction == "right" else -1.0
+    def end_m(self) -> float:
+        """Where the ego has passed it: 50 m on, or the next junction."""
+        route = self.stage.route
+        beyond = route.in_junction & (route.along_m > self.at_m)
+        first = float(route.along_m[np.argmax(beyond)]) if beyond.any() else math.inf
+        return min(self.at_m + _PASSED_M, first)
 
-    def lane_width_m(self) -> float:
-        """Width of the lane there."""
+    def setup(self) -> None:
+        """Place everything."""
+        outwards = check_side(self.parameters.direction, self.spec.where)
         pose = place_on_route(self.stage.route, self.at_m)
-        return float(self.stage.map.get_waypoint(pose.location).lane_width)
+        width_m = float(self.stage.map.get_waypoint(pose.location).lane_width)
+        spot = Spot(at_m=self.at_m, outwards=outwards, lane_width_m=width_m)
+        pieces = self.layout(self, spot)
+        if self.sign:
+            pieces.append(Piece(model=self.sign, pose=self._beside(outwards)))
+        self.actor_ids = spawn_all(
+            self.stage.client, self.stage.world, [(p.model, p.pose) for p in pieces],
+            self.spec.where,
+        )  # fmt: skip
+        commands = []
+        for piece, actor in zip(pieces, self.actor_ids, strict=True):
+            if piece.is_car:
+                brake = carla.VehicleControl(hand_brake=True)
+                commands.append(carla.command.ApplyVehicleControl(actor, brake))
+            if piece.hazard:
+                lights = carla.VehicleLightState(_HAZARD)
+                commands.append(carla.command.SetVehicleLightState(actor, lights))
+        self.stage.client.apply_batch_sync(commands)
 
-    def put(self, wanted: list[tuple[str, Any]]) -> None:
-        """Spawn the things of the scenario."""
-        self.actor_ids = spawn_all(self.stage.client, self.stage.world, wanted, self.spec.where)
+    def _beside(self, outwards: float) -> object:
+        """Beside the road at the trigger."""
+        route, at_m = self.stage.route, self.trigger_along_m
+        kerb_m = kerb_offset_m(self.stage.map, place_on_route(route, at_m), outwards > 0.0, 0.8)
+        return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
+
+    def start(self, moment: Moment) -> None:
+        """Who waits behind an obstacle is not blocked."""
+        self.note(moment, SWITCH, BLOCKED, on=False)
 
     def tick(self, moment: Moment) -> bool:
-        """Nothing moves."""
-        return moment.ego_along_m > self.at_m + _PASSED_M
+        """Others react to the ego that is near."""
+        if math.isnan(self.near_s) and moment.ego_along_m > self.at_m - self.reach_m:
+            self.near_s = moment.elapsed_s
+        if not self.reacted and moment.elapsed_s - self.near_s >= self.wait_s:
+            self.reacted = True
+            self.react(moment)
+        return moment.ego_along_m > self.end_m()
+
+    def react(self, moment: Moment) -> None:
+        """Others make it possible to pass."""
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(self.parameters.speed / 3.6)
+
+    def end(self, moment: Moment) -> None:
+        """Everything as it was."""
+        self.note(moment, SWITCH, BLOCKED, on=True)
+        if self.reacted and self.stage.traffic is not None:
+            self.stage.traffic.cap_all(None)
+        self.destroy(self.actor_ids)
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's lane up to the obstacle."""
+        return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
 
 
 @dataclass(slots=True, kw_only=True)
-class ParkedObstacle(_OnLane):
+class ParkedObstacle(OnLane):
     """A broken-down car with its hazard lights on."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedParameters
+    sign: ClassVar[str] = "static.prop.warningaccident"
+    reach_m: ClassVar[float] = 50.0
 
-    def setup(self) -> None:
-        """Place it with the hand brake on."""
-        shift = self.outwards * _PARKED_SHIFT * 0.5 * self.lane_width_m()
-        self.put([(self.parameters.vehicle, place_on_route(self.stage.route, self.at_m, shift))])
-        lights = carla.VehicleLightState(
-            carla.VehicleLightState.RightBlinker | carla.VehicleLightState.LeftBlinker
-        )
-        self.stage.client.apply_batch_sync([
-            carla.command.ApplyVehicleControl(
-                self.actor_ids[0], carla.VehicleControl(hand_brake=True)
-            ),
-            carla.command.SetVehicleLightState(self.actor_ids[0], lights),
-        ])  # fmt: skip
+    @property
+    def layout(self) -> Layout:
+        """The car."""
+        return parked_car
 
 
 @dataclass(slots=True, kw_only=True)
-class ConstructionObstacle(_OnLane):
-    """The standard site: warning 5 m before, debris, four cones along and three across."""
+class ConstructionObstacle(OnLane):
+    """A construction site."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionParameters
+    sign: ClassVar[str] = "static.prop.warningconstruction"
 
-    def setup(self) -> None:
-        """Place sign, debris and cones."""
-        route, at_m = self.stage.route, self.at_m
-        free = -self.outwards * 0.85 * 0.5 * self.lane_width_m()
-        wanted = [
-            ("static.prop.trafficwarning", place_on_route(route, at_m - 5.0, turn_deg=270.0)),
-            (
-                "static.prop.dirtdebris02",
-                place_on_route(route, at_m + 2.0, up_m=1.0, turn_deg=90.0),
-            ),
-        ]
-        along = [(2.0 + 2.0 * k, free) for k in range(4)]
-        across = [(8.0, free + self.outwards * k) for k in range(1, _CONES - 3)]
-        wanted += [
-            ("static.prop.constructioncone", place_on_route(route, at_m + ahead, right, 0.1))
-            for ahead, right in along + across
-        ]
-        self.put(wanted)
+    @property
+    def layout(self) -> Layout:
+        """The site."""
+        return construction_site

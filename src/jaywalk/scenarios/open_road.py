@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 
 
@@ -20,6 +23,10 @@ class OpenRoad(Scenario):
     """Over when the ego has driven the stretch."""
 
     parameters_type: ClassVar[type[Parameters]] = OpenRoadParameters
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """Nothing is closed."""
+        return []
 
     def tick(self, moment: Moment) -> bool:
         """Wait for the ego."""

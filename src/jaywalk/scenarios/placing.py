@@ -37,7 +37,10 @@ def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str
     library = world.get_blueprint_library()
     commands = []
     for name, pose in wanted:
-        model = library.find(name)
+        try:
+            model = library.find(name)
+        except IndexError as problem:
+            raise DataError(f"{where}: the server has no blueprint '{name}'.") from problem
         if model.has_attribute("role_name"):
             model.set_attribute("role_name", "scenario")
         commands.append(carla.command.SpawnActor(model, pose))
@@ -51,6 +54,30 @@ def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str
                 f"{where}: {name} does not fit at ({place.x:.1f}, {place.y:.1f}): {answer.error}"
             )
     return ids
+
+
+def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
+    """Spawn an actor at the first free pose; none free is an error."""
+    library = world.get_blueprint_library()
+    try:
+        blueprint = library.find(model)
+    except IndexError as problem:
+        raise DataError(f"{where}: the server has no blueprint '{model}'.") from problem
+    if blueprint.has_attribute("role_name"):
+        blueprint.set_attribute("role_name", "scenario")
+    for pose in poses:
+        actor = world.try_spawn_actor(blueprint, pose)
+        if actor is not None:
+            return actor
+    place = poses[0].location
+    raise DataError(f"{where}: {model} does not fit at ({place.x:.1f}, {place.y:.1f}).")
+
+
+def check_side(side: str, where: str) -> float:
+    """1 for ``right``, -1 for ``left``."""
+    if side not in ("right", "left"):
+        raise DataError(f"{where}: direction is '{side}'; expected right or left.")
+    return 1.0 if side == "right" else -1.0
 
 
 def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:

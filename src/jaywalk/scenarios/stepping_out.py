@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import carla
-import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
-from jaywalk.scenarios.placing import kerb_offset_m, place_on_route, spawn_all
+from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.placing import (
+    check_side,
+    kerb_offset_m,
+    place_on_route,
+    spawn_first_that_fits,
+)
 
-_REACTION_S: Final = 2.1
-_NEAREST_M: Final = 6.0
 _END_M: Final = 40.0
-_DEFAULT_WALKER: Final = "walker.pedestrian.0001"
+_KERB_M: Final = 0.8  # behind the kerb
+_BEHIND_M: Final = 0.5  # behind the obstacle
+_TRIES, _TRY_M = 6, 0.4
+_UP_M: Final = 1.1
+_SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
+_STEEPEST_DEG: Final = 90.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +33,9 @@ class SteppingOutParameters(Parameters):
 
     distance: float = 25.0
     direction: str = "right"  # the side the person comes from
-    speed: float = 2.0  # m/s
+    speed: float = 0.0  # m/s; 0: such that person and ego meet
     crossing_angle: float = 0.0  # degrees; positive walks towards the ego
-    walker: str = _DEFAULT_WALKER
+    walker: str = "walker.pedestrian.*"
     blocker_model: str = "none"
     blocker_z: float = 0.0
 
@@ -35,62 +44,107 @@ class SteppingOutParameters(Parameters):
 class HiddenParameters(SteppingOutParameters):
     """As above, from behind an obstacle."""
 
-    distance: float = 12.0
     blocker_model: str = "static.prop.vendingmachine"
 
 
 @dataclass(slots=True, kw_only=True)
 class SteppingOut(Scenario):
-    """A person at the kerb who walks across the ego's way."""
+    """A person at the kerb who walks across the ego's way, to the other kerb."""
 
     parameters_type: ClassVar[type[Parameters]] = SteppingOutParameters
+    reaction_s: ClassVar[float] = 2.1  # time to arrival at which the person starts
+    nearest_m: ClassVar[float] = 6.0
     walker_id: int = 0
-    walking: bool = False
+    speed_mps: float = 0.0
+    way_m: float = 0.0  # how far the person walks
+    began_s: float = math.nan
+    stopped: bool = False
     side: float = 1.0
 
     def setup(self) -> None:
         """Put the person, and what hides them, beside the road."""
         given: SteppingOutParameters = self.parameters
-        if given.direction not in ("right", "left"):
-            raise DataError(f"{self.spec.where}: direction is '{given.direction}'; right or left.")
-        right = given.direction == "right"
-        self.side = 1.0 if right else -1.0
-        at_m = self.trigger_along_m + given.distance
-        offset = kerb_offset_m(
-            self.stage.map, place_on_route(self.stage.route, at_m), right, beyond_m=0.8
-        )
-        wanted = []
-        behind_m = 0.0
-        if given.blocker_model != "none":
-            wanted.append((
-                given.blocker_model,
-                place_on_route(self.stage.route, at_m, offset, given.blocker_z, turn_deg=90.0),
-            ))  # fmt: skip
-            behind_m = 1.6
-        walker = _DEFAULT_WALKER if given.walker.endswith("*") else given.walker
-        pose = place_on_route(
-            self.stage.route, at_m + behind_m, offset, up_m=1.1, turn_deg=-90.0 * self.side
-        )
-        wanted.append((walker, pose))
-        self.actor_ids = spawn_all(self.stage.client, self.stage.world, wanted, self.spec.where)
-        self.walker_id = self.actor_ids[-1]
+        self.side = check_side(given.direction, self.spec.where)
+        if abs(given.crossing_angle) >= _STEEPEST_DEG:
+            raise DataError(
+                f"{self.spec.where}: crossing_angle is {given.crossing_angle:g}; "
+                f"expected less than {_STEEPEST_DEG:g} either way."
+            )
+        here = place_on_route(self.stage.route, self.at_m)
+        near_m = kerb_offset_m(self.stage.map, here, self.side > 0.0, _KERB_M)
+        far_m = kerb_offset_m(self.stage.map, here, self.side < 0.0, _KERB_M)
+        slant = math.cos(math.radians(given.crossing_angle))
+        self.way_m = self.crossing_m(abs(near_m), abs(far_m)) / slant
+        meeting = min(max(abs(near_m) / slant / self.wait_s(), _SLOWEST_MPS), _FASTEST_MPS)
+        self.speed_mps = given.speed or meeting
+        behind_m = self._put_blocker(near_m)
+        model = pick_model(
+            self.stage.world.get_blueprint_library(), given.walker, self.draws("walker"),
+            self.spec.where,
+        )  # fmt: skip
+        poses = [
+            place_on_route(self.stage.route, self.at_m + behind_m + k * _TRY_M, near_m,
+                           up_m=_UP_M, turn_deg=-90.0 * self.side)
+            for k in range(_TRIES)
+        ]  # fmt: skip
+        self.walker_id = self.spawn(model, poses).id
+
+    @property
+    def at_m(self) -> float:
+        """Where the person crosses."""
+        return self.trigger_along_m + float(self.parameters.distance)
+
+    def wait_s(self) -> float:
+        """The time to arrival at which the person starts; longer for slanting ways."""
+        angle = abs(float(self.parameters.crossing_angle))
+        return self.reaction_s + 0.1 * math.floor(angle / 5.0)
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """How far the person walks, from the distances of the two kerbs."""
+        return near_m + far_m
+
+    def spawn(self, model: str, poses: list[Any]) -> Any:
+        """Spawn an actor of this scenario at the first pose that is free."""
+        actor = spawn_first_that_fits(self.stage.world, model, poses, self.spec.where)
+        self.actor_ids.append(actor.id)
+        return actor
+
+    def _put_blocker(self, near_m: float) -> float:
+        """What hides the person; returns how far behind its middle the person stands."""
+        given: SteppingOutParameters = self.parameters
+        if given.blocker_model == "none":
+            return 0.0
+        up_m = 0.1 + given.blocker_z
+        pose = place_on_route(self.stage.route, self.at_m, near_m, up_m, turn_deg=90.0)
+        blocker = self.spawn(given.blocker_model, [pose])
+        return float(blocker.bounding_box.extent.y) + _BEHIND_M  # it is turned by a quarter
 
     def tick(self, moment: Moment) -> bool:
         """Walk when the ego arrives in two seconds; over when it has passed."""
-        given: SteppingOutParameters = self.parameters
-        left_m = self.trigger_along_m + given.distance - moment.ego_along_m
-        reaction_s = _REACTION_S + 0.1 * np.floor(abs(given.crossing_angle) / 5.0)
-        near = left_m <= max(_NEAREST_M, reaction_s * moment.ego_speed_mps)
-        if near and not self.walking:
-            self.walking = True
-            pose = place_on_route(self.stage.route, self.trigger_along_m + given.distance)
-            yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle)
-            way = carla.Rotation(yaw=yaw).get_forward_vector()
-            control = carla.WalkerControl(way, given.speed, False)
-            self.stage.client.apply_batch(
-                [carla.command.ApplyWalkerControl(self.walker_id, control)]
-            )
+        left_m = self.at_m - moment.ego_along_m
+        if math.isnan(self.began_s):
+            if left_m <= max(self.nearest_m, self.wait_s() * moment.ego_speed_mps):
+                self.began_s = moment.elapsed_s
+                self._walk(self.speed_mps)
+                self.note(moment, what="steps out", actor=self.walker_id)
+        elif not self.stopped and (
+            (moment.elapsed_s - self.began_s) * self.speed_mps >= self.way_m
+        ):
+            self.stopped = True
+            self.arrive()
         return left_m < -_END_M
+
+    def _walk(self, speed_mps: float) -> None:
+        given: SteppingOutParameters = self.parameters
+        pose = place_on_route(self.stage.route, self.at_m)
+        yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle)
+        way = carla.Rotation(yaw=yaw).get_forward_vector()
+        control = carla.WalkerControl(way, speed_mps, False)
+        self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
+
+    def arrive(self) -> None:
+        """The person has crossed and stands still."""
+        self._walk(0.0)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,6 +13,10 @@ from jaywalk.scenarios.route_xml import Route, read_routes
 
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
+SUITES.add(
+    "smoke", "jaywalk.scenarios.suites.smoke_routes:load",
+    "12 short routes over the three towns, every first scenario",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

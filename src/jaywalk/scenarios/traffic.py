@@ -6,6 +6,8 @@ all vehicles at once and sends one batch of controls.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.lane_network import FloatArray, LaneNetwork, build_network
+from jaywalk.scenarios.models import ordinary_cars
 from jaywalk.scenarios.surroundings import Surroundings
 from jaywalk.scenarios.traffic_kernels import (
     arbitrate,
@@ -25,10 +28,17 @@ from jaywalk.scenarios.traffic_kernels import (
     outside_holds,
 )
 from jaywalk.scenarios.traffic_paths import Journey, write_path
+from jaywalk.scenarios.traffic_placing import (
+    Circle,
+    Place,
+    Wishes,
+    closed_segments,
+    free_places,
+    segment_at,
+)
 from jaywalk.scenarios.traffic_state import YELLOW, DriverSettings, Fleet, Others, make_fleet
 from jaywalk.town.town import Town, town_from_opendrive
 
-_SPAWN_GAP_M: Final = 9.0
 _CALM: Final = DriverSettings()
 _CURB_S: Final = 1.2  # a person this near to stepping on a crosswalk counts as on it
 
@@ -78,31 +88,37 @@ class Traffic:
     _yellow_time_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)
     _around: Surroundings | None = field(default=None, init=False)
     _tick: int = field(default=0, init=False)
+    _closed: frozenset[int] = field(default=frozenset(), init=False)
+    _seen: Others | None = field(default=None, init=False)
 
     def spawn(
-        self, count: int, keep_clear_m: list[tuple[float, float, float]] | None = None
-    ) -> list[int]:
+        self, count: int, keep_clear_m: Sequence[Circle] = (), near_m: FloatArray | None = None,
+        reach_m: float = 120.0,
+    ) -> list[int]:  # fmt: skip
         """Put up to ``count`` cars on the map's spawn points; returns their ids.
 
         Args:
             count: How many are wanted; fewer when the points run out.
             keep_clear_m: Circles (x, y, radius) without cars, for instance round the ego.
+            near_m: Points (n, 2), for instance a route; places within ``reach_m`` come first.
+            reach_m: How near.
 
         The world is ticked once, so that the server knows where everybody stands.
         """
         network = self._lanes()
+        wishes = Wishes(clear=tuple(keep_clear_m), near_m=near_m, reach_m=reach_m)
+        poses = self.world.get_map().get_spawn_points()
         random = stream(self.seed, "traffic", "spawn")
-        places = _free_places(self.world.get_map().get_spawn_points(), random, keep_clear_m or [])
-        models = _cars(self.world.get_blueprint_library())
-        chosen: list[tuple[int, Any]] = []
-        while places and len(chosen) < count:
-            batch = places[: count - len(chosen)]
-            places = places[len(batch) :]
+        places = free_places(poses, random, wishes, network, self._closed)
+        models = ordinary_cars(self.world.get_blueprint_library())
+        chosen: list[tuple[int, Place]] = []
+        while batch := list(itertools.islice(places, count - len(chosen))):
             commands: list[Any] = []
-            for _ in batch:
-                model = models[int(random.integers(len(models)))]
+            for place in batch:
+                draw = stream(self.seed, "traffic", "model", place.number)
+                model = models[int(draw.integers(len(models)))]
                 model.set_attribute("role_name", "background")
-                commands.append(carla.command.SpawnActor(model, batch[len(commands)]))
+                commands.append(carla.command.SpawnActor(model, place.pose))
             answers = self.client.apply_batch_sync(commands)
             chosen += [
                 (answer.actor_id, place)
@@ -111,15 +127,28 @@ class Traffic:
             ]
         self.ids = [actor for actor, _ in chosen]
         self.world.tick()
-        self._settle(network)
+        self._settle(network, [place.number for _, place in chosen])
         return list(self.ids)
+
+    def close(self, ways: Iterable[FloatArray]) -> None:
+        """Keep the cars off some lanes; call before ``spawn``.
+
+        Args:
+            ways: Points (n, 4) along lanes: x, y, z, yaw in radians.
+        """
+        self._closed = closed_segments(self._lanes(), ways)
+
+    @property
+    def seen(self) -> Others | None:
+        """Everything on the road at the last step; None before the first."""
+        return self._seen
 
     def _lanes(self) -> LaneNetwork:
         if self.network is None:
             self.network = network_of(self.world)
         return self.network
 
-    def _settle(self, network: LaneNetwork) -> None:
+    def _settle(self, network: LaneNetwork, numbers: list[int]) -> None:
         """Read the cars' sizes and put each on the lane it stands on."""
         self._lights = _lights(self.world)
         self._yellow_s = np.zeros(len(self._lights))
@@ -131,14 +160,14 @@ class Traffic:
         self._journeys = []
         low, high = self.settings.speed_factor
         for row, actor in enumerate(self._around.actors(self.ids)):
-            random = stream(self.seed, "traffic", "vehicle", row)
+            random = stream(self.seed, "traffic", "vehicle", numbers[row])
             box = actor.bounding_box
             self._fleet.half_length[row] = box.extent.x
             self._fleet.half_width[row] = box.extent.y
             self._fleet.centre[row] = box.location.x
             self._fleet.factor[row] = random.uniform(low, high)
             pose = actor.get_transform()
-            journey = Journey(random, [_segment_at(network, pose)])
+            journey = Journey(random, [segment_at(network, pose)])
             self._journeys.append(journey)
             self._renew(row, journey)
             line = self._fleet.path[row, : self._fleet.path_count[row]]
@@ -147,7 +176,7 @@ class Traffic:
 
     def _renew(self, row: int, journey: Journey) -> None:
         network = self._lanes()
-        journey.extend(network)
+        journey.extend(network, self._closed)
         write_path(self._fleet, row, journey, network, self.settings.lateral_acceleration_mps2)
 
     def step(self) -> None:
@@ -194,7 +223,8 @@ class Traffic:
         fleet.yaw[:] = around.origin[own, 2]
         fleet.speed[:] = np.hypot(boxes[own, 6], boxes[own, 7])
         near = _near_crosswalks(people, self._lanes().crosswalks)
-        return Others(boxes, around.owner, people, near)
+        self._seen = Others(boxes, around.owner, people, near)
+        return self._seen
 
     def _advance(self, row: int, journey: Journey) -> None:
         """Drop the lane whose end the tail has passed; distances count from the next one."""
@@ -226,6 +256,10 @@ class Traffic:
         """Hold a vehicle below a speed (0: it brakes to a stop); None lets it go."""
         self._fleet.cap[self.ids.index(actor_id)] = np.inf if speed_mps is None else speed_mps
 
+    def cap_all(self, speed_mps: float | None) -> None:
+        """Hold every vehicle below a speed; None lets them go."""
+        self._fleet.cap[:] = np.inf if speed_mps is None else speed_mps
+
     def destroy(self) -> None:
         """Remove the cars."""
         self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
@@ -237,38 +271,3 @@ def _near_crosswalks(people: NDArray[np.float64], crosswalks: FloatArray) -> NDA
     near = np.zeros((len(people), len(crosswalks)), np.bool_)
     mark_crosswalks(people, crosswalks, _CURB_S, near)
     return near
-
-
-def _free_places(places: list[Any], random: np.random.Generator, clear: list[Any]) -> list[Any]:
-    """Spawn points in random order, none near another or in a circle to keep clear."""
-    kept: list[Any] = []
-    for index in random.permutation(len(places)):
-        place = places[int(index)].location
-        if any(np.hypot(place.x - x, place.y - y) < radius for x, y, radius in clear):
-            continue
-        if all(place.distance(other.location) > _SPAWN_GAP_M for other in kept):
-            kept.append(places[int(index)])
-    return kept
-
-
-def _cars(library: Any) -> list[Any]:
-    """Ordinary cars with lights, by id."""
-    found = []
-    for model in library.filter("vehicle.*"):
-        kind = {
-            name: str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
-            for name in ("base_type", "special_type")
-        }
-        if kind["base_type"] == "car" and not kind["special_type"]:
-            found.append(model)
-    return sorted(found, key=lambda model: str(model.id))
-
-
-def _segment_at(network: LaneNetwork, pose: Any) -> int:
-    """The lane a car stands on: the nearest point whose direction agrees."""
-    yaw = np.deg2rad(pose.rotation.yaw)
-    points = network.points
-    gap = np.hypot(points[:, 0] - pose.location.x, points[:, 1] - pose.location.y)
-    gap = gap + np.abs(points[:, 2] - pose.location.z) + 5.0 * (1.0 - np.cos(points[:, 3] - yaw))
-    best = int(np.argmin(gap))
-    return int(np.searchsorted(network.starts, best, side="right") - 1)

@@ -34,8 +34,8 @@ class Journey:
     segments: list[int] = field(default_factory=list)
     cuts: FloatArray = field(default_factory=lambda: np.zeros(1))  # where each segment begins
 
-    def extend(self, network: LaneNetwork) -> None:
-        """Choose lanes until the path is long enough."""
+    def extend(self, network: LaneNetwork, closed: frozenset[int] = frozenset()) -> None:
+        """Choose lanes until the path is long enough; closed ones only where nothing else leads."""
         room = PATH_POINTS - 8
         while True:
             ahead = float(sum(network.length_m[s] for s in self.segments[1:]))
@@ -45,6 +45,7 @@ class Journey:
             settled = not network.in_junction[self.segments[-1]]
             if not choice or (ahead > _AHEAD_M and settled) or (count > room and settled):
                 return
+            choice = [segment for segment in choice if segment not in closed] or choice
             self.segments.append(int(choice[int(self.random.integers(len(choice)))]))
 
 

@@ -33,7 +33,9 @@ STAGE = Stage(client=Client(), world=None, map=None, route=ROUTE, seed=1)
 def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):
     trigger = Node("trigger_point", (("x", x), ("y", y), ("z", "0"), ("yaw", yaw)))
     others = tuple(Node(tag, (("value", value),)) for tag, value in parameters.items())
-    return ScenarioSpec(attributes=(("name", "S"), ("type", kind)), elements=(trigger, *others))
+    return ScenarioSpec(
+        attributes=(("name", "S"), ("type", kind)), elements=(trigger, *others), where="file.xml"
+    )
 
 
 def moment(along_m, elapsed_s=0.0):
@@ -53,17 +55,38 @@ def test_life_of_a_scenario():
     assert scenario.phase is Phase.DONE
 
 
-def test_time_runs_out():
-    scenario = make_scenario(spec(), STAGE)
+def test_time_runs_out_behind_an_obstacle():
+    scenario = make_scenario(spec("jaywalk/construction-v1"), STAGE)
     scenario.advance(moment(41.0, 2.0))
     scenario.advance(moment(41.0, 241.9))
     assert scenario.phase is Phase.RUNNING
     scenario.advance(moment(41.0, 242.1))
     assert scenario.phase is Phase.TIMED_OUT
+    kinds = [(event.kind, event.name) for event in scenario.events]
+    assert kinds == [
+        ("trigger", "S"), ("scenario_start", "S"), ("criterion_switch", "blocked"),
+        ("scenario_timeout", "S"), ("criterion_switch", "blocked"),
+    ]  # fmt: skip
+    assert scenario.events[-2].time_s == 242.1
+
+
+def test_other_scenarios_wait_for_ever():
+    scenario = make_scenario(spec(), STAGE)
+    scenario.advance(moment(41.0, 2.0))
+    scenario.advance(moment(41.0, 2000.0))
+    assert scenario.phase is Phase.RUNNING
+
+
+def test_parts_of_a_scenario_draw_from_streams_of_their_own():
+    scenario = make_scenario(spec(), STAGE)
+    first = scenario.draws("flow", 1).random(3)
+    scenario.draws("flow", 0).random(100)
+    assert np.array_equal(first, scenario.draws("flow", 1).random(3))
+    assert not np.array_equal(first, scenario.draws("flow", 2).random(3))
 
 
 def test_an_unknown_type_is_an_error():
-    with pytest.raises(RegistryError, match="open-road"):
+    with pytest.raises(RegistryError, match="file.xml.*Unknown scenario 'jaywalk/open-rod-v1'"):
         make_scenario(spec("jaywalk/open-rod-v1"), STAGE)
 
 
@@ -82,7 +105,7 @@ def test_wrong_specifications_are_told(change, words):
 
 
 def test_every_scenario_loads_and_has_parameters():
-    assert len(SCENARIOS) == 6
+    assert len(SCENARIOS) == 11
     for entry in SCENARIOS:
         assert entry.load().parameters_type() is not None
         assert entry.name.rsplit("-v", 1)[1].isdigit()

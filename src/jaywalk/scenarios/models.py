@@ -1,0 +1,34 @@
+"""Which blueprint to take: an id, or one drawn among those a pattern names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaywalk.core.errors import DataError
+
+
+def pick_model(library: Any, pattern: str, random: np.random.Generator, where: str) -> str:
+    """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
+
+    Raises:
+        DataError: Nothing matches.
+    """
+    names = sorted(str(model.id) for model in library.filter(pattern))
+    if not names:
+        raise DataError(f"{where}: the server has no blueprint '{pattern}'.")
+    return names[int(random.integers(len(names)))] if len(names) > 1 else names[0]
+
+
+def ordinary_cars(library: Any) -> list[Any]:
+    """Cars without a special purpose, in order of their ids."""
+    found = []
+    for model in library.filter("vehicle.*"):
+        kind = {
+            name: str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
+            for name in ("base_type", "special_type")
+        }
+        if kind["base_type"] == "car" and not kind["special_type"]:
+            found.append(model)
+    return sorted(found, key=lambda model: str(model.id))

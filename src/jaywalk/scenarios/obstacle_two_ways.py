@@ -1,0 +1,121 @@
+"""An obstacle that can only be passed on the opposite lane, against a flow of cars."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import Moment, Parameters
+from jaywalk.scenarios.events import SWITCH
+from jaywalk.scenarios.flow import Flow, limit_mps
+from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
+from jaywalk.scenarios.obstacle_layouts import Layout, construction_site, parked_car
+from jaywalk.scenarios.obstacle_on_lane import ConstructionParameters, OnLane, ParkedParameters
+from jaywalk.scenarios.placing import place_on_route
+
+WRONG_LANE: Final = "wrong_lane"  # the criterion these suspend
+_SOURCE_S: Final = 1.5 * 3.6  # the source is 1.5 m away per km/h of the limit ...
+_SOURCE_M: Final = 30.0  # ... and 30 m
+_LONGEST_M: Final = 200.0  # way prepared on each side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkedTwoWaysParameters(ParkedParameters):
+    """A parked car, and the cars that come."""
+
+    frequency: tuple[float, float] = (20.0, 100.0)  # m between oncoming cars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstructionTwoWaysParameters(ConstructionParameters):
+    """A construction site, and the cars that come."""
+
+    frequency: tuple[float, float] = (20.0, 100.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class OnLaneTwoWays(OnLane):
+    """Base: the others come as soon as the scenario starts."""
+
+    reach_m: ClassVar[float] = math.inf
+    wait_s: ClassVar[float] = 0.0
+    flow: Flow = field(init=False)
+    beside_m: float = 0.0  # where on the way of the others the obstacle is
+
+    def setup(self) -> None:
+        """The obstacle, and the way of the others."""
+        stage = self.stage
+        here = stage.map.get_waypoint(place_on_route(stage.route, self.at_m).location)
+        beside = opposite_lane(here)
+        if beside is None:
+            raise DataError(f"{self.spec.where}: there is no opposite lane beside the obstacle.")
+        before = lane_behind(beside, _LONGEST_M)
+        path = path_of([*before, *lane_ahead(beside, _LONGEST_M)[1:]])
+        self.beside_m = path.nearest_m(beside.transform.location)
+        self.flow = Flow(
+            stage=stage, path=path, spacing_m=self.parameters.frequency,
+            key=("scenario", self.spec.name, self.spec.type, "flow"),
+        )  # fmt: skip
+        OnLane.setup(self)
+
+    def tick(self, moment: Moment) -> bool:
+        """The others drive."""
+        over = OnLane.tick(self, moment)
+        if self.reacted:
+            self.flow.step(moment)
+        return over
+
+    def react(self, moment: Moment) -> None:
+        """The others appear, as far away as the limit asks for."""
+        limit = limit_mps(self.stage, moment)
+        reach_m = _SOURCE_S * limit + _SOURCE_M
+        self.flow.path = self.flow.path.part(self.beside_m - reach_m, self.beside_m + reach_m)
+        self.flow.begin(limit)
+        self.note(moment, SWITCH, WRONG_LANE, on=False)
+        self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
+
+    def end(self, moment: Moment) -> None:
+        """The obstacle goes; the others drive on."""
+        self.note(moment, SWITCH, WRONG_LANE, on=True)
+        OnLane.end(self, moment)
+        self.actor_ids = self.flow.actor_ids
+
+    def linger(self, moment: Moment) -> None:
+        """The others drive to the end of their way."""
+        self.flow.step(moment, source=False)
+        self.actor_ids = self.flow.actor_ids
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """Both lanes."""
+        return [*OnLane.closed(self), self.flow.path.way]
+
+
+@dataclass(slots=True, kw_only=True)
+class ParkedTwoWays(OnLaneTwoWays):
+    """A car stands on the lane and others come."""
+
+    parameters_type: ClassVar[type[Parameters]] = ParkedTwoWaysParameters
+    sign: ClassVar[str] = "static.prop.warningaccident"
+
+    @property
+    def layout(self) -> Layout:
+        """The car."""
+        return parked_car
+
+
+@dataclass(slots=True, kw_only=True)
+class ConstructionTwoWays(OnLaneTwoWays):
+    """A construction site, and others come."""
+
+    parameters_type: ClassVar[type[Parameters]] = ConstructionTwoWaysParameters
+    sign: ClassVar[str] = "static.prop.warningconstruction"
+
+    @property
+    def layout(self) -> Layout:
+        """The site."""
+        return construction_site

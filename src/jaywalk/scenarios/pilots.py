@@ -1,0 +1,166 @@
+"""Scenario vehicles on the tick: each follows its path at the speed it is told, exactly.
+
+Speed is set as a velocity, steering as a control, so a vehicle arrives when it is meant to on any
+server. One that was hit is left to the physics and brakes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.scenarios.lane_paths import LanePath
+from jaywalk.scenarios.pilot_kernels import follow
+from jaywalk.scenarios.surroundings import Surroundings
+
+FloatArray = NDArray[np.float64]
+
+_HEADWAY_S: Final = 1.2
+_STANDSTILL_M: Final = 2.5
+_COMFORT_MPS2: Final = 3.0
+_EMERGENCY_MPS2: Final = 7.5
+_KNOCKED_MPS: Final = 2.5  # slower than told by this: something is in the way
+_REACH_S: Final = 4.0
+_RISE_MPS: Final = 0.4  # no more, or a car lifts off the road on a climb
+_THROTTLE: Final = 0.3  # keeps the wheels turning; the velocity is what counts
+
+
+@dataclass(slots=True, kw_only=True)
+class Pilot:
+    """One vehicle and what it is told."""
+
+    actor_id: int
+    path: LanePath
+    speed_mps: float  # wanted
+    acceleration_mps2: float = 2.5
+    heeds: bool = True  # brakes for what is in its way
+    full_brake: bool = False  # stops as hard as it can
+    command_mps: float = 0.0  # told at the last tick
+    along_m: float = 0.0
+    knocked: bool = False
+    gone: bool = False
+    seen: bool = False
+    _at: int = 0
+    _body: FloatArray = field(default_factory=lambda: np.array([2.3, 1.0, 0.0]))
+
+    def measure(self, actor: Any) -> None:
+        """Take the size from the actor."""
+        box = actor.bounding_box
+        self._body = np.array([box.extent.x, box.extent.y, box.location.x])
+
+    def place(self, along_m: float) -> None:
+        """Begin at a place of the path."""
+        self.along_m = along_m
+        self._at = int(np.searchsorted(self.path.line[:-1, 2], along_m, side="right")) - 1
+        self._at = max(self._at, 0)
+
+    def decide(
+        self, state: Any, boxes: FloatArray, people: FloatArray, delta_s: float
+    ) -> tuple[float, float]:
+        """Speed and steering for this tick."""
+        pose, velocity = state.get_transform(), state.get_velocity()
+        speed = math.hypot(velocity.x, velocity.y)
+        out = np.empty(5)
+        reach = 8.0 + _REACH_S * self.command_mps if self.heeds else 0.0
+        here = np.array([pose.location.x, pose.location.y, math.radians(pose.rotation.yaw), speed])
+        self._at = follow(
+            self.path.line, self._at, here, self._body, reach,
+            boxes if self.heeds else _NO_BOXES, people if self.heeds else _NO_PEOPLE, out,
+        )  # fmt: skip
+        self.along_m = float(out[0])
+        if self.full_brake:
+            self.command_mps = speed
+            return speed, float(out[1])
+        if self.seen and self.command_mps - speed > max(_KNOCKED_MPS, 0.25 * self.command_mps):
+            self.knocked = True
+        self.seen = True
+        pull = self._pull(float(out[2]), float(out[3]))
+        self.command_mps = max(self.command_mps + pull * delta_s, 0.0)
+        return self.command_mps, float(out[1])
+
+    def _pull(self, gap_m: float, lead_mps: float) -> float:
+        speed, wanted = self.command_mps, self.speed_mps
+        change = wanted - speed
+        free = min(max(4.0 * change, -_COMFORT_MPS2), self.acceleration_mps2)
+        if not math.isfinite(gap_m):
+            return free
+        if gap_m < 0.5:
+            return -_EMERGENCY_MPS2
+        closing = speed - lead_mps
+        desired = _STANDSTILL_M + max(
+            speed * _HEADWAY_S
+            + speed * closing / (2.0 * math.sqrt(self.acceleration_mps2 * _COMFORT_MPS2)),
+            0.0,
+        )
+        pull = self.acceleration_mps2 * (
+            1.0 - (speed / max(wanted, 0.1)) ** 4 - (desired / gap_m) ** 2
+        )
+        if closing > 0.0:
+            pull = min(pull, -(closing**2) / (2.0 * max(gap_m - 1.0, 0.3)) + _COMFORT_MPS2)
+        return max(min(pull, free), -_EMERGENCY_MPS2)
+
+
+_NO_BOXES: Final = np.zeros((0, 8))
+_NO_PEOPLE: Final = np.zeros((0, 5))
+
+
+@dataclass(slots=True)
+class Pilots:
+    """The moving vehicles of a scenario."""
+
+    client: Any
+    world: Any
+    delta_s: float
+    traffic: Any = None
+    cars: list[Pilot] = field(default_factory=list)
+    _around: Surroundings | None = None
+
+    def step(self, snapshot: Any) -> None:
+        """Drive everybody for a tick; one batch."""
+        if not self.cars:
+            return
+        boxes, people = self._look(snapshot)
+        commands: list[Any] = []
+        for car in self.cars:
+            state = snapshot.find(car.actor_id)
+            if state is None:
+                car.gone = car.seen  # a new one shows up after the next tick
+                continue
+            speed, steer = car.decide(state, boxes, people, self.delta_s)
+            commands += _commands(car, state, speed, steer)
+        self.cars = [car for car in self.cars if not car.gone]
+        self.client.apply_batch(commands)
+
+    def _look(self, snapshot: Any) -> tuple[FloatArray, FloatArray]:
+        if not any(car.heeds for car in self.cars):
+            return _NO_BOXES, _NO_PEOPLE
+        seen = self.traffic.seen if self.traffic is not None else None
+        if seen is not None:
+            return seen.box, seen.person
+        if self._around is None:
+            self._around = Surroundings(self.world, [])
+        return self._around.look(snapshot)
+
+
+def _commands(car: Pilot, state: Any, speed_mps: float, steer: float) -> list[Any]:
+    actor = car.actor_id
+    if car.knocked or car.full_brake or speed_mps < 0.05:
+        control = carla.VehicleControl(steer=steer, brake=1.0)
+        return [carla.command.ApplyVehicleControl(actor, control)]
+    velocity = state.get_velocity()
+    now, rise = math.hypot(velocity.x, velocity.y), min(velocity.z, _RISE_MPS)
+    if now > 1.0:  # keep the direction of motion: the tyres' slip is part of the turn
+        way = carla.Vector3D(velocity.x * speed_mps / now, velocity.y * speed_mps / now, rise)
+    else:
+        yaw = math.radians(state.get_transform().rotation.yaw)
+        way = carla.Vector3D(speed_mps * math.cos(yaw), speed_mps * math.sin(yaw), rise)
+    control = carla.VehicleControl(throttle=_THROTTLE, steer=steer)
+    return [
+        carla.command.ApplyVehicleControl(actor, control),
+        carla.command.ApplyTargetVelocity(actor, way),
+    ]

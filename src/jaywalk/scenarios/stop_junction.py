@@ -1,0 +1,85 @@
+"""The ego comes to a stop sign; cars with priority cross its way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
+from jaywalk.scenarios.flow import Flow, limit_mps
+from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
+
+_AFTER_M: Final = 50.0
+_PASSED_M: Final = 15.0
+_STRAIGHT_DEG: Final = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopJunctionParameters(Parameters):
+    """The cars that cross."""
+
+    direction: str = "left"  # where they come from: left, right or both
+    distance: float = 90.0  # m before the junction where they appear
+    frequency: tuple[float, float] = (22.0, 75.0)  # m between them
+    speed: float = 0.0  # m/s; 0: the speed limit of the ego's road
+
+
+@dataclass(slots=True, kw_only=True)
+class StopJunction(Scenario):
+    """The flow begins at the trigger, its first cars already on the way."""
+
+    parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
+    ahead: JunctionAhead = field(init=False)
+    flows: list[Flow] = field(default_factory=list)
+
+    def setup(self) -> None:
+        """Find the ways that cross."""
+        given: StopJunctionParameters = self.parameters
+        self.ahead = junction_ahead(self)
+        if not self.ahead.has_stop_sign():
+            raise DataError(f"{self.spec.where}: no stop sign before the next junction.")
+        sides = ("left", "right") if given.direction == "both" else (given.direction,)
+        for side in sides:
+            way = self.ahead.crossing(side, given.distance, _AFTER_M)
+            if abs(way.turn_deg) > _STRAIGHT_DEG:
+                raise DataError(f"{self.spec.where}: no way straight on from {side}.")
+            self.flows.append(
+                Flow(
+                    stage=self.stage, path=way.path, spacing_m=given.frequency,
+                    filled_m=0.6 * way.meets_along_m,
+                    key=("scenario", self.spec.name, self.spec.type, "flow", side),
+                )
+            )  # fmt: skip
+
+    def start(self, moment: Moment) -> None:
+        """The cars come."""
+        speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
+        for flow in self.flows:
+            flow.begin(speed)
+        self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
+
+    def tick(self, moment: Moment) -> bool:
+        """The cars drive; over when the ego is through."""
+        self._drive(moment, source=True)
+        return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
+
+    def _drive(self, moment: Moment, source: bool) -> None:
+        for flow in self.flows:
+            flow.step(moment, source)
+        self.actor_ids = [actor for flow in self.flows for actor in flow.actor_ids]
+
+    def end(self, moment: Moment) -> None:
+        """No more cars come."""
+
+    def linger(self, moment: Moment) -> None:
+        """Those on the way drive on."""
+        self._drive(moment, source=False)
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's way over the junction and the other's."""
+        ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
+        return [ego, *(flow.path.way for flow in self.flows)]

@@ -1,0 +1,1 @@
+"""Suites that come with the package; their routes are files beside the code."""

@@ -1,0 +1,28 @@
+"""The suite ``smoke``: twelve short routes over three towns, every first scenario once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import UsageError
+from jaywalk.scenarios.route_xml import read_routes
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+NAME: Final = "jaywalk/smoke-v1"
+FOLDER: Final = Path(__file__).parent / "smoke"
+_VEHICLES: Final = 10
+
+
+def load(variant: str = "") -> Suite:
+    """The suite; it has no variants."""
+    if variant:
+        raise UsageError(f"The suite smoke has no variant '{variant}'; leave --variant out.")
+    return Suite(
+        name=NAME,
+        routes=tuple(
+            SuiteRoute(id=path.stem, route=route, vehicles=_VEHICLES)
+            for path in sorted(FOLDER.glob("*.xml"))
+            for route in read_routes(path).routes
+        ),
+    )

@@ -1,0 +1,109 @@
+"""Where background traffic may be: free spawn points, near a route if wanted, and closed lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from jaywalk.scenarios.lane_network import LaneNetwork
+
+FloatArray = NDArray[np.float64]
+Circle = tuple[float, float, float]  # x, y, radius
+
+_SPAWN_GAP_M: Final = 9.0
+_SAME_M: Final = 1.2
+_SAME_LEVEL_M: Final = 3.0
+_SAME_COSINE: Final = 0.85
+_TOUCHES: Final = 3  # points in common that are more than an end in common
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """Where cars are wanted and where not. Frame: CARLA's left-handed metres."""
+
+    clear: tuple[Circle, ...] = ()  # no cars in these
+    near_m: FloatArray | None = None  # (n, 2) points; places near them come first
+    reach_m: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A spawn point with its number on the map, which names the car's random streams."""
+
+    number: int
+    pose: Any
+
+
+def free_places(
+    poses: list[Any], random: np.random.Generator, wishes: Wishes, network: LaneNetwork,
+    closed: frozenset[int],
+) -> Iterator[Place]:  # fmt: skip
+    """Spawn points in random order, the wanted ones first, none near another or where not wanted.
+
+    The order is drawn over all points, so what is kept clear shifts nobody else.
+    """
+    spots = np.array([(pose.location.x, pose.location.y) for pose in poses]).reshape(-1, 2)
+    order = random.permutation(len(poses))
+    if wishes.near_m is not None and len(wishes.near_m) and len(poses):
+        gap_m = cKDTree(wishes.near_m).query(spots)[0]
+        order = order[np.argsort(gap_m[order] > wishes.reach_m, kind="stable")]
+    kept = np.zeros((0, 2))
+    for number in order.tolist():
+        spot = spots[number]
+        if any(np.hypot(spot[0] - x, spot[1] - y) < radius for x, y, radius in wishes.clear):
+            continue
+        if len(kept) and np.hypot(*(kept - spot).T).min() <= _SPAWN_GAP_M:
+            continue
+        if closed and segment_at(network, poses[number]) in closed:
+            continue
+        kept = np.concatenate([kept, spot[None]])
+        yield Place(number=number, pose=poses[number])
+
+
+def segment_at(network: LaneNetwork, pose: Any) -> int:
+    """The lane a car stands on: the nearest point whose direction agrees."""
+    yaw = np.deg2rad(pose.rotation.yaw)
+    points = network.points
+    gap = np.hypot(points[:, 0] - pose.location.x, points[:, 1] - pose.location.y)
+    gap = gap + np.abs(points[:, 2] - pose.location.z) + 5.0 * (1.0 - np.cos(points[:, 3] - yaw))
+    best = int(np.argmin(gap))
+    return int(np.searchsorted(network.starts, best, side="right") - 1)
+
+
+def closed_segments(network: LaneNetwork, ways: Iterable[FloatArray]) -> frozenset[int]:
+    """Lanes that run along some ways, and those that lead nowhere else.
+
+    Args:
+        network: The lanes.
+        ways: Arrays (n, 4): x, y, z, yaw in radians.
+    """
+    rows = [way for way in ways if len(way)]
+    if not rows:
+        return frozenset()
+    points = np.concatenate(rows)
+    gap_m, nearest = cKDTree(points[:, :2]).query(network.points[:, :2])
+    other = points[nearest]
+    same = gap_m < _SAME_M
+    same &= np.abs(network.points[:, 2] - other[:, 2]) < _SAME_LEVEL_M
+    same &= np.cos(network.points[:, 3] - other[:, 3]) > _SAME_COSINE
+    touched = np.add.reduceat(same, network.starts[:-1])
+    sizes = np.diff(network.starts)
+    closed = set(np.flatnonzero(touched >= np.minimum(_TOUCHES, sizes)).tolist())
+    return _with_approaches(network, closed)
+
+
+def _with_approaches(network: LaneNetwork, closed: set[int]) -> frozenset[int]:
+    """Add lanes from which one can only go on to closed ones."""
+    changed = True
+    while changed:
+        changed = False
+        for segment, group in enumerate(network.successors):
+            if segment not in closed and group and all(after in closed for after in group):
+                closed.add(segment)
+                changed = True
+    return frozenset(closed)
