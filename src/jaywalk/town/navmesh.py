@@ -31,8 +31,8 @@ _MAX_POLYGONS = 0x7FFE  # neighbours are numbered from 1 and the top bit marks a
 _SMALLEST_CELLS = 12  # a smaller island only traps the people who are put there
 _NO_LINK = 0xFFFFFFFF
 _TREE_STEPS_PER_M = 20.0  # 16 bits reach 3.2 km
-_REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
-_ROADWAY = frozenset({"driving", "bidirectional", "parking", "stop", "biking", "entry", "exit",
+REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
+ROADWAY = frozenset({"driving", "bidirectional", "parking", "stop", "biking", "entry", "exit",
                       "onRamp", "offRamp", "restricted", "rail", "tram"})  # fmt: skip
 
 _POLYGON = np.dtype(
@@ -107,7 +107,7 @@ def build_navmesh(
     sidewalks = [strip for strip in strips if strip.kind == "sidewalk"]
     if not sidewalks:
         return b""
-    roadway = [strip for strip in strips if strip.kind in _ROADWAY]
+    roadway = [strip for strip in strips if strip.kind in ROADWAY]
     while True:
         cells = _walkable_cells(sidewalks, roadway, crosswalks, cell_m)
         patterns = _pair_cells(cells.areas)
@@ -153,7 +153,7 @@ def _add_crosswalk(
 ) -> None:
     """Mark a crosswalk, lengthened off the roadway until it touches the sidewalks."""
     x0, y0, cell = grid
-    long = _lengthened(polygon[:, :2], _REACH_M)
+    long = lengthened(polygon[:, :2], REACH_M)
     corners = np.concatenate([polygon[:, :2], long])
     low = np.maximum(((corners.min(axis=0) - (x0, y0)) / cell).astype(int) - 1, 0)
     high = ((corners.max(axis=0) - (x0, y0)) / cell).astype(int) + 2
@@ -171,7 +171,7 @@ def _add_crosswalk(
     heights[window][new] = polygon[:, 2].mean()
 
 
-def _lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
+def lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
     """The polygon's box along its main axis, longer by ``by_m`` at both ends.
 
     The main axis is the direction people walk in: across the road.

@@ -1,0 +1,190 @@
+"""People on foot on the client side: seeded, on the tick, the same on every server.
+
+Call :meth:`Crowd.step` once before each ``world.tick()``. It reads the last snapshot, decides for
+everybody at once and sends one batch with the controls that changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.crowd_kernels import advance
+from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
+from jaywalk.scenarios.crowd_places import near_route
+from jaywalk.scenarios.crowd_plans import Land, Mind, plan
+from jaywalk.scenarios.crowd_spawn import Candidate, cast, spawn_people
+from jaywalk.scenarios.crowd_state import (
+    NOTHING,
+    RELEASED,
+    CrowdSettings,
+    People,
+    Person,
+    make_people,
+)
+from jaywalk.scenarios.crowd_view import CrowdView
+from jaywalk.town.routes import DenseRoute
+
+_PLANS_A_TICK: Final = 2  # who comes later thinks a tick later, so no tick takes long
+_CALM: Final = CrowdSettings()
+_WANDER_M: Final = 10.0  # people may leave the band of the route by this much
+
+
+@dataclass(slots=True)
+class Crowd:
+    """Ambient people.
+
+    Example:
+        >>> crowd = Crowd(client, world, seed=1)  # doctest: +SKIP
+        >>> crowd.spawn(30, route)  # doctest: +SKIP
+        >>> while driving:  # doctest: +SKIP
+        ...     crowd.step()
+        ...     world.tick()
+
+    Attributes:
+        ids: Actor ids in the order of the people's numbers.
+        people: Who they are, in the same order.
+    """
+
+    client: Any
+    world: Any
+    seed: int
+    delta_s: float = 0.05
+    network: WalkNetwork | None = None
+    settings: CrowdSettings = _CALM
+    ids: list[int] = field(default_factory=list, init=False)
+    people: list[Person] = field(default_factory=list, init=False)
+    _rows: People = field(default_factory=lambda: make_people(0), init=False)
+    _minds: list[Mind] = field(default_factory=list, init=False)
+    _land: Land | None = field(default=None, init=False)
+    _view: CrowdView | None = field(default=None, init=False)
+
+    def spawn(
+        self,
+        count: int,
+        route: DenseRoute | None = None,
+        keep_clear_m: Sequence[tuple[float, float, float]] = (),
+    ) -> list[int]:
+        """Put exactly ``count`` people on sidewalks along the route; returns their ids.
+
+        Args:
+            count: How many.
+            route: People live in a band along it; None: in the whole town.
+            keep_clear_m: Circles (x, y, radius) without people, for instance round the ego.
+
+        Raises:
+            DataError: Not everybody found a place; nobody is left behind.
+        """
+        network = self._town()
+        crowd = [cast(self.seed, number, self.settings) for number in range(count)]
+        spawned = spawn_people(
+            self.client, self.world, network, crowd, route, keep_clear_m, self.settings.band_m
+        )
+        self.people = [one.person for one in spawned]
+        self.ids = [one.person.actor_id for one in spawned]
+        self._land = _land(network, route, self.settings.band_m + _WANDER_M)
+        self._settle(network, [one.candidate for one in spawned])
+        return list(self.ids)
+
+    def _town(self) -> WalkNetwork:
+        if self.network is None:
+            self.network = walk_network_of(self.world)
+        return self.network
+
+    def _settle(self, network: WalkNetwork, cast_as: list[Candidate]) -> None:
+        """Fill the rows from who was drawn and where they stand."""
+        self._rows = rows = make_people(len(self.ids))
+        self._minds = []
+        self._view = CrowdView(self.world, self.ids)
+        actors = {actor.id: actor for actor in self.world.get_actors(self.ids)}
+        if len(actors) != len(self.ids):
+            raise DataError(f"{len(self.ids) - len(actors)} people vanished while spawning.")
+        for row, one in enumerate(cast_as):
+            rows.half_height[row] = actors[self.ids[row]].bounding_box.extent.z
+            rows.x[row], rows.y[row] = one.x_m, one.y_m
+            rows.z[row] = one.z_m + rows.half_height[row]
+            rows.heading[row] = rows.sent_heading[row] = one.yaw_rad
+            rows.speed[row], rows.margin[row] = one.speed_mps, one.margin_s
+            rows.patience[row], rows.obeys[row] = one.patience_s, one.obeys
+            rows.timer[row] = one.rest_s
+            self._minds.append(
+                Mind(
+                    random=stream(self.seed, "crowd", "plans", row),
+                    intended=one.intended,
+                    component=int(network.places.component[one.place]),
+                    keep_m=one.keep_m,
+                    eager=one.eager,
+                )
+            )
+
+    def step(self, snapshot: Any = None) -> None:
+        """Decide for this tick and send what changed; call before ``world.tick()``."""
+        if self._view is None or self._land is None or not self.ids:
+            return
+        rows = self._rows
+        seen = self._view.look(snapshot or self.world.get_snapshot(), rows, self.delta_s)
+        network = self._land.network
+        advance(rows, seen, network.crossings, network.grid, network.ground, self.delta_s)
+        if rows.need.any():
+            for row in np.flatnonzero(rows.need)[:_PLANS_A_TICK]:
+                plan(rows, int(row), self._minds[int(row)], self._land, self.settings)
+        if rows.changed.any():
+            self._send()
+
+    def _send(self) -> None:
+        rows = self._rows
+        chosen = np.flatnonzero(rows.changed)
+        heading, pace = rows.heading[chosen], rows.pace[chosen]
+        rows.sent_heading[chosen], rows.sent_pace[chosen] = heading, pace
+        command, control, vector = (
+            carla.command.ApplyWalkerControl, carla.WalkerControl, carla.Vector3D,
+        )  # fmt: skip
+        ways = zip(
+            chosen.tolist(), np.cos(heading).tolist(), np.sin(heading).tolist(), pace.tolist(),
+            strict=True,
+        )  # fmt: skip
+        self.client.apply_batch(
+            [command(self.ids[row], control(vector(x, y, 0.0), v, False)) for row, x, y, v in ways]
+        )
+
+    def release(self, actor_id: int) -> None:
+        """Stop leading a person: somebody else does from now on. Others still avoid them."""
+        row = self.ids.index(actor_id)
+        self._rows.state[row], self._rows.pace[row] = RELEASED, 0.0
+        self._rows.need[row] = NOTHING
+
+    def state_of(self, actor_id: int) -> int:
+        """What a person does now, as numbered in ``crowd_state``."""
+        return int(self._rows.state[self.ids.index(actor_id)])
+
+    def crossings_made(self, actor_id: int) -> int:
+        """How often a person crossed a road so far."""
+        return self._minds[self.ids.index(actor_id)].crossed
+
+    def destroy(self) -> None:
+        """Remove the people."""
+        self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
+        self.ids, self.people, self._minds = [], [], []
+        self._rows, self._view = make_people(0), None
+
+
+def _land(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> Land:
+    places, crossings = network.places, network.crossings
+    if route is None:
+        return Land(
+            network=network,
+            places=np.ones(len(places.x), np.bool_),
+            crossings=np.ones(len(crossings.a), np.bool_),
+        )
+    middle = 0.5 * (crossings.a + crossings.b)
+    return Land(
+        network=network,
+        places=near_route(np.column_stack([places.x, places.y]), route, band_m),
+        crossings=near_route(middle, route, band_m),
+    )

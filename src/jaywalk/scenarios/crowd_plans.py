@@ -1,0 +1,212 @@
+"""What a person does next: where to, over which crossing, or stand a while.
+
+Every draw comes from the person's own stream, so nobody's choices depend on who else is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.scenarios.crowd_network import WalkNetwork
+from jaywalk.scenarios.crowd_state import (
+    ARRIVED,
+    ATTEMPTING,
+    CROSSING,
+    GAVE_UP,
+    NOT_CROSSING,
+    NOTHING,
+    PATH_POINTS,
+    PATH_STEP_M,
+    STANDING,
+    STUCK,
+    WALKING,
+    CrowdSettings,
+    People,
+)
+from jaywalk.town.walk_search import find_way
+
+FloatArray = NDArray[np.float64]
+
+_NEAREST_M: Final = 12.0
+_FARTHEST_M: Final = 60.0
+_CROSSING_M: Final = 45.0  # how far somebody walks to cross
+_FEW: Final = 4  # the nearest crossings one chooses from
+_TRIES: Final = 3
+_STEP_OUT_M: Final = 1.1  # beyond the kerb, by somebody who then turns back
+_KERB_M: Final = 0.7  # from where one waits to the kerb
+_ASIDE_M: Final = 0.5  # the way back of who turns back, beside the way out
+_SPREAD_M: Final = 1.1  # people use the whole width of a crosswalk
+
+
+@dataclass(slots=True)
+class Mind:
+    """What one person keeps between plans."""
+
+    random: np.random.Generator
+    intended: str
+    component: int  # piece of sidewalk the person is on
+    keep_m: float  # distance kept from the edges of the sidewalk
+    eager: float  # chance of crossing next
+    crossing: int = -1  # row of the crossing under way
+    crossed: int = 0  # crossings made
+    attempts: int = 0  # crossings begun or waited for, and given up
+    way_yaw: float = field(default=np.nan)  # direction of the last walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Land:
+    """The part of a town where the people of an episode live."""
+
+    network: WalkNetwork
+    places: NDArray[np.bool_]  # which places of the network
+    crossings: NDArray[np.bool_]  # which crossings
+
+
+def plan(people: People, row: int, mind: Mind, land: Land, settings: CrowdSettings) -> None:
+    """Give a person something new to do."""
+    why = int(people.need[row])
+    people.need[row] = NOTHING
+    here = (float(people.x[row]), float(people.y[row]))
+    if why == STUCK and people.state[row] == CROSSING:
+        _go_straight_on(people, row, mind, land, here)
+        return
+    if why == ARRIVED and mind.crossing >= 0:
+        _finish_crossing(mind, land, here)
+    if why == GAVE_UP:
+        mind.attempts += 1
+    mind.crossing = -1
+    if why == ARRIVED and mind.random.random() < settings.pause:
+        _stand(people, row, float(mind.random.uniform(*settings.pause_s)))
+        return
+    crosses = mind.intended != NOT_CROSSING and mind.random.random() < mind.eager
+    crosses = crosses and why not in (GAVE_UP, STUCK)
+    if crosses and _plan_crossing(people, row, mind, land, settings, here):
+        return
+    back = why in (STUCK, GAVE_UP) or mind.random.random() < 0.12
+    if not _plan_walk(people, row, mind, land, here, back):
+        _stand(people, row, float(mind.random.uniform(2.0, 6.0)))
+
+
+def _stand(people: People, row: int, seconds: float) -> None:
+    people.state[row], people.timer[row] = STANDING, seconds
+    people.cross_from[row], people.cross_ref[row] = np.inf, -1
+
+
+def _finish_crossing(mind: Mind, land: Land, here: tuple[float, float]) -> None:
+    """Which side is one on after a crossing or an attempt."""
+    crossings, row = land.network.crossings, mind.crossing
+    to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
+    to_b = np.hypot(crossings.b[row, 0] - here[0], crossings.b[row, 1] - here[1])
+    if to_b < to_a:
+        mind.component = int(crossings.component_b[row])
+        mind.crossed += 1
+    else:
+        mind.attempts += 1
+
+
+def _plan_walk(
+    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float], back: bool
+) -> bool:
+    """Walk to some place on this side, ahead if possible (or back, when asked to)."""
+    places = land.network.places
+    dx, dy = places.x - here[0], places.y - here[1]
+    away = np.hypot(dx, dy)
+    fits = land.places & (places.component == mind.component)
+    fits &= (away > _NEAREST_M) & (away < _FARTHEST_M)
+    found = np.flatnonzero(fits)
+    for _ in range(_TRIES):
+        draws = mind.random.random(4)
+        if not len(found):
+            return False
+        some = found[(draws[:3] * len(found)).astype(int)]
+        if np.isnan(mind.way_yaw):
+            goal = some[0]
+        else:
+            ahead = (dx[some] * np.cos(mind.way_yaw) + dy[some] * np.sin(mind.way_yaw)) / away[some]
+            goal = some[int(np.argmin(ahead) if back else np.argmax(ahead))]
+        aim = (float(places.x[goal]), float(places.y[goal]))
+        way = find_way(land.network.grid, here, aim, mind.keep_m)
+        if len(way) > 3:
+            _write(people, row, way[: int(PATH_POINTS * PATH_STEP_M / land.network.grid.cell_m)])
+            people.cross_from[row], people.cross_ref[row] = np.inf, -1
+            people.state[row] = WALKING
+            tail = way[-1] - way[max(-len(way), -20)]
+            mind.way_yaw = float(np.arctan2(tail[1], tail[0]))
+            return True
+    return False
+
+
+def _plan_crossing(
+    people: People, row: int, mind: Mind, land: Land, settings: CrowdSettings,
+    here: tuple[float, float],
+) -> bool:  # fmt: skip
+    """Walk to a crossing and over it, or a step onto the road and back."""
+    crossings = land.network.crossings
+    anywhere = mind.random.random() < settings.jaywalking
+    spread, draw, steps_out = mind.random.random(3)
+    away = np.hypot(crossings.a[:, 0] - here[0], crossings.a[:, 1] - here[1])
+    fits = land.crossings & (crossings.component_a == mind.component) & (away < _CROSSING_M)
+    painted = crossings.crosswalk >= 0
+    found = np.flatnonzero(fits & (painted != anywhere))
+    if not len(found):
+        found = np.flatnonzero(fits)
+    if not len(found):
+        return False
+    found = found[np.argsort(away[found], kind="stable")][:_FEW]
+    chosen = int(found[int(draw * len(found))])
+    a, b = crossings.a[chosen], crossings.b[chosen]
+    ahead = (b - a) / np.hypot(*(b - a))
+    if painted[chosen]:
+        shift = (2.0 * spread - 1.0) * _SPREAD_M * np.array([-ahead[1], ahead[0]])
+        a, b = a + shift, b + shift
+    way = find_way(land.network.grid, here, (float(a[0]), float(a[1])), mind.keep_m)
+    if not len(way):
+        return False
+    over = _attempt(way[-1], ahead, steps_out) if mind.intended == ATTEMPTING else [b]
+    line = np.concatenate([way, np.array(over)])
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    total = float(steps.sum())
+    if total > (PATH_POINTS - 2) * PATH_STEP_M:
+        return False
+    scale = _write(people, row, line)
+    people.cross_from[row] = scale * float(steps[: len(way) - 1].sum())
+    people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
+    people.cross_ref[row] = mind.crossing = chosen
+    people.state[row] = WALKING
+    mind.way_yaw = float(np.arctan2(ahead[1], ahead[0]))
+    return True
+
+
+def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArray]:
+    """Out onto the road by a step (half of them: only to the kerb) and back."""
+    out_m = _KERB_M + (_STEP_OUT_M if draw < 0.5 else -0.2)
+    side = _ASIDE_M * np.array([-ahead[1], ahead[0]])
+    return [start + out_m * ahead, start + out_m * ahead + side, start + side - 0.2 * ahead]
+
+
+def _go_straight_on(
+    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float]
+) -> None:
+    """On the road with something in the way: leave it by the nearer side."""
+    crossings, ref = land.network.crossings, mind.crossing
+    ends = np.array([crossings.a[ref], crossings.b[ref]])
+    nearer = int(np.argmin(np.hypot(*(ends - here).T)))
+    _write(people, row, np.array([here, ends[nearer]]))
+    people.cross_from[row] = 0.0
+    people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
+
+
+def _write(people: People, row: int, line: FloatArray) -> float:
+    """Put a line on a person's path at equal steps; returns path units per metre."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
+    at = np.linspace(0.0, along[-1], count)
+    for axis in range(2):
+        people.path[row, :count, axis] = np.interp(at, along, line[:, axis])
+    people.path_count[row], people.at[row], people.along[row] = count, 0, 0.0
+    people.blocked[row] = 0.0
+    return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)

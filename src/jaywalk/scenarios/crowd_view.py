@@ -1,0 +1,129 @@
+"""What a crowd sees of the world: itself every tick, cars and lights a few times a second."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.scenarios.crowd_state import RELEASED, People, Seen
+
+FloatArray = NDArray[np.float64]
+
+_RED: Final = 0
+_CARS_TICKS: Final = 4  # people look at cars every so many ticks
+_LIGHTS_TICKS: Final = 10
+_LOW_M: Final = 0.2  # props flatter than this are walked over
+
+
+class CrowdView:
+    """Reads snapshots into arrays with few calls."""
+
+    def __init__(self, world: Any, own_ids: list[int]) -> None:
+        self._world = world
+        self._own = own_ids
+        self._count = -1
+        self._tick = 0
+        self._lights = sorted(
+            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
+        )
+        self._red_s = np.full(len(self._lights), -1.0)
+        self._red_length_s = np.zeros(len(self._lights))
+        self._rescan()
+
+    def _rescan(self) -> None:
+        actors = self._world.get_actors()
+        vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
+        props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _LOW_M]
+        own = set(self._own)
+        self._vehicles = [actor.id for actor in vehicles]
+        self._strangers = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
+        boxes = [actor.bounding_box for actor in vehicles]
+        self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
+        self._vehicle = np.zeros((len(vehicles), 8))
+        if boxes:
+            self._vehicle[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
+        self._stranger = np.zeros((len(self._strangers), 4))
+        self._thing = np.array(
+            [_prop_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
+        ).reshape(-1, 6)
+
+    def look(self, snapshot: Any, people: People, delta_s: float) -> Seen:
+        """Update the people's places; cars, strangers and lights when it is their turn."""
+        self._read_people(snapshot, people)
+        if self._tick % _CARS_TICKS == 0:
+            self._look_around(snapshot)
+        if self._tick % _LIGHTS_TICKS == 0:
+            self._read_lights(_LIGHTS_TICKS * delta_s)
+        self._tick += 1
+        return Seen(self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s)
+
+    def _look_around(self, snapshot: Any) -> None:
+        if len(snapshot) != self._count or not self._read_others(snapshot):
+            self._count = len(snapshot)
+            self._rescan()
+            self._read_others(snapshot)
+
+    def _read_people(self, snapshot: Any, people: People) -> None:
+        find = snapshot.find
+        rows = []
+        for row, actor in enumerate(self._own):
+            state = find(actor)
+            if state is None:  # not yet in the world, or taken out of it
+                rows.append((people.x[row], people.y[row], people.z[row]))
+                if self._tick > 1:
+                    people.state[row] = RELEASED
+                continue
+            place = state.get_transform().location
+            rows.append((place.x, place.y, place.z))
+        if rows:
+            people.x[:], people.y[:], people.z[:] = np.array(rows).T
+
+    def _read_others(self, snapshot: Any) -> bool:
+        rows = []
+        for actor in self._vehicles:
+            state = snapshot.find(actor)
+            if state is None:
+                return False
+            pose, velocity = state.get_transform(), state.get_velocity()
+            place = pose.location
+            rows.append((place.x, place.y, math.radians(pose.rotation.yaw), velocity.x, velocity.y))
+        strangers = []
+        for actor in self._strangers:
+            state = snapshot.find(actor)
+            if state is None:
+                return False
+            place, velocity = state.get_transform().location, state.get_velocity()
+            strangers.append((place.x, place.y, velocity.x, velocity.y))
+        if strangers:
+            self._stranger[:] = strangers
+        if rows:
+            values = np.array(rows)
+            cos, sin = np.cos(values[:, 2]), np.sin(values[:, 2])
+            ahead, side = self._centre[:, 0], self._centre[:, 1]
+            box = self._vehicle
+            box[:, 0] = values[:, 0] + ahead * cos - side * sin
+            box[:, 1] = values[:, 1] + ahead * sin + side * cos
+            box[:, 2], box[:, 3], box[:, 6:8] = cos, sin, values[:, 3:5]
+        return True
+
+    def _read_lights(self, since_s: float) -> None:
+        red = np.array([int(light.state) == _RED for light in self._lights], np.bool_)
+        if not len(red):
+            return
+        ended = ~red & (self._red_s >= 0.0)
+        self._red_length_s[ended] = self._red_s[ended]
+        begun = red & (self._red_s < 0.0)
+        self._red_s = np.where(red, self._red_s + since_s, -1.0)
+        self._red_s[begun] = 0.0 if self._tick else 3.0
+
+
+def _prop_box(prop: Any) -> tuple[float, ...]:
+    pose, box = prop.get_transform(), prop.bounding_box
+    yaw = math.radians(pose.rotation.yaw)
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    x = pose.location.x + box.location.x * cos - box.location.y * sin
+    y = pose.location.y + box.location.x * sin + box.location.y * cos
+    return x, y, cos, sin, box.extent.x, box.extent.y
