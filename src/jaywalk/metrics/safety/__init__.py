@@ -1,0 +1,1 @@
+"""Safety of one recorded drive: hits, near misses, needless braking, comfort, progress."""

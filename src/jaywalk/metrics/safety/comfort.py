@@ -1,0 +1,102 @@
+"""Comfort: accelerations, jerks and turning of the ego against what passengers bear.
+
+Signals are derivatives of the recorded velocity and heading by a Savitzky-Golay filter (0.35 s,
+second order), not the server's accelerations, which are one-tick differences with spikes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.signal import savgol_filter
+
+from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Floats, Tracks
+
+WINDOW_S = 0.35
+_ORDER = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComfortBounds:
+    """What human drivers stay within; the bounds of nuPlan, which Bench2Drive uses, too."""
+
+    braking_mps2: float = 4.05
+    speeding_up_mps2: float = 2.40
+    lateral_mps2: float = 4.89
+    jerk_mps3: float = 8.37
+    longitudinal_jerk_mps3: float = 4.13
+    yaw_rate_rps: float = 0.95
+    yaw_acceleration_rps2: float = 1.93
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comfort:
+    """Extremes, and the share of time out of each bound; nan for an episode too short to tell."""
+
+    max_braking_mps2: float
+    max_speeding_up_mps2: float
+    max_lateral_mps2: float
+    max_jerk_mps3: float
+    rms_jerk_mps3: float
+    out_braking: float
+    out_speeding_up: float
+    out_lateral: float
+    out_jerk: float
+    out_longitudinal_jerk: float
+    out_yaw_rate: float
+    out_yaw_acceleration: float
+    out_any: float
+
+
+def measure_comfort(tracks: Tracks, bounds: ComfortBounds | None = None) -> Comfort:
+    """Measure one episode."""
+    bounds = bounds or ComfortBounds()
+    here = tracks.present[tracks.ego]
+    time_s, pose = tracks.time_s[here], tracks.ego_pose[here]
+    step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else math.nan
+    window = max(2 * round(WINDOW_S / step_s / 2.0) + 1, 5) if step_s > 0.0 else 5
+    if not step_s > 0.0 or (time_s[-1] - time_s[0]) / step_s < window:
+        return Comfort(**{field.name: math.nan for field in fields(Comfort)})
+    grid_s = np.arange(time_s[0], time_s[-1] + 1e-9, step_s)
+
+    def on_grid(values: Floats) -> Floats:
+        return np.interp(grid_s, time_s, values)
+
+    def rate(values: Floats) -> Floats:
+        return np.asarray(savgol_filter(values, window, _ORDER, deriv=1, delta=step_s))
+
+    yaw = on_grid(np.unwrap(np.arctan2(pose[:, SIN], pose[:, COS])))
+    ax, ay = rate(on_grid(pose[:, VX])), rate(on_grid(pose[:, VY]))
+    along = ax * np.cos(yaw) + ay * np.sin(yaw)
+    across = -ax * np.sin(yaw) + ay * np.cos(yaw)
+    jerk_along, jerk_across = rate(along), rate(across)
+    jerk = np.hypot(jerk_along, jerk_across)
+    yaw_rate = rate(yaw)
+    return _compare(along, across, jerk, jerk_along, yaw_rate, rate(yaw_rate), bounds)
+
+
+def _compare(
+    along: Floats, across: Floats, jerk: Floats, jerk_along: Floats, yaw_rate: Floats,
+    yaw_acceleration: Floats, bounds: ComfortBounds,
+) -> Comfort:  # fmt: skip
+    out = {
+        "out_braking": along < -bounds.braking_mps2,
+        "out_speeding_up": along > bounds.speeding_up_mps2,
+        "out_lateral": np.abs(across) > bounds.lateral_mps2,
+        "out_jerk": jerk > bounds.jerk_mps3,
+        "out_longitudinal_jerk": np.abs(jerk_along) > bounds.longitudinal_jerk_mps3,
+        "out_yaw_rate": np.abs(yaw_rate) > bounds.yaw_rate_rps,
+        "out_yaw_acceleration": np.abs(yaw_acceleration) > bounds.yaw_acceleration_rps2,
+    }
+    any_out = np.logical_or.reduce(list(out.values()))
+    return Comfort(
+        max_braking_mps2=max(float(-along.min()), 0.0),
+        max_speeding_up_mps2=max(float(along.max()), 0.0),
+        max_lateral_mps2=float(np.abs(across).max()),
+        max_jerk_mps3=float(jerk.max()),
+        rms_jerk_mps3=float(np.sqrt(np.mean(jerk**2))),
+        out_any=float(np.mean(any_out)),
+        **{name: float(np.mean(mask)) for name, mask in out.items()},
+    )

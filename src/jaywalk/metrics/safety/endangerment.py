@@ -1,0 +1,118 @@
+"""Who was endangered: crossing too closely behind, cutting in, or forcing others to brake hard.
+
+Following never counts, nor do people who step out behind the ego. Somebody the ego hit is not also
+endangered by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from jaywalk.metrics.safety.encounters import Encounter, EncounterRules, find_encounters
+from jaywalk.metrics.safety.imposed_braking import (
+    ImposedBraking,
+    ImposedBrakingRules,
+    find_imposed_braking,
+)
+from jaywalk.metrics.safety.tracks import Tracks
+
+CROSSED_BEHIND, CUT_IN, FORCED_TO_BRAKE = "crossed behind", "cut in", "forced to brake"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndangermentRules:
+    """Limits; reasons are in docs/safety.md.
+
+    Attributes:
+        pet_s: Smaller post-encroachment times endanger.
+        merge_s: Dangers to the same body less than this apart are one.
+        meeting: Which meetings count.
+        braking: Which braking is imposed.
+    """
+
+    pet_s: float = 1.0
+    merge_s: float = 5.0
+    meeting: EncounterRules = field(default_factory=EncounterRules)
+    braking: ImposedBrakingRules = field(default_factory=ImposedBrakingRules)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endangerment:
+    """One danger to one body. ``value`` is the PET in s, or the braking in m/s2."""
+
+    other: int
+    how: str
+    value: float
+    tick_at: int
+    tick: int
+    time_s: float
+    x_m: float
+    y_m: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dangers:
+    """Everything found: what counts, and all meetings for the figures."""
+
+    counted: tuple[Endangerment, ...]
+    encounters: tuple[Encounter, ...]
+
+    @property
+    def min_pet_s(self) -> float:
+        """Smallest PET of any meeting that the ego had a part in; nan without one."""
+        return min((met.pet_s for met in self.encounters), default=math.nan)
+
+
+def find_dangers(
+    tracks: Tracks, hit: Collection[int] = (), rules: EndangermentRules | None = None
+) -> Dangers:
+    """Dangers in order of time.
+
+    Args:
+        tracks: The episode.
+        hit: Numbers of the actors the ego collided with; they are not counted again.
+        rules: Limits.
+    """
+    rules = rules or EndangermentRules()
+    meeting = replace(rules.meeting, limit_s=rules.pet_s)
+    encounters = find_encounters(tracks, meeting)
+    found = [_from_encounter(tracks, met) for met in encounters if met.pet_s < rules.pet_s]
+    found += [_from_braking(tracks, one) for one in find_imposed_braking(tracks, rules.braking)]
+    spared = [one for one in found if int(tracks.number[one.other]) not in hit]
+    return Dangers(counted=tuple(_merge(spared, rules.merge_s)), encounters=tuple(encounters))
+
+
+def _from_encounter(tracks: Tracks, met: Encounter) -> Endangerment:
+    name, speed = tracks.name(met.other), tracks.speed_mps(tracks.ego)[met.tick_at]
+    if met.ego_first:
+        text = f"Cut in on {name}, which reached the same ground {met.pet_s:.2f} s later"
+    else:
+        text = f"Crossed {met.pet_s:.2f} s behind {name} at {speed:.1f} m/s"
+    return Endangerment(
+        other=met.other, how=CUT_IN if met.ego_first else CROSSED_BEHIND, value=met.pet_s,
+        tick_at=met.tick_at, tick=int(tracks.tick[met.tick_at]),
+        time_s=float(tracks.time_s[met.tick_at]), x_m=met.x_m, y_m=met.y_m, message=text,
+    )  # fmt: skip
+
+
+def _from_braking(tracks: Tracks, one: ImposedBraking) -> Endangerment:
+    return Endangerment(
+        other=one.other, how=FORCED_TO_BRAKE, value=one.braking_mps2, tick_at=one.tick_at,
+        tick=int(tracks.tick[one.tick_at]), time_s=float(tracks.time_s[one.tick_at]),
+        x_m=one.x_m, y_m=one.y_m,
+        message=f"Made {tracks.name(one.other)} brake with {one.braking_mps2:.1f} m/s2",
+    )  # fmt: skip
+
+
+def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:
+    """One per body and moment; the first is kept."""
+    kept: list[Endangerment] = []
+    latest: dict[int, float] = {}
+    for one in sorted(found, key=lambda one: (one.time_s, one.other, one.how)):
+        if one.time_s - latest.get(one.other, -math.inf) >= merge_s:
+            kept.append(one)
+        latest[one.other] = one.time_s
+    return kept

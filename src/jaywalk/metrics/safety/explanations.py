@@ -1,0 +1,226 @@
+"""What, other than a person, explains a braking of the ego: lights, signs, vehicles, obstacles.
+
+Also the end of the route, a bend and a speed limit: nobody can say that a person was the cause
+where the ego had to slow down anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import polars as pl
+
+from jaywalk.metrics.safety.braking import BrakingEvent
+from jaywalk.metrics.safety.stop_lines import (
+    RED,
+    YELLOW,
+    StopLine,
+    light_lines,
+    light_states,
+    sign_lines,
+)
+from jaywalk.metrics.safety.tracks import COS, HX, HY, SIN, VX, VY, Floats, Ints, Tracks, X, Y
+from jaywalk.metrics.safety.way import Way, ego_way, front_m
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanationRules:
+    """How near something must be to explain braking.
+
+    Attributes:
+        gentle_mps2: Something within the way needed to stop this gently explains braking.
+        spare_m: Added to that way.
+        follow_s: A vehicle ahead nearer than this explains braking ...
+        closing_s: ... and so does one that the ego would reach within this time.
+        lateral_mps2: A bend that would take more than this at the present speed explains it.
+    """
+
+    gentle_mps2: float = 2.0
+    spare_m: float = 5.0
+    follow_s: float = 2.0
+    closing_s: float = 5.0
+    lateral_mps2: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """An episode as braking is judged in it."""
+
+    tracks: Tracks
+    way: Way
+    front_m: Floats
+    lights: tuple[StopLine, ...]
+    signs: tuple[StopLine, ...]
+    states: dict[int, Ints]
+    limit_mps: Floats
+    red_ahead: np.ndarray
+    goal_m: float
+
+    @classmethod
+    def of(cls, record: Record, tracks: Tracks) -> Self:
+        """Read what is needed."""
+        way = ego_way(record, tracks)
+        limit_mps, red_ahead = _limits(record, tracks)
+        return cls(
+            tracks=tracks,
+            way=way,
+            front_m=front_m(tracks, way),
+            lights=tuple(light_lines(record)),
+            signs=tuple(sign_lines(record)),
+            states=light_states(record, tracks),
+            limit_mps=limit_mps,
+            red_ahead=red_ahead,
+            goal_m=_goal_m(record, way),
+        )
+
+
+def explain(
+    situation: Situation, event: BrakingEvent, rules: ExplanationRules, half_m: float, look_s: float
+) -> str:
+    """The first explanation found, in words; empty if there is none."""
+    stop_m = event.speed_mps**2 / (2.0 * rules.gentle_mps2) + rules.spare_m
+    if _red_light(situation, event, stop_m):
+        return "red light"
+    if any(0.0 <= gap <= stop_m for gap in _line_gaps(situation, event, situation.signs, stop_m)):
+        return "stop sign"
+    found = _in_the_way(situation, event, rules, half_m, look_s)
+    if found:
+        return found
+    at = event.start
+    front = float(situation.front_m[at])
+    if situation.goal_m - front <= stop_m:
+        return "end of the route"
+    if event.speed_mps**2 * situation.way.bend_per_m(front, front + stop_m) > rules.lateral_mps2:
+        return "bend"
+    soon = situation.tracks.time_s <= situation.tracks.time_s[at] + look_s
+    limits = situation.limit_mps[at:][soon[at:]]
+    if np.nanmin(limits, initial=math.inf) < event.speed_mps - 0.5:
+        return "speed limit"
+    return ""
+
+
+def _red_light(situation: Situation, event: BrakingEvent, stop_m: float) -> bool:
+    if situation.red_ahead[event.start : event.end + 1].any():
+        return True
+    stopping = [
+        line
+        for line in situation.lights
+        if line.actor in situation.states
+        and situation.states[line.actor][event.start] in (RED, YELLOW)
+    ]
+    return any(-1.0 <= gap <= stop_m for gap in _line_gaps(situation, event, stopping, stop_m))
+
+
+def _line_gaps(
+    situation: Situation,
+    event: BrakingEvent,
+    lines: tuple[StopLine, ...] | list[StopLine],
+    stop_m: float,
+) -> list[float]:
+    """Distances from the front to lines that cross the way along its direction."""
+    front = float(situation.front_m[event.start])
+    pose = situation.tracks.ego_pose[event.start]
+    near = [
+        line for line in lines if math.hypot(line.x_m - pose[X], line.y_m - pose[Y]) < stop_m + 10.0
+    ]
+    if not near:
+        return []
+    middles = np.array([[line.x_m, line.y_m] for line in near])
+    seen = situation.way.see(middles, front, front + stop_m)
+    gaps = []
+    for k, line in enumerate(near):
+        ux, uy = _direction_at(situation.way, float(seen.along_m[k]))
+        along = ux * line.cos + uy * line.sin > 0.5
+        if along and abs(seen.lateral_m[k]) <= line.half_width_m and not seen.beyond[k]:
+            gaps.append(float(seen.along_m[k]) - front)
+    return gaps
+
+
+def _direction_at(way: Way, along_m: float) -> tuple[float, float]:
+    k = int(np.clip(np.searchsorted(way.path.arc_m, along_m), 1, len(way.path.arc_m) - 1))
+    dx, dy = way.path.points_m[k] - way.path.points_m[k - 1]
+    length = math.hypot(dx, dy)
+    return dx / length, dy / length
+
+
+def _in_the_way(
+    situation: Situation,
+    event: BrakingEvent,
+    rules: ExplanationRules,
+    half_m: float,
+    look_s: float,
+) -> str:
+    """A vehicle or obstacle in the corridor, near or approached, now or within the look-ahead."""
+    tracks, at = situation.tracks, event.start
+    front, speed = float(situation.front_m[at]), event.speed_mps
+    far_m = max(speed * rules.closing_s, speed * rules.follow_s) + rules.spare_m
+    ticks = np.flatnonzero(
+        (tracks.time_s >= tracks.time_s[at]) & (tracks.time_s <= tracks.time_s[at] + look_s)
+    )[::4]
+    for other in tracks.others:
+        if tracks.kind[other] == "walker" or not tracks.present[other, at]:
+            continue
+        away = tracks.pose[other, at, :2] - tracks.ego_pose[at, :2]
+        if np.hypot(*away) > far_m + look_s * tracks.speed_mps(other)[at] + 10.0:
+            continue
+        corners, when = _outline(tracks, other, ticks)
+        seen = situation.way.see(corners, front, front + far_m)
+        ahead_m = seen.along_m - front
+        inside = (np.abs(seen.lateral_m) <= half_m) & ~seen.beyond & (ahead_m > 0.0)
+        ahead_m = seen.along_m - situation.front_m[when]
+        inside &= ahead_m > 0.0
+        if not inside.any():
+            continue
+        ux, uy = _direction_at(situation.way, float(seen.along_m[inside][0]))
+        pose = tracks.pose[other, at]
+        closing = speed - (pose[VX] * ux + pose[VY] * uy)
+        gap_m = float((seen.along_m - front)[inside].min())
+        if gap_m <= speed * rules.follow_s + rules.spare_m or (
+            closing > 0.0 and gap_m / closing <= rules.closing_s
+        ):
+            return "obstacle" if tracks.kind[other] == "prop" else "vehicle"
+    return ""
+
+
+def _outline(tracks: Tracks, other: int, ticks: Ints) -> tuple[Floats, Ints]:
+    """Corners, middles of the sides and centre at some ticks, and the tick of each."""
+    pose = tracks.pose[other, ticks]
+    half_x, half_y = tracks.shape[other, HX], tracks.shape[other, HY]
+    grid = np.array([[u, v] for u in (-1.0, 0.0, 1.0) for v in (-1.0, 0.0, 1.0)])
+    u, v = grid[:, 0] * half_x, grid[:, 1] * half_y
+    x = pose[:, X, None] + u * pose[:, COS, None] - v * pose[:, SIN, None]
+    y = pose[:, Y, None] + u * pose[:, SIN, None] + v * pose[:, COS, None]
+    return np.column_stack([x.ravel(), y.ravel()]), np.repeat(ticks, len(grid))
+
+
+def _limits(record: Record, tracks: Tracks) -> tuple[Floats, np.ndarray]:
+    """Speed limit at each tick (nan: unknown), and whether the server says: at a red light."""
+    ego = int(tracks.number[tracks.ego])
+    columns = (c.TICK, c.SPEED_LIMIT_KMH, c.AT_LIGHT, c.LIGHT_STATE)
+    rows = record.states.filter(pl.col(c.ACTOR) == ego).select(columns).collect()
+    limit, red = np.full(len(tracks.tick), np.nan), np.zeros(len(tracks.tick), np.bool_)
+    at = np.searchsorted(tracks.tick, rows[c.TICK].to_numpy())
+    inside = at < len(tracks.tick)
+    kmh = rows[c.SPEED_LIMIT_KMH].cast(pl.Float64).fill_null(math.nan).to_numpy()
+    stop = rows[c.AT_LIGHT].fill_null(False) & rows[c.LIGHT_STATE].is_in([RED, YELLOW]).fill_null(
+        False
+    )
+    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / 3.6, np.nan)
+    red[at[inside]] = stop.to_numpy()[inside]
+    return limit, red
+
+
+def _goal_m(record: Record, way: Way) -> float:
+    """Where on the way the route ends; infinite without a route."""
+    route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
+    if not len(route):
+        return math.inf
+    away = np.hypot(*(way.path.points_m - route[-1]).T)
+    # A route may pass its own end early on; the last pass within reach is the goal.
+    near = np.flatnonzero(away <= max(float(away.min()) + 1.0, 5.0))
+    return float(way.path.arc_m[near[-1]]) if away.min() < 15.0 else math.inf

@@ -1,0 +1,236 @@
+"""False positive braking rate (FPBR): how often the ego braked for people who then did not come.
+
+HABIT divides braking events without a crossing person by all braking events. A drive through
+traffic then looks over-cautious for its red lights. Here an event counts only if a person was the
+plausible cause and nothing else explains it; it is false when no person enters the corridor the ego
+would have swept within the horizon.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from jaywalk.core.errors import UsageError
+from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
+from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain
+from jaywalk.metrics.safety.tracks import HX, HY, VX, VY, Bools, Floats, Tracks, load_tracks
+from jaywalk.record import Record
+
+CUT_OFF, NO_PERSON = "record ends", "nobody near"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FalseBrakingRules:
+    """Thresholds; reasons are in docs/safety.md.
+
+    Attributes:
+        horizon_s: A person who enters the corridor within this time justifies the braking. The
+            corridor is as long as the ego would have driven in it, at the speed of the onset.
+        margin_m: Added to each side of the ego's width.
+        least_reach_m: The corridor is at least this long.
+        beside_m: A person this near to the corridor is a plausible cause, also one that stands.
+        braking: What braking is.
+        other: What else explains braking.
+    """
+
+    horizon_s: float = 4.0
+    margin_m: float = 0.3
+    least_reach_m: float = 8.0
+    beside_m: float = 3.0
+    braking: BrakingThresholds = field(default_factory=BrakingThresholds)
+    other: ExplanationRules = field(default_factory=ExplanationRules)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBraking:
+    """A braking event and its verdict.
+
+    Attributes:
+        event: The event.
+        explained_by: Why it does not count; empty if it counts.
+        person: Index of the nearest plausible person, -1 if none.
+        is_false: It counts, and nobody came.
+    """
+
+    event: BrakingEvent
+    explained_by: str
+    person: int
+    is_false: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether a person was the plausible and only cause."""
+        return not self.explained_by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FalseBraking:
+    """All braking events of an episode, judged."""
+
+    judged: tuple[JudgedBraking, ...]
+
+    @property
+    def events(self) -> int:
+        """Events that count."""
+        return sum(one.counts for one in self.judged)
+
+    @property
+    def false_events(self) -> int:
+        """Events that count and were for nobody."""
+        return sum(one.is_false for one in self.judged)
+
+    @property
+    def rate(self) -> float:
+        """FPBR; nan without an event that counts."""
+        return self.false_events / self.events if self.events else math.nan
+
+
+def judge_braking(
+    record: Record, tracks: Tracks, rules: FalseBrakingRules | None = None
+) -> FalseBraking:
+    """Find and judge the braking events of an episode."""
+    rules = rules or FalseBrakingRules()
+    return _judge(Situation.of(record, tracks), record, rules)
+
+
+def _judge(situation: Situation, record: Record, rules: FalseBrakingRules) -> FalseBraking:
+    events = find_braking(record, situation.tracks, rules.braking)
+    return FalseBraking(judged=tuple(_verdict(situation, event, rules) for event in events))
+
+
+def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules) -> JudgedBraking:
+    tracks = situation.tracks
+    reach_m = max(event.speed_mps * rules.horizon_s, rules.least_reach_m)
+    half_m = float(tracks.shape[tracks.ego, HY]) + rules.margin_m
+    person = _plausible(situation, event, reach_m, half_m, rules)
+    if person < 0:
+        return JudgedBraking(event=event, explained_by=NO_PERSON, person=-1, is_false=False)
+    other = explain(situation, event, rules.other, half_m, rules.horizon_s)
+    if other:
+        return JudgedBraking(event=event, explained_by=other, person=person, is_false=False)
+    until_s = tracks.time_s[event.start] + rules.horizon_s
+    came = any(
+        _enters(situation, event, who, reach_m, half_m, until_s).any() for who in tracks.people
+    )
+    if not came and tracks.time_s[-1] < until_s - 1e-6:
+        return JudgedBraking(event=event, explained_by=CUT_OFF, person=person, is_false=False)
+    return JudgedBraking(event=event, explained_by="", person=person, is_false=not came)
+
+
+def _plausible(
+    situation: Situation,
+    event: BrakingEvent,
+    reach_m: float,
+    half_m: float,
+    rules: FalseBrakingRules,
+) -> int:
+    """The person nearest to the corridor at the onset among those near it or heading for it."""
+    tracks, at = situation.tracks, event.start
+    best, nearest_m = -1, math.inf
+    front_m = float(situation.front_m[at])
+    for who in tracks.people:
+        if not tracks.present[who, at]:
+            continue
+        place, radius_m = tracks.pose[who, at, :2], float(tracks.shape[who, HX])
+        after_s = np.linspace(0.0, rules.horizon_s, 9)
+        going = place + after_s[:, None] * tracks.pose[who, at, [VX, VY]]
+        seen = situation.way.see(going, front_m, front_m + reach_m)
+        ahead = (seen.along_m > front_m - 1e-6) & (seen.along_m <= front_m + reach_m)
+        ahead &= ~seen.beyond
+        gap_m = np.abs(seen.lateral_m) - half_m - radius_m
+        # Now beside the corridor, or about to be inside.
+        near = ahead[0] and gap_m[0] <= rules.beside_m
+        if (near or (ahead & (gap_m <= 0.0)).any()) and gap_m[0] < nearest_m:
+            best, nearest_m = who, float(gap_m[0])
+    return best
+
+
+def _enters(
+    situation: Situation,
+    event: BrakingEvent,
+    who: int,
+    reach_m: float,
+    half_m: float,
+    until_s: float,
+) -> Bools:
+    """Whether a person is in the corridor, ahead of the ego, at each tick of the horizon."""
+    tracks = situation.tracks
+    last = int(np.searchsorted(tracks.time_s, until_s + 1e-6, "right"))
+    ticks = slice(event.start, last)
+    place: Floats = tracks.pose[who, ticks, :2]
+    from_m = float(situation.front_m[event.start])
+    seen = situation.way.see(place, from_m, from_m + reach_m)
+    inside = np.abs(seen.lateral_m) <= half_m + float(tracks.shape[who, HX])
+    ahead = (seen.along_m >= situation.front_m[ticks]) & (seen.along_m <= from_m + reach_m)
+    return np.asarray(inside & ahead & ~seen.beyond & tracks.present[who, ticks])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitivityRow:
+    """Counts and rate under one choice of thresholds."""
+
+    thresholds: Mapping[str, float]
+    events: int
+    false_events: int
+
+    @property
+    def rate(self) -> float:
+        """FPBR; nan without events."""
+        return self.false_events / self.events if self.events else math.nan
+
+
+DEFAULT_GRID: Mapping[str, Sequence[float]] = {
+    "horizon_s": (3.0, 4.0, 5.0),
+    "beside_m": (1.5, 3.0, 5.0),
+    "margin_m": (0.0, 0.3, 0.6),
+    "onset_mps2": (1.5, 2.0, 3.0),
+}
+
+
+def sensitivity(
+    record: Record,
+    grid: Mapping[str, Sequence[float]] | None = None,
+    rules: FalseBrakingRules | None = None,
+) -> list[SensitivityRow]:
+    """Counts under every combination of a grid, for adding up over the episodes of a run.
+
+    Args:
+        record: The episode; without an ego the answer is empty.
+        grid: Name of a threshold (of :class:`FalseBrakingRules` or its parts) to values.
+        rules: What the others are.
+    """
+    rules, grid = rules or FalseBrakingRules(), grid or DEFAULT_GRID
+    tracks = load_tracks(record)
+    if tracks is None:
+        return []
+    situation = Situation.of(record, tracks)
+    rows = []
+    for values in itertools.product(*grid.values()):
+        chosen = dict(zip(grid, values, strict=True))
+        found = _judge(situation, record, with_thresholds(rules, chosen))
+        rows.append(
+            SensitivityRow(thresholds=chosen, events=found.events, false_events=found.false_events)
+        )
+    return rows
+
+
+def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> FalseBrakingRules:
+    """The rules with some thresholds, of any part, replaced."""
+    for name, value in chosen.items():
+        if name in {"braking", "other"}:
+            raise UsageError(f"'{name}' is a group of thresholds; name one of its members.")
+        for part in ("", "braking", "other"):
+            owner: Any = getattr(rules, part) if part else rules
+            if name in {one.name for one in fields(owner)}:
+                changed: Any = replace(owner, **{name: value})
+                rules = replace(rules, **{part: changed}) if part else changed
+                break
+        else:
+            raise UsageError(f"'{name}' is no threshold of false braking; see docs/safety.md.")
+    return rules

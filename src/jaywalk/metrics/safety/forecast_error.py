@@ -1,0 +1,185 @@
+"""Errors of the agent's forecasts of people against what the people did.
+
+ADE averages over the horizons of a forecast, FDE is the error at its last one; both average over
+forecasts (a person, a moment, a source). A mixture is judged by its mean, samples by their average
+error; ``best`` is the error of the best mode or sample. Horizons after a person's or the record's
+end have no truth and are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from jaywalk.metrics.prediction.displacement import (
+    ade_sample_averaged,
+    best_of_k_ade,
+    fde_mixture_mean,
+)
+from jaywalk.metrics.prediction.forecast import Mixture, Samples
+from jaywalk.metrics.safety.tracks import COS, SIN, Bools, Floats, Tracks, X, Y
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastError:
+    """Mean errors over the forecasts of one source, in metres; nan without any."""
+
+    source: str
+    forecasts: int
+    ade_m: float
+    fde_m: float
+    best_ade_m: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastBatch:
+    """Forecasts of one source with equal horizons and modes, and the truth.
+
+    Attributes:
+        tick_at: (N,) index of the tick.
+        person: (N,) index of the person.
+        time_s: (H,) horizons.
+        weight: (N, K).
+        mean_m: (N, K, H, 2), world frame.
+        is_mixture: Modes of a mixture, or samples.
+        truth_m: (N, H, 2); nan where unknown.
+    """
+
+    source: str
+    tick_at: np.ndarray
+    person: np.ndarray
+    time_s: Floats
+    weight: Floats
+    mean_m: Floats
+    is_mixture: bool
+    truth_m: Floats
+
+
+def forecast_errors(record: Record, tracks: Tracks) -> list[ForecastError]:
+    """Errors by source, sorted by its name; nothing when the agent predicts nobody."""
+    sums: dict[str, list[tuple[Floats, Floats, Floats]]] = {}
+    for batch in forecast_batches(record, tracks):
+        sums.setdefault(batch.source, []).append(_errors(batch))
+    return [
+        ForecastError(
+            source=source,
+            forecasts=int(sum(np.isfinite(ade).sum() for ade, _, _ in parts)),
+            ade_m=_mean([ade for ade, _, _ in parts]),
+            fde_m=_mean([fde for _, fde, _ in parts]),
+            best_ade_m=_mean([best for _, _, best in parts]),
+        )
+        for source, parts in sorted(sums.items())
+    ]
+
+
+def forecast_batches(record: Record, tracks: Tracks) -> Iterator[ForecastBatch]:
+    """All forecasts in arrays, grouped so that each group has one shape; for other metrics, too."""
+    rows = record.forecasts.sort(c.SOURCE, c.TICK, c.ACTOR, c.MODE).collect()
+    if rows.is_empty():
+        return
+    key = [c.SOURCE, c.TICK, c.ACTOR]
+    rows = rows.with_columns(
+        pl.len().over(key).alias("modes"),
+        pl.col(c.TIME_S).list.len().alias("steps"),
+        pl.col(c.VAR_XX_M2).is_not_null().alias("mixture"),
+        pl.col(c.TIME_S).list.eval(pl.element().cast(pl.String)).list.join(" ").alias("shape"),
+    )
+    groups = [c.SOURCE, "shape", "modes", "steps", "mixture"]
+    for _, group in rows.group_by(groups, maintain_order=True):
+        yield _batch(group, tracks)
+
+
+def _batch(group: pl.DataFrame, tracks: Tracks) -> ForecastBatch:
+    modes, steps = int(group["modes"][0]), int(group["steps"][0])
+    first = group.gather_every(modes)
+    time_s = group[c.TIME_S][0].to_numpy().astype(np.float64)
+    mean = np.stack(
+        [group[name].explode().to_numpy().astype(np.float64) for name in (c.X_M, c.Y_M)], axis=-1
+    ).reshape(-1, modes, steps, 2)
+    tick_at = np.searchsorted(tracks.tick, first[c.TICK].to_numpy())
+    tick_at = np.clip(tick_at, 0, len(tracks.tick) - 1)
+    by_ego = (first[c.FRAME] == "ego").to_numpy()
+    if by_ego.any():
+        mean[by_ego] = _to_world(mean[by_ego], record_pose(tracks, tick_at[by_ego]))
+    person = np.searchsorted(tracks.number, first[c.ACTOR].to_numpy())
+    return ForecastBatch(
+        source=str(group[c.SOURCE][0]),
+        tick_at=tick_at,
+        person=person,
+        time_s=time_s,
+        weight=group[c.WEIGHT].to_numpy().astype(np.float64).reshape(-1, modes),
+        mean_m=mean,
+        is_mixture=bool(group["mixture"][0]),
+        truth_m=_truth(tracks, person, first[c.ACTOR].to_numpy(), tick_at, time_s),
+    )
+
+
+def record_pose(tracks: Tracks, tick_at: np.ndarray) -> Floats:
+    """Poses of the ego at some ticks."""
+    return np.asarray(tracks.ego_pose[tick_at])
+
+
+def _to_world(local_m: Floats, pose: Floats) -> Floats:
+    cos, sin = pose[:, COS, None, None], pose[:, SIN, None, None]
+    x, y = local_m[..., 0], local_m[..., 1]
+    return np.stack(
+        [
+            pose[:, X, None, None] + x * cos - y * sin,
+            pose[:, Y, None, None] + x * sin + y * cos,
+        ],
+        axis=-1,
+    )
+
+
+def _truth(
+    tracks: Tracks, person: np.ndarray, number: np.ndarray, tick_at: np.ndarray, time_s: Floats
+) -> Floats:
+    """(N, H, 2) true places, interpolated between ticks; nan where somebody was not there."""
+    out = np.full((len(person), len(time_s), 2), np.nan)
+    for who in np.unique(person):
+        rows = np.flatnonzero(person == who)
+        if who >= len(tracks.number) or tracks.number[who] != number[rows[0]]:
+            continue
+        here = tracks.present[who]
+        times, place = tracks.time_s[here], tracks.pose[who, here, :2]
+        wanted = tracks.time_s[tick_at[rows]][:, None] + time_s
+        # Recorded times are exact, horizons are 32-bit floats.
+        known = (wanted >= times[0] - 1e-4) & (wanted <= times[-1] + 1e-4)
+        for axis in range(2):
+            out[rows, :, axis] = np.where(known, np.interp(wanted, times, place[:, axis]), np.nan)
+    return out
+
+
+def _errors(batch: ForecastBatch) -> tuple[Floats, Floats, Floats]:
+    """ADE, FDE and best ADE of each forecast; nan where no horizon has truth."""
+    known: Bools = np.isfinite(batch.truth_m[..., 0])
+    ade, fde, best = (np.full(len(known), np.nan) for _ in range(3))
+    # Truth ends somewhere: forecasts with the same number of known horizons are one block.
+    for steps in np.unique(known.sum(axis=1)):
+        rows = np.flatnonzero(known.sum(axis=1) == steps)
+        if steps == 0:
+            continue
+        truth, mean = batch.truth_m[rows, :steps], batch.mean_m[rows, :, :steps]
+        if batch.is_mixture:
+            weight = batch.weight[rows] / batch.weight[rows].sum(axis=1, keepdims=True)
+            unit = np.broadcast_to(np.eye(2), (*mean.shape, 2))
+            at = fde_mixture_mean(Mixture(weights=weight, means_m=mean, covariances_m2=unit), truth)
+        else:
+            at = ade_sample_averaged(Samples(positions_m=mean), truth)
+        ade[rows] = at.mean(axis=1)
+        best[rows] = best_of_k_ade(Samples(positions_m=mean), truth, k=mean.shape[1])
+        if steps == known.shape[1]:
+            fde[rows] = at[:, -1]
+    return ade, fde, best
+
+
+def _mean(parts: list[Floats]) -> float:
+    values = np.concatenate(parts)
+    values = values[np.isfinite(values)]
+    return float(values.mean()) if len(values) else math.nan

@@ -1,0 +1,119 @@
+"""Progress: how much of the route was driven, how far, how long, how fast."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jaywalk.core.kernels import kernel
+from jaywalk.metrics.safety.tracks import Floats, Tracks
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+
+WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
+LATERAL_M = 15.0  # farther away from the route is no progress
+KEY_POINT_WINDOW_M = 400.0  # between key points the road is not straight
+END_SHARE = 0.99  # the Leaderboard's rule: 99 % driven and within 10 m of the end
+END_M = 10.0
+STANDING_MPS = 0.1
+_JUMP_MPS = 100.0  # a faster move is a teleport and no driving
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What was achieved.
+
+    Attributes:
+        route_completion: Percent, exactly 100 for a completed route; nan without a route.
+        route_m: Length of the route; nan without one.
+        driven_km: Way of the ego.
+        duration_s: Game time.
+        mean_mps: Way over time.
+        standing_share: Share of the time at less than 0.1 m/s.
+        stood_last_s: How long the ego had been standing at the end.
+    """
+
+    route_completion: float
+    route_m: float
+    driven_km: float
+    duration_s: float
+    mean_mps: float
+    standing_share: float
+    stood_last_s: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the route was driven to its end."""
+        return self.route_completion >= 100.0
+
+
+def measure_progress(record: Record, tracks: Tracks) -> Progress:
+    """Measure one episode."""
+    route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
+    time_s, here = tracks.time_s, tracks.present[tracks.ego]
+    place = tracks.ego_pose[here, :2]
+    duration_s = float(time_s[-1] - time_s[0])
+    steps_m = np.hypot(*np.diff(place, axis=0).T)
+    steps_s = np.diff(time_s[here])
+    driven_m = float(steps_m[steps_m <= _JUMP_MPS * steps_s].sum())
+    standing = tracks.speed_mps(tracks.ego) < STANDING_MPS
+    moved = np.flatnonzero(~standing & here)
+    last_moved_s = float(time_s[moved[-1]]) if len(moved) else float(time_s[0])
+    completion, route_m = completion_percent(place, route, record.episode.route.dense)
+    return Progress(
+        route_completion=completion,
+        route_m=route_m,
+        driven_km=driven_m / 1000.0,
+        duration_s=duration_s,
+        mean_mps=driven_m / duration_s if duration_s > 0.0 else math.nan,
+        standing_share=float(np.mean(standing[here])) if here.any() else math.nan,
+        stood_last_s=float(time_s[-1]) - last_moved_s,
+    )
+
+
+def completion_percent(place_m: Floats, route_m: Floats, dense: bool) -> tuple[float, float]:
+    """Percent of the route that the places (n, 2) went along, and the route's length."""
+    if len(route_m) < 2 or not len(place_m):
+        return math.nan, math.nan
+    arc = np.r_[0.0, np.cumsum(np.hypot(*np.diff(route_m, axis=0).T))]
+    length_m = float(arc[-1])
+    if length_m <= 0.0:
+        return math.nan, math.nan
+    window, aside = (WINDOW_M, LATERAL_M) if dense else (KEY_POINT_WINDOW_M, np.inf)
+    along = _march(np.ascontiguousarray(route_m), arc, np.ascontiguousarray(place_m), window, aside)
+    to_end = float(np.hypot(*(place_m - route_m[-1]).T).min())
+    share = along / length_m
+    if share > END_SHARE and to_end < END_M:
+        return 100.0, length_m
+    return min(100.0 * share, 99.99), length_m
+
+
+@kernel
+def _march(route: Floats, arc: Floats, place: Floats, window_m: float, aside_m: float) -> Any:
+    """Farthest arc length reached by going along the route, never back, never cutting a loop."""
+    reached, first = 0.0, 0
+    last = route.shape[0] - 1
+    for k in range(place.shape[0]):
+        best, best_s = aside_m, reached
+        while first < last - 1 and arc[first + 1] <= reached:
+            first += 1
+        j = first
+        while j < last and arc[j] <= reached + window_m:
+            dx, dy = route[j + 1, 0] - route[j, 0], route[j + 1, 1] - route[j, 1]
+            length = arc[j + 1] - arc[j]
+            if length > 0.0:
+                part = ((place[k, 0] - route[j, 0]) * dx + (place[k, 1] - route[j, 1]) * dy) / (
+                    length * length
+                )
+                part = min(max(part, 0.0), 1.0)
+                away = np.hypot(
+                    place[k, 0] - route[j, 0] - part * dx, place[k, 1] - route[j, 1] - part * dy
+                )
+                if away < best:
+                    best, best_s = away, arc[j] + part * length
+            j += 1
+        reached = max(reached, best_s)
+    return reached

@@ -1,0 +1,54 @@
+"""Time to collision of the ego with everybody ahead, tick by tick.
+
+Both go on at their present speed, vehicles along the way they took, people straight on (see
+:mod:`jaywalk.geometry.time_to_touch`). Ticks at which the ego stands, and touches of its rear half,
+do not count: those are others' doing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaywalk.geometry.time_to_touch import times_to_touch
+from jaywalk.metrics.safety.tracks import Floats, Ints, Tracks
+
+HORIZON_S = 10.0
+MOVING_MPS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeToCollision:
+    """The nearest conflict at each tick.
+
+    Attributes:
+        ttc_s: (n,) seconds, infinite beyond the horizon.
+        other: (n,) index of the body, -1 for nobody.
+    """
+
+    ttc_s: Floats
+    other: Ints
+
+    @property
+    def min_s(self) -> float:
+        """Smallest of all; nan without any conflict within the horizon."""
+        least = float(self.ttc_s.min(initial=np.inf))
+        return least if np.isfinite(least) else float("nan")
+
+
+def time_to_collision(tracks: Tracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
+    """Smallest time to collision with anybody, at each tick."""
+    n = len(tracks.time_s)
+    best, who = np.full(n, np.inf), np.full(n, -1, np.int64)
+    ego = tracks.ego_pose
+    moving = tracks.speed_mps(tracks.ego) > MOVING_MPS
+    for other in tracks.others:
+        wanted = moving & tracks.present[other] & tracks.present[tracks.ego]
+        found = times_to_touch(
+            ego, tracks.shape[tracks.ego], tracks.pose[other], tracks.shape[other], wanted,
+            horizon_s,
+        )  # fmt: skip
+        nearer = found < best
+        best[nearer], who[nearer] = found[nearer], other
+    return TimeToCollision(ttc_s=best, other=who)

@@ -1,0 +1,94 @@
+"""The ego's way: where it drove and, past that, where it would have gone on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaywalk.geometry.path import Path, Projection, make_path, project_each
+from jaywalk.metrics.safety.tracks import COS, HX, SIN, Floats, Tracks, X, Y
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+
+SPACING_M = 0.25  # between vertices
+_JITTER_M = 0.0025  # shorter steps between ticks are a standing car's
+_ON_ROUTE_M = 5.0  # an ego that ends farther from its route would not have gone on along it
+_BEYOND_M = 120.0
+_BACK_M = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A path and how far along it the ego's middle was at each tick."""
+
+    path: Path
+    along_m: Floats
+
+    def stretch(self, from_m: float, to_m: float) -> Path:
+        """A piece of the path; lengths along it begin at its first vertex's ``arc_m``."""
+        arc = self.path.arc_m
+        low = max(int(np.searchsorted(arc, from_m)) - 1, 0)
+        high = min(int(np.searchsorted(arc, to_m)) + 1, len(arc))
+        high = max(high, low + 2)
+        low = min(low, len(arc) - 2)
+        return Path(self.path.points_m[low:high], arc[low:high])
+
+    def see(self, points_m: Floats, from_m: float, to_m: float) -> Projection:
+        """Points (k, 2) seen from a stretch of the way. The sign of the offset has no meaning."""
+        piece = self.stretch(from_m - _BACK_M, to_m + _BACK_M)
+        return project_each(piece, points_m, start_m=float(piece.arc_m[0]))
+
+    def bend_per_m(self, from_m: float, to_m: float) -> float:
+        """Sharpest bend of a stretch, averaged over 4 m: change of heading per metre."""
+        at = np.arange(from_m, max(to_m, from_m + 1.0), 1.0)
+        arc, points = self.path.arc_m, self.path.points_m
+        place = [
+            np.column_stack([np.interp(at + shift, arc, points[:, k]) for k in range(2)])
+            for shift in (-2.0, 0.0, 2.0)
+        ]
+        before, after = place[1] - place[0], place[2] - place[1]
+        turn = np.arctan2(
+            before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0], (before * after).sum(axis=1)
+        )
+        return float(np.abs(turn).max() / 2.0)
+
+
+def ego_way(record: Record, tracks: Tracks) -> Way:
+    """The driven way, continued along the route, or straight on where there is none."""
+    pose = tracks.ego_pose[tracks.present[tracks.ego]]
+    last = pose[-1]
+    beyond = _route_beyond(record, last)
+    if beyond is None:
+        beyond = last[[X, Y]] + _BEYOND_M * last[[[COS, SIN]]]
+    steps_m = np.hypot(*np.diff(pose[:, :2], axis=0).T)
+    driven_m = np.r_[0.0, np.cumsum(np.where(steps_m > _JITTER_M, steps_m, 0.0))]
+    kept = np.flatnonzero(np.diff(np.floor(driven_m / SPACING_M), prepend=-1.0) > 0.0)
+    path = make_path(np.vstack([pose[kept, :2], beyond]))
+    along = np.full(len(tracks.tick), np.nan)
+    along[tracks.present[tracks.ego]] = np.interp(driven_m, driven_m[kept], path.arc_m[: len(kept)])
+    return Way(path=path, along_m=along)
+
+
+def front_m(tracks: Tracks, way: Way) -> Floats:
+    """(n,) arc length of the ego's front."""
+    return way.along_m + float(tracks.shape[tracks.ego, HX])
+
+
+def _route_beyond(record: Record, last: Floats) -> Floats | None:
+    if not record.episode.route.dense:
+        return None
+    route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
+    if len(route) < 2:
+        return None
+    ahead = (route - last[[X, Y]]) @ last[[COS, SIN]]
+    away = np.hypot(*(route - last[[X, Y]]).T)
+    near = int(np.argmin(away))
+    if away[near] > _ON_ROUTE_M:
+        return None
+    rest = route[near:]
+    rest = rest[int(np.argmax(ahead[near:] > 0.5)) :] if (ahead[near:] > 0.5).any() else rest[:0]
+    if len(rest) < 2:
+        return None
+    end = rest[-1] + (rest[-1] - rest[-2]) / max(np.hypot(*(rest[-1] - rest[-2])), 1e-6) * _BEYOND_M
+    return np.vstack([rest, end])

@@ -1,0 +1,118 @@
+"""The whole protocol on small episodes."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hand_records_safety import Scene, profile, straight
+from record_scenes import write_episode
+
+import jaywalk.record
+from jaywalk.metrics.driving.jaywalk_protocol import COUNT_NAMES, score_episode
+from jaywalk.metrics.safety.injury import serious_injury_risk
+
+ROUTE = [(float(x), 0.0) for x in range(0, 101)]
+
+
+def clean(seconds=10.5):
+    scene = Scene(seconds=seconds, route=ROUTE)
+    scene.add("vehicle", straight(0.0, 0.0, 0.0, 10.0))
+    scene.episode = {"suite": "s", "scenario": "a-v1", "seed": 3, "agent": {"name": "cruise"}}
+    return scene
+
+
+def test_a_clean_drive_succeeds(tmp_path):
+    score = score_episode(clean().write(tmp_path / "one"))
+    assert score.success
+    assert (score.status, score.protocol, score.agent, score.seed) == (
+        "Success", "jaywalk", "cruise", 3,
+    )  # fmt: skip
+    assert (score.suite, score.scenario, score.episode_id) == ("s", "a-v1", "one")
+    assert score.metrics["route_completion"] == 100.0
+    assert score.metrics["driven_km"] == pytest.approx(0.105, abs=1e-3)
+    assert score.metrics["duration_s"] == pytest.approx(10.5)
+    for name in (
+        "driving_score",
+        "fpbr",
+        "pmais3_mean",
+        "min_ttc_s",
+        "min_pet_s",
+        "forecast_ade_m",
+    ):
+        assert math.isnan(score.metrics[name]), name
+    assert set(score.counts) == set(COUNT_NAMES)
+    assert not any(score.counts.values())
+    assert score.infractions == ()
+
+
+def test_an_unfinished_route_fails_with_its_cause(tmp_path):
+    scene = clean(12.0)
+    scene.bodies[0] = ("vehicle", profile(0.0, 0.0, 0.0, [(0, 10), (5, 10), (6, 0), (12, 0)]))
+    scene.episode["end_reason"] = "blocked"
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert not score.success
+    assert score.metrics["route_completion"] == pytest.approx(55.0, abs=0.5)
+    (said,) = score.infractions
+    assert said.kind == "route_incomplete"
+    assert said.message == "Route driven to 55.0 % (blocked); stood for the last 6 s"
+    assert score.status == "Failed - route not completed (55.0 %)"
+
+
+def test_a_hit_is_not_also_a_danger(tmp_path):
+    scene = clean()
+    # Crosses 0.4 s before the ego comes; the contact is added by hand.
+    scene.add("walker", straight(50.2, 1.2 - 1.5 * 4.4, 90.0, 1.5))
+    without = score_episode(scene.write(tmp_path / "one"))
+    assert (without.counts["endangered"], without.counts["collisions_person"]) == (1, 0)
+    assert without.status == "Failed - endangered somebody"
+    scene.contacts.append(
+        {"tick": 96, "end_tick": 99, "other": 1, "other_type_id": "walker.pedestrian.0001",
+         "x_m": 50.0, "y_m": 0.5, "speed_mps": 10.0, "other_speed_mps": 1.5, "closing_mps": 10.0,
+         "normal_x": -1.0, "normal_y": 0.0}
+    )  # fmt: skip
+    score = score_episode(scene.write(tmp_path / "two"))
+    assert (score.counts["endangered"], score.counts["collisions_person"]) == (0, 1)
+    assert score.metrics["pmais3_mean"] == pytest.approx(serious_injury_risk(10.0))
+    assert score.metrics["collisions_per_km"] == pytest.approx(1 / 0.105, rel=0.01)
+    assert score.status == "Failed - hit a person"
+    (said,) = score.infractions
+    assert said.message == "Hit person 1 (walker.pedestrian.0001) at 10.0 m/s with its front"
+    assert (said.tick, said.other, said.x_m) == (96, 1, 50.0)
+
+
+def test_an_agent_failure_fails(tmp_path):
+    scene = clean()
+    scene.episode["failure"] = "Traceback ...\n  File x\nValueError: no plan\n"
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert (score.success, score.failure) == (False, "ValueError: no plan")
+    assert score.infractions[0].message == "Agent failed: ValueError: no plan"
+    scene = clean()
+    scene.contacts.append({"tick": 4, "kind": "agent_failure", "source": "runner", "name": "died"})
+    assert score_episode(scene.write(tmp_path / "two")).failure == "died"
+
+
+def test_without_a_route_or_an_ego_there_is_no_success(tmp_path):
+    scene = clean()
+    scene.route = ()
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert score.status == "Failed - no route known"
+    assert math.isnan(score.metrics["route_completion"])
+    scene.episode["ego_actor"] = None
+    score = score_episode(scene.write(tmp_path / "two"))
+    assert score.status == "Failed - no ego in the record"
+    assert not score.success
+
+
+def test_a_minute_with_sixty_actors_is_scored_in_half_a_second(tmp_path):
+    write_episode(tmp_path / "big", ticks=1200, vehicles=30, walkers=30)
+    record = jaywalk.record.open(tmp_path / "big")
+    first = score_episode(record)  # compiles, warms the caches
+    spent = []
+    for _ in range(3):
+        start = time.process_time()
+        again = score_episode(record)
+        spent.append(time.process_time() - start)
+    assert min(spent) < 0.5
+    np.testing.assert_equal(dict(again.metrics), dict(first.metrics))
+    assert again.infractions == first.infractions
