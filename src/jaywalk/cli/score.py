@@ -1,4 +1,4 @@
-"""``jaywalk score``: scores of result files under a protocol, with intervals."""
+"""``jaywalk score``: scores of a run or of result files under a protocol, with intervals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import print_json, print_table, say
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.core.errors import UsageError
 
 _INCOMPLETE = 4
 
@@ -48,17 +48,23 @@ def score(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Score a run, or result files made elsewhere. Exit code 4 if routes are missing.
+    """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
+
+    Example: jaywalk score runs/mine --protocol leaderboard-2.1
 
     Example: jaywalk score --results results/TFv6 --protocol fail2drive --json
     """
     if (run is None) == (results is None):
         raise UsageError("Give either a RUN or --results with a folder of result files.")
-    if results is None:
-        raise PrerequisiteError(
-            f"'{run}': runs recorded by Jaywalk cannot be scored in this version. "
-            "Result files of the Leaderboard family can: --results FOLDER."
-        )
+    if run is not None:
+        if method or routes or requires_completion or rounding is not Rounding.none:
+            raise UsageError(
+                "--method, --routes, --rounding and --success-requires-completion belong to "
+                "--results; a RUN says these things itself."
+            )
+        _score_run(run, protocol, as_json=as_json)
+        return
+    assert results is not None
     found = score_results(
         results,
         protocol,
@@ -72,6 +78,25 @@ def score(
     else:
         _print(found)
     if found["missing"]:
+        raise typer.Exit(_INCOMPLETE)
+
+
+def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
+    from jaywalk.cli.score_output import print_run
+    from jaywalk.metrics.driving.aggregate import aggregate
+    from jaywalk.metrics.driving.aggregate import as_json as json_of
+    from jaywalk.metrics.driving.run_score import score_run
+
+    found = aggregate(score_run(folder, protocol))
+    if as_json:
+        print_json(json_of(found))
+    else:
+        print_run(found)
+        finish(
+            [f"scored: {len(found.run.episodes)} records in {folder}"],
+            f"jaywalk report {folder} -o report.html",
+        )
+    if not found.run.is_complete:
         raise typer.Exit(_INCOMPLETE)
 
 

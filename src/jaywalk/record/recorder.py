@@ -34,6 +34,7 @@ _SHORTEST_TICKS: Final = 2
 _CATCH_UP_S: Final = 30.0
 _STALLED_S: Final = 1.0
 _SILENCE_S: Final = 5.0
+SENSOR_ROLE: Final = "jaywalk-recorder"  # tells our sensor from those of the program we watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,6 +316,8 @@ class PassiveRecorder:
             return
         try:
             blueprint = handle.get_blueprint_library().find("sensor.other.collision")
+            if blueprint.has_attribute("role_name"):
+                blueprint.set_attribute("role_name", SENSOR_ROLE)
             ego = handle.get_actor(capture.ego_id)
             running.sensor = handle.spawn_actor(blueprint, carla.Transform(), attach_to=ego)
         except RuntimeError as problem:

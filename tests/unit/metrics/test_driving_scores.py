@@ -211,7 +211,7 @@ def test_the_command_prints_every_protocol(tmp_path, protocol):
     ("arguments", "message"),
     [
         ([], "Give either"),
-        (["my_run"], "cannot be scored in this version"),
+        (["my_run"], "is no folder"),
         (["--results", "."], "needs a recorded run"),
         (["--results", ".", "--protocol", "nobody"], "Unknown protocol"),
         (["--results", ".", "--protocol", "bench2drive", "--rounding", "parser"], "belongs to"),

@@ -169,16 +169,34 @@ def infraction_score(protocol: Protocol, record: RouteRecord) -> Derived:
     """Infraction score of a record from its messages, under any protocol."""
     lanes, lost = percentages(record.messages("outside_route_lanes"))
     speeds, also_lost = percentages(record.messages("min_speed_infractions"))
-    slow = [protocol.min_speed * max(0.0, 1.0 - p / 100.0) for p in speeds]
-    kept = math.prod(max(0.0, 1.0 - p / 100.0) for p in lanes)
-    costs = [cost for key, cost in protocol.costs.items() for _ in range(len(record.messages(key)))]
-    if protocol.formula == "product":
-        value = kept * math.prod(costs) * math.prod(1.0 - loss for loss in slow)
-    else:
-        value = kept / (1.0 + math.fsum(costs) + math.fsum(slow))
+    counts = {key: len(record.messages(key)) for key in protocol.costs}
+    value = penalty_of(protocol, counts, lanes_percent=lanes, speeds_percent=speeds)
     # Every other factor is at most 1, so half a step of each lane percentage bounds the error.
     tolerance = _SCORE_STEP + len(lanes) * 0.51 * _LANE_PERCENT_STEP / 100.0
     return Derived(value=value, tolerance=tolerance, unparsed=(*lost, *also_lost))
+
+
+def penalty_of(
+    protocol: Protocol,
+    counts: Mapping[str, int],
+    *,
+    lanes_percent: Iterable[float] = (),
+    speeds_percent: Iterable[float] = (),
+) -> float:
+    """Infraction score of counted events.
+
+    Args:
+        protocol: Whose prices.
+        counts: Events by infraction key; those without a price cost nothing.
+        lanes_percent: Share of the way outside the lanes, one number an event.
+        speeds_percent: Speed against the traffic's, one number an event.
+    """
+    slow = [protocol.min_speed * max(0.0, 1.0 - p / 100.0) for p in speeds_percent]
+    kept = math.prod(max(0.0, 1.0 - p / 100.0) for p in lanes_percent)
+    costs = [cost for key, cost in protocol.costs.items() for _ in range(counts.get(key, 0))]
+    if protocol.formula == "product":
+        return kept * math.prod(costs) * math.prod(1.0 - loss for loss in slow)
+    return kept / (1.0 + math.fsum(costs) + math.fsum(slow))
 
 
 def driving_score(completion_percent: float, infractions: float) -> float:

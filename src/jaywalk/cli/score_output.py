@@ -1,0 +1,82 @@
+"""How ``jaywalk score RUN`` prints a run: a table on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import math
+
+from jaywalk.cli.output import print_table, say
+from jaywalk.metrics.driving.aggregate import Aggregate
+
+_LABELS = {
+    "driving_score": "driving score",
+    "route_completion": "route completion %",
+    "infraction_penalty": "infraction score",
+    "duration_s": "duration s",
+    "route_length_m": "route length m",
+}
+
+
+def print_run(found: Aggregate) -> None:
+    """Summary, scenarios and warnings of a run."""
+    run = found.run
+    state = "complete" if run.is_complete else "INCOMPLETE"
+    who = run.agent or "unknown agent"
+    say(f"{run.name}: {who} under {run.protocol}: {len(run.episodes)}/{run.expected}, {state}")
+    print_table(["", "value", "95 % interval", "n"], _summary(found))
+    print_table(
+        ["scenario", "success", "driving score", "completion", "events", "status"],
+        [
+            [
+                row.scenario,
+                f"{row.successes}/{row.n}",
+                number(row.driving_score),
+                number(row.route_completion),
+                str(row.events),
+                "; ".join(dict.fromkeys(row.statuses)),
+            ]
+            for row in found.scenarios
+        ],
+    )
+    for warning in run.warnings:
+        say(f"warning: {warning}")
+    if run.missing:
+        counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
+        names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
+        say(f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}")
+
+
+def _summary(found: Aggregate) -> list[list[str]]:
+    run = found.run
+    rows = [["n", f"{len(run.episodes)}/{run.expected}", "", ""]]
+    success = found.success
+    rows.append(
+        ["success rate %", number(success.value), _interval(success.low, success.high, 1),
+         f"{found.successes}/{success.n}"]
+    )  # fmt: skip
+    for name, figure in found.metrics.items():
+        digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
+        label = _LABELS.get(name, name)
+        interval = _interval(figure.low, figure.high, digits)
+        rows.append([label, number(figure.value, digits), interval, str(figure.n)])
+    rows.append(["km driven", number(found.km, 3), "", str(len(run.episodes))])
+    for name, rate in found.rates_per_km.items():
+        if rate.events:
+            label = f"{name} per km"
+            interval = _interval(rate.low, rate.high, 2)
+            rows.append([label, number(rate.per_km, 2), interval, f"{rate.events} events"])
+    quiet = [name for name, rate in found.rates_per_km.items() if not rate.events]
+    if quiet and found.km > 0.0:
+        most = next(rate.high for rate in found.rates_per_km.values() if not rate.events)
+        rows.append(
+            [f"{len(quiet)} other kinds per km", "0.00", _interval(0.0, most, 2), "0 events"]
+        )
+    return rows
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def number(value: float, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else "-"

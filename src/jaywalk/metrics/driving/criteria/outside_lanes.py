@@ -1,0 +1,67 @@
+"""Outside route lanes: the share of the way driven off the road or on a wrong lane."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.metrics.driving.criteria.blocked import is_active
+from jaywalk.metrics.driving.criteria.event import Event
+from jaywalk.metrics.driving.criteria.route_line import RouteLine
+from jaywalk.metrics.driving.criteria.rules import Rules
+from jaywalk.metrics.driving.criteria.scene import Scene
+from jaywalk.metrics.driving.criteria.wrong_lane import is_wrong_lane
+from jaywalk.town.waypoints import LanesUnder
+
+_WINDOW: Final = 3
+
+
+def find_outside_lanes(scene: Scene, rules: Rules) -> list[Event]:
+    """One event with the final percentage, or none. Its row is the last that changed it."""
+    if scene.route is None:
+        return []
+    track = scene.track
+    driving = scene.lanes.under(track.place_m)
+    off = is_off_lane(driving, scene.lanes.under(track.place_m, "parking"), rules.lane_margin_m)
+    wrong = is_wrong_lane(driving, track.rotation_deg[:, 1])
+    counts, _ = is_active(scene, "wrong_lane")
+    total_m, outside_m, row = _measure(scene.route, track.place_m, off | (counts & wrong))
+    if outside_m == 0.0:
+        return []
+    percent = outside_m / total_m * 100.0
+    message = (
+        f"Agent went outside its route lanes for about {round(outside_m, 3)} meters "
+        f"({round(percent, 2)}% of the completed route)"
+    )
+    return [Event(key="outside_route_lanes", row=row, message=message, value=percent)]
+
+
+def is_off_lane(driving: LanesUnder, parking: LanesUnder, margin_m: float) -> NDArray[np.bool_]:
+    """Whether each row is beside both the nearest driving lane and the nearest parking lane."""
+    parked = driving.distance_m >= parking.distance_m
+    distance = np.where(parked, parking.distance_m, driving.distance_m)
+    width = np.where(parked, parking.width_m, driving.width_m)
+    return np.asarray(distance > width / 2.0 + margin_m, np.bool_)
+
+
+def _measure(
+    route: RouteLine, places_m: NDArray[np.float64], outside: NDArray[np.bool_]
+) -> tuple[float, float, int]:
+    """Metres passed, metres of them outside, and the row of the last change after a first one."""
+    points, ways = route.place_m.tolist(), route.forward.tolist()
+    index, total_m, outside_m, last_row = 0, 0.0, 0.0, 0
+    for row, (x, y, z) in enumerate(places_m.tolist()):
+        for k in range(index + 1, min(index + _WINDOW + 1, len(points))):
+            (px, py, pz), (fx, fy, fz) = points[k], ways[k]
+            if (x - px) * fx + (y - py) * fy + (z - pz) * fz <= 0.0:
+                continue
+            step_m = float(np.linalg.norm(route.place_m[index] - route.place_m[k]))
+            total_m += step_m
+            if outside[row]:
+                outside_m += step_m
+            if outside_m:
+                last_row = row
+            index = k
+    return total_m, outside_m, last_row

@@ -1,0 +1,93 @@
+"""Thresholds of each public protocol's criteria; see the specification's sections 1.6 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from jaywalk.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What one protocol detects, and what ends its routes. Defaults: Leaderboard 2.0 and 2.1.
+
+    Attributes:
+        hit_ignore_m: A hit this near to the place of the last one is the same one.
+        hit_forget_m: The place of the last hit is forgotten beyond this.
+        hit_id_s: How long the last one hit is remembered.
+        hit_min_speed_mps: A slower ego is not at fault; 0: always.
+        lane_margin_m: How far the ego's centre may be beside the edge of a lane.
+        stop_reach_m: How far the centre of a stop sign's trigger may be.
+        stop_step_m: Spacing of the points looked at ahead of the ego.
+        stop_steps: Their number.
+        stop_least_half_m: Trigger boxes are at least so large.
+        blocked_s: Standing longer ends the route.
+        checkpoints: Number of minimum-speed sections; 0: none.
+        checkpoints_always: Whether fast sections are noted too.
+        timeout: Growing with the way driven, or fixed by the length.
+        limit_steps_kmh: Speed limits are raised to the next of these, where given (Fail2Drive reads
+            a table of its own, made so; we only have the limit the server told).
+        tick_limit: Ticks after which the route is broken off.
+        scenario_criteria: Whether scenario time-outs and yielding count.
+        places: Whether messages of those name a place.
+        rounds: Whether completion and scores are rounded.
+    """
+
+    hit_ignore_m: float = 5.0
+    hit_forget_m: float = 5.0
+    hit_id_s: float = 5.0
+    hit_min_speed_mps: float = 0.1
+    lane_margin_m: float = 0.5
+    stop_reach_m: float = 4.0
+    stop_step_m: float = 0.5
+    stop_steps: int = 8
+    stop_least_half_m: float = 0.0
+    blocked_s: float = 180.0
+    checkpoints: int = 4
+    checkpoints_always: bool = False
+    timeout: Literal["growing", "fixed"] = "growing"
+    limit_steps_kmh: tuple[float, ...] = ()
+    tick_limit: int | None = None
+    scenario_criteria: bool = True
+    places: bool = False
+    rounds: bool = True
+
+
+_SECOND: Final = Rules()
+RULES: Final[Mapping[str, Rules]] = MappingProxyType(
+    {
+        "leaderboard-1.0": Rules(
+            hit_ignore_m=3.0,
+            hit_min_speed_mps=0.0,
+            lane_margin_m=1.3,
+            stop_reach_m=50.0,
+            stop_step_m=1.0,
+            stop_steps=20,
+            checkpoints=0,
+            timeout="fixed",
+            scenario_criteria=False,
+            rounds=False,
+        ),
+        "leaderboard-2.0": _SECOND,
+        "leaderboard-2.1": _SECOND,
+        "bench2drive": replace(
+            _SECOND, blocked_s=60.0, checkpoints=20, checkpoints_always=True, tick_limit=4000
+        ),
+        "fail2drive": replace(
+            _SECOND,
+            stop_least_half_m=0.5,
+            limit_steps_kmh=(50.0, 80.0, 100.0, 120.0),
+            places=True,
+        ),
+    }
+)
+
+
+def rules_of(protocol: str) -> Rules:
+    """Rules of a public protocol, or a list of those there are."""
+    if protocol not in RULES:
+        raise UsageError(f"No rules for protocol '{protocol}'. Known: {', '.join(RULES)}.")
+    return RULES[protocol]

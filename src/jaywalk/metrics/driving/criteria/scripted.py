@@ -1,0 +1,120 @@
+"""What scenarios did, from the events of a record: their lives, and criteria they switched.
+
+Contract with whoever writes the events (``name`` is the scenario's name in the route):
+``scenario_start``, then ``scenario_end`` or ``scenario_timeout``; ``criterion_switch`` with the
+name ``blocked`` or ``wrong_lane`` and the detail ``{"active": bool}``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from jaywalk.record import columns as c
+
+TIMED_OUT: Final = "scenario_timeout"
+# These make the ego use the opposite lane and switch the wrong-lane test off meanwhile.
+_TWO_WAYS: Final = "TwoWays"
+# These block the ego's way, so that the blocked test rests and their own time-out judges.
+_OBSTACLES: Final = (
+    "Accident", "BadParking", "BlockedIntersection", "Construction", "CustomObstacle",
+    "CrossingBicycleFlow", "EnterActorFlow", "HazardAtSideLane", "HighwayExit", "ImageOnObject",
+    "InterurbanActorFlow", "InterurbanAdvancedActorFlow", "InvadingTurn", "JunctionLeftTurn",
+    "JunctionRightTurn", "MergerIntoSlowTraffic", "ObscuredStopSign", "ParkedObstacle",
+    "ParkingExit", "PedestrianCrowd", "VehicleOpensDoor",
+)  # fmt: skip
+_OWN_COLLISION_TEST: Final = (
+    "VehicleTurningRoutePedestrian", "VehicleTurningRight", "VehicleTurningLeft",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One scenario from its start to its end, in ticks; ``last_tick`` None: it never ended."""
+
+    name: str
+    type: str
+    first_tick: int
+    last_tick: int | None
+    timed_out: bool = False
+
+    @property
+    def rests_blocked_test(self) -> bool:
+        """Whether the public scenario of this type has a time-out of its own."""
+        return any(part in self.type for part in _OBSTACLES)
+
+    @property
+    def rests_wrong_lane_test(self) -> bool:
+        """Whether the public scenario of this type allows the opposite lane."""
+        return self.type.endswith(_TWO_WAYS)
+
+    @property
+    def counts_collisions_again(self) -> bool:
+        """Whether the public scenario of this type has a second collision test."""
+        return self.type in _OWN_COLLISION_TEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """A criterion switched on or off at a tick."""
+
+    criterion: str
+    tick: int
+    active: bool
+
+
+def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span]:
+    """Lives of the scenarios that started."""
+    types = {str(one.get("name", "")): str(one.get("type", "")) for one in scenarios}
+    ends = (c.KIND, "scenario_end", TIMED_OUT)
+    spans = []
+    for start in events.filter(pl.col(c.KIND) == "scenario_start").iter_rows(named=True):
+        name = start[c.NAME] or ""
+        detail = _detail(start)
+        after = events.filter(
+            pl.col(c.KIND).is_in(ends[1:])
+            & (pl.col(c.NAME) == name)
+            & (pl.col(c.TICK) >= start[c.TICK])
+        ).sort(c.TICK, c.EVENT)
+        last = after.row(0, named=True) if after.height else None
+        spans.append(
+            Span(
+                name=name,
+                type=str(detail.get("type") or types.get(name, "")),
+                first_tick=start[c.TICK],
+                last_tick=None if last is None else last[c.TICK],
+                timed_out=bool(after.filter(pl.col(c.KIND) == TIMED_OUT).height),
+            )
+        )
+    return spans
+
+
+def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
+    """Switched criteria: those noted, and those that go with a scenario where none is noted."""
+    noted = [
+        Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["active"]))
+        for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)
+        if "active" in _detail(row)
+    ]
+    known = {switch.criterion for switch in noted}
+    for span in spans:
+        for criterion, rests in (
+            ("blocked", span.rests_blocked_test),
+            ("wrong_lane", span.rests_wrong_lane_test),
+        ):
+            if rests and criterion not in known:
+                noted.append(Switch(criterion=criterion, tick=span.first_tick, active=False))
+                if span.last_tick is not None:
+                    noted.append(Switch(criterion=criterion, tick=span.last_tick, active=True))
+    return sorted(noted, key=lambda switch: switch.tick)
+
+
+def _detail(row: dict[str, Any]) -> dict[str, Any]:
+    try:
+        found = json.loads(row[c.DETAIL] or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}

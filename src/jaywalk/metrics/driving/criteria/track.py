@@ -1,0 +1,94 @@
+"""The ego's track: one row per tick on which it was seen. Frame: CARLA's, metres and degrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.record import columns as c
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """Arrays of n rows.
+
+    ``speed_mps`` is that of the plane, and ``game_s`` the sum of the steps as they were told (CARLA
+    tells 0.05 s as the nearest 32-bit number), as the protocols measure both: with it, 3600 steps
+    are more than 180 s.
+    """
+
+    tick: NDArray[np.int64]
+    time_s: FloatArray
+    game_s: FloatArray
+    place_m: FloatArray  # (n, 3)
+    rotation_deg: FloatArray  # (n, 3): pitch, yaw, roll
+    velocity_mps: FloatArray  # (n, 3)
+    speed_mps: FloatArray
+    limit_kmh: FloatArray
+    traffic_mps: FloatArray  # mean speed of the background vehicles; NaN where there is none
+
+    def __len__(self) -> int:
+        return len(self.tick)
+
+    @property
+    def forward(self) -> FloatArray:
+        """Unit vectors of the ego's heading, (n, 3)."""
+        return forward_of(self.rotation_deg)
+
+    def rows(self, first: int, stop: int) -> Track:
+        """A part of it."""
+        return Track(**{k.name: getattr(self, k.name)[first:stop] for k in fields(self)})
+
+    def row_of(self, tick: int) -> int:
+        """First row at or after a tick (n if none is)."""
+        return int(np.searchsorted(self.tick, tick))
+
+
+def forward_of(rotation_deg: FloatArray) -> FloatArray:
+    """Forward vectors of Unreal rotators (n, 3): pitch, yaw, roll."""
+    pitch, yaw = np.deg2rad(rotation_deg[:, 0]), np.deg2rad(rotation_deg[:, 1])
+    flat = np.cos(pitch)
+    return np.column_stack([flat * np.cos(yaw), flat * np.sin(yaw), np.sin(pitch)])
+
+
+def track_of(ego: pl.DataFrame, traffic: pl.DataFrame) -> Track:
+    """Track from the ego's states (with ``time_s``) and the traffic's mean speed by tick."""
+    rows = ego.join(traffic, on=c.TICK, how="left", maintain_order="left")
+    velocity = _columns(rows, c.VX_MPS, c.VY_MPS, c.VZ_MPS)
+    tick = rows[c.TICK].to_numpy().astype(np.int64)
+    steps = np.diff(tick, prepend=tick[:1] - 1)
+    return Track(
+        tick=tick,
+        time_s=rows[c.TIME_S].to_numpy().astype(np.float64),
+        game_s=np.cumsum(_columns(rows, c.DELTA_S)[:, 0] * steps),
+        place_m=_columns(rows, c.X_M, c.Y_M, c.Z_M),
+        rotation_deg=_columns(rows, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG),
+        velocity_mps=velocity,
+        speed_mps=np.hypot(velocity[:, 0], velocity[:, 1]),
+        limit_kmh=_columns(rows, c.SPEED_LIMIT_KMH)[:, 0],
+        traffic_mps=_columns(rows, "traffic_mps")[:, 0],
+    )
+
+
+def traffic_speed(states: pl.LazyFrame, actors: pl.DataFrame) -> pl.DataFrame:
+    """Mean speed by tick of vehicles whose role is ``background``."""
+    is_traffic = (pl.col(c.KIND) == "vehicle") & (pl.col(c.ROLE_NAME) == "background")
+    numbers = actors.filter(is_traffic)[c.ACTOR].to_list()
+    speed = (
+        pl.col(c.VX_MPS).cast(pl.Float64).pow(2) + pl.col(c.VY_MPS).cast(pl.Float64).pow(2)
+    ).sqrt()
+    wanted = states.filter(pl.col(c.ACTOR).is_in(numbers)).select(
+        c.TICK, speed.alias("traffic_mps")
+    )
+    return wanted.group_by(c.TICK).mean().collect()
+
+
+def _columns(rows: pl.DataFrame, *names: str) -> FloatArray:
+    return np.column_stack(
+        [rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in names]
+    )

@@ -1,0 +1,126 @@
+"""Scores a run: every record of its folder, against the list of episodes that were announced."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.protocols import OWN, check_protocol, score_episode
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.record import Record, find_records
+from jaywalk.record import open as open_record
+
+RUN_FILE: Final = "run.sqlite"
+Scorer = Callable[[Record, str], EpisodeScore]
+
+
+@dataclass(slots=True)
+class _Found:
+    scores: dict[str, EpisodeScore] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def score_run(
+    folder: Path | str, protocol: str = OWN, *, scorer: Scorer = score_episode
+) -> RunScore:
+    """Score all records of a run.
+
+    Announced episodes come from ``run.sqlite``; without it, what is found is all there is. Records
+    that cannot be read or scored are missing, with a warning each.
+
+    Args:
+        folder: Folder of the run.
+        protocol: Name of the protocol.
+        scorer: Scores one record.
+
+    Raises:
+        UsageError: The folder does not exist or the protocol is unknown.
+        DataError: The folder holds no record and announces none.
+    """
+    root = Path(folder)
+    check_protocol(protocol)
+    if not root.is_dir():
+        raise UsageError(f"'{root}' is no folder. Give the folder of a run ('jaywalk run --out').")
+    announced = announced_episodes(root)
+    found = _score_all(root, protocol, scorer)
+    if not found.scores and not announced:
+        reasons = " ".join(found.warnings[:3])
+        raise DataError(f"'{root}' holds no record that can be scored. {reasons}".rstrip())
+    expected = announced if announced is not None else list(found.scores)
+    extra = [name for name in found.scores if name not in set(expected)]
+    if extra:
+        found.warnings.append(f"not announced in {RUN_FILE}, left out: {_listed(extra)}")
+    episodes = tuple(found.scores[name] for name in expected if name in found.scores)
+    missing = tuple(name for name in expected if name not in found.scores)
+    found.warnings += _cautions(episodes)
+    return RunScore(
+        name=root.resolve().name,
+        protocol=protocol,
+        agent=_common([one.agent for one in episodes]),
+        suite=_common([one.suite for one in episodes]),
+        expected=len(expected),
+        episodes=episodes,
+        missing=missing,
+        warnings=tuple(found.warnings),
+    )
+
+
+def announced_episodes(root: Path) -> list[str] | None:
+    """Ids of the episodes a run is to have, in its order; None if it announces none."""
+    path = root / RUN_FILE
+    if not path.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+            rows = base.execute("SELECT episode_id FROM episodes ORDER BY rowid").fetchall()
+    except sqlite3.Error as problem:
+        raise DataError(f"{path} cannot be read as the list of a run: {problem}.") from problem
+    return [str(row[0]) for row in rows]
+
+
+def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
+    found = _Found()
+    folders = list(find_records(root))
+    runs = sorted({folder.parent for folder in folders})
+    if len(runs) > 1:
+        places = _listed([one.relative_to(root).as_posix() for one in runs])
+        raise UsageError(f"'{root}' holds several runs ({places}). Score each on its own.")
+    for folder in folders:
+        place = folder.relative_to(root).as_posix()
+        try:
+            score = scorer(open_record(folder), protocol)
+        except DataError as problem:
+            found.warnings.append(f"not scored: {place}: {problem}")
+            continue
+        if score.episode_id in found.scores:
+            found.warnings.append(f"not scored: {place}: a second record of {score.episode_id}")
+            continue
+        found.scores[score.episode_id] = replace(score, folder=place)
+    return found
+
+
+def _cautions(episodes: Sequence[EpisodeScore]) -> list[str]:
+    lines = []
+    early = [one.episode_id for one in episodes if one.detail.get("ends_early")]
+    if early:
+        lines.append(
+            f"ended by the run, not by the protocol's rules: {_listed(early)} (failed agents and "
+            "servers, or a limit of the runner's own)"
+        )
+    gaps = [one.episode_id for one in episodes if one.detail.get("is_complete") is False]
+    if gaps:
+        lines.append(f"ticks are missing in the record of: {_listed(gaps)}")
+    return lines
+
+
+def _common(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} ({', '.join(names[:3])}, ...)"

@@ -1,0 +1,133 @@
+"""What lies under a place: CARLA's own waypoint lookups over whole tracks, as plain arrays.
+
+Frame: CARLA's left-handed world, metres and degrees. Lookups are the wheel's, so a criterion that
+asks here gets what a program asking ``carla.Map`` gets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.town import opendrive
+
+FloatArray = NDArray[np.float64]
+LaneKind = Literal["driving", "parking"]
+
+_MAX_WALK_M = 500.0  # no lane is longer; keeps a broken map from looping for ever
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanesUnder:
+    """The nearest lane at each of n places; ``distance_m`` is infinite where there is none."""
+
+    centre_m: FloatArray  # (n, 3)
+    distance_m: FloatArray  # (n,) from the place to the lane's centre, in space
+    yaw_deg: FloatArray
+    forward: FloatArray  # (n, 3)
+    width_m: FloatArray
+    road: NDArray[np.int64]
+    lane: NDArray[np.int64]
+    in_junction: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneEnd:
+    """The last place of a lane before a junction."""
+
+    centre_m: tuple[float, float, float]
+    yaw_deg: float
+    forward: tuple[float, float, float]
+    width_m: float
+    road: int
+    lane: int
+
+
+class LaneFinder:
+    """Asks one map."""
+
+    def __init__(self, carla_map: Any) -> None:
+        self._carla = opendrive.import_carla()
+        self._map = carla_map
+
+    def under(self, places_m: FloatArray, kind: LaneKind = "driving") -> LanesUnder:
+        """Nearest lane of a kind at each place (n, 3); equal neighbours are asked once."""
+        n = len(places_m)
+        moved = np.ones(n, np.bool_)
+        moved[1:] = np.any(places_m[1:] != places_m[:-1], axis=1)
+        rows = [self._row(place, kind) for place in places_m[moved].tolist()]
+        table = np.array(rows, np.float64).reshape(-1, 11)[np.cumsum(moved) - 1]
+        gaps = np.linalg.norm(table[:, :3] - places_m, axis=1)
+        return LanesUnder(
+            centre_m=table[:, :3],
+            distance_m=np.where(np.isnan(gaps), np.inf, gaps),
+            yaw_deg=table[:, 3],
+            forward=table[:, 4:7],
+            width_m=table[:, 7],
+            road=np.nan_to_num(table[:, 8], nan=-1).astype(np.int64),
+            lane=np.nan_to_num(table[:, 9]).astype(np.int64),
+            in_junction=table[:, 10] == 1.0,
+        )
+
+    def _row(self, place: list[float], kind: LaneKind) -> tuple[float, ...]:
+        types = self._carla.LaneType
+        wanted = types.Parking if kind == "parking" else types.Driving
+        found = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
+        if found is None:
+            return (math.nan,) * 11
+        pose = found.transform
+        at, ahead = pose.location, pose.get_forward_vector()
+        return (
+            at.x, at.y, at.z, pose.rotation.yaw, ahead.x, ahead.y, ahead.z, found.lane_width,
+            found.road_id, found.lane_id, found.is_junction,
+        )  # fmt: skip
+
+    def ahead(self, place_m: tuple[float, ...], step_m: float, steps: int) -> FloatArray:
+        """Centres of the lane under a place and of the points ahead of it, (<= steps + 1, 3)."""
+        found = self._map.get_waypoint(self._carla.Location(*place_m))
+        points = []
+        for _ in range(steps + 1):
+            at = found.transform.location
+            points.append((at.x, at.y, at.z))
+            following = found.next(step_m)
+            if not following:
+                break
+            found = following[0]
+        return np.array(points)
+
+    def lane_ends(self, places_m: FloatArray, step_m: float) -> list[LaneEnd]:
+        """Lanes under places in a row (neighbours on one lane once), walked to their junction."""
+        found: list[Any] = []
+        for place in places_m.tolist():
+            point = self._map.get_waypoint(self._carla.Location(*place))
+            lane = point.road_id, point.lane_id
+            if not found or (found[-1].road_id, found[-1].lane_id) != lane:
+                found.append(point)
+        return [_end(self._walk(point, step_m)) for point in found]
+
+    def _walk(self, point: Any, step_m: float) -> Any:
+        for _ in range(int(_MAX_WALK_M / step_m)):
+            if point.is_junction:
+                break
+            following = point.next(step_m)
+            if not following or following[0].is_junction:
+                break
+            point = following[0]
+        return point
+
+
+def _end(point: Any) -> LaneEnd:
+    pose = point.transform
+    at, ahead = pose.location, pose.get_forward_vector()
+    return LaneEnd(
+        centre_m=(at.x, at.y, at.z),
+        yaw_deg=pose.rotation.yaw,
+        forward=(ahead.x, ahead.y, ahead.z),
+        width_m=point.lane_width,
+        road=point.road_id,
+        lane=point.lane_id,
+    )
