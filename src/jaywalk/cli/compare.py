@@ -1,0 +1,103 @@
+"""``jaywalk compare``: runs against a baseline, paired by scenario and seed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jaywalk.cli.output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from jaywalk.report.comparison import Comparison, Difference, PairOfRuns
+
+_INCOMPLETE = 4
+
+
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN RUN [...]", help="Run folders; the first is the "
+                                   "baseline."),
+    ],
+    protocol: Annotated[
+        str, typer.Option(help="Whose rules; 'jaywalk list protocols' names them.")
+    ] = "jaywalk",
+    allow_mixed: Annotated[
+        bool, typer.Option(help="Compare runs of different suites or scenario versions too.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Compare runs with the first one. Exit code 4 if episodes are missing.
+
+    Example: jaywalk compare runs/smoke-blind runs/smoke-cruise
+    """
+    from jaywalk.report.comparison import compare_runs
+    from jaywalk.report.scored_runs import score_folders
+
+    found = compare_runs(score_folders(runs, protocol), allow_mixed=allow_mixed)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+        names = " ".join(str(run) for run in runs)
+        say(f"next: jaywalk report {names} --protocol {protocol} -o report.html")
+    if not found.is_complete:
+        raise typer.Exit(_INCOMPLETE)
+
+
+def _print(found: Comparison) -> None:
+    for pair in found.pairs:
+        state = "complete" if pair.is_complete else "INCOMPLETE"
+        say(
+            f"{pair.candidate} against {pair.baseline} under {found.protocol}: "
+            f"{pair.n_pairs}/{pair.expected} pairs, {state}"
+        )
+        if pair.unpaired:
+            say(f"without a partner: {', '.join(pair.unpaired)}")
+        columns = ["", pair.baseline, pair.candidate, f"difference [{100 * found.level:.0f} %]",
+                   "scenarios up/down/equal", "p", "n"]  # fmt: skip
+        rows = [_row(d, d.name) for d in pair.metrics]
+        rows += [_row(d, f"{d.name} per km") for d in pair.rates_per_km]
+        print_table(columns, rows)
+        _print_flips(pair)
+    for warning in found.warnings:
+        say(warning)
+
+
+def _row(d: Difference, name: str) -> list[str]:
+    sign = d.sign
+    return [
+        name,
+        _number(d.baseline),
+        _number(d.candidate),
+        f"{_number(d.value, sign=True)} [{_number(d.low, True)}, {_number(d.high, True)}]",
+        f"{sign.higher}/{sign.lower}/{sign.ties}",
+        f"{sign.p_value:.3f}",
+        f"{d.n_pairs}",
+    ]
+
+
+def _print_flips(pair: PairOfRuns) -> None:
+    gained = sum(flip.to_success for flip in pair.flips)
+    say(f"flipped: {gained} to success, {len(pair.flips) - gained} to failure")
+    print_table(
+        ["flipped", "seed", pair.baseline, pair.candidate, "why it failed"],
+        [
+            [
+                flip.scenario,
+                "-" if flip.seed is None else str(flip.seed),
+                "failure" if flip.to_success else "success",
+                "success" if flip.to_success else "failure",
+                flip.cause,
+            ]
+            for flip in pair.flips
+        ],
+    )
+
+
+def _number(value: float, sign: bool = False) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:{'+' if sign else ''}.2f}"

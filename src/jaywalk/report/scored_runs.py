@@ -1,0 +1,103 @@
+"""Runs with their scores: how they are called, and what makes two of their episodes the same."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.record.episode import EPISODE_FILE
+
+# What two paired episodes must agree in, besides suite and scenario, for their scores to be
+# comparable: keys of episode.json.
+_SAME_TEST = ("variant", "town", "step_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRun:
+    """One run under one protocol, and where its records are (None: scores alone)."""
+
+    score: RunScore
+    folder: Path | None = None
+
+    def episode_folder(self, episode: EpisodeScore) -> Path | None:
+        """Folder of an episode's record, or None when it is not there."""
+        if self.folder is None or not episode.folder:
+            return None
+        folder = self.folder / episode.folder
+        return folder if (folder / EPISODE_FILE).is_file() else None
+
+
+def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:
+    """Score the records of each folder under one protocol."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"'{folder}' is no folder. Give the folders of recorded runs.")
+    twice = [str(f) for f, n in Counter(f.resolve() for f in folders).items() if n > 1]
+    if twice:
+        raise UsageError(f"The same run is given twice: {', '.join(twice)}.")
+    # By name, so that this room can be read without the scoring of runs.
+    protocols: Any = import_module("jaywalk.metrics.driving.protocols")
+    return [ScoredRun(score=protocols.score_run(f, protocol), folder=f) for f in folders]
+
+
+def scenario_of(episode: EpisodeScore) -> str:
+    """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
+
+    Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
+    one class of scenario, so the route is the unit. Episodes named otherwise fall back on their
+    scenario, then on their own name.
+    """
+    ending = f"-s{episode.seed}"
+    if episode.seed is not None and episode.episode_id.endswith(ending):
+        return episode.episode_id.removesuffix(ending)
+    return episode.scenario or episode.episode_id
+
+
+def run_labels(runs: Sequence[RunScore]) -> list[str]:
+    """A short name for each run: its agent if that tells them apart, else the folder's name."""
+    for names in (
+        [run.agent for run in runs],
+        [run.name for run in runs],
+        [f"{run.agent} ({run.name})" for run in runs],
+    ):
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return [f"{number} {run.agent or run.name}" for number, run in enumerate(runs, start=1)]
+
+
+def episodes_by_pair(run: RunScore) -> dict[tuple[str, int | None], EpisodeScore]:
+    """Episodes by scenario and seed; each may occur once."""
+    found: dict[tuple[str, int | None], EpisodeScore] = {}
+    for episode in run.episodes:
+        key = scenario_of(episode), episode.seed
+        if key in found:
+            raise DataError(
+                f"Run '{run.name}' has two episodes of scenario '{key[0]}' with seed {key[1]} "
+                f"({found[key].episode_id}, {episode.episode_id}): they cannot be paired. Give "
+                "each its own seed or scenario."
+            )
+        found[key] = episode
+    return found
+
+
+def what_was_tested(run: ScoredRun, episode: EpisodeScore) -> dict[str, str]:
+    """What an episode tested, for telling whether two are the same test."""
+    described = {"suite": episode.suite, "scenario": episode.scenario}
+    folder = run.episode_folder(episode)
+    if folder is None:
+        return described
+    try:
+        entries = json.loads((folder / EPISODE_FILE).read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise DataError(f"{folder / EPISODE_FILE} is cut off or edited: {problem}.") from problem
+    described |= {key: str(entries.get(key, "")) for key in _SAME_TEST}
+    files = entries.get("files", {})
+    described["map"] = str(files.get("opendrive", {}).get("sha256", ""))[:12]
+    return described

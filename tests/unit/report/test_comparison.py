@@ -1,0 +1,226 @@
+"""Comparisons: pairing, differences against figures worked out by hand, refusals, flips."""
+
+import json
+import math
+
+import pytest
+import typer
+from scipy.stats import binomtest
+from score_cards import card, hit, install_scoring, run
+from typer.testing import CliRunner
+
+from jaywalk.cli.compare import compare
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.report.comparison import compare_runs
+from jaywalk.report.scored_runs import ScoredRun, run_labels, scenario_of
+
+# Six routes with two seeds: the baseline fails on all of a, b, c and once on d.
+FIRST = {
+    "a": (0, 0),
+    "b": (50, 50),
+    "c": (60, 60),
+    "d": (100, 40),
+    "e": (100, 100),
+    "f": (100,) * 2,
+}
+SECOND = {"a": (100, 100), "b": (100, 50), "c": (100, 100), "d": (100, 100), "e": (100, 60),
+          "f": (100, 100)}  # fmt: skip
+
+
+def cards(table, agent):
+    episodes = [
+        card(name, seed, float(score), agent=agent)
+        for name, scores in table.items()
+        for seed, score in enumerate(scores, start=1)
+    ]
+    return run(*episodes, name=f"run-{agent}")
+
+
+def scored(*runs):
+    return [ScoredRun(score=one) for one in runs]
+
+
+def of_name(differences, name):
+    return next(d for d in differences if d.name == name)
+
+
+def test_difference_and_sign_test_by_hand():
+    (pair,) = compare_runs(scored(cards(FIRST, "blind"), cards(SECOND, "cruise"))).pairs
+    score = of_name(pair.metrics, "driving_score")
+    first = [value for scores in FIRST.values() for value in scores]
+    second = [value for scores in SECOND.values() for value in scores]
+    assert score.baseline == pytest.approx(sum(first) / 12)
+    assert score.candidate == pytest.approx(sum(second) / 12)
+    assert score.value == pytest.approx((sum(second) - sum(first)) / 12)
+    assert (score.n_pairs, score.n_scenarios) == (12, 6)
+    # Means by route: a +100, b +25, c +40, d +30, e -20, f 0.
+    assert (score.sign.higher, score.sign.lower, score.sign.ties) == (4, 1, 1)
+    assert score.sign.p_value == pytest.approx(binomtest(4, 5).pvalue)
+    assert score.low < score.value < score.high
+    rate = of_name(pair.metrics, "success_rate")
+    assert (rate.baseline, rate.candidate) == (pytest.approx(500 / 12), pytest.approx(1000 / 12))
+    hits = of_name(pair.rates_per_km, "collisions_pedestrian")
+    assert (hits.baseline, hits.candidate) == (pytest.approx(7 / 6), pytest.approx(2 / 6))
+    assert hits.value == pytest.approx(-5 / 6)
+    assert hits.low < hits.value < hits.high
+
+
+def test_flips_are_the_pairs_with_another_outcome():
+    (pair,) = compare_runs(scored(cards(FIRST, "blind"), cards(SECOND, "cruise"))).pairs
+    gained = [(f.scenario, f.seed) for f in pair.flips if f.to_success]
+    lost = [(f.scenario, f.seed) for f in pair.flips if not f.to_success]
+    assert gained == [("a", 1), ("a", 2), ("b", 1), ("c", 1), ("c", 2), ("d", 2)]
+    assert lost == [("e", 2)]
+    assert {f.cause for f in pair.flips} == {"hit a person at 3.0 s"}
+
+
+def test_order_of_episodes_does_not_matter():
+    a, b = cards(FIRST, "blind"), cards(SECOND, "cruise")
+    turned = run(*reversed(b.episodes), name=b.name)
+    assert compare_runs(scored(a, b)).to_json() == compare_runs(scored(a, turned)).to_json()
+
+
+def test_several_runs_are_compared_with_the_first():
+    third = cards(FIRST, "third")
+    found = compare_runs(scored(cards(FIRST, "blind"), cards(SECOND, "cruise"), third))
+    assert [(p.baseline, p.candidate) for p in found.pairs] == [
+        ("blind", "cruise"),
+        ("blind", "third"),
+    ]
+    assert of_name(found.pairs[1].metrics, "driving_score").value == 0.0
+    assert found.pairs[1].flips == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"protocol": "bench2drive"}, "protocol 'jaywalk' against 'bench2drive'"),
+        ({"suite": "jaywalk/smoke-v2"}, "suite 'jaywalk/smoke-v1' against 'jaywalk/smoke-v2'"),
+    ],
+)
+def test_runs_of_another_protocol_or_suite_are_refused(change, words):
+    a = cards(FIRST, "blind")
+    b = run(*cards(SECOND, "cruise").episodes, name="b", **change)
+    with pytest.raises(UsageError, match=words) as refusal:
+        compare_runs(scored(a, b))
+    assert "--allow-mixed" in str(refusal.value)
+    told = compare_runs(scored(a, b), allow_mixed=True)
+    assert any(words in warning for warning in told.warnings)
+
+
+def test_another_version_of_a_scenario_is_refused():
+    a = run(card("a"), card("b"))
+    b = run(card("a"), card("b", scenario="jaywalk/stepping-out-v2"), name="b", agent="c")
+    with pytest.raises(UsageError, match=r"stepping-out-v2' in b-s1"):
+        compare_runs(scored(a, b))
+
+
+def test_records_of_another_map_are_refused(tmp_path):
+    runs = []
+    for name, digest in (("one", "aa"), ("two", "bb")):
+        folder = tmp_path / name / "episodes" / "a-s1"
+        folder.mkdir(parents=True)
+        entries = {"files": {"opendrive": {"sha256": digest, "name": digest}}, "town": "T"}
+        (folder / "episode.json").write_text(json.dumps(entries))
+        score = run(card("a", folder="episodes/a-s1"), name=name)
+        runs.append(ScoredRun(score=score, folder=tmp_path / name))
+    with pytest.raises(UsageError, match="map 'aa' against 'bb'"):
+        compare_runs(runs)
+
+
+def test_what_is_missing_makes_it_incomplete():
+    a = run(card("a"), card("b"), card("c"), expected=4, missing=("d-s1",))
+    b = run(card("a"), card("b", score=10.0), name="b", agent="cruise", expected=4)
+    found = compare_runs(scored(a, b))
+    (pair,) = found.pairs
+    assert (pair.n_pairs, pair.expected) == (2, 4)
+    assert pair.unpaired == ("c-s1", "d-s1")
+    assert not found.is_complete
+    assert found.to_json()["comparisons"][0]["complete"] is False
+
+
+def test_metrics_that_do_not_apply_are_left_out_of_their_pair():
+    a = run(card("a", metrics={"x": math.nan, "y": math.nan}), card("b", metrics={"x": 1.0}))
+    b = run(card("a", metrics={"x": 2.0}), card("b", metrics={"x": 4.0}), name="b", agent="c")
+    (pair,) = compare_runs(scored(a, b)).pairs
+    assert [d.name for d in pair.metrics] == ["success_rate", "x"]
+    assert pair.metrics[1].n_pairs == 1
+    assert pair.metrics[1].value == 3.0
+    assert math.isnan(pair.metrics[1].low)
+    assert json.loads(json.dumps(compare_runs(scored(a, b)).to_json()))["comparisons"][0][
+        "metrics"
+    ]["x"]["interval"] == [None, None]
+
+
+def test_nothing_in_common_and_doubles_are_errors():
+    with pytest.raises(DataError, match=r"in common, e\.g\. a-s1 against b-s1"):
+        compare_runs(scored(run(card("a")), run(card("b"))))
+    with pytest.raises(DataError, match="two episodes of scenario 'a' with seed 1"):
+        compare_runs(scored(run(card("a")), run(card("a"), card("a"))))
+    with pytest.raises(UsageError, match="two or more"):
+        compare_runs(scored(run(card("a"))))
+
+
+def test_names_of_scenarios_and_runs():
+    assert scenario_of(card("harbour-03", 12)) == "harbour-03"
+    assert scenario_of(card("x", episode_id="0001")) == "jaywalk/stepping-out-v1"
+    assert scenario_of(card("x", episode_id="0001", scenario="", seed=None)) == "0001"
+    one = run(card("a"), name="one")
+    assert run_labels([one, run(card("a", agent="cruise"))]) == ["blind", "cruise"]
+    assert run_labels([one, run(card("a"), name="two")]) == ["one", "two"]
+    assert run_labels([one, one]) == ["1 blind", "2 blind"]
+
+
+def test_the_gravest_event_is_the_cause():
+    slow = hit("min_speed_infractions", 5)
+    red = hit("red_light", 10)
+    person = hit("collisions_pedestrian", 80)
+    score = card("a", score=0.0, infractions=(slow, red, person))
+    from jaywalk.report.causes import cause_of, decisive
+
+    assert decisive(score) is person
+    assert cause_of(score) == "hit a person at 4.0 s (+2 more)"
+    assert cause_of(card("a", score=0.0, failure="KeyError: 'x'", infractions=())) == (
+        "the agent failed: KeyError: 'x'"
+    )
+    assert cause_of(card("a", score=3.0, infractions=(), status="Failed - Agent got blocked")) == (
+        "Failed - Agent got blocked"
+    )
+    assert cause_of(card("a")) == ""
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    scores = {"one": cards(FIRST, "blind"), "two": cards(SECOND, "cruise")}
+    scores["short"] = run(*cards(SECOND, "short").episodes[:6], expected=12, name="short")
+    install_scoring(monkeypatch, scores)
+    for name in scores:
+        (tmp_path / name).mkdir()
+    app = typer.Typer()
+    app.command()(compare)
+
+    def call(*words):
+        paths = [str(tmp_path / word) if word in scores else word for word in words]
+        return CliRunner().invoke(app, paths)
+
+    return call
+
+
+def test_the_command_prints_json_and_lines(command):
+    done = command("one", "two", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["complete"] is True
+    assert found["comparisons"][0]["metrics"]["success_rate"]["difference"] == pytest.approx(
+        500 / 12
+    )
+    lines = command("one", "two").stdout.splitlines()
+    assert lines[0].startswith("success_rate\t41.67\t83.33\t+41.67 [")
+    assert "e\t2\tsuccess\tfailure\thit a person at 3.0 s" in lines
+
+
+def test_the_command_says_incomplete(command):
+    done = command("one", "short")
+    assert done.exit_code == 4
+    assert "6/12 pairs, INCOMPLETE" in done.stderr
+    assert isinstance(command("one", "one").exception, UsageError)
