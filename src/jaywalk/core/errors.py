@@ -4,7 +4,8 @@ JaywalkError
 ├── PrerequisiteError   something needed is missing; the message names the fix (exit code 3)
 ├── UsageError          a value given by the user is wrong (exit code 2)
 ├── DataError           a file or a data set is broken (exit code 3)
-└── RegistryError       an unknown or doubled name
+├── RegistryError       an unknown or doubled name
+└── InfrastructureError a server or a worker failed, not what was tested (exit code 4)
 """
 
 from __future__ import annotations
@@ -38,3 +39,9 @@ class RegistryError(JaywalkError):
     """A name is unknown (with the nearest known one) or registered twice."""
 
     exit_code = 2
+
+
+class InfrastructureError(JaywalkError):
+    """A server, a connection or a worker failed. Worth another try; never scored."""
+
+    exit_code = 4

@@ -28,6 +28,7 @@ class EpisodePlan:
     agent: AgentSpec
     traffic: str = "own"  # or "traffic-manager"
     motions: str = ""  # motion library of the people, "" for the built-in gait
+    opendrive: str | None = None  # text of a town the server does not have by name
 
     @property
     def episode_id(self) -> str:
@@ -35,10 +36,27 @@ class EpisodePlan:
         return f"{self.item.id}-s{self.seed}"
 
 
-def plan_episodes(suite: Suite, agent: AgentSpec, seeds: Sequence[int]) -> list[EpisodePlan]:
+def plan_episodes(
+    suite: Suite,
+    agent: AgentSpec,
+    seeds: Sequence[int],
+    *,
+    traffic: str = "own",
+    motions: str = "",
+    opendrive: str | None = None,
+) -> list[EpisodePlan]:
     """All episodes of a run: routes in the suite's order, each with every seed."""
     return [
-        EpisodePlan(suite=suite.name, variant=suite.variant, item=item, seed=seed, agent=agent)
+        EpisodePlan(
+            suite=suite.name,
+            variant=suite.variant,
+            item=item,
+            seed=seed,
+            agent=agent,
+            traffic=traffic,
+            motions=motions,
+            opendrive=opendrive,
+        )
         for item in suite.routes
         for seed in seeds
     ]
