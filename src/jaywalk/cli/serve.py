@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
+from jaywalk.core.orphans import die_with_parent
 
 _SPEED_LIMITS = ("auto", "road", "carla")
 
@@ -29,6 +30,7 @@ def serve(
         str, typer.Option(help="'road', 'carla' (30 km/h) or 'auto' (road where signs exist).")
     ] = "auto",
     verbose: Annotated[bool, typer.Option(help="Log every client and tracebacks.")] = False,
+    parent: Annotated[int, typer.Option(help="End with this process.", hidden=True)] = 0,
 ) -> None:
     """Serve a town to CARLA clients.
 
@@ -37,6 +39,8 @@ def serve(
 
     Example: jaywalk serve --town Harbour --port 2000
     """
+    if parent:
+        die_with_parent(parent)
     logging.basicConfig(
         level=logging.DEBUG if verbose else logging.WARNING,
         format="jaywalk: %(levelname)s: %(message)s",

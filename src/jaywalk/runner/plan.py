@@ -36,10 +36,27 @@ class EpisodePlan:
         return f"{self.item.id}-s{self.seed}"
 
 
-def plan_episodes(suite: Suite, agent: AgentSpec, seeds: Sequence[int]) -> list[EpisodePlan]:
+def plan_episodes(
+    suite: Suite,
+    agent: AgentSpec,
+    seeds: Sequence[int],
+    *,
+    traffic: str = "own",
+    motions: str = "",
+    opendrive: str | None = None,
+) -> list[EpisodePlan]:
     """All episodes of a run: routes in the suite's order, each with every seed."""
     return [
-        EpisodePlan(suite=suite.name, variant=suite.variant, item=item, seed=seed, agent=agent)
+        EpisodePlan(
+            suite=suite.name,
+            variant=suite.variant,
+            item=item,
+            seed=seed,
+            agent=agent,
+            traffic=traffic,
+            motions=motions,
+            opendrive=opendrive,
+        )
         for item in suite.routes
         for seed in seeds
     ]

@@ -1,0 +1,307 @@
+"""``jaywalk run``: drive a suite with an agent and record every episode."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+
+import typer
+
+from jaywalk.cli.output import finish, print_json, say
+from jaywalk.core.errors import PrerequisiteError, UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.runner.job import RunRequest, RunSummary, Show
+    from jaywalk.runner.plan import AgentSpec
+    from jaywalk.runner.pool import QuickScore, Scorer
+    from jaywalk.runner.tally import Tally
+    from jaywalk.runner.verify import Verification
+    from jaywalk.scenarios.suite import Suite
+
+_INCOMPLETE: Final = 4
+
+
+class TrafficKind(StrEnum):
+    """Who drives the other vehicles."""
+
+    own = "own"
+    traffic_manager = "traffic-manager"
+
+
+def run(
+    suite: Annotated[
+        str, typer.Argument(help="A suite's name, or route files: a file, a folder, a glob.")
+    ],
+    agent: Annotated[
+        str,
+        typer.Option(help="Agent: a name or a .py file; several, with commas, are several runs."),
+    ],
+    seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
+    workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 0,
+    routes: Annotated[
+        str, typer.Option(help="Only routes whose id matches; with the suite 'files': a glob.")
+    ] = "",
+    subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
+    variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
+    town: Annotated[str, typer.Option(help="Drive in this town instead of the routes' own.")] = "",
+    xodr: Annotated[Path | None, typer.Option(help="Drive in this OpenDRIVE file instead.")] = None,
+    people: Annotated[int | None, typer.Option(min=0, help="People about.")] = None,
+    vehicles: Annotated[int | None, typer.Option(min=0, help="Other vehicles about.")] = None,
+    motions: Annotated[str, typer.Option(help="Motion library of the people.")] = "",
+    traffic: Annotated[
+        TrafficKind, typer.Option(help="Our own traffic, or CARLA's Traffic Manager.")
+    ] = TrafficKind.own,
+    agent_config: Annotated[
+        Path | None, typer.Option(help="Config file of the agent; JSON for a named one.")
+    ] = None,
+    server: Annotated[
+        str, typer.Option(help="HOST:PORT of a running server instead of embedded ones.")
+    ] = "",
+    cluster: Annotated[
+        str, typer.Option(help="Spread over a Ray cluster: its address, or 'local'.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder [default: runs/SUITE-AGENT].")
+    ] = None,
+    verify_determinism: Annotated[
+        bool, typer.Option("--verify-determinism", help="Run all twice and compare the records.")
+    ] = False,
+    watchdog_s: Annotated[
+        float, typer.Option(min=1.0, help="End an episode that stands still for so long.")
+    ] = 180.0,
+    retries: Annotated[
+        int, typer.Option(min=0, help="More tries after a crash of server or worker.")
+    ] = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+) -> None:
+    """Drive a suite and record every episode; the same command again runs only what is missing.
+
+    Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference.
+
+    Example: jaywalk run smoke --agent cruise,blind --seeds 1,2,3 --workers 4
+    """
+    from jaywalk.runner.job import RunRequest
+    from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
+
+    _check_options(town, xodr, server, cluster)
+    agents = [_agent_spec(name, agent_config) for name in agent.split(",") if name]
+    if not agents:
+        raise UsageError(f"--agent is '{agent}', expected a name or a file.")
+    chosen = subset_of(find_suite(suite, variant, routes), subset)
+    chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
+    if not (server or xodr):
+        _check_towns(chosen)
+    base = RunRequest(
+        run_folder=Path(),
+        suite=chosen,
+        agent=agents[0],
+        seeds=parse_seeds(seeds),
+        options={"people": people, "vehicles": vehicles, "town": xodr.name if xodr else town},
+        traffic=traffic.value,
+        motions=motions,
+        opendrive=_opendrive(xodr),
+        server=server,
+        cluster=cluster,
+        workers=workers,
+        retries=retries,
+        watchdog_s=watchdog_s,
+    )
+    folders = _run_folders(out, suite, [one.name for one in agents])
+    _run_all(
+        [replace(base, agent=one, run_folder=folder)
+         for one, folder in zip(agents, folders, strict=True)],
+        verify=verify_determinism, as_json=as_json,
+    )  # fmt: skip
+
+
+def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
+    from jaywalk.runner.verify import compare_hashes
+
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    summaries: list[RunSummary] = []
+    verdicts: list[Verification] = []
+    try:
+        for request in requests:
+            summaries.append(_run_one(request, as_json))
+            if verify:
+                repeat = _run_one(request.repeat(), as_json)
+                verdicts.append(compare_hashes(summaries[-1].hashes, repeat.hashes))
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept. To go on, run the same command again:")
+        say(shlex.join(["jaywalk", *sys.argv[1:]]))
+        raise typer.Exit(_INCOMPLETE) from None
+    if as_json:
+        print_json(_as_dict(summaries, verdicts))
+    else:
+        _print_end(summaries, verdicts)
+    if not all(summary.is_complete for summary in summaries):
+        raise typer.Exit(_INCOMPLETE)
+    if any(verdict.uncompared for verdict in verdicts):
+        raise typer.Exit(_INCOMPLETE)
+    if any(verdict.differing for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
+    from rich.console import Console
+
+    from jaywalk.runner.job import run_request
+    from jaywalk.runner.progress import LiveTable, PlainLines
+
+    title = f"{request.suite.name} with {request.agent.name} in {request.run_folder}"
+    stream = sys.stderr if as_json else sys.stdout
+
+    def show(tally: Tally) -> Show:
+        if stream.isatty():
+            return LiveTable(tally, title, Console(file=stream))
+        say(f"{title}: {tally.left} of {tally.total} episodes to run")
+
+        def write(line: str) -> None:
+            stream.write(line + "\n")
+            stream.flush()
+
+        return PlainLines(tally, write)
+
+    return run_request(request, show, say=say, score=_quick_scorer())
+
+
+def _quick_scorer() -> Scorer:
+    """Scores an episode under our own protocol, for the display alone."""
+
+    def score(folder: Path) -> QuickScore | None:
+        return None
+
+    return score
+
+
+def _check_options(town: str, xodr: Path | None, server: str, cluster: str) -> None:
+    if town and xodr:
+        raise UsageError("Give either --town or --xodr, not both.")
+    if server and cluster:
+        raise UsageError("Give either --server or --cluster, not both.")
+    host, _, port = server.rpartition(":")
+    if server and not (host and port.isdigit()):
+        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
+
+
+def _check_towns(suite: Suite) -> None:
+    """An embedded server has our towns and those of JAYWALK_TOWN_PATH."""
+    from jaywalk.town.town import available_towns
+
+    known = available_towns()
+    missing = sorted({one.route.town for one in suite.routes} - set(known))
+    if missing:
+        raise PrerequisiteError(
+            f"The routes need {', '.join(missing)}; there is {', '.join(known)}. Put the .xodr "
+            "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
+            "that has them with --server HOST:PORT."
+        )
+
+
+def _agent_spec(name: str, config: Path | None) -> AgentSpec:
+    """A named agent takes its config as arguments, a file gets the path of it."""
+    from jaywalk.agents.catalogue import AGENTS
+    from jaywalk.runner.plan import AgentSpec
+
+    if config is not None and not config.is_file():
+        raise UsageError(f"--agent-config is '{config}', and there is no such file.")
+    is_file, is_remote = name.endswith(".py"), "://" in name
+    if is_file and not Path(name).is_file():
+        raise UsageError(f"--agent is '{name}', and there is no such file.")
+    if not (is_file or is_remote):
+        AGENTS.get(name)
+        return AgentSpec(name=name, arguments={} if config is None else _json_object(config))
+    return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"--agent-config {path} holds a {type(value).__name__}, expected an object."
+        )
+    return value
+
+
+def _opendrive(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    from jaywalk.town.opendrive import read_opendrive
+
+    return read_opendrive(path)
+
+
+def _run_folders(out: Path | None, suite: str, agents: list[str]) -> list[Path]:
+    """A folder for each agent."""
+    labels = [_label(name) for name in agents]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"Two agents have the same name: {', '.join(labels)}. Run them apart.")
+    if out is None:
+        return [Path("runs") / f"{_label(suite)}-{label}" for label in labels]
+    if len(agents) == 1:
+        return [out]
+    if (out / "config.json").exists():
+        raise UsageError(f"--out {out} is the run of one agent; several need a folder above it.")
+    return [out / label for label in labels]
+
+
+def _label(name: str) -> str:
+    short = Path(name).stem if "://" not in name else name.split("://", 1)[1]
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in short)
+    return plain.strip("-.") or "run"
+
+
+def _print_end(summaries: list[RunSummary], verdicts: list[Verification]) -> None:
+    lines = []
+    for summary in summaries:
+        state = "complete" if summary.is_complete else "INCOMPLETE"
+        failed = f", {summary.failed} given up" if summary.failed else ""
+        agent = f", {summary.agent_failures} agent failures" if summary.agent_failures else ""
+        lines.append(
+            f"{summary.run_folder}: {summary.done}/{summary.total} episodes{failed}{agent}, {state}"
+        )
+    for verdict in verdicts:
+        lines.append(f"determinism: {len(verdict.identical)}/{verdict.compared} identical")
+        lines += [f"  differs: {name}" for name in verdict.differing]
+    folders = " ".join(str(summary.run_folder) for summary in summaries)
+    if all(summary.is_complete for summary in summaries):
+        lines += [f"score: jaywalk score {summary.run_folder}" for summary in summaries]
+        finish(lines, f"jaywalk report {folders} -o report.html")
+    else:
+        finish(lines, f"{shlex.join(['jaywalk', *sys.argv[1:]])}  # runs what is missing")
+
+
+def _as_dict(summaries: list[RunSummary], verdicts: list[Verification]) -> dict[str, Any]:
+    runs: list[dict[str, Any]] = [
+        {
+            "run": str(summary.run_folder),
+            "episodes": summary.total,
+            "done": summary.done,
+            "failed": summary.failed,
+            "agent_failures": summary.agent_failures,
+            "ran": summary.ran,
+            "complete": summary.is_complete,
+        }
+        for summary in summaries
+    ]
+    for entry, verdict in zip(runs, verdicts, strict=False):
+        entry["determinism"] = {
+            "identical": len(verdict.identical),
+            "compared": verdict.compared,
+            "differing": list(verdict.differing),
+        }
+    return {"runs": runs}

@@ -1,0 +1,179 @@
+"""``config.json`` of a run: everything that decides what its episodes are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.record.episode import canonical_json
+from jaywalk.record.storage import sync_file
+from jaywalk.runner.plan import AgentSpec, EpisodePlan
+from jaywalk.scenarios.route_xml import RouteFile, format_routes
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+CONFIG_FILE: Final = "config.json"
+FORMAT: Final = "jaywalk-run"
+# A run goes on under other versions of these only in another folder.
+_DECISIVE_PACKAGES: Final = ("jaywalk", "carla")
+_NOTED_PACKAGES: Final = ("numpy", "numba", "scipy", "polars", "pyarrow")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class SuiteConfig(_Part):
+    """Which suite; routes by id with a digest of all that is in them."""
+
+    name: str
+    variant: str = ""
+    routes: dict[str, str] = Field(default_factory=dict)
+
+
+class AgentConfig(_Part):
+    """Who drives; ``sha256`` is that of the agent's file, where it is one."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    sha256: str = ""
+
+
+class RunConfig(_Part):
+    """All of ``config.json``. ``episodes`` are those announced, in order; some may be missing."""
+
+    format: str = FORMAT
+    suite: SuiteConfig
+    agent: AgentConfig
+    seeds: list[int]
+    options: dict[str, Any] = Field(default_factory=dict)
+    packages: dict[str, str] = Field(default_factory=dict)
+    episodes: list[str] = Field(default_factory=list)
+
+
+def resolve_config(
+    suite: Suite, agent: AgentSpec, plans: Sequence[EpisodePlan], options: dict[str, Any]
+) -> RunConfig:
+    """The config of a run that is about to start.
+
+    Args:
+        suite: Routes to drive, after all overrides.
+        agent: Who drives.
+        plans: The episodes.
+        options: What else decides how they go: traffic, motions, people, vehicles, server kind.
+    """
+    file = Path(agent.name)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+    return RunConfig(
+        suite=SuiteConfig(
+            name=suite.name,
+            variant=suite.variant,
+            routes={item.id: route_digest(item) for item in suite.routes},
+        ),
+        agent=AgentConfig(name=agent.name, arguments=agent.arguments, sha256=digest),
+        seeds=sorted({plan.seed for plan in plans}),
+        options=options,
+        packages=package_versions(),
+        episodes=[plan.episode_id for plan in plans],
+    )
+
+
+def route_digest(item: SuiteRoute) -> str:
+    """Short digest of a route with who else is about: another route cannot take its name."""
+    text = format_routes(RouteFile(routes=(item.route,)))
+    about = f"{text}\0{item.vehicles}\0{item.people}\0{item.pair}"
+    return hashlib.sha256(about.encode()).hexdigest()[:16]
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of what an episode is computed with."""
+    found: dict[str, str] = {}
+    for name in (*_DECISIVE_PACKAGES, *_NOTED_PACKAGES):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def differences(old: RunConfig, new: RunConfig) -> list[str]:
+    """What keeps two configs from being one run; more routes and more seeds do not."""
+    pairs: dict[str, tuple[Any, Any]] = {
+        "suite": (old.suite.name, new.suite.name),
+        "variant": (old.suite.variant, new.suite.variant),
+        "agent": (old.agent.name, new.agent.name),
+        "agent arguments": (old.agent.arguments, new.agent.arguments),
+        "content of the agent's file": (old.agent.sha256[:12], new.agent.sha256[:12]),
+    }
+    for key in sorted(old.options.keys() | new.options.keys()):
+        pairs[key] = (old.options.get(key), new.options.get(key))
+    for key in _DECISIVE_PACKAGES:
+        pairs[f"version of {key}"] = (old.packages.get(key), new.packages.get(key))
+    lines = [f"{name}: {a!r} there, {b!r} here" for name, (a, b) in pairs.items() if a != b]
+    both = old.suite.routes.keys() & new.suite.routes.keys()
+    changed = sorted(key for key in both if old.suite.routes[key] != new.suite.routes[key])
+    if changed:
+        names = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+        lines.append(f"content of {len(changed)} routes ({names})")
+    return lines
+
+
+def merge(old: RunConfig, new: RunConfig) -> RunConfig:
+    """The union of two configs of one run."""
+    return new.model_copy(
+        update={
+            "suite": new.suite.model_copy(
+                update={"routes": {**old.suite.routes, **new.suite.routes}}
+            ),
+            "seeds": sorted({*old.seeds, *new.seeds}),
+            "episodes": list(dict.fromkeys([*old.episodes, *new.episodes])),
+        }
+    )
+
+
+def read_config(run_folder: Path) -> RunConfig | None:
+    """The config of a run folder; None where there is none."""
+    path = run_folder / CONFIG_FILE
+    if not path.is_file():
+        return None
+    try:
+        config = RunConfig.model_validate_json(path.read_text(encoding="utf-8"))
+    except (ValidationError, UnicodeDecodeError) as problem:
+        said = " ".join(str(problem).split())[:200]
+        raise DataError(f"{path} is no config of a run: {said}. Choose another --out.") from problem
+    if config.format != FORMAT:
+        raise DataError(f"{path} has format '{config.format}', expected '{FORMAT}'.")
+    return config
+
+
+def settle_config(run_folder: Path, wanted: RunConfig) -> RunConfig:
+    """Write the config, joined with the one that is there; a different one is refused."""
+    there = read_config(run_folder)
+    if there is not None:
+        reasons = differences(there, wanted)
+        if reasons:
+            raise UsageError(
+                f"{run_folder} holds a run with another config; {'; '.join(reasons)}. "
+                "Choose another folder with --out, or remove that one."
+            )
+        wanted = merge(there, wanted)
+    if there != wanted:
+        _write(run_folder / CONFIG_FILE, canonical_json(wanted.model_dump(mode="json"), 2) + "\n")
+    return wanted
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    sync_file(path.parent)

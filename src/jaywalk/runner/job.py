@@ -1,0 +1,190 @@
+"""A run: one suite, one agent, some seeds, one folder. Runs what is missing and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import jaywalk.record
+from jaywalk.core.errors import UsageError
+from jaywalk.runner.config import resolve_config, settle_config
+from jaywalk.runner.crew import EPISODE_MODULE, Crew, Setup
+from jaywalk.runner.folder import EPISODES_FOLDER, missing_plans
+from jaywalk.runner.local import LocalCrew, cores
+from jaywalk.runner.lock import RunLock
+from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
+from jaywalk.runner.pool import DEFAULT_RETRIES, Pool, Scorer, Watcher
+from jaywalk.runner.selection import check_ids
+from jaywalk.runner.state import DONE, FAILED, RunState
+from jaywalk.runner.tally import Tally
+from jaywalk.runner.watchdog import DEFAULT_S
+from jaywalk.scenarios.suite import Suite
+
+VERIFY_FOLDER: Final = ".verify"  # hidden, so that nobody scores the repeats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Everything a run needs; the suite has all overrides already.
+
+    Attributes:
+        options: What the suite was overridden with, for the config: people, vehicles, town.
+        opendrive: Text of the town to use, if not one the server has by name.
+        server: ``HOST:PORT`` of a running server; "" for embedded ones.
+        cluster: "" for this machine, ``local`` or an address for Ray.
+        workers: Episodes at a time; 0: one per core of this machine or of the cluster.
+    """
+
+    run_folder: Path
+    suite: Suite
+    agent: AgentSpec
+    seeds: tuple[int, ...]
+    options: dict[str, Any]
+    traffic: str = "own"
+    motions: str = ""
+    opendrive: str | None = None
+    server: str = ""
+    cluster: str = ""
+    workers: int = 0
+    retries: int = DEFAULT_RETRIES
+    watchdog_s: float = DEFAULT_S
+    module: str = EPISODE_MODULE
+
+    def plans(self) -> list[EpisodePlan]:
+        """The episodes asked for."""
+        return plan_episodes(
+            self.suite,
+            self.agent,
+            self.seeds,
+            traffic=self.traffic,
+            motions=self.motions,
+            opendrive=self.opendrive,
+        )
+
+    def repeat(self) -> RunRequest:
+        """The same once more, beside it."""
+        return replace(self, run_folder=self.run_folder / VERIFY_FOLDER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """How a request stands after a session."""
+
+    run_folder: Path
+    total: int
+    done: int
+    failed: int
+    agent_failures: int
+    ran: int  # finished in this session
+    hashes: dict[str, str]  # episode id -> record hash, of those done
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every episode asked for is recorded."""
+        return self.done == self.total
+
+
+class Show(Watcher, AbstractContextManager[Any], Protocol):
+    """A watcher that is open for the length of a run."""
+
+
+ShowMaker = Callable[[Tally], Show]
+
+
+def run_request(
+    request: RunRequest,
+    show: ShowMaker,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    score: Scorer | None = None,
+) -> RunSummary:
+    """Run what is missing of a request.
+
+    Args:
+        request: What to run.
+        show: Makes the display from the tally.
+        say: Told what is worth a line.
+        score: Scores a finished episode for the display.
+
+    Raises:
+        UsageError: The folder holds a run with another config.
+        PrerequisiteError: The folder is in use, or no world can be opened.
+    """
+    folder = request.run_folder
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out is the file {folder}, expected a folder.")
+    check_ids(request.suite.routes)
+    plans = request.plans()
+    options = {
+        **request.options,
+        "traffic": request.traffic,
+        "motions": request.motions,
+        "server": "attached" if request.server else "embedded",
+    }
+    wanted = resolve_config(request.suite, request.agent, plans, options)
+    folder.mkdir(parents=True, exist_ok=True)
+    with RunLock(folder) as lock:
+        settle_config(folder, wanted)
+        with RunState(folder) as state:
+            missing = missing_plans(folder, plans, state, say)
+            if missing:
+                _work(request, missing, plans, state, lock, show, score)
+                jaywalk.record.remove_unfinished(folder / EPISODES_FOLDER)
+            return _summarise(folder, plans, state, len(missing))
+
+
+def _work(
+    request: RunRequest,
+    missing: list[EpisodePlan],
+    plans: list[EpisodePlan],
+    state: RunState,
+    lock: RunLock,
+    show: ShowMaker,
+    score: Scorer | None,
+) -> None:
+    rows = state.rows()
+    crew = _make_crew(request, len(missing), lock)
+    tally = Tally(total=len(plans))
+    for plan in plans:
+        tally.count_old(rows[plan.episode_id])
+    try:
+        with show(tally) as watcher:
+            pool = Pool(
+                request.run_folder, state, crew, watcher, retries=request.retries, score=score
+            )
+            pool.run(missing)
+    finally:
+        crew.close()
+
+
+def _make_crew(request: RunRequest, episodes: int, lock: RunLock) -> Crew:
+    setup = Setup(
+        run_folder=request.run_folder.resolve(),
+        server=request.server,
+        module=request.module,
+        watchdog_s=request.watchdog_s,
+    )
+    if request.cluster:
+        from jaywalk.runner.cluster import ClusterCrew
+
+        return ClusterCrew(setup, request.cluster, request.workers, episodes)
+    # One world at a time can be driven on a server that is not ours.
+    size = 1 if request.server else max(1, min(request.workers or cores(), episodes))
+    return LocalCrew(setup, size, lock_fd=lock.fileno())
+
+
+def _summarise(folder: Path, plans: list[EpisodePlan], state: RunState, missing: int) -> RunSummary:
+    rows = [row for name, row in state.rows().items() if name in {p.episode_id for p in plans}]
+    done = [row for row in rows if row.state == DONE]
+    return RunSummary(
+        run_folder=folder,
+        total=len(plans),
+        done=len(done),
+        failed=sum(row.state == FAILED for row in rows),
+        agent_failures=sum(bool(row.failure) for row in done),
+        ran=missing - (len(plans) - len(done)),
+        hashes={row.episode_id: row.record_hash for row in done},
+    )

@@ -1,0 +1,148 @@
+"""The scheduler: hands episodes to a crew until all are done or given up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from jaywalk.core.errors import PrerequisiteError
+from jaywalk.runner.crew import Broken, Crew, Fault, Finished, Progress
+from jaywalk.runner.folder import adopt
+from jaywalk.runner.outcome import EpisodeOutcome
+from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.state import RunState
+
+DEFAULT_RETRIES: Final = 2
+_WAIT_S: Final = 0.5
+# So many worlds in a row that would not open, and none that did: the fault is not the episode's.
+_WORLDLESS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickScore:
+    """What the live table shows of an episode."""
+
+    success: bool
+    driving_score: float
+
+
+# Record folder -> score, or None where it cannot be scored.
+Scorer = Callable[[Path], QuickScore | None]
+
+
+class Watcher(Protocol):
+    """Is told how a run goes."""
+
+    def progress(self, event: Progress) -> None:
+        """An episode goes on."""
+
+    def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
+        """An episode has been recorded."""
+
+    def broken(self, event: Broken, *, will_retry: bool) -> None:
+        """An attempt came to nothing."""
+
+    def refresh(self) -> None:
+        """Time has passed."""
+
+
+class Pool:
+    """Runs plans on a crew: retries faults, keeps the state, tells a watcher."""
+
+    def __init__(
+        self,
+        run_folder: Path,
+        state: RunState,
+        crew: Crew,
+        watcher: Watcher,
+        *,
+        retries: int = DEFAULT_RETRIES,
+        score: Scorer | None = None,
+    ) -> None:
+        self._folder, self._state, self._crew = run_folder, state, crew
+        self._watcher, self._score = watcher, score
+        self._tries_allowed = retries + 1
+        self._tries: dict[str, int] = {}
+        self._running: dict[int, EpisodePlan] = {}
+        self._seed_of_slot: dict[int, int] = {}
+        self._worldless = 0
+
+    def run(self, plans: Sequence[EpisodePlan]) -> None:
+        """Run all; returns when each is done or given up.
+
+        Interrupted by any exception it puts the episodes in flight back.
+
+        Raises:
+            PrerequisiteError: No world can be opened at all.
+        """
+        # Seed by seed: a run cut short has seen every route, and servers are kept longer.
+        order = sorted(plans, key=lambda plan: plan.seed)
+        queue = deque(order)
+        try:
+            while queue or self._running:
+                self._hand_out(queue)
+                for event in self._crew.wait(_WAIT_S):
+                    if isinstance(event, Progress):
+                        self._watcher.progress(event)
+                    elif isinstance(event, Finished):
+                        self._take(event)
+                    else:
+                        self._handle(event, queue)
+                self._watcher.refresh()
+        except BaseException:
+            self._crew.close(at_once=True)
+            for plan in self._running.values():
+                self._state.put_back(plan.episode_id)
+            raise
+
+    def _hand_out(self, queue: deque[EpisodePlan]) -> None:
+        for slot in range(self._crew.size):
+            if queue and slot not in self._running:
+                plan = self._next_for(slot, queue)
+                self._tries[plan.episode_id] = self._tries.get(plan.episode_id, 0) + 1
+                self._crew.start(slot, plan)
+                self._state.begin(plan.episode_id, self._crew.name(slot))
+                self._running[slot], self._seed_of_slot[slot] = plan, plan.seed
+
+    def _next_for(self, slot: int, queue: deque[EpisodePlan]) -> EpisodePlan:
+        """The first with the seed of the slot's server, else the first."""
+        wanted = self._seed_of_slot.get(slot)
+        chosen = next((plan for plan in queue if plan.seed == wanted), queue[0])
+        queue.remove(chosen)
+        return chosen
+
+    def _take(self, event: Finished) -> None:
+        del self._running[event.slot]
+        self._worldless = 0
+        self._keep(event.outcome)
+
+    def _keep(self, outcome: EpisodeOutcome) -> None:
+        self._state.finish(outcome)
+        score = self._score(outcome.folder) if self._score is not None else None
+        if score is not None:
+            self._state.note_score(outcome.episode_id, score.success, score.driving_score)
+        self._watcher.finished(outcome, score)
+
+    def _handle(self, event: Broken, queue: deque[EpisodePlan]) -> None:
+        plan = self._running.pop(event.slot)
+        name = plan.episode_id
+        # It may have died after the record was in place.
+        outcome = adopt(self._folder, name, lambda text: None)
+        if outcome is not None:
+            self._keep(outcome)
+            return
+        self._worldless = self._worldless + 1 if event.fault is Fault.WORLD else 0
+        again = event.fault is not Fault.PLAN and self._tries[name] < self._tries_allowed
+        if again:
+            self._state.put_back(name, event.error)
+            queue.append(plan)
+        else:
+            self._state.give_up(name, event.error)
+        self._watcher.broken(event, will_retry=again)
+        if self._worldless >= _WORLDLESS:
+            raise PrerequisiteError(
+                f"No world can be opened; the last of {self._worldless} tries said: {event.error}"
+            )

@@ -1,0 +1,137 @@
+"""From what a user names to a suite: registered or files, a part of it, with overrides."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import UsageError
+from jaywalk.scenarios.route_xml import Route
+from jaywalk.scenarios.suite import Suite, SuiteRoute, load_suite, suite_of_files
+
+FILES_SUITE: Final = "files"
+
+
+def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
+    """A suite by name, or of route files.
+
+    Args:
+        name: A registered suite; a route file, a folder of them or a glob; or ``files``.
+        variant: Variant of a registered suite.
+        routes: Of a registered suite those whose ids match; with ``files``, a glob of route files.
+    """
+    if name == FILES_SUITE or _looks_like_files(name):
+        if variant:
+            raise UsageError(f"--variant is '{variant}', but route files have no variants.")
+        pattern = routes if name == FILES_SUITE else name
+        if not pattern:
+            raise UsageError("The suite 'files' needs --routes with a file or a glob.")
+        suite = suite_of_files(_files(pattern))
+        return suite if name == FILES_SUITE or not routes else _matching(suite, routes)
+    suite = load_suite(name, variant)
+    return _matching(suite, routes) if routes else suite
+
+
+def _looks_like_files(name: str) -> bool:
+    return name.endswith(".xml") or "*" in name or Path(name).is_dir()
+
+
+def _files(pattern: str) -> list[Path]:
+    if Path(pattern).is_dir():
+        pattern = str(Path(pattern) / "*.xml")
+    found = [Path(path) for path in sorted(glob.glob(pattern, recursive=True))]
+    if not found:
+        raise UsageError(f"No route file matches '{pattern}'. Expected .xml files with <routes>.")
+    return found
+
+
+def _matching(suite: Suite, pattern: str) -> Suite:
+    kept = [one for one in suite.routes if fnmatchcase(one.id, pattern)]
+    if not kept:
+        raise UsageError(f"--routes '{pattern}' matches no route. {_known(suite)}")
+    return replace(suite, routes=tuple(kept))
+
+
+def subset_of(suite: Suite, ids: str) -> Suite:
+    """Routes by a text of ids and inclusive ranges, as in ``1,5-9``; the suite's order is kept.
+
+    An id is that of the suite or of the route in its file.
+    """
+    if not ids:
+        return suite
+    wanted: set[int] = set()
+    for group in ids.replace(" ", "").split(","):
+        wanted |= _group(suite, group)
+    return replace(suite, routes=tuple(suite.routes[number] for number in sorted(wanted)))
+
+
+def _group(suite: Suite, group: str) -> set[int]:
+    whole = _places(suite, group)
+    if whole:
+        return whole
+    # Ids may hold dashes themselves: try every one of them as that of a range.
+    for cut in [place for place, letter in enumerate(group) if letter == "-"]:
+        first, last = _places(suite, group[:cut]), _places(suite, group[cut + 1 :])
+        if first and last:
+            if min(first) > max(last):
+                raise UsageError(f"Range '{group}' of --subset runs backwards.")
+            return set(range(min(first), max(last) + 1))
+    raise UsageError(f"--subset names '{group}', which is no route of the suite. {_known(suite)}")
+
+
+def _places(suite: Suite, name: str) -> set[int]:
+    by_suite = {place for place, one in enumerate(suite.routes) if one.id == name}
+    return by_suite or {place for place, one in enumerate(suite.routes) if one.route.id == name}
+
+
+def _known(suite: Suite) -> str:
+    names = [one.id for one in suite.routes]
+    return f"Known: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+
+
+def override(
+    suite: Suite, *, people: int | None = None, vehicles: int | None = None, town: str = ""
+) -> Suite:
+    """The suite with other numbers of people or vehicles about, or in another town."""
+
+    def changed(one: SuiteRoute) -> SuiteRoute:
+        return replace(
+            one,
+            people=one.people if people is None else people,
+            vehicles=one.vehicles if vehicles is None else vehicles,
+            route=_in_town(one.route, town) if town else one.route,
+        )
+
+    return replace(suite, routes=tuple(map(changed, suite.routes)))
+
+
+def _in_town(route: Route, town: str) -> Route:
+    attributes = tuple((key, town if key == "town" else value) for key, value in route.attributes)
+    return replace(route, attributes=attributes)
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Seeds of a text such as ``1,2,5-8``; each once, in the order given."""
+    seeds: list[int] = []
+    for group in text.replace(" ", "").split(","):
+        first, dash, last = group.partition("-")
+        try:
+            low, high = int(first), int(last if dash else first)
+        except ValueError:
+            low, high = 1, 0
+        if low > high or low < 0:
+            raise UsageError(f"--seeds is '{text}', expected whole numbers as in 1,2,3 or 1-3.")
+        seeds += range(low, high + 1)
+    return tuple(dict.fromkeys(seeds))
+
+
+def check_ids(items: Sequence[SuiteRoute]) -> None:
+    """Raise unless every id of a suite can be the name of a folder."""
+    for item in items:
+        plain = all(letter.isalnum() or letter in "-_." for letter in item.id)
+        if not plain or not item.id or item.id.startswith("."):
+            raise UsageError(f"Route id '{item.id}' cannot be a folder's name.")
