@@ -16,8 +16,10 @@ from jaywalk.core.errors import JaywalkError
 VERBS: Final = {
     "demo": "demo:demo",
     "serve": "serve:serve",
+    "run": "run:run",
     "record": "record:record",
     "score": "score:score",
+    "compare": "compare:compare",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -12,6 +12,7 @@ from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
+from jaywalk.scenarios.crowd import Crowd
 from jaywalk.scenarios.traffic import Traffic
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
@@ -19,6 +20,7 @@ from jaywalk.town.routes import DenseRoute
 EGO_BLUEPRINT: Final = "vehicle.lincoln.mkz_2020"
 _EGO_DROP_M: Final = 0.5
 _EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
+_PEOPLE_CLEAR_M: Final = 5.0
 _SETTLE_TICKS: Final = 10
 
 
@@ -29,7 +31,7 @@ class Cast:
     ego: Any
     scenarios: list[Scenario] = field(default_factory=list)
     traffic: Traffic | None = None
-    crowd: Any = None
+    crowd: Crowd | None = None
 
     def advance(self, moment: Moment) -> None:
         """Everybody but the ego acts, before the world is ticked."""
@@ -38,7 +40,7 @@ class Cast:
         if self.traffic is not None:
             self.traffic.step()
         if self.crowd is not None:
-            self.crowd.step()
+            self.crowd.step(moment.snapshot)
 
 
 def set_the_stage(
@@ -51,14 +53,31 @@ def set_the_stage(
         RegistryError: A scenario type is unknown.
     """
     cast = Cast(ego=_spawn_ego(carla_world, route, plan))
-    where = [(float(x), float(y), _EGO_CLEAR_M) for x, y in route.position_m[:1, :2]]
+    x, y = (float(value) for value in route.position_m[0, :2])
     seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
-    if plan.item.vehicles and plan.traffic == "own":
-        network = world.network(key, carla_world)
-        cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, network=network)
-        cast.traffic.spawn(plan.item.vehicles, keep_clear_m=where)
-    elif plan.item.vehicles:
-        _autopilots(world, carla_world, plan.item.vehicles, seed, where)
+    network = world.network(key, carla_world)
+    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, network=network)
+    _set_up_scenarios(plan, world, carla_world, route, seed, cast)
+    clear = [(x, y, _EGO_CLEAR_M)]
+    ids = cast.traffic.spawn(plan.item.vehicles, clear, route.position_m[:, :2])
+    if plan.traffic != "own":
+        _hand_to_traffic_manager(world, ids, seed)
+        cast.traffic = None
+    if plan.item.people:
+        walks = world.walks(key, carla_world)
+        cast.crowd = Crowd(world.client, carla_world, seed, STEP_S, network=walks)
+        cast.crowd.spawn(plan.item.people, route, [(x, y, _PEOPLE_CLEAR_M)])
+    for _ in range(_SETTLE_TICKS):
+        cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
+        carla_world.tick()
+    return cast
+
+
+def _set_up_scenarios(
+    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, seed: int, cast: Cast
+) -> None:
+    """Scenarios come before the traffic: they say which lanes it keeps off."""
+    assert cast.traffic is not None
     stage = Stage(
         client=world.client, world=carla_world, map=carla_world.get_map(), route=route,
         seed=seed, traffic=cast.traffic,
@@ -67,10 +86,7 @@ def set_the_stage(
         scenario = make_scenario(spec, stage)
         scenario.setup()
         cast.scenarios.append(scenario)
-    for _ in range(_SETTLE_TICKS):
-        cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
-        carla_world.tick()
-    return cast
+    cast.traffic.close(way for scenario in cast.scenarios for way in scenario.closed())
 
 
 def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:
@@ -90,18 +106,14 @@ def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:
     return ego
 
 
-def _autopilots(
-    world: World, carla_world: Any, count: int, seed: int, clear: list[tuple[float, float, float]]
-) -> None:
-    """Traffic driven by CARLA's own Traffic Manager."""
+def _hand_to_traffic_manager(world: World, ids: list[int], seed: int) -> None:
+    """Let CARLA's own Traffic Manager drive."""
     port = free_port()
     try:
         manager = world.client.get_trafficmanager(port)
+        manager.set_synchronous_mode(True)
+        manager.set_random_device_seed(seed % 2**31)
     except RuntimeError as problem:
         raise InfrastructureError(f"No Traffic Manager on port {port}: {problem}") from problem
-    manager.set_synchronous_mode(True)
-    manager.set_random_device_seed(seed % 2**31)
-    fleet = Traffic(world.client, carla_world, seed, STEP_S)
-    ids = fleet.spawn(count, keep_clear_m=clear)
     commands = [carla.command.SetAutopilot(actor, True, port) for actor in ids]
     world.client.apply_batch_sync(commands)

@@ -55,7 +55,8 @@ def add_decision(
     for forecast in decision.forecasts:
         _add_forecast(capture, forecast, tick)
     for topic, detail in decision.debug.items():
-        capture.writer.add("debug", tick=tick, topic=topic, detail=canonical_json(detail))
+        row = {c.TICK: tick, c.TOPIC: topic, c.DETAIL: canonical_json(detail)}
+        capture.writer.add("debug", **row)
 
 
 def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:

@@ -12,7 +12,6 @@ import platform
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -26,13 +25,24 @@ from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.record import columns as c
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.client_rows import landmark_row, weather_row
-from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
+from jaywalk.record.episode import (
+    Agent,
+    Episode,
+    Route,
+    Sampling,
+    Server,
+    SharedFile,
+    Wall,
+    canonical_json,
+)
 from jaywalk.record.hashing import record_hash
 from jaywalk.record.shared_files import SharedFiles
 from jaywalk.runner.cast import Cast, set_the_stage
 from jaywalk.runner.ego_rows import add_decision, add_route
+from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.route_progress import RouteProgress
 from jaywalk.runner.route_weather import RouteWeather
@@ -52,19 +62,6 @@ _AWAY_M: Final = 35.0  # every protocol has ended the route at 30 m
 _SLOW_SHARE: Final = 0.10  # route time-out: a tenth of the speed limit ...
 _START_S: Final = 300.0  # ... and five minutes
 _FAREWELL_TICKS: Final = 2  # let the last messages of the collision sensor arrive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeOutcome:
-    """How an episode went; ``failure`` is the agent's, with its traceback."""
-
-    episode_id: str
-    end_reason: str
-    failure: str
-    record_hash: str
-    simulated_s: float
-    wall_s: float
-    folder: Path
 
 
 def _silent(simulated_s: float, share: float, doing: str) -> None:
@@ -187,7 +184,6 @@ class _Episode:
     ) -> str:  # fmt: skip
         snapshot = carla_world.get_snapshot()
         began_s = snapshot.timestamp.elapsed_seconds
-        phases = [scenario.phase for scenario in cast.scenarios]
         capture.observe(snapshot)
         while True:
             elapsed_s = snapshot.timestamp.elapsed_seconds - began_s
@@ -209,7 +205,7 @@ class _Episode:
                 ego_along_m=progress.along_m, ego_speed_mps=speed_mps,
             )  # fmt: skip
             cast.advance(moment)
-            phases = _note_phases(capture, cast, phases)
+            _note_events(capture, cast)
             decision = self._decide(driver, snapshot, elapsed_s)
             if decision is None:
                 capture.writer.add_event(
@@ -314,17 +310,12 @@ def _listen(carla_world: Any, ego: Any, capture: EpisodeCapture) -> Any:
     return sensor
 
 
-_EVENT_OF: Final = {
-    Phase.RUNNING: "scenario_start", Phase.DONE: "scenario_end",
-    Phase.TIMED_OUT: "scenario_timeout",
-}  # fmt: skip
-
-
-def _note_phases(capture: EpisodeCapture, cast: Cast, before: list[Phase]) -> list[Phase]:
-    now = [scenario.phase for scenario in cast.scenarios]
-    for scenario, old, new in zip(cast.scenarios, before, now, strict=True):
-        if new is not old:
+def _note_events(capture: EpisodeCapture, cast: Cast) -> None:
+    """What the scenarios reported since the last tick."""
+    for scenario in cast.scenarios:
+        for event in scenario.events:
             capture.writer.add_event(
-                tick=capture.tick, kind=_EVENT_OF[new], source="scenario", name=scenario.spec.name
-            )
-    return now
+                tick=capture.tick, kind=event.kind, source="scenario", name=event.name,
+                **({c.DETAIL: canonical_json(dict(event.detail))} if event.detail else {}),
+            )  # fmt: skip
+        scenario.events.clear()

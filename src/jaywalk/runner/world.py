@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import carla
 
 from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
 from jaywalk.scenarios.lane_network import LaneNetwork
 from jaywalk.scenarios.traffic import network_of
 from jaywalk.server.process import ServerProcess
@@ -36,6 +37,7 @@ class World:
         self._found = self._ask(self.client.get_world).get_settings()
         self._planners: dict[str, RoutePlanner] = {}
         self._networks: dict[str, LaneNetwork] = {}
+        self._walks: dict[str, WalkNetwork] = {}
 
     @classmethod
     def embedded(cls, town: str = "Harbour", seed: int = 0) -> Self:
@@ -110,6 +112,12 @@ class World:
         if key not in self._networks:
             self._networks[key] = network_of(world)
         return self._networks[key]
+
+    def walks(self, key: str, world: Any) -> WalkNetwork:
+        """Where people walk."""
+        if key not in self._walks:
+            self._walks[key] = walk_network_of(world, lanes=self.network(key, world))
+        return self._walks[key]
 
     def is_alive(self) -> bool:
         """Whether the server still answers."""
