@@ -8,6 +8,7 @@ but the heartbeat. An episode runs to the loosest protocol's end; each protocol 
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
 import time
 import traceback
@@ -57,7 +58,7 @@ _HEARTBEAT_TICKS: Final = 20
 _LAMPS_TICKS: Final = 10
 _STANDING_MPS: Final = 0.1
 _BLOCKED_S: Final = 180.0  # the longest any protocol waits
-_BLOCKED_IN_SCENARIO_S: Final = 420.0  # scenarios suspend that rule and time out after 240 s
+_BLOCKED_IN_SCENARIO_S: Final = 420.0  # obstacles suspend that rule and time out after 240 s
 _AWAY_M: Final = 35.0  # every protocol has ended the route at 30 m
 _SLOW_SHARE: Final = 0.10  # route time-out: a tenth of the speed limit ...
 _START_S: Final = 300.0  # ... and five minutes
@@ -244,7 +245,10 @@ class _Episode:
         if way.away_m > _AWAY_M:
             return "route left"
         self._standing_s = 0.0 if speed_mps >= _STANDING_MPS else self._standing_s + STEP_S
-        busy = any(scenario.phase is Phase.RUNNING for scenario in cast.scenarios)
+        busy = any(
+            scenario.phase is Phase.RUNNING and scenario.timeout_s < math.inf
+            for scenario in cast.scenarios
+        )
         if self._standing_s > (_BLOCKED_IN_SCENARIO_S if busy else _BLOCKED_S):
             return "blocked"
         if way.along_m > self._charged_m:

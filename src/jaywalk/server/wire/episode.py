@@ -61,7 +61,6 @@ class Episode:
         self._actor_ids = itertools.count(1)
         self._server: CarlaServer | None = None
         self._kept_opendrive: str | None = None
-        self._map_changed = False
         self._pictures_due = False
         self.apply_settings(Settings())
         self._begin(town)
@@ -111,9 +110,7 @@ class Episode:
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         self.frame += 1
-        self._map_changed = True
-        self._publish_snapshot()
-        self._map_changed = False
+        self._publish_snapshot(map_changed=True)
         if self._server is not None:
             self._server.hold_free_run()
         log.info("loaded %s in %.2f s", town.name, time.perf_counter() - started)
@@ -185,9 +182,9 @@ class Episode:
             self._pictures_due = False
             self.sensors.measure(self, self._server, prompt=False)
 
-    def snapshot(self, dialect: Dialect) -> bytes:
+    def snapshot(self, dialect: Dialect, *, map_changed: bool = False) -> bytes:
         """The present world snapshot as a stream payload."""
-        flags = self._map_changed * _MAP_CHANGED
+        flags = map_changed * _MAP_CHANGED
         flags |= self.street_lights_changed * _STREET_LIGHTS_CHANGED
         now = self.world.time_s
         return (
@@ -197,11 +194,11 @@ class Episode:
             + self._records
         )
 
-    def _publish_snapshot(self) -> None:
+    def _publish_snapshot(self, *, map_changed: bool = False) -> None:
         if self._server is None:
             return
         dialects = self._server.dialects_listening(WORLD_STREAM)
-        payloads = {dialect: self.snapshot(dialect) for dialect in dialects}
+        payloads = {each: self.snapshot(each, map_changed=map_changed) for each in dialects}
         self._server.publish(WORLD_STREAM, payloads)
         self.street_lights_changed = False
 

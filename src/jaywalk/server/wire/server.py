@@ -13,7 +13,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from jaywalk.core.errors import PrerequisiteError
@@ -30,6 +30,8 @@ log = logging.getLogger("jaywalk.server")
 _BACKLOG: Final = 128
 _SUBSCRIBE_WAIT_S: Final = 0.25
 _IDLE_POLL_S: Final = 0.5
+_HOLD_S: Final = 2.0  # how long a client that loads may take to subscribe again ...
+_SETTLED_S: Final = 0.05  # ... and how long it needs from then on
 _NOTHING_YET: Final = b"?"
 # A fresh episode stands still until somebody watches, and then for this long: a program that
 # switches to synchronous mode at once finds the same world at the same frame in every run.
@@ -51,6 +53,8 @@ class CarlaServer:
         self._clients: dict[int, RpcClient] = {}
         self._backlogged: set[RpcClient] = set()  # their requests did not fit into their slice
         self._subscribers: dict[int, list[Subscriber]] = {}
+        self._held: set[Subscriber] = set()  # see old_readers_held
+        self._held_until_s = math.inf
         self._expected_streams: dict[int, float] = {}  # token handed out, nobody connected yet
         self._listeners: list[socket.socket] = []
         rpc_socket = self._listen(port)
@@ -205,6 +209,7 @@ class CarlaServer:
         self._expected_streams.pop(stream_id, None)
         self._subscribers.setdefault(stream_id, []).append(subscriber)
         if stream_id == WORLD_STREAM:
+            self._held_until_s = min(self._held_until_s, time.monotonic() + _SETTLED_S)
             self._push(subscriber, self.episode.snapshot(subscriber.dialect))
             if self._next_free_run_s == math.inf:
                 self.hold_free_run()
@@ -235,8 +240,31 @@ class CarlaServer:
         """Send one frame to every reader of a stream, each in its dialect."""
         for subscriber in list(self._subscribers.get(stream_id, ())):
             payload = payloads.get(subscriber.dialect)
-            if payload is not None:
+            if payload is not None and subscriber not in self._held:
                 self._push(subscriber, payload)
+
+    @contextlib.contextmanager
+    def old_readers_held(self, dialect: Dialect) -> Iterator[None]:
+        """While a client loads a world: nothing on present subscriptions until it has a new one.
+
+        The 0.9.16 client drops its subscription right after the answer and takes a new one. A
+        snapshot that arrives in between is handled by a thread that still holds the old episode;
+        it then ends the *new* subscription or corrupts the heap. The simulator never meets this,
+        for it is silent for seconds while it loads. Others learn of the new world a moment later.
+        """
+        if dialect is CARLA_0_9_16:
+            readers = self._subscribers.get(WORLD_STREAM, ())
+            self._held = {reader for reader in readers if reader.dialect is dialect}
+        try:
+            yield
+        finally:
+            self._held_until_s = time.monotonic() + _HOLD_S
+
+    def _release_readers(self) -> None:
+        held, self._held = self._held, set()
+        for reader in self._subscribers.get(WORLD_STREAM, [])[:]:
+            if reader in held:
+                self._push(reader, self.episode.snapshot(reader.dialect, map_changed=True))
 
     def await_subscribers(self) -> None:
         """Let streams connect whose tokens were just handed out, so that no first frame is lost."""
@@ -265,6 +293,8 @@ class CarlaServer:
                     self._answer(client)
             now = time.monotonic()
             self.traffic_managers.watch(now)
+            if self._held and now >= self._held_until_s:
+                self._release_readers()
             if not self.episode.settings.synchronous_mode and now >= self._next_free_run_s:
                 self._free_run(now)
         self.close()
@@ -274,6 +304,8 @@ class CarlaServer:
         if any(client.can_work for client in self._backlogged):
             return 0.0
         waits = [_IDLE_POLL_S]
+        if self._held:
+            waits.append(max(0.0, self._held_until_s - now))
         if not self.episode.settings.synchronous_mode:
             waits.append(max(0.0, self._next_free_run_s - now))
         due = self.traffic_managers.seconds_until_due(now)

@@ -97,7 +97,8 @@ def get_available_maps(server: CarlaServer, client: RpcClient) -> list[str]:
 @rpc("load_new_episode", "void")
 def load(server: CarlaServer, client: RpcClient, name: Any, reset: Any, layers: Any) -> None:
     """Load a town (an empty name: the present one again)."""
-    server.episode.load(text(name), reset_settings=boolean(reset), layers=integer(layers))
+    with server.old_readers_held(client.dialect):
+        server.episode.load(text(name), reset_settings=boolean(reset), layers=integer(layers))
 
 
 @rpc("copy_opendrive_to_file", "void")
