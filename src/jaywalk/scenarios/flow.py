@@ -12,7 +12,7 @@ from jaywalk.core.seeds import stream
 from jaywalk.scenarios.base import Moment, Stage
 from jaywalk.scenarios.lane_paths import LanePath
 from jaywalk.scenarios.models import ordinary_cars
-from jaywalk.scenarios.pilots import Pilot, Pilots
+from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 
 _DROP_M: Final = 0.2
 _SINK_M: Final = 2.0
@@ -43,6 +43,7 @@ class Flow:
 
     def __post_init__(self) -> None:
         """Ready to begin."""
+        self._models = ordinary_cars(self.stage.world.get_blueprint_library())
         self.pilots = Pilots(
             self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic
         )
@@ -55,7 +56,6 @@ class Flow:
     def begin(self, speed_mps: float) -> None:
         """Place the first cars, the foremost where the filled part ends."""
         self.speed_mps = speed_mps
-        self._models = ordinary_cars(self.stage.world.get_blueprint_library())
         place = self.filled_m
         while place >= 0.0 and self._made < _MOST:
             if not self._spawn(place):
@@ -105,7 +105,8 @@ class Flow:
         self._unmeasured = [car for car in self._unmeasured if car not in known]
 
     def _sink(self) -> None:
-        done = [car for car in self.pilots.cars if car.along_m > self.path.length_m - _SINK_M]
+        end_m = self.path.length_m - _SINK_M
+        done = [c for c in self.pilots.cars if c.along_m > end_m or c.knocked_s > WRECK_S]
         if not done:
             return
         commands = [carla.command.DestroyActor(car.actor_id) for car in done]

@@ -12,7 +12,7 @@ from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.flow import limit_mps
 from jaywalk.scenarios.lane_paths import LanePath
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.pilots import Pilot, Pilots
+from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
 _GAP_GAIN_PER_S: Final = 0.5
@@ -74,17 +74,19 @@ class HardBrake(Scenario):
     def approach(self, moment: Moment) -> None:
         """Keep the distance to the ego."""
         given: HardBrakeParameters = self.parameters
-        if moment.ego_along_m < self.trigger_along_m - given.lead_in:
+        if moment.ego_along_m < self.trigger_along_m - given.lead_in or not self.pilots.cars:
             return
         if not self.limit_mps:
             self.limit_mps = limit_mps(self.stage, moment)
         wanting_m = given.distance - (self.car.along_m - moment.ego_along_m)
         wanted = moment.ego_speed_mps + _GAP_GAIN_PER_S * wanting_m
         self.car.speed_mps = min(max(wanted, 0.0), 1.1 * self.limit_mps)
-        self.pilots.step(moment.snapshot)
+        self._lead(moment)
 
     def start(self, moment: Moment) -> None:
         """Brake as hard as it can."""
+        if not self.pilots.cars:
+            return
         self.limit_mps = self.limit_mps or limit_mps(self.stage, moment)
         self._show_brake(True)
         self.car.full_brake = True
@@ -98,9 +100,9 @@ class HardBrake(Scenario):
 
     def tick(self, moment: Moment) -> bool:
         """Brake, stand, then drive on ahead of the ego."""
-        if not self.pilots.cars:
-            return True
         self._lead(moment)
+        if not self.pilots.cars:  # it was hit and taken away
+            return True
         if self.went_on_m >= 0.0:
             return moment.ego_along_m > self.went_on_m + _DRIVEN_M
         if self.stopped_s < 0.0:
@@ -115,7 +117,10 @@ class HardBrake(Scenario):
 
     def _lead(self, moment: Moment) -> None:
         self.pilots.step(moment.snapshot)
-        if not self.pilots.cars or self.car.along_m > self.car.path.length_m - _LEAVE_M:
+        if not self.pilots.cars:
+            return
+        arrived = self.car.along_m > self.car.path.length_m - _LEAVE_M
+        if arrived or self.car.knocked_s > WRECK_S:
             self.pilots.cars.clear()
             self.destroy(self.actor_ids)
 

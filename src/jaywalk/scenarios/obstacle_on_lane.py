@@ -53,6 +53,7 @@ class OnLane(Scenario):
     wait_s: ClassVar[float] = 5.0  # ... and so much later
     near_s: float = math.nan
     reacted: bool = False
+    end_m: float = math.inf
 
     @property
     def layout(self) -> Layout:
@@ -64,11 +65,12 @@ class OnLane(Scenario):
         """Where it stands on the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
-    def end_m(self) -> float:
+    def _passed_m(self) -> float:
         """Where the ego has passed it: 50 m on, or the next junction."""
         route = self.stage.route
-        beyond = route.in_junction & (route.along_m > self.at_m)
-        first = float(route.along_m[np.argmax(beyond)]) if beyond.any() else math.inf
+        along = route.along_m
+        beyond = route.in_junction & (along > self.at_m)
+        first = float(along[np.argmax(beyond)]) if beyond.any() else math.inf
         return min(self.at_m + _PASSED_M, first)
 
     def setup(self) -> None:
@@ -102,6 +104,7 @@ class OnLane(Scenario):
 
     def start(self, moment: Moment) -> None:
         """Who waits behind an obstacle is not blocked."""
+        self.end_m = self._passed_m()
         self.note(moment, SWITCH, BLOCKED, on=False)
 
     def tick(self, moment: Moment) -> bool:
@@ -111,7 +114,7 @@ class OnLane(Scenario):
         if not self.reacted and moment.elapsed_s - self.near_s >= self.wait_s:
             self.reacted = True
             self.react(moment)
-        return moment.ego_along_m > self.end_m()
+        return moment.ego_along_m > self.end_m
 
     def react(self, moment: Moment) -> None:
         """Others make it possible to pass."""

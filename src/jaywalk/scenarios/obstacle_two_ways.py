@@ -21,6 +21,8 @@ from jaywalk.scenarios.placing import place_on_route
 WRONG_LANE: Final = "wrong_lane"  # the criterion these suspend
 _SOURCE_S: Final = 1.5 * 3.6  # the source is 1.5 m away per km/h of the limit ...
 _SOURCE_M: Final = 30.0  # ... and 30 m
+_SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
+_NEAREST_M: Final = 35.0  # no car appears nearer to the obstacle
 _LONGEST_M: Final = 200.0  # way prepared on each side
 
 
@@ -74,10 +76,18 @@ class OnLaneTwoWays(OnLane):
         """The others appear, as far away as the limit asks for."""
         limit = limit_mps(self.stage, moment)
         reach_m = _SOURCE_S * limit + _SOURCE_M
-        self.flow.path = self.flow.path.part(self.beside_m - reach_m, self.beside_m + reach_m)
+        source_m = max(self.beside_m - reach_m, 0.0)
+        self.flow.path = self.flow.path.part(source_m, self.beside_m + reach_m)
+        self.flow.filled_m = self.first_m(moment, limit, self.beside_m - source_m)
         self.flow.begin(limit)
         self.note(moment, SWITCH, WRONG_LANE, on=False)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
+
+    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+        """Where the first car appears: such that it meets an ego that does not wait."""
+        left_m = self.at_m - moment.ego_along_m
+        arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)
+        return min(max(beside_m - speed_mps * arrival_s, 0.0), max(beside_m - _NEAREST_M, 0.0))
 
     def end(self, moment: Moment) -> None:
         """The obstacle goes; the others drive on."""

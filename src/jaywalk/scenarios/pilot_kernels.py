@@ -12,6 +12,7 @@ from jaywalk.core.kernels import kernel
 _SIDE_M: Final = 0.3  # clearance beside the car
 _PERSON_SIDE_M: Final = 0.5
 _CURVATURE_PER_STEER: Final = 0.78  # times 1 / wheel base; as background traffic steers
+_STRIDE: Final = 4
 _WINDOW: Final = 14  # points searched ahead for the present place
 
 
@@ -30,6 +31,23 @@ def _project(
             best, where = gap, k
             along = line[k, 2] + u * (line[k + 1, 2] - line[k, 2])
     return where, along, np.sqrt(best)
+
+
+@kernel
+def _is_off(
+    line: NDArray[np.float64], first: int, last: int, x: float, y: float, wide_m: float
+) -> bool:
+    """Whether a point is surely farther from a range of the line than that; a quick look."""
+    k = first
+    while True:
+        following = min(k + _STRIDE, last)
+        far = wide_m + line[following, 2] - line[k, 2]
+        dx, dy = x - line[k, 0], y - line[k, 1]
+        if dx * dx + dy * dy < far * far:
+            return False
+        if k == last:
+            return True
+        k = following
 
 
 @kernel
@@ -74,6 +92,9 @@ def follow(
         near = reach_m + body[0] + box[4] + 3.0
         if dx * dx + dy * dy > near * near:
             continue
+        wide = body[1] + _SIDE_M + np.hypot(box[4], box[5])
+        if _is_off(line, now, stop, box[0], box[1], wide):
+            continue
         for a in range(5):
             for b in range(3):
                 u, v = (0.5 * a - 1.0) * box[4], (b - 1.0) * box[5]
@@ -85,8 +106,11 @@ def follow(
                     if room < out[2]:
                         out[2], out[3] = room, _along_speed(line, where, box[6], box[7])
     for j in range(len(people)):
+        wide = body[1] + people[j, 4] + _PERSON_SIDE_M
+        if _is_off(line, now, stop, people[j, 0], people[j, 1], wide):
+            continue
         where, place, gap = _project(line, now, stop, people[j, 0], people[j, 1])
-        if gap < body[1] + people[j, 4] + _PERSON_SIDE_M and place > front - body[0]:
+        if gap < wide and place > front - body[0]:
             room = place - front - people[j, 4]
             if room < out[2]:
                 out[2], out[3] = room, max(_along_speed(line, where, people[j, 2], people[j, 3]), 0)

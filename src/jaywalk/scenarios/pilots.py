@@ -26,6 +26,7 @@ _COMFORT_MPS2: Final = 3.0
 _EMERGENCY_MPS2: Final = 7.5
 _KNOCKED_MPS: Final = 2.5  # slower than told by this: something is in the way
 _REACH_S: Final = 4.0
+WRECK_S: Final = 5.0  # a vehicle that was hit is taken away after this time
 _RISE_MPS: Final = 0.4  # no more, or a car lifts off the road on a climb
 _THROTTLE: Final = 0.3  # keeps the wheels turning; the velocity is what counts
 
@@ -43,6 +44,7 @@ class Pilot:
     command_mps: float = 0.0  # told at the last tick
     along_m: float = 0.0
     knocked: bool = False
+    knocked_s: float = 0.0  # how long ago
     gone: bool = False
     seen: bool = False
     _at: int = 0
@@ -132,6 +134,7 @@ class Pilots:
                 car.gone = car.seen  # a new one shows up after the next tick
                 continue
             speed, steer = car.decide(state, boxes, people, self.delta_s)
+            car.knocked_s += self.delta_s if car.knocked else 0.0
             commands += _commands(car, state, speed, steer)
         self.cars = [car for car in self.cars if not car.gone]
         self.client.apply_batch(commands)

@@ -19,7 +19,7 @@ from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
 from jaywalk.scenarios.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.lane_paths import Crossing
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.pilots import Pilot, Pilots
+from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import spawn_all
 
 _NEAREST_M: Final = 12.0  # an ego so near to the meeting point starts it in any case
@@ -118,7 +118,7 @@ class PriorityTaken(Scenario):
         if self.going and self.actor_ids:
             self.pilots.step(moment.snapshot)
             car = self.pilots.cars[0]
-            if car.along_m > self.way.path.length_m - 2.0:
+            if car.along_m > self.way.path.length_m - 2.0 or car.knocked_s > WRECK_S:
                 self.pilots.cars.clear()
                 self.destroy(self.actor_ids)
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M

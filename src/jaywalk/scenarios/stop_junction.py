@@ -12,10 +12,13 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
 from jaywalk.scenarios.flow import Flow, limit_mps
 from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.lane_paths import Crossing
 
 _AFTER_M: Final = 50.0
 _PASSED_M: Final = 15.0
 _STRAIGHT_DEG: Final = 40.0
+_SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
+_NEAREST_SHARE: Final = 0.75  # no car appears nearer to the junction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,7 @@ class StopJunction(Scenario):
 
     parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
     ahead: JunctionAhead = field(init=False)
+    ways: list[Crossing] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
 
     def setup(self) -> None:
@@ -47,18 +51,22 @@ class StopJunction(Scenario):
             way = self.ahead.crossing(side, given.distance, _AFTER_M)
             if abs(way.turn_deg) > _STRAIGHT_DEG:
                 raise DataError(f"{self.spec.where}: no way straight on from {side}.")
+            self.ways.append(way)
             self.flows.append(
                 Flow(
                     stage=self.stage, path=way.path, spacing_m=given.frequency,
-                    filled_m=0.6 * way.meets_along_m,
                     key=("scenario", self.spec.name, self.spec.type, "flow", side),
                 )
             )  # fmt: skip
 
     def start(self, moment: Moment) -> None:
-        """The cars come."""
+        """The cars come, the first such that it meets an ego that does not stop."""
         speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
-        for flow in self.flows:
+        for way, flow in zip(self.ways, self.flows, strict=True):
+            left_m = way.meets_route_m - moment.ego_along_m
+            arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)
+            flow.filled_m = min(max(way.meets_along_m - speed * arrival_s, 0.0),
+                                _NEAREST_SHARE * way.meets_along_m)  # fmt: skip
             flow.begin(speed)
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 

@@ -86,7 +86,7 @@ def test_parts_of_a_scenario_draw_from_streams_of_their_own():
 
 
 def test_an_unknown_type_is_an_error():
-    with pytest.raises(RegistryError, match="file.xml.*Unknown scenario 'jaywalk/open-rod-v1'"):
+    with pytest.raises(RegistryError, match=r"file\.xml.*Unknown scenario 'jaywalk/open-rod-v1'"):
         make_scenario(spec("jaywalk/open-rod-v1"), STAGE)
 
 

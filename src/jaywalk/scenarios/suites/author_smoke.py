@@ -102,7 +102,7 @@ PLANS: Final = (
     Plan(
         name="orchard-parked-two-ways", town="Orchard", places=((-116.0, 262.0), (0.0, 270.0)),
         scenario="parked-two-ways", trigger_m=10.0, weather="evening",
-        parameters={"distance": 45.0, "direction": "right", "frequency": (25.0, 75.0)},
+        parameters={"distance": 45.0, "direction": "right", "frequency": (30.0, 130.0)},
     ),
     Plan(
         name="ridge-open-rural", town="Ridge", places=((-350.0, -6.5), (-545.0, 75.0)),
@@ -115,7 +115,7 @@ PLANS: Final = (
     Plan(
         name="ridge-construction-two-ways", town="Ridge", places=((-52.0, -121.5), (70.0, -125.5)),
         scenario="construction-two-ways", trigger_m=10.0, weather="cloudy",
-        parameters={"distance": 45.0, "direction": "right", "frequency": (25.0, 85.0)},
+        parameters={"distance": 45.0, "direction": "right", "frequency": (30.0, 130.0)},
     ),
     Plan(
         name="ridge-open-hills", town="Ridge", places=((620.0, -46.0), (830.0, -14.0)),
