@@ -32,6 +32,7 @@ from jaywalk.scenarios.crowd_view import CrowdView
 from jaywalk.town.routes import DenseRoute
 
 _PLANS_A_TICK: Final = 2  # who comes later thinks a tick later, so no tick takes long
+_DECIDE_S: Final = 0.1
 _CALM: Final = CrowdSettings()
 _WANDER_M: Final = 10.0  # people may leave the band of the route by this much
 
@@ -64,6 +65,7 @@ class Crowd:
     _minds: list[Mind] = field(default_factory=list, init=False)
     _land: Land | None = field(default=None, init=False)
     _view: CrowdView | None = field(default=None, init=False)
+    _tick: int = field(default=0, init=False)
 
     def spawn(
         self,
@@ -128,9 +130,17 @@ class Crowd:
         if self._view is None or self._land is None or not self.ids:
             return
         rows = self._rows
-        seen = self._view.look(snapshot or self.world.get_snapshot(), rows, self.delta_s)
+        # Everybody decides ten times a second, on the fastest ticks not all on the same one.
+        every = max(round(_DECIDE_S / self.delta_s), 1)
+        first = self._tick % every
+        self._tick += 1
+        snapshot = snapshot or self.world.get_snapshot()
+        seen = self._view.look(snapshot, rows, self.delta_s, first, every)
         network = self._land.network
-        advance(rows, seen, network.crossings, network.grid, network.ground, self.delta_s)
+        advance(
+            rows, seen, network.crossings, network.grid, network.ground,
+            every * self.delta_s, first, every,
+        )  # fmt: skip
         if rows.need.any():
             for row in np.flatnonzero(rows.need)[:_PLANS_A_TICK]:
                 plan(rows, int(row), self._minds[int(row)], self._land, self.settings)

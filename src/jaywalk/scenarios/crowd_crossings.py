@@ -36,6 +36,7 @@ MID_BLOCK: Final = -1
 _MOUTH_M: Final = 4.5  # how far behind a crosswalk its sidewalk may lie
 _IN_M: Final = 0.7  # where people wait: this far from the kerb
 _LONGEST_M: Final = 26.0
+_LONGEST_MID_M: Final = 17.0
 _MID_STEP_M: Final = 10.0
 _AWAY_M: Final = 14.0  # mid-block means at least this far from a crosswalk
 _BEHIND_LINE_M: Final = 14.0  # a crosswalk this near behind a light's line belongs to the light
@@ -154,7 +155,7 @@ def _reach_over(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
     if edge_gap(grid, x, y) <= 0.0 or underfoot(grid, x, y) == CROSSWALK:
         return np.nan, np.nan
     at, on_road = 0.0, 0.0
-    while at < _LONGEST_M:
+    while at < _LONGEST_MID_M:
         at += 0.1
         px, py = x + at * ux, y + at * uy
         if solid_gap(grid, px, py) < 0.4:

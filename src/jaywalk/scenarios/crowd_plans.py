@@ -52,6 +52,7 @@ class Mind:
     keep_m: float  # distance kept from the edges of the sidewalk
     eager: float  # chance of crossing next
     crossing: int = -1  # row of the crossing under way
+    stay: int = 0  # walks on this side before the next crossing
     crossed: int = 0  # crossings made
     attempts: int = 0  # crossings begun or waited for, and given up
     way_yaw: float = field(default=np.nan)  # direction of the last walk
@@ -78,12 +79,14 @@ def plan(people: People, row: int, mind: Mind, land: Land, settings: CrowdSettin
         _finish_crossing(mind, land, here)
     if why == GAVE_UP:
         mind.attempts += 1
+    if mind.crossing >= 0:
+        mind.stay = 1 + int(3.0 * mind.random.random())
     mind.crossing = -1
     if why == ARRIVED and mind.random.random() < settings.pause:
         _stand(people, row, float(mind.random.uniform(*settings.pause_s)))
         return
     crosses = mind.intended != NOT_CROSSING and mind.random.random() < mind.eager
-    crosses = crosses and why not in (GAVE_UP, STUCK)
+    crosses = crosses and why not in (GAVE_UP, STUCK) and mind.stay <= 0
     if crosses and _plan_crossing(people, row, mind, land, settings, here):
         return
     back = why in (STUCK, GAVE_UP) or mind.random.random() < 0.12
@@ -134,6 +137,7 @@ def _plan_walk(
             _write(people, row, way[: int(PATH_POINTS * PATH_STEP_M / land.network.grid.cell_m)])
             people.cross_from[row], people.cross_ref[row] = np.inf, -1
             people.state[row] = WALKING
+            mind.stay -= 1
             tail = way[-1] - way[max(-len(way), -20)]
             mind.way_yaw = float(np.arctan2(tail[1], tail[0]))
             return True

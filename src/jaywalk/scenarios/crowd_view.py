@@ -50,9 +50,9 @@ class CrowdView:
             [_prop_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
-    def look(self, snapshot: Any, people: People, delta_s: float) -> Seen:
-        """Update the people's places; cars, strangers and lights when it is their turn."""
-        self._read_people(snapshot, people)
+    def look(self, snapshot: Any, people: People, delta_s: float, first: int, every: int) -> Seen:
+        """Update the places of people ``first::every``; cars and lights when it is their turn."""
+        self._read_people(snapshot, people, first, every)
         if self._tick % _CARS_TICKS == 0:
             self._look_around(snapshot)
         if self._tick % _LIGHTS_TICKS == 0:
@@ -66,20 +66,22 @@ class CrowdView:
             self._rescan()
             self._read_others(snapshot)
 
-    def _read_people(self, snapshot: Any, people: People) -> None:
+    def _read_people(self, snapshot: Any, people: People, first: int, every: int) -> None:
         find = snapshot.find
         rows = []
-        for row, actor in enumerate(self._own):
+        for number, actor in enumerate(self._own[first::every]):
             state = find(actor)
             if state is None:  # not yet in the world, or taken out of it
+                row = first + number * every
                 rows.append((people.x[row], people.y[row], people.z[row]))
-                if self._tick > 1:
+                if self._tick > every:
                     people.state[row] = RELEASED
                 continue
             place = state.get_transform().location
             rows.append((place.x, place.y, place.z))
         if rows:
-            people.x[:], people.y[:], people.z[:] = np.array(rows).T
+            mine = slice(first, None, every)
+            people.x[mine], people.y[mine], people.z[mine] = np.array(rows).T
 
     def _read_others(self, snapshot: Any) -> bool:
         rows = []

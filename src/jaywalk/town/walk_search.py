@@ -147,9 +147,10 @@ def nearest_cell(grid: WalkGrid, row: int, column: int, reach: int) -> tuple[int
 
 
 def walk_components(grid: WalkGrid, places_m: FloatArray) -> NDArray[np.int64]:
-    """Number of the connected piece of sidewalk under each place (n, 2); -1: none within 1 m.
+    """Name of the connected piece of sidewalk under each place (n, 2); -1: none within 1 m.
 
-    Pieces are joined by crosswalks only on the map, not here: one number is one side of a block.
+    Crosswalks do not connect: one name is one block. It is the number of the piece's first cell,
+    whatever places are asked for.
     """
     labels = np.zeros(grid.surface.shape, np.int32)  # pages that stay zero cost no memory
     result = np.full(len(places_m), -1, np.int64)
@@ -162,8 +163,8 @@ def _flood_all(
     grid: WalkGrid, places: NDArray[np.float64], labels: NDArray[np.int32],
     result: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    number = 0
     rows, columns = grid.surface.shape
+    names = [0]
     for k in range(len(places)):
         at = (int(np.floor((places[k, 1] - grid.y0_m) / grid.cell_m)),
               int(np.floor((places[k, 0] - grid.x0_m) / grid.cell_m)))  # fmt: skip
@@ -171,11 +172,11 @@ def _flood_all(
         if row < 0:
             continue
         if labels[row, column] == 0:
-            number += 1
+            number, name = len(names), row * columns + column
             labels[row, column] = number
-            heap = [(row, column)]
-            while len(heap):
-                here = heap.pop()
+            open_cells = [(row, column)]
+            while len(open_cells):
+                here = open_cells.pop()
                 for dr in range(-1, 2):
                     for dc in range(-1, 2):
                         r, c = here[0] + dr, here[1] + dc
@@ -183,5 +184,7 @@ def _flood_all(
                             continue
                         if grid.clear[r, c] and grid.surface[r, c] != CROSSWALK:
                             labels[r, c] = number
-                            heap.append((r, c))
-        result[k] = labels[row, column] - 1
+                            name = min(name, r * columns + c)
+                            open_cells.append((r, c))
+            names.append(name)
+        result[k] = names[labels[row, column]]
