@@ -31,6 +31,7 @@ from jaywalk.metrics.safety.signals import (
     find_red_lights,
     find_stop_violations,
 )
+from jaywalk.metrics.safety.stop_lines import read_stop_controls
 from jaywalk.metrics.safety.time_to_collision import time_to_collision
 from jaywalk.metrics.safety.tracks import Tracks, load_tracks
 from jaywalk.record import Record
@@ -106,7 +107,7 @@ def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
         hits=hits,
         red_lights=find_red_lights(record, tracks, rules.signals),
         stops=find_stop_violations(record, tracks, rules.signals),
-        dangers=find_dangers(tracks, hit, rules.danger),
+        dangers=find_dangers(tracks, hit, rules.danger, read_stop_controls(record, tracks)),
         braking=judge_braking(record, tracks, rules.braking),
         forecasts=forecast_errors(record, tracks),
         comfort=measure_comfort(tracks, rules.comfort),

@@ -16,6 +16,7 @@ from jaywalk.metrics.safety.imposed_braking import (
     ImposedBrakingRules,
     find_imposed_braking,
 )
+from jaywalk.metrics.safety.stop_lines import StopControls
 from jaywalk.metrics.safety.tracks import Tracks
 
 CROSSED_BEHIND, CUT_IN, FORCED_TO_BRAKE = "crossed behind", "cut in", "forced to brake"
@@ -67,7 +68,10 @@ class Dangers:
 
 
 def find_dangers(
-    tracks: Tracks, hit: Collection[int] = (), rules: EndangermentRules | None = None
+    tracks: Tracks,
+    hit: Collection[int] = (),
+    rules: EndangermentRules | None = None,
+    controls: StopControls | None = None,
 ) -> Dangers:
     """Dangers in order of time.
 
@@ -75,12 +79,14 @@ def find_dangers(
         tracks: The episode.
         hit: Numbers of the actors the ego collided with; they are not counted again.
         rules: Limits.
+        controls: Lights and signs, which explain braking of others.
     """
     rules = rules or EndangermentRules()
     meeting = replace(rules.meeting, limit_s=rules.pet_s)
     encounters = find_encounters(tracks, meeting)
     found = [_from_encounter(tracks, met) for met in encounters if met.pet_s < rules.pet_s]
-    found += [_from_braking(tracks, one) for one in find_imposed_braking(tracks, rules.braking)]
+    imposed = find_imposed_braking(tracks, rules.braking, controls)
+    found += [_from_braking(tracks, one) for one in imposed]
     spared = [one for one in found if int(tracks.number[one.other]) not in hit]
     return Dangers(counted=tuple(_merge(spared, rules.merge_s)), encounters=tuple(encounters))
 

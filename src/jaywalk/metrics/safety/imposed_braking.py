@@ -1,7 +1,8 @@
 """Hard braking that the ego imposed on other vehicles by crossing or cutting in.
 
 A vehicle brakes hard; had it gone on as it did at the onset, it would have run into the ego; nobody
-else was in its way sooner; and the ego had not been ahead of it for long (that would be following).
+else was in its way sooner; no light or sign stopped it; and the ego had not been ahead of it for
+long (that would be following).
 People are left out: simulated people stop within a tick, which is no braking.
 """
 
@@ -11,12 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaywalk.geometry.encroachment import later_use, overlap_m
+from jaywalk.geometry.encroachment import overlap_m
 from jaywalk.metrics.safety.encounters import go_on
-from jaywalk.metrics.safety.tracks import COS, POSE_COLUMNS, SIN, TURN, VX, VY, Floats, Tracks
-
-# pose columns X, Y, Z, COS, SIN are what overlap_m reads
-_WINDOW_S = 5.0
+from jaywalk.metrics.safety.stop_lines import StopControls
+from jaywalk.metrics.safety.tracks import (
+    COS,
+    HX,
+    POSE_COLUMNS,
+    SIN,
+    TURN,
+    VX,
+    VY,
+    Floats,
+    Tracks,
+    X,
+    Y,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +41,8 @@ class ImposedBrakingRules:
         look_s: How long the vehicle is imagined to go on.
         ahead_s: An ego that was ahead on the same way for longer is a leader.
         same_way_deg: Directions closer than this are the same way.
+        standing_mps: An ego slower than this was standing.
+        line_m: How far past a stop line, and beyond its stopping way, a vehicle may stop for it.
     """
 
     braking_mps2: float = 6.0
@@ -38,6 +51,8 @@ class ImposedBrakingRules:
     look_s: float = 4.0
     ahead_s: float = 3.0
     same_way_deg: float = 30.0
+    standing_mps: float = 0.5
+    line_m: float = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +67,15 @@ class ImposedBraking:
 
 
 def find_imposed_braking(
-    tracks: Tracks, rules: ImposedBrakingRules | None = None
+    tracks: Tracks, rules: ImposedBrakingRules | None = None, controls: StopControls | None = None
 ) -> list[ImposedBraking]:
-    """Hard braking of others for which the ego is the cause, one per vehicle and manoeuvre."""
+    """Hard braking of others for which the ego is the cause, one per vehicle and manoeuvre.
+
+    Args:
+        tracks: The episode.
+        rules: Limits.
+        controls: Lights and signs; a vehicle that had to stop at one was not forced by the ego.
+    """
     rules = rules or ImposedBrakingRules()
     found = []
     for other in tracks.others:
@@ -68,7 +89,7 @@ def find_imposed_braking(
                 continue
             onset, end = _manoeuvre(braking, tick_at, rules.onset_mps2)
             last_end = end
-            if _is_cause(tracks, other, onset, rules):
+            if _is_cause(tracks, other, onset, rules, controls):
                 peak = onset + int(np.argmax(braking[onset : end + 1]))
                 x, y = tracks.pose[other, peak, :2]
                 found.append(
@@ -101,11 +122,19 @@ def _manoeuvre(braking: Floats, tick_at: int, onset_mps2: float) -> tuple[int, i
     return onset, end
 
 
-def _is_cause(tracks: Tracks, other: int, onset: int, rules: ImposedBrakingRules) -> bool:
+def _is_cause(
+    tracks: Tracks,
+    other: int,
+    onset: int,
+    rules: ImposedBrakingRules,
+    controls: StopControls | None,
+) -> bool:
     # Braking is measured backwards over a span: the true onset lies up to a span earlier.
     start_s = tracks.time_s[onset] - rules.over_s
     start = int(np.searchsorted(tracks.time_s, start_s - 1e-9))
     until = int(np.searchsorted(tracks.time_s, tracks.time_s[start] + rules.look_s, "right"))
+    if controls is not None and _must_stop(tracks, other, start, controls, rules):
+        return False
     imagined = _go_on_track(tracks, other, start, until)
     hit = _first_overlap(tracks, other, tracks.ego, imagined, start)
     if hit < 0:
@@ -115,7 +144,7 @@ def _is_cause(tracks: Tracks, other: int, onset: int, rules: ImposedBrakingRules
             sooner = _first_overlap(tracks, other, body, imagined, start)
             if 0 <= sooner <= hit:
                 return False
-    return not _was_leader(tracks, other, start, rules)
+    return not _was_ahead(tracks, other, start, imagined, rules)
 
 
 def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> Floats:
@@ -130,34 +159,59 @@ def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> Floats:
     return out
 
 
+def _reach_m(tracks: Tracks, one: int, two: int) -> float:
+    return float(np.hypot(*tracks.shape[one, :2]) + np.hypot(*tracks.shape[two, :2]))
+
+
 def _first_overlap(tracks: Tracks, other: int, body: int, imagined: Floats, start: int) -> int:
     """First step at which the imagined vehicle would have run into a body; -1 for never."""
     stretch = slice(start, start + len(imagined))
     there = tracks.pose[body, stretch]
-    reach = float(np.hypot(*tracks.shape[body, :2]) + np.hypot(*tracks.shape[other, :2]))
-    near = tracks.present[body, stretch] & (np.hypot(*(there[:, :2] - imagined[:, :2]).T) < reach)
+    reach = _reach_m(tracks, other, body)
+    away = there[:, :2] - imagined[:, :2]
+    ahead = away[:, 0] * imagined[:, COS] + away[:, 1] * imagined[:, SIN] > 0.0
+    near = tracks.present[body, stretch] & (np.hypot(away[:, 0], away[:, 1]) < reach)
     for step in np.flatnonzero(near).tolist():
         if overlap_m(imagined[step], tracks.shape[other], there[step], tracks.shape[body]) > 0.0:
-            return int(step)
+            # What would have run into it from behind is no reason to brake.
+            return int(step) if ahead[step] else -1
     return -1
 
 
-def _was_leader(tracks: Tracks, other: int, start: int, rules: ImposedBrakingRules) -> bool:
-    """Whether the vehicle followed the ego's ground the same way already some time before."""
-    ego = tracks.ego
-    at = int(np.searchsorted(tracks.time_s, tracks.time_s[start] - rules.ahead_s))
-    if tracks.time_s[start] - tracks.time_s[0] < rules.ahead_s:
-        at = 0
-    low, high = max(at - 10, 0), max(start, 1)
-    gap_s, after = later_use(
-        tracks.time_s[low:], tracks.pose[ego, low:], tracks.shape[ego], tracks.present[ego, low:],
-        tracks.pose[other, low:], tracks.shape[other], tracks.present[other, low:], _WINDOW_S,
-    )  # fmt: skip
-    behind = np.flatnonzero(np.isfinite(gap_s[: high - low]))
-    if not len(behind) or behind[0] + low > at + 2:
+def _was_ahead(
+    tracks: Tracks, other: int, start: int, imagined: Floats, rules: ImposedBrakingRules
+) -> bool:
+    """Whether the ego was on the vehicle's way already some time before, going the same way.
+
+    An ego that stood there counts as well: the vehicle had the time to see it.
+    """
+    at = int(np.searchsorted(tracks.time_s, tracks.time_s[start] - rules.ahead_s - 1e-9))
+    ego = tracks.pose[tracks.ego, at]
+    theirs = tracks.pose[other, at]
+    dot = ego[COS] * theirs[COS] + ego[SIN] * theirs[SIN]
+    stood = float(np.hypot(ego[VX], ego[VY])) < rules.standing_mps
+    if not stood and dot < np.cos(np.radians(rules.same_way_deg)):
         return False
-    i = int(behind[0])
-    k = int(after[i])
-    mine, theirs = tracks.pose[ego, low + i], tracks.pose[other, low + k]
-    dot = mine[COS] * theirs[COS] + mine[SIN] * theirs[SIN]
-    return bool(dot > np.cos(np.radians(rules.same_way_deg)))
+    way = np.vstack([tracks.pose[other, at:start], imagined])
+    near = np.hypot(*(way[:, :2] - ego[:2]).T) < _reach_m(tracks, other, tracks.ego)
+    return any(
+        overlap_m(way[step], tracks.shape[other], ego, tracks.shape[tracks.ego]) > 0.0
+        for step in np.flatnonzero(near).tolist()
+    )
+
+
+def _must_stop(
+    tracks: Tracks, other: int, start: int, controls: StopControls, rules: ImposedBrakingRules
+) -> bool:
+    """Whether a light that is not green, a stop or a yield sign stops the vehicle."""
+    pose, speed = tracks.pose[other, start], float(tracks.speed_mps(other)[start])
+    half_m = float(tracks.shape[other, HX])
+    far_m = speed**2 / (2.0 * rules.onset_mps2) + rules.line_m
+    for line in controls.stopping(start):
+        dx, dy = line.x_m - pose[X], line.y_m - pose[Y]
+        ahead = dx * pose[COS] + dy * pose[SIN] - half_m
+        aside = abs(-dx * pose[SIN] + dy * pose[COS])
+        along = line.cos * pose[COS] + line.sin * pose[SIN] > 0.5
+        if along and -rules.line_m <= ahead <= far_m and aside <= line.half_width_m:
+            return True
+    return False

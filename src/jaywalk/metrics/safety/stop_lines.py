@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,13 +55,13 @@ def light_lines(record: Record) -> list[StopLine]:
     return found
 
 
-def sign_lines(record: Record) -> list[StopLine]:
+def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) -> list[StopLine]:
     """One line per stop sign: across the middle of its trigger volume.
 
     The volume's x axis runs across the lanes and the lane's direction is 90 degrees left of it
     (yaw of the sign less 90), as CARLA places signs.
     """
-    rows = record.landmarks.filter(pl.col(c.TYPE_ID) == "traffic.stop").collect()
+    rows = record.landmarks.filter(pl.col(c.TYPE_ID).is_in(type_ids)).collect()
     found = []
     for row in rows.iter_rows(named=True):
         if row[c.TRIGGER_X_M] is None:
@@ -90,3 +91,29 @@ def light_states(record: Record, tracks: Tracks) -> dict[int, Ints]:
         state = changes[c.STATE].to_numpy().astype(np.int64)
         found[int(str(actor))] = np.where(at >= 0, state[np.maximum(at, 0)], -1)
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopControls:
+    """Everything that tells a vehicle to stop or give way."""
+
+    lights: tuple[StopLine, ...]
+    signs: tuple[StopLine, ...]  # stop and yield
+    states: dict[int, Ints]
+
+    def stopping(self, tick_at: int) -> Iterator[StopLine]:
+        """Lines at which a vehicle may have to stop at a tick."""
+        for line in self.lights:
+            state = self.states.get(line.actor)
+            if state is not None and state[tick_at] in (RED, YELLOW):
+                yield line
+        yield from self.signs
+
+
+def read_stop_controls(record: Record, tracks: Tracks) -> StopControls:
+    """Lights, stop and yield signs of a record."""
+    return StopControls(
+        lights=tuple(light_lines(record)),
+        signs=tuple(sign_lines(record, ("traffic.stop", "traffic.yield"))),
+        states=light_states(record, tracks),
+    )
