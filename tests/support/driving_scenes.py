@@ -93,7 +93,7 @@ def write_drive(
     yaw_deg: float | ArrayLike = 0.0,
     speed_mps: ArrayLike | None = None,
     step_s: float = 0.05,
-    route: ArrayLike | None = None,
+    line: ArrayLike | None = None,
     limit_kmh: float = 30.0,
     traffic_mps: ArrayLike | None = None,
     contacts: list[dict[str, Any]] | None = None,
@@ -112,7 +112,7 @@ def write_drive(
         yaw_deg: Its heading.
         speed_mps: Its speed along the heading; by default that of its places.
         step_s: Length of a tick.
-        route: Points (m, 3) of the dense route; by default the lane from x = 0 to 100.
+        line: Points (m, 3) of the dense route; by default the lane from x = 0 to 100.
         limit_kmh: Speed limit that holds for it.
         traffic_mps: Speeds of one background vehicle; none without it.
         contacts: Contacts of the ego: tick, end_tick, other, other_type_id.
@@ -130,7 +130,7 @@ def write_drive(
     with EpisodeWriter(folder / "episodes" / name) as writer:
         for tick in range(n):
             writer.add_tick(tick, tick * step_s, step_s)
-        _add_route(writer, route)
+        _add_route(writer, line)
         _add_actor(writer, 0, "vehicle.lincoln.mkz_2020", "hero", n)
         writer.add_states(_states(0, at, yaw_deg, speed_mps, step_s, limit_kmh))
         if traffic_mps is not None:

@@ -18,6 +18,7 @@ VERBS: Final = {
     "serve": "serve:serve",
     "record": "record:record",
     "score": "score:score",
+    "export": "export:export",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -116,7 +116,7 @@ RED, YELLOW, GREEN = 0, 1, 2
 
 
 def ran(folder, places, states):
-    scene = scene_of(folder, places, lights=[light(195.0, states)], route=long_route())
+    scene = scene_of(folder, places, lights=[light(195.0, states)], line=long_route())
     return find_red_lights(scene)
 
 
@@ -152,7 +152,7 @@ def test_a_light_that_turns_red_behind_the_tail(tmp_path):
 
 def test_driving_against_the_lane_is_no_red_light(tmp_path):
     scene = scene_of(
-        tmp_path, cruise(180.0, 215.0, 8.0)[::-1], yaw_deg=180.0, route=long_route(),
+        tmp_path, cruise(180.0, 215.0, 8.0)[::-1], yaw_deg=180.0, line=long_route(),
         lights=[light(195.0, [(0, RED)])],
     )  # fmt: skip
     assert not find_red_lights(scene)
@@ -247,7 +247,7 @@ def test_two_way_scenarios_allow_the_other_lane(tmp_path):
 
 @pytest.mark.parametrize(("yaw", "wrong"), [(119.0, False), (121.0, True)])
 def test_behind_a_junction_the_heading_decides(tmp_path, yaw, wrong):
-    scene = scene_of(tmp_path, cruise(205.0, 245.0, 8.0), yaw_deg=yaw, route=long_route()[200:])
+    scene = scene_of(tmp_path, cruise(205.0, 245.0, 8.0), yaw_deg=yaw, line=long_route()[200:])
     assert bool(find_outside_lanes(scene, LB2)) == wrong
 
 

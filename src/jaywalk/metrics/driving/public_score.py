@@ -147,6 +147,8 @@ def _score(
         "variant": episode.variant,
         "pair": episode.pair,
         "scenario_types": [str(one.get("type", "")) for one in episode.route.scenarios],
+        "scenario_names": [str(one.get("name", "")) for one in episode.route.scenarios],
+        "wall_s": episode.wall.seconds,
         "end_reason": episode.end_reason,
         "is_complete": episode.complete,
     }
