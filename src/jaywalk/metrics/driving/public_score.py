@@ -61,7 +61,7 @@ def find_events(scene: Scene, route: RouteLine, rules: Rules, ending: Ending) ->
     return [
         *find_outside_lanes(scene, rules),
         *find_collisions(scene, rules),
-        *find_red_lights(scene),
+        *find_red_lights(scene, rules),
         *find_stops(scene, rules),
         *find_min_speed(route, scene.track, rules, ends=ending.endings_of_tests),
         *find_scenario_timeouts(scene, rules),
