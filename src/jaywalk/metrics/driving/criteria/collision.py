@@ -8,10 +8,13 @@ counts again.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.metrics.driving.criteria.event import Event, place_text
 from jaywalk.metrics.driving.criteria.rules import Rules
 from jaywalk.metrics.driving.criteria.scene import Scene, Touch
+
+FloatArray = NDArray[np.float64]
 
 
 def find_collisions(scene: Scene, rules: Rules) -> list[Event]:
@@ -64,10 +67,12 @@ class _Memory:
     def __init__(self, scene: Scene, rules: Rules) -> None:
         track = scene.track
         self._place, self._time, self._speed = track.place_m, track.game_s, track.speed_mps
+        if rules.hit_all_places:
+            self._place = self._place[:, :2]
         self._rules = rules
         self._id = 0
         self._since_s = 0.0
-        self._at: np.ndarray | None = None
+        self._at: list[FloatArray] = []
         self._checked = 0
 
     def forget(self, row: int) -> None:
@@ -76,10 +81,9 @@ class _Memory:
         self._checked = row
         if first >= row:
             return
-        if self._at is not None:
-            away = np.linalg.norm(self._place[first:row] - self._at, axis=1)
-            if np.any(away > self._rules.hit_forget_m):
-                self._at = None
+        far = self._rules.hit_forget_m
+        passed = self._place[first:row]
+        self._at = [at for at in self._at if np.all(np.linalg.norm(passed - at, axis=1) <= far)]
         if self._id and self._time[row - 1] - self._since_s > self._rules.hit_id_s:
             self._id = 0
 
@@ -88,14 +92,15 @@ class _Memory:
         before = max(row - 1, 0)
         if self._id and touch.server_id == self._id:
             return False
-        if self._at is not None:
-            away = float(np.linalg.norm(self._place[before] - self._at))
-            if away <= self._rules.hit_ignore_m:
-                return False
+        here = self._place[before]
+        if any(np.linalg.norm(here - at) <= self._rules.hit_ignore_m for at in self._at):
+            return False
         if self._speed[before] < self._rules.hit_min_speed_mps:
             return False
+        if self._rules.hit_all_places and kind_of_hit(touch.type_id) is None:
+            return False
         self._since_s = float(self._time[before])
-        self._at = self._place[before]
+        self._at = [*self._at, here] if self._rules.hit_all_places else [here]
         if touch.server_id:
             self._id = touch.server_id
         return True

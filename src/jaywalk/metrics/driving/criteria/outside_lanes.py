@@ -24,9 +24,14 @@ def find_outside_lanes(scene: Scene, rules: Rules) -> list[Event]:
         return []
     track = scene.track
     driving = scene.lanes.under(track.place_m)
-    off = is_off_lane(driving, scene.lanes.under(track.place_m, "parking"), rules.lane_margin_m)
-    wrong = is_wrong_lane(driving, track.rotation_deg[:, 1])
-    counts, _ = is_active(scene, "wrong_lane")
+    off = np.zeros(len(track), np.bool_)
+    # Nearer to a lane's centre than the margin, no parking lane can make a difference.
+    asked = np.flatnonzero(driving.distance_m > rules.lane_margin_m)
+    parking = scene.lanes.under(track.place_m[asked], "parking")
+    off[asked] = is_off_lane(driving.rows(asked), parking, rules.lane_margin_m)
+    forgives = rules.lane_change_forgives
+    wrong = is_wrong_lane(driving, track.rotation_deg[:, 1], change_forgives=forgives)
+    counts, _ = is_active(scene, rules, "wrong_lane")
     total_m, outside_m, row = _measure(scene.route, track.place_m, off | (counts & wrong))
     if outside_m == 0.0:
         return []

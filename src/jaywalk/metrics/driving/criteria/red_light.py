@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.metrics.driving.criteria.event import Event, place_text
 from jaywalk.metrics.driving.criteria.roadside import RED, Light
+from jaywalk.metrics.driving.criteria.rules import Rules
 from jaywalk.metrics.driving.criteria.scene import Scene
 from jaywalk.town.waypoints import LaneEnd, LanesUnder
 
@@ -21,16 +22,15 @@ _TAIL_FAR_M: Final = 1.0
 _BOX_SHARE: Final = 0.9
 _SAMPLE_M: Final = 1.0
 _WALK_M: Final = 0.5
-_LINE_SHARE: Final = 0.6
 
 
-def find_red_lights(scene: Scene) -> list[Event]:
+def find_red_lights(scene: Scene, rules: Rules) -> list[Event]:
     """Lights that were run, in order; the last one run cannot be run again at once."""
     rows = [(row, light) for light in scene.lights for row in _rows_at_red(scene, light)]
     if not rows or math.isnan(scene.half_length_m):
         return []
     wanted = sorted({row for row, _ in rows})
-    tail = _Tail(scene, np.array(wanted))
+    tail = _Tail(scene, rules, np.array(wanted))
     at = {row: k for k, row in enumerate(wanted)}
     lines: dict[int, list[LaneEnd]] = {}
     events: list[Event] = []
@@ -67,7 +67,8 @@ def stop_lines(scene: Scene, light: Light) -> list[LaneEnd]:
 class _Tail:
     """A short segment behind the ego, at some rows."""
 
-    def __init__(self, scene: Scene, rows: NDArray[np.int64]) -> None:
+    def __init__(self, scene: Scene, rules: Rules, rows: NDArray[np.int64]) -> None:
+        self._line_share = rules.red_line_share
         track = scene.track
         yaw = np.deg2rad(track.rotation_deg[rows, 1])
         back = -np.column_stack([np.cos(yaw), np.sin(yaw), np.zeros(len(rows))])
@@ -84,7 +85,7 @@ class _Tail:
         if float(self._forward[k] @ np.array(line.forward)) <= 0.0:
             return False
         yaw = math.radians(line.yaw_deg + 90.0)
-        side = _LINE_SHARE * line.width_m * np.array([math.cos(yaw), math.sin(yaw)])
+        side = self._line_share * line.width_m * np.array([math.cos(yaw), math.sin(yaw)])
         middle = np.array(line.centre_m[:2])
         return segments_meet(self._near[k, :2], self._far[k, :2], middle + side, middle - side)
 

@@ -19,11 +19,16 @@ class Rules:
         hit_forget_m: The place of the last hit is forgotten beyond this.
         hit_id_s: How long the last one hit is remembered.
         hit_min_speed_mps: A slower ego is not at fault; 0: always.
+        hit_all_places: Every place is remembered, in the plane, and free hits are not.
         lane_margin_m: How far the ego's centre may be beside the edge of a lane.
+        lane_change_forgives: Changing between lanes of one direction ends a wrong-lane drive.
+        red_line_share: Half width of a stop line in lane widths.
         stop_reach_m: How far the centre of a stop sign's trigger may be.
         stop_step_m: Spacing of the points looked at ahead of the ego.
         stop_steps: Their number.
-        stop_least_half_m: Trigger boxes are at least so large.
+        stop_box_scale: Trigger boxes are scaled by this,
+        stop_least_half_m: and before that are at least so large.
+        stop_must_enter: The ego must also have been in a box of that size around the sign itself.
         blocked_s: Standing longer ends the route.
         checkpoints: Number of minimum-speed sections; 0: none.
         checkpoints_always: Whether fast sections are noted too.
@@ -31,7 +36,8 @@ class Rules:
         limit_steps_kmh: Speed limits are raised to the next of these, where given (Fail2Drive reads
             a table of its own, made so; we only have the limit the server told).
         tick_limit: Ticks after which the route is broken off.
-        scenario_criteria: Whether scenario time-outs and yielding count.
+        scenario_criteria: Whether scenario time-outs and yielding count, and scenarios switch
+            criteria off.
         places: Whether messages of those name a place.
         rounds: Whether completion and scores are rounded.
     """
@@ -40,11 +46,16 @@ class Rules:
     hit_forget_m: float = 5.0
     hit_id_s: float = 5.0
     hit_min_speed_mps: float = 0.1
+    hit_all_places: bool = False
     lane_margin_m: float = 0.5
+    lane_change_forgives: bool = False
+    red_line_share: float = 0.6
     stop_reach_m: float = 4.0
     stop_step_m: float = 0.5
     stop_steps: int = 8
+    stop_box_scale: float = 1.2
     stop_least_half_m: float = 0.0
+    stop_must_enter: bool = False
     blocked_s: float = 180.0
     checkpoints: int = 4
     checkpoints_always: bool = False
@@ -62,10 +73,15 @@ RULES: Final[Mapping[str, Rules]] = MappingProxyType(
         "leaderboard-1.0": Rules(
             hit_ignore_m=3.0,
             hit_min_speed_mps=0.0,
+            hit_all_places=True,
             lane_margin_m=1.3,
+            lane_change_forgives=True,
+            red_line_share=0.4,
             stop_reach_m=50.0,
             stop_step_m=1.0,
             stop_steps=20,
+            stop_box_scale=1.0,
+            stop_must_enter=True,
             checkpoints=0,
             timeout="fixed",
             scenario_criteria=False,

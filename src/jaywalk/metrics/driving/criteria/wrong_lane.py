@@ -13,11 +13,14 @@ _MAX_EGO_DEG: Final = 120.0
 _MAX_LANE_DEG: Final = 150.0
 
 
-def is_wrong_lane(lanes: LanesUnder, ego_yaw_deg: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_wrong_lane(
+    lanes: LanesUnder, ego_yaw_deg: NDArray[np.float64], *, change_forgives: bool = False
+) -> NDArray[np.bool_]:
     """Whether each row is on a wrong lane.
 
     Never in a junction. Behind a junction the ego's heading decides; elsewhere a jump to a lane
     of about the opposite direction turns the answer over, so that only changes of lane matter.
+    ``change_forgives``: a change between lanes of one direction makes it right.
     """
     n = len(lanes.road)
     out = np.zeros(n, np.bool_)
@@ -36,5 +39,7 @@ def is_wrong_lane(lanes: LanesUnder, ego_yaw_deg: NDArray[np.float64]) -> NDArra
                 off = (lanes.yaw_deg[before] - lanes.yaw_deg[row]) % 360.0
                 if _MAX_LANE_DEG < off < 360.0 - _MAX_LANE_DEG:
                     wrong = not wrong
+                elif change_forgives:
+                    wrong = False
         out[row] = wrong
     return out
