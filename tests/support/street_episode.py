@@ -54,14 +54,16 @@ def street_xodr(length_m: float = 200.0) -> str:
     )
 
 
-def write_street(run: Path, name: str, *, with_map: bool = True, **episode: Any) -> Path:
+def write_street(
+    run: Path, name: str, *, with_map: bool = True, ticks: int = TICKS, **episode: Any
+) -> Path:
     """Write the episode into a run folder; returns its own folder."""
     files = {"opendrive": SharedFiles(run).add(street_xodr().encode(), ".xodr")}
     folder = run / "episodes" / name
     with EpisodeWriter(folder) as writer:
         for number in (EGO, PARKED, PERSON):
-            add_actor(writer, number, "walker" if number == PERSON else "vehicle", TICKS - 1)
-        for tick in range(TICKS):
+            add_actor(writer, number, "walker" if number == PERSON else "vehicle", ticks - 1)
+        for tick in range(ticks):
             writer.add_tick(tick, tick * STEP_S, STEP_S)
             writer.add_states(_states(tick))
         _add_light(writer)

@@ -19,8 +19,8 @@ _SCALE: Final = 7.6  # px per metre
 _GHOSTS_S: Final = (2.0, 1.5, 1.0, 0.5)
 _ARROW_S: Final = 1.0
 _HIT_ROWS: Final = 2  # a contact this near to the moment belongs to it
-_FILLS: Final = {"verge": "#d7e0c6", "walk": "#ddd8ce", "road": "#aab0b8", "parking": "#b5bbc7",
-                 "cycle": "#c6a79b"}  # fmt: skip
+SURFACE_FILLS: Final = {"verge": "#d7e0c6", "walk": "#ddd8ce", "road": "#aab0b8",
+                        "parking": "#b5bbc7", "cycle": "#c6a79b"}  # fmt: skip
 GROUND_FILL: Final = "#e9eee0"
 BODY_FILLS: Final = {"ego": "#1d6fb8", "vehicle": "#f4f4f2", "walker": "#e11d74", "prop": "#c98a2b"}
 LIGHT_FILLS: Final = ("#d92d20", "#f5a524", "#1e9e5a", "#555555", "#555555")
@@ -70,7 +70,7 @@ def _ground(plan: GroundPlan, at: Onto) -> list[str]:
     for name in SURFACES:
         if name in plan.surfaces:
             data = "".join(path_of(at(ring), close=True) for ring in rings_of(plan.surfaces[name]))
-            parts.append(el("path", d=data, fill=_FILLS[name], fill_rule="evenodd",
+            parts.append(el("path", d=data, fill=SURFACE_FILLS[name], fill_rule="evenodd",
                             class_=f"g-{name}"))  # fmt: skip
     stripes = "".join(path_of(at(stripe), close=True) for stripe in plan.stripes)
     parts.append(el("path", d=stripes, fill="#ffffff", class_="g-paint") if stripes else "")

@@ -12,11 +12,12 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from jaywalk import __version__
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import UsageError
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, run_colour
 from jaywalk.report.labels import interval_text, label_of, number
+from jaywalk.report.output_file import claim
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.summary import QuantityKind, RunSummary, summarise
@@ -28,11 +29,7 @@ _SCRIPTS: Final = ("replay.js", "page.js")
 def write_page(runs: Sequence[ScoredRun], path: Path, **options: Any) -> None:
     """Write the page of :func:`build_page` to a file."""
     text = build_page(runs, **options)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise PrerequisiteError(f"Cannot write '{path}': {problem.strerror}.") from problem
+    claim(path).write_text(text, encoding="utf-8")
 
 
 def build_page(
