@@ -1,0 +1,52 @@
+"""``jaywalk report``: one self-contained page about runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaywalk.cli.output import finish, print_json
+
+_MEGABYTE = 1_000_000
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN [...]", help="Run folders; the first is the baseline."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, .html.")],
+    protocol: Annotated[
+        str, typer.Option(help="Whose rules; 'jaywalk list protocols' names them.")
+    ] = "jaywalk",
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
+    most_episodes: Annotated[
+        int, typer.Option(min=0, help="Episodes to draw and replay, failures first.")
+    ] = 60,
+    allow_mixed: Annotated[
+        bool, typer.Option(help="Show runs of different suites or scenario versions together.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write one HTML file with figures, failures, pictures and replays; it needs no network.
+
+    Example: jaywalk report runs/smoke-blind runs/smoke-cruise -o report.html
+    """
+    from jaywalk.report.page import write_page
+    from jaywalk.report.scored_runs import score_folders
+
+    scored = score_folders(runs, protocol)
+    write_page(scored, output, title=title, allow_mixed=allow_mixed, most_episodes=most_episodes)
+    size = output.stat().st_size
+    complete = all(run.score.is_complete for run in scored)
+    if as_json:
+        print_json({"page": str(output), "bytes": size, "complete": complete,
+                    "episodes": sum(len(run.score.episodes) for run in scored)})  # fmt: skip
+        return
+    state = "" if complete else ", INCOMPLETE"
+    finish(
+        [f"{output} ({size / _MEGABYTE:.1f} MB{state})"],
+        f"open {output} in a browser, or: jaywalk replay {runs[0]} EPISODE --mp4 FILE",
+    )

@@ -1,0 +1,183 @@
+"""One self-contained HTML page about runs: no network, no other file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from jaywalk import __version__
+from jaywalk.core.errors import UsageError
+from jaywalk.report.comparison import Comparison, Difference, compare_runs
+from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
+from jaywalk.report.figures import figures_of, run_colour
+from jaywalk.report.labels import interval_text, label_of, number
+from jaywalk.report.output_file import claim
+from jaywalk.report.scored_runs import ScoredRun, run_labels
+from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
+from jaywalk.report.summary import QuantityKind, RunSummary, summarise
+
+MOST_EPISODES: Final = 60
+_SCRIPTS: Final = ("replay.js", "page.js")
+
+
+def write_page(runs: Sequence[ScoredRun], path: Path, **options: Any) -> None:
+    """Write the page of :func:`build_page` to a file."""
+    text = build_page(runs, **options)
+    claim(path).write_text(text, encoding="utf-8")
+
+
+def build_page(
+    runs: Sequence[ScoredRun],
+    *,
+    title: str = "",
+    allow_mixed: bool = False,
+    most_episodes: int = MOST_EPISODES,
+) -> str:
+    """The whole page as text.
+
+    Args:
+        runs: One or more, scored under one protocol; the first is the baseline of comparisons.
+        title: Heading; by default the agents and the suite.
+        allow_mixed: Show runs of different suites or scenario versions side by side.
+        most_episodes: Episodes drawn and replayed; failures come first.
+    """
+    if not runs:
+        raise UsageError("Nothing to report: give one or more runs.")
+    labels = run_labels([run.score for run in runs])
+    summaries = [summarise(run.score, label) for run, label in zip(runs, labels, strict=True)]
+    comparison = compare_runs(runs, allow_mixed=allow_mixed) if len(runs) > 1 else None
+    cards = make_cards(runs, labels, most_episodes)
+    template = _environment().from_string(_asset("page.html.j2"))
+    return template.render(
+        title=title or _title(summaries),
+        version=__version__,
+        style=Markup(_asset("page.css")),
+        scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),
+        runs=summaries,
+        protocol=runs[0].score.protocol,
+        suites=list(dict.fromkeys(run.score.suite for run in runs if run.score.suite)),
+        complete=all(run.score.is_complete for run in runs),
+        warnings=_warnings(summaries, comparison),
+        stars=_stars(summaries, comparison),
+        table=summary_rows(summaries),
+        comparison=comparison,
+        comparisons=[] if comparison is None else [_pair_view(p) for p in comparison.pairs],
+        figures=figures_of(summaries, () if comparison is None else comparison.pairs),
+        scenarios=_scenario_rows(cards, len(runs)),
+        failures=[card for card in cards.cards if not card.score.success],
+        cards=cards,
+        gap_margin_m=GAP_MARGIN_M,
+        gap_reach_m=GAP_REACH_M,
+        ttc_horizon_s=TTC_HORIZON_S,
+    )
+
+
+def summary_rows(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
+    """Rows of the summary table: one a quantity, one cell a run."""
+    names: dict[tuple[str, QuantityKind], None] = {}
+    for run in runs:
+        names |= dict.fromkeys((q.name, q.kind) for q in run.quantities)
+    rows = []
+    for name, kind in names:
+        label = label_of(name)
+        unit = "per km" if kind == "per_km" else label.unit
+        cells = []
+        for run in runs:
+            q = run.quantity(name, kind)
+            if q is None:
+                cells.append({"value": "–", "interval": "", "n": "", "note": ""})
+                continue
+            n = f"{q.n} in {number(run.driven_km)} km" if kind == "per_km" else f"n {q.n}"
+            cells.append({"value": number(q.value), "interval": interval_text(q.low, q.high),
+                          "n": n, "note": q.note})  # fmt: skip
+        rows.append({"name": name, "words": label.words, "unit": unit, "kind": kind,
+                     "cells": cells})  # fmt: skip
+    return rows
+
+
+def _pair_view(pair: Any) -> dict[str, Any]:
+    rows = [_difference_view(d, "") for d in pair.metrics]
+    rows += [_difference_view(d, "per km") for d in pair.rates_per_km]
+    return {
+        "pair": pair,
+        "rows": rows,
+        "gained": [flip for flip in pair.flips if flip.to_success],
+        "lost": [flip for flip in pair.flips if not flip.to_success],
+    }
+
+
+def _difference_view(d: Difference, unit: str) -> dict[str, Any]:
+    label = label_of(d.name)
+    sign = d.sign
+    return {
+        "words": label.words,
+        "unit": unit or label.unit,
+        "baseline": number(d.baseline),
+        "candidate": number(d.candidate),
+        "difference": number(d.value, sign=True),
+        "interval": interval_text(d.low, d.high, sign=True),
+        "certain": d.is_clear,
+        "sign": f"{sign.higher} up, {sign.lower} down, {sign.ties} equal",
+        "p": "<0.001" if sign.p_value < 0.001 else f"{sign.p_value:.3f}",
+        "n": d.n_pairs,
+        "note": d.warning,
+    }
+
+
+def _scenario_rows(cards: Cards, n_runs: int) -> list[dict[str, Any]]:
+    """One row a scenario: the cards of every run in it, and the mean driving score."""
+    rows: dict[str, list[list[EpisodeCard]]] = {}
+    for card in cards.cards:
+        rows.setdefault(card.scenario, [[] for _ in range(n_runs)])[card.run].append(card)
+    found = []
+    for name, by_run in rows.items():
+        kinds = dict.fromkeys(c.score.scenario for of_run in by_run for c in of_run)
+        cells = []
+        for of_run in by_run:
+            scores = [c.score.metrics.get("driving_score", math.nan) for c in of_run]
+            kept = [score for score in scores if math.isfinite(score)]
+            mean = number(sum(kept) / len(kept)) if kept else "–"
+            cells.append({"cards": of_run, "mean": mean,
+                          "won": sum(c.score.success for c in of_run)})  # fmt: skip
+        classes = [kind for kind in kinds if kind and kind != name]
+        found.append({"name": name, "classes": classes, "cells": cells})
+    return found
+
+
+def _warnings(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[str]:
+    if comparison is not None:
+        return list(comparison.warnings)
+    return [f"{run.label}: {text}" for run in runs for text in run.run.warnings]
+
+
+def _stars(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[str]:
+    """Why intervals are weaker than asked for, each reason once."""
+    notes = [q.note for run in runs for q in run.quantities]
+    for pair in () if comparison is None else comparison.pairs:
+        notes += [d.warning for d in (*pair.metrics, *pair.rates_per_km)]
+    return sorted({note for note in notes if note})
+
+
+def _title(runs: Sequence[RunSummary]) -> str:
+    names = " and ".join(run.label for run in runs) if len(runs) < 4 else f"{len(runs)} runs"
+    suite = runs[0].run.suite
+    return f"{names} on {suite}" if suite else names
+
+
+def _asset(name: str) -> str:
+    return files("jaywalk.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals["run_colour"] = run_colour
+    environment.filters["safe_svg"] = Markup
+    return environment

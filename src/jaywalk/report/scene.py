@@ -1,0 +1,264 @@
+"""A recorded episode as arrays to draw: who was where, what the lights showed, what was hit.
+
+Frame: CARLA's left-handed metres; angles in radians, clockwise seen from above. Poses are those of
+the middle of each body's box. The first axis of every array is the recorded tick.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.record import columns as c
+from jaywalk.record.episode import Episode
+from jaywalk.record.reader import Record
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BodyKind = Literal["ego", "vehicle", "walker", "prop"]
+
+LIGHT_STATES: Final = ("red", "yellow", "green", "off", "unknown")
+_DRAWN: Final = ("vehicle", "walker", "prop")
+_DEFAULT_HALF_M: Final = {"vehicle": (2.3, 0.95), "walker": (0.19, 0.19), "prop": (0.4, 0.4)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """One actor that can be drawn.
+
+    Attributes:
+        first: Row of the scene at which it appears.
+        pose: (n, 3): x, y, yaw from that row on.
+        speed_mps: (n,).
+        half_m: Half length and half width; a walker's radius twice.
+    """
+
+    actor: int
+    kind: BodyKind
+    type_id: str
+    half_m: tuple[float, float]
+    first: int
+    pose: FloatArray
+    speed_mps: FloatArray
+
+    def at(self, row: int) -> FloatArray | None:
+        """Pose at a row of the scene; None when it is not there."""
+        k = row - self.first
+        return self.pose[k] if 0 <= k < len(self.pose) else None
+
+    @property
+    def is_walker(self) -> bool:
+        """Whether it is a person."""
+        return self.kind == "walker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Light:
+    """A traffic light: where one has to stop, and its states by row of the scene."""
+
+    place_m: tuple[float, float]
+    stops: FloatArray  # (k, 4): x, y, yaw of the lane, half width
+    rows: IntArray  # rows at which a state begins
+    states: IntArray
+
+    def state_at(self, row: int) -> int:
+        """State that holds at a row."""
+        k = int(np.searchsorted(self.rows, row, side="right")) - 1
+        return int(self.states[max(k, 0)]) if len(self.states) else 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A contact of the ego."""
+
+    row: int
+    place_m: tuple[float, float]
+    other: int | None
+    other_type: str
+    closing_mps: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Everything of an episode that can be drawn; the ego is the first body if there is one."""
+
+    episode: Episode
+    ticks: IntArray
+    time_s: FloatArray
+    bodies: tuple[Body, ...]
+    lights: tuple[Light, ...]
+    route_m: FloatArray  # (n, 2)
+    hits: tuple[Hit, ...]
+    controls: dict[str, FloatArray]  # of the ego: throttle, brake, speed_limit_mps
+
+    @property
+    def ego(self) -> Body | None:
+        """The driver under test."""
+        return self.bodies[0] if self.bodies and self.bodies[0].kind == "ego" else None
+
+    def row_at(self, time_s: float) -> int:
+        """Row nearest to a game time."""
+        return int(np.abs(self.time_s - time_s).argmin())
+
+    def row_of_tick(self, tick: int) -> int:
+        """Row of a tick, or of the last one before it."""
+        return max(int(np.searchsorted(self.ticks, tick, side="right")) - 1, 0)
+
+    def focus(self, row: int) -> tuple[float, float]:
+        """Where to look: the ego, or the middle of everybody."""
+        if self.ego is not None:
+            k = min(max(row - self.ego.first, 0), len(self.ego.pose) - 1)
+            return float(self.ego.pose[k, 0]), float(self.ego.pose[k, 1])
+        seen = [pose for body in self.bodies if (pose := body.at(row)) is not None]
+        if not seen:
+            return 0.0, 0.0
+        middle = np.median(np.array(seen)[:, :2], axis=0)
+        return float(middle[0]), float(middle[1])
+
+
+def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:
+    """Read what can be drawn; bodies that never come within ``reach_m`` of the ego are left out."""
+    ticks = record.ticks.select(c.TICK, c.TIME_S).collect()
+    tick = ticks[c.TICK].to_numpy().astype(np.int64)
+    bodies, controls = _bodies(record, tick, reach_m)
+    route = record.route.select(c.X_M, c.Y_M).collect().to_numpy().astype(np.float64)
+    return Scene(
+        episode=record.episode,
+        ticks=tick,
+        time_s=ticks[c.TIME_S].to_numpy().astype(np.float64),
+        bodies=bodies,
+        lights=_lights(record, tick),
+        route_m=route.reshape(-1, 2),
+        hits=_hits(record, tick),
+        controls=controls,
+    )
+
+
+def _bodies(
+    record: Record, tick: IntArray, reach_m: float
+) -> tuple[tuple[Body, ...], dict[str, FloatArray]]:
+    ego = record.episode.ego_actor
+    wanted = record.actors.filter(pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null())
+    actors = {row[c.ACTOR]: row for row in wanted.collect().iter_rows(named=True)}
+    states = record.states.select(
+        c.ACTOR, c.TICK, c.X_M, c.Y_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
+    ).collect()  # fmt: skip
+    bodies = [
+        _body(actors[number], rows, tick, is_ego=number == ego)
+        for (number,), rows in states.group_by(c.ACTOR, maintain_order=True)
+        if number in actors
+    ]
+    bodies.sort(key=lambda body: (body.kind != "ego", body.actor))
+    if bodies and bodies[0].kind == "ego":
+        near = [b for b in bodies[1:] if _comes_near(b, bodies[0], reach_m)]
+        bodies = [bodies[0], *near]
+    return tuple(bodies), _controls(record, tick)
+
+
+def _body(actor: dict[str, object], rows: pl.DataFrame, tick: IntArray, *, is_ego: bool) -> Body:
+    """Poses at every recorded tick of the actor's life; gaps keep the last pose known."""
+    kind = str(actor[c.KIND])
+    at = rows[c.TICK].to_numpy()
+    first = int(np.searchsorted(tick, at[0]))
+    last = max(int(np.searchsorted(tick, _number(actor[c.LAST_TICK]), side="right")), first + 1)
+    take = np.searchsorted(at, tick[first:last], side="right") - 1
+    yaw = np.radians(rows[c.YAW_DEG].to_numpy().astype(float))[take]
+    dx, dy = _number(actor[c.OFFSET_X_M]), _number(actor[c.OFFSET_Y_M])
+    cos, sin = np.cos(yaw), np.sin(yaw)
+    x = rows[c.X_M].to_numpy().astype(float)[take] + dx * cos - dy * sin
+    y = rows[c.Y_M].to_numpy().astype(float)[take] + dx * sin + dy * cos
+    speed = np.hypot(rows[c.VX_MPS].to_numpy().astype(float), rows[c.VY_MPS].to_numpy())[take]
+    if kind == "prop":
+        speed = np.zeros_like(speed)
+    half = _number(actor[c.HALF_X_M]), _number(actor[c.HALF_Y_M])
+    turned = yaw + math.radians(_number(actor[c.BOX_YAW_DEG]))
+    return Body(
+        actor=int(_number(actor[c.ACTOR])),
+        kind="ego" if is_ego else kind,  # type: ignore[arg-type]
+        type_id=str(actor[c.TYPE_ID]),
+        half_m=half if min(half) > 0.0 else _DEFAULT_HALF_M[kind],
+        first=first,
+        pose=np.column_stack([x, y, turned]),
+        speed_mps=speed,
+    )
+
+
+def _comes_near(body: Body, ego: Body, reach_m: float) -> bool:
+    first = max(body.first, ego.first)
+    last = min(body.first + len(body.pose), ego.first + len(ego.pose))
+    if last <= first:
+        return False
+    mine, its = (b.pose[first - b.first : last - b.first, :2] for b in (ego, body))
+    return bool((np.hypot(*(mine - its).T) < reach_m).any())
+
+
+def _controls(record: Record, tick: IntArray) -> dict[str, FloatArray]:
+    """Controls of the ego on the scene's rows; NaN where it is not there."""
+    rows = record.ego_states().collect()
+    if rows.height == 0:
+        return {}
+    at = np.searchsorted(tick, rows[c.TICK].to_numpy())
+    found = {
+        "throttle": rows[c.THROTTLE].to_numpy().astype(float),
+        "brake": rows[c.BRAKE].to_numpy().astype(float),
+        "speed_limit_mps": rows[c.SPEED_LIMIT_KMH].to_numpy().astype(float) / 3.6,
+    }
+    whole = {}
+    for name, values in found.items():
+        column = np.full(len(tick), np.nan)
+        column[at] = values
+        whole[name] = column
+    return whole
+
+
+def _lights(record: Record, tick: IntArray) -> tuple[Light, ...]:
+    marks = record.landmarks.select(c.ACTOR, c.X_M, c.Y_M, c.STOP_WAYPOINTS).collect()
+    changes = record.signals.select(c.ACTOR, c.TICK, c.STATE).collect()
+    by_actor = {number: rows for (number,), rows in changes.group_by(c.ACTOR, maintain_order=True)}
+    lights = []
+    for actor, x, y, stops in marks.iter_rows():
+        if actor not in by_actor:
+            continue
+        rows = by_actor[actor].sort(c.TICK)
+        bars = [
+            (s[c.X_M], s[c.Y_M], math.radians(s[c.YAW_DEG]), 0.5 * s[c.LANE_WIDTH_M])
+            for s in stops or ()
+        ]
+        lights.append(
+            Light(
+                place_m=(float(x), float(y)),
+                stops=np.array(bars, float).reshape(-1, 4),
+                rows=np.searchsorted(tick, rows[c.TICK].to_numpy()).astype(np.int64),
+                states=rows[c.STATE].to_numpy().astype(np.int64),
+            )
+        )
+    return tuple(lights)
+
+
+def _hits(record: Record, tick: IntArray) -> tuple[Hit, ...]:
+    ego = record.episode.ego_actor
+    if ego is None:
+        return ()
+    events = record.events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
+    rows = events.select(
+        c.TICK, c.X_M, c.Y_M, c.OTHER, c.OTHER_TYPE_ID, c.CLOSING_MPS
+    ).collect()  # fmt: skip
+    return tuple(
+        Hit(
+            row=int(np.searchsorted(tick, row[c.TICK])),
+            place_m=(_number(row[c.X_M]), _number(row[c.Y_M])),
+            other=row[c.OTHER],
+            other_type=row[c.OTHER_TYPE_ID] or "",
+            closing_mps=_number(row[c.CLOSING_MPS]),
+        )
+        for row in rows.iter_rows(named=True)
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,99 @@
+"""Small drawings as SVG text: elements, paths, axes.
+
+Colours stand in attributes, so that a drawing saved on its own is ready for print; the page's style
+sheet overrides them by class when it is dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from jaywalk.report.scene import FloatArray
+
+FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
+INK, SOFT, HAIR = "#1d2430", "#5d6673", "#d9dde3"
+# By run: distinct in print, in grey and to colour-blind eyes.
+SERIES = ("#c2410c", "#1d6fb8", "#2e8b57", "#7b4fa3", "#b8860b", "#0f8b8d")
+
+
+def el(tag: str, content: str = "", /, **attributes: object) -> str:
+    """An element; ``_`` in names of attributes stands for ``-``, a trailing one is dropped."""
+    words = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(_plain(value), quote=True)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{words}>{content}</{tag}>" if content else f"<{tag}{words}/>"
+
+
+def text(x: float, y: float, words: str, *, size: float = 11.0, **attributes: object) -> str:
+    """A line of text."""
+    given: dict[str, object] = {"fill": INK, "class_": "t"} | attributes
+    return el("text", escape(words), x=x, y=y, font_size=size, **given)
+
+
+def drawing(width: float, height: float, content: Iterable[str], *, title: str) -> str:
+    """A whole drawing that scales with its place."""
+    body = el("title", escape(title)) + "".join(content)
+    return el(
+        "svg",
+        body,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_plain(width)} {_plain(height)}",
+        width=width,
+        height=height,
+        font_family=FONT,
+        role="img",
+        class_="drawing",
+    )
+
+
+def path_of(points: FloatArray, *, close: bool = False, digits: int = 1) -> str:
+    """Path data along points; rows with NaN lift the pen."""
+    words, down = [], False
+    for x, y in np.round(np.asarray(points, float), digits):
+        if not np.isfinite(x + y):
+            down = False
+            continue
+        words.append(f"{'L' if down else 'M'}{_plain(x)} {_plain(y)}")
+        down = True
+    return "".join(words) + ("Z" if close and words else "")
+
+
+def ticks_of(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers within a range, at most ``most`` steps apart."""
+    span = max(high - low, 1e-9)
+    raw = span / max(most, 1)
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = next(power * m for m in (1.0, 2.0, 2.5, 5.0, 10.0) if power * m >= raw - 1e-12)
+    first = np.ceil(low / step - 1e-9)
+    last = np.floor(high / step + 1e-9)
+    return [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # + 0.0: no minus zero
+
+
+def text_width(words: str, size: float = 11.0) -> float:
+    """About how wide a text is in px, on the generous side."""
+    narrow, wide = set("iljtfr.,:;|!'()[] "), set("mwMW@%")
+    return size * sum(0.36 if k in narrow else 0.9 if k in wide else 0.62 for k in words)
+
+
+def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> str:
+    """Coloured dots with names, in rows as wide as there is room."""
+    parts, at, line = [], x, y
+    for colour, name in entries:
+        wide = 24.0 + text_width(name)
+        if at > x and at + wide > x + width:
+            at, line = x, line + 16.0
+        parts.append(el("circle", cx=at + 4, cy=line - 4, r=4, fill=colour))
+        parts.append(text(at + 12, line, name))
+        at += wide
+    return "".join(parts)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.2f}".rstrip("0").rstrip(".") if value else "0"
+    return str(value)

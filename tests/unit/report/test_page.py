@@ -1,0 +1,217 @@
+"""The page: well-formed, alone in the world, and true to the scores."""
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from score_cards import card, hit, install_scoring, run
+from street_episode import HIT_TICK, write_street
+from typer.testing import CliRunner
+
+from jaywalk.cli.report import report
+from jaywalk.core.errors import UsageError
+from jaywalk.report.page import build_page, summary_rows
+from jaywalk.report.scored_runs import ScoredRun
+from jaywalk.report.summary import summarise
+from jaywalk.stats.intervals import poisson_rate, wilson
+
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+
+
+class Reader(HTMLParser):
+    """Checks nesting and collects what tests ask about."""
+
+    def __init__(self):
+        super().__init__()
+        self.stack, self.ids, self.links, self.cells, self.text = [], [], [], {}, []
+        self._row, self._class = None, None
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        if "id" in values:
+            self.ids.append(values["id"])
+        self.links += [values[key] for key in ("href", "src", "action") if key in values]
+        if tag == "tr" and "data-name" in values:
+            self._row = values["data-name"], values["data-kind"]
+            self.cells[self._row] = []
+        if tag == "span" and values.get("class") in ("value", "interval", "n"):
+            self._class = values["class"]
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.stack, f"</{tag}> without a beginning"
+        assert self.stack.pop() == tag, f"</{tag}> closes something else"
+        if tag == "tr":
+            self._row = None
+        self._class = None
+
+    def handle_data(self, data):
+        if "script" not in self.stack and "style" not in self.stack:
+            self.text.append(data)
+        if self._row and self._class:
+            self.cells[self._row].append((self._class, data.strip()))
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert reader.stack == []
+    return reader
+
+
+def street_run(folder, agent, scores, **more):
+    """A run of real records with hand-made scores: route -> driving score."""
+    cards = []
+    for name, score in scores.items():
+        write_street(folder, f"{name}-s1", seed=1, suite="jaywalk/smoke-v1",
+                     scenario="jaywalk/stepping-out-v1", agent={"name": agent})  # fmt: skip
+        events = () if score == 100.0 else (hit(tick=HIT_TICK, other=2),)
+        cards.append(card(name, 1, score, agent=agent, infractions=events,
+                          folder=f"episodes/{name}-s1"))  # fmt: skip
+    return ScoredRun(score=run(*cards, name=folder.name, **more), folder=folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    return [
+        street_run(root / "one", "blind", {"a": 0.0, "b": 50.0, "c": 100.0}),
+        street_run(root / "two", "cruise", {"a": 100.0, "b": 100.0, "c": 60.0}, expected=4,
+                   missing=("d-s1",)),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(runs):
+    return build_page(runs)
+
+
+def test_it_is_well_formed(page):
+    reader = read(page)
+    assert len(reader.ids) == len(set(reader.ids))
+    inside = [link[1:] for link in reader.links if link.startswith("#")]
+    assert set(inside) <= set(reader.ids)
+    drawings = re.findall(r"<svg.+?</svg>", page, re.DOTALL)
+    assert len(drawings) == 4 + 2 * 6  # four figures of runs; picture and series of each episode
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+
+
+def test_it_needs_nothing_else(page):
+    reader = read(page)
+    assert [link for link in reader.links if not link.startswith(("#", "data:"))] == []
+    addresses = re.findall(r"https?://[^\s\"'<>]+", page)
+    assert set(addresses) == {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(", page)
+
+
+def test_the_numbers_shown_are_those_scored(page, runs):
+    cells = read(page).cells
+    shown = [text for kind, text in cells["driving_score", "mean"] if kind == "value"]
+    assert shown == ["50.0", "86.7"]
+    shown = [text for kind, text in cells["success_rate", "rate"] if kind == "value"]
+    assert shown == ["33.3", "66.7"]
+    ends = [text for kind, text in cells["success_rate", "rate"] if kind == "interval"]
+    for text, won in zip(ends, (1, 2), strict=True):
+        want = wilson(won, 3).scaled(100.0)
+        low, high = (float(end) for end in text.strip("[]").split(", "))
+        assert (low, high) == pytest.approx((want.low, want.high), abs=0.05)
+    rates = cells["collisions_pedestrian", "per_km"]
+    assert [text for kind, text in rates if kind == "value"] == ["1.33", "0.67"]
+    low, high = (poisson_rate(2, 1.5).low, poisson_rate(2, 1.5).high)
+    assert rates[1] == ("interval", f"[{low:.2f}, {high:.2f}]")
+    assert rates[2] == ("n", "2 in 1.50 km")
+
+
+def test_every_table_says_what_is_missing(page):
+    assert page.count("INCOMPLETE") >= 6
+    text = " ".join("".join(read(page).text).split())
+    assert "scored 3/4 INCOMPLETE" in text
+    assert "missing: d-s1" in text
+    assert "3/4 pairs INCOMPLETE" in text
+
+
+def test_flips_and_causes_are_told(page):
+    text = " ".join(" ".join(read(page).text).split())
+    assert "Failed before, succeed now 2 a seed 1 hit a person at 4.7 s b seed 1" in text
+    assert "Succeeded before, fail now 1 c seed 1" in text
+    assert "Failures 3" in text
+
+
+def test_nothing_from_a_record_becomes_markup(tmp_path):
+    evil = "<script>alert('x')</script>"
+    score = run(card("a", agent=evil, score=1.0, failure=evil, infractions=(hit(message=evil),)))
+    page = build_page([ScoredRun(score=score)], title=evil)
+    read(page)
+    assert "<script>alert" not in page
+    assert "The record of this episode is not there." in page
+
+
+def test_the_same_runs_give_the_same_page(runs, page):
+    assert build_page(runs) == page
+
+
+def test_only_so_many_episodes_are_drawn_failures_first(runs):
+    small = build_page(runs, most_episodes=3)
+    assert small.count('class="player"') == 3
+    assert "3 records are not drawn" in small
+    for block in re.findall(r"<details.+?</details>", small, re.DOTALL):
+        assert ('class="player"' in block) == ('data-failed="1"' in block)
+
+
+def test_pages_stay_small(runs, page):
+    assert len(page) < 150_000 + 6 * 40_000
+
+
+def test_one_run_has_no_comparison(runs):
+    page = build_page(runs[:1])
+    read(page)
+    assert 'id="comparison"' not in page
+    with pytest.raises(UsageError, match="Nothing to report"):
+        build_page([])
+
+
+def test_a_run_without_episodes_is_shown_as_such():
+    page = build_page([ScoredRun(score=run(expected=2, missing=("a-s1", "b-s1"), agent="x"))])
+    read(page)
+    assert "scored 0/2" in page
+
+
+def test_records_without_a_map_or_an_ego_are_drawn_too(tmp_path):
+    write_street(tmp_path / "r", "a-s1", with_map=False)
+    write_street(tmp_path / "r", "b-s1", ego_actor=None)
+    cards = [card(name, folder=f"episodes/{name}-s1") for name in "ab"]
+    page = build_page([ScoredRun(score=run(*cards), folder=tmp_path / "r")])
+    read(page)
+    assert page.count('class="player"') == 2
+
+
+def test_metrics_without_a_value_show_a_dash():
+    scores = [run(card("a", metrics={"x_m": math.nan})), run(card("a", metrics={"x_m": 2.0}))]
+    rows = summary_rows([summarise(score, str(k)) for k, score in enumerate(scores)])
+    row = next(row for row in rows if row["name"] == "x_m")
+    assert [cell["value"] for cell in row["cells"]] == ["–", "2.00"]
+    assert row["unit"] == "m"
+
+
+def test_the_command_writes_the_page(runs, tmp_path, monkeypatch):
+    install_scoring(monkeypatch, {run.folder.name: run.score for run in runs})
+    app = typer.Typer()
+    app.command()(report)
+    out = tmp_path / "new" / "page.html"
+    words = [*(str(run.folder) for run in runs), "-o", str(out), "--title", "A & B", "--json"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["bytes"] == out.stat().st_size
+    assert told["complete"] is False
+    assert "<title>A &amp; B</title>" in out.read_text(encoding="utf-8")
