@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
     from jaywalk.runner.job import RunRequest, RunSummary, Show
@@ -189,7 +189,7 @@ def _quick_scorer() -> Scorer:
             success = protocols.score_episode(record, "jaywalk").success
             metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
             return QuickScore(success=success, driving_score=metrics["driving_score"])
-        except (JaywalkError, ImportError) as problem:
+        except Exception as problem:  # a display never ends a run
             say(f"{folder.name} is recorded but cannot be scored: {problem}")
             return None
 
