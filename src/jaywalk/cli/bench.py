@@ -53,6 +53,48 @@ def server(
 
 
 @app.command()
+def run(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    agent: Annotated[str, typer.Option(help="Who drives.")] = "cruise",
+) -> None:
+    """What episodes cost: simulated seconds per wall and per CPU second, memory, extra actors.
+
+    One worker with its server, 30 vehicles and 30 people, no cameras.
+
+    Example: jaywalk bench run --json > bench.json
+    """
+    from jaywalk.bench.run import AIM_SIMULATED_PER_CPU_S, bench_run
+
+    result = bench_run(agent=agent, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    print_table(
+        ["vehicles+people", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
+        [
+            [f"{e.vehicles}+{e.people}", f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
+             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            for e in result.episodes
+        ],
+    )  # fmt: skip
+    reached = result.main.simulated_per_cpu_s
+    verdict = "ok" if reached >= AIM_SIMULATED_PER_CPU_S else "MISSED"
+    costs = result.costs_per_actor_us()
+    finish(
+        [
+            f"simulated s per CPU s of client and server: {reached:.1f} "
+            f"(aim: at least {AIM_SIMULATED_PER_CPU_S:g}) {verdict}",
+            f"peak memory: {result.client_peak_mb:.0f} MB client, {result.server_peak_mb:.0f} MB "
+            "server",
+            f"one more vehicle: {costs['vehicle']:.0f} us of CPU per tick, "
+            f"one more person: {costs['person']:.0f} us",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench run --json > bench.json  # keep it for comparison",
+    )
+
+
+@app.command()
 def determinism(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     runs: Annotated[int, typer.Option(min=2, help="Runs of each scene.")] = 2,

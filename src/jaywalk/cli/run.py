@@ -8,6 +8,7 @@ import signal
 import sys
 from dataclasses import replace
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
@@ -177,10 +178,20 @@ def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
 
 
 def _quick_scorer() -> Scorer:
-    """Scores an episode under our own protocol, for the display alone."""
+    """For the display alone: success under our protocol, driving score under a public one."""
+    import jaywalk.record
+    from jaywalk.runner.pool import QuickScore
 
     def score(folder: Path) -> QuickScore | None:
-        return None
+        try:
+            protocols = import_module("jaywalk.metrics.driving.protocols")
+            record = jaywalk.record.open(folder)
+            success = protocols.score_episode(record, "jaywalk").success
+            metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
+            return QuickScore(success=success, driving_score=metrics["driving_score"])
+        except Exception as problem:  # a display never ends a run
+            say(f"{folder.name} is recorded but cannot be scored: {problem}")
+            return None
 
     return score
 

@@ -12,7 +12,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def die_with_parent(parent_pid: int) -> None:
-    """Have the kernel kill this process when its parent is gone, however the parent ends.
+    """Have the system kill this process when its parent is gone, however the parent ends.
 
     Call it first thing in the child. Only Linux can do this; elsewhere it does nothing. The parent
     here is the thread that started the process, so start children from threads that stay.
@@ -23,6 +23,6 @@ def die_with_parent(parent_pid: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # It may have died before the kernel was told.
+    # It may have died before the system was told.
     if os.getppid() != parent_pid:
         os._exit(1)

@@ -118,7 +118,7 @@ class _Worker:
     def begin(self, plan: EpisodePlan) -> None:
         self.plan = plan
         # Until the worker says what it is doing it starts up and may open a world.
-        self._watchdog.expect_world(time.monotonic())
+        self._watchdog.expect(time.monotonic(), "starting")
         self._send(plan)
 
     def _send(self, message: Any) -> None:
@@ -138,8 +138,7 @@ class _Worker:
         if self.plan is not None and ended:
             events.append(self._broken(Fault.EPISODE, self._obituary()))
         elif self.plan is not None and self._watchdog.is_late(time.monotonic()):
-            doing = self._watchdog.doing or "starting"
-            error = f"stuck while {doing}: no progress for {self._setup.watchdog_s:g} s; ended"
+            error = f"stuck while {self._watchdog.doing}: no progress for too long; ended"
             events.append(self._broken(Fault.EPISODE, error))
         return events
 
@@ -148,9 +147,9 @@ class _Worker:
         now_s = time.monotonic()
         match message:
             case ("opening",):
-                self._watchdog.expect_world(now_s)
+                self._watchdog.expect(now_s, "opening a world")
             case ("episode",):
-                self._watchdog.expect_episode(now_s)
+                self._watchdog.expect(now_s, "beginning")
             case ("beat", simulated_s, share, doing):
                 self._watchdog.beat(now_s, simulated_s, doing)
                 return [

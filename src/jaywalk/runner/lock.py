@@ -21,7 +21,7 @@ class RunLock:
     """A lock on a run folder that goes away with its holders, however they end.
 
     Workers inherit it (:meth:`fileno`): after a ``kill -9`` of the scheduler the folder stays
-    locked until the last of its workers, which the kernel ends too, writes no more.
+    locked until the last of its workers, which the system ends too, writes no more.
     """
 
     def __init__(self, run_folder: Path, *, grace_s: float = _GRACE_S) -> None:

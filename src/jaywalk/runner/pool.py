@@ -23,7 +23,7 @@ _WORLDLESS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickScore:
-    """What the live table shows of an episode."""
+    """What the live table shows of an episode; ``driving_score`` may be NaN."""
 
     success: bool
     driving_score: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -110,7 +111,8 @@ class RunState:
 
     def note_score(self, episode_id: str, success: bool, driving_score: float) -> None:
         """Keep what the live table shows, so that a resumed run need not score again."""
-        self._update(episode_id, "success = ?, driving_score = ?", (int(success), driving_score))
+        value = None if math.isnan(driving_score) else driving_score
+        self._update(episode_id, "success = ?, driving_score = ?", (int(success), value))
 
     def put_back(self, episode_id: str, error: str = "") -> None:
         """An attempt came to nothing; the episode waits again."""

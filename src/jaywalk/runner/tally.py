@@ -38,10 +38,9 @@ class Tally:
         if row.state == DONE:
             self.done += 1
             self.agent_failures += bool(row.failure)
-            if row.success is not None and row.driving_score is not None:
-                self.scores[row.episode_id] = QuickScore(
-                    success=row.success, driving_score=row.driving_score
-                )
+            if row.success is not None:
+                score = math.nan if row.driving_score is None else row.driving_score
+                self.scores[row.episode_id] = QuickScore(success=row.success, driving_score=score)
 
     def progress(self, event: Progress) -> None:
         """An episode goes on."""

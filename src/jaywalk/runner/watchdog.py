@@ -9,9 +9,11 @@ from typing import Final
 
 import psutil
 
-# Opening a world may mean compiling the kernels, which takes minutes on a busy machine.
-OPENING_S: Final = 1000.0
 DEFAULT_S: Final = 180.0
+# Before the first tick inner loops may have to be compiled, in the server and in the worker:
+# minutes on a busy machine. The server gives up by itself a little earlier.
+_OPENING_S: Final = 1000.0
+_SETTING_S: Final = 400.0
 
 
 @dataclass(slots=True)
@@ -19,26 +21,21 @@ class Watchdog:
     """Watches one episode at a time; times are the caller's monotonic seconds."""
 
     limit_s: float = DEFAULT_S
-    opening_s: float = OPENING_S
     _deadline_s: float = math.inf
     _simulated_s: float = -math.inf
     doing: str = ""
 
-    def expect_world(self, now_s: float) -> None:
-        """A worker begins to open a world."""
-        self.doing = "opening a world"
-        self._deadline_s = now_s + max(self.limit_s, self.opening_s)
-
-    def expect_episode(self, now_s: float) -> None:
-        """An episode begins."""
-        self._simulated_s, self.doing = -math.inf, ""
-        self._deadline_s = now_s + self.limit_s
+    def expect(self, now_s: float, doing: str) -> None:
+        """Something begins that comes before the episode."""
+        self._simulated_s, self.doing = -math.inf, doing
+        self._deadline_s = now_s + max(self.limit_s, _OPENING_S)
 
     def beat(self, now_s: float, simulated_s: float, doing: str) -> None:
         """A sign of life; it counts when simulated time has gone on or another step began."""
         if simulated_s > self._simulated_s or doing != self.doing:
             self._simulated_s, self.doing = simulated_s, doing
-            self._deadline_s = now_s + self.limit_s
+            patience_s = self.limit_s if simulated_s > 0.0 else max(self.limit_s, _SETTING_S)
+            self._deadline_s = now_s + patience_s
 
     def rest(self) -> None:
         """Nothing is expected."""
