@@ -20,6 +20,8 @@ VERBS: Final = {
     "record": "record:record",
     "score": "score:score",
     "compare": "compare:compare",
+    "report": "report:report",
+    "replay": "replay:replay",
     "export": "export:export",
     "town": "town:app",
     "list": "listing:list_things",
