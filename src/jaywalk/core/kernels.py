@@ -1,13 +1,15 @@
 """How inner loops are compiled: by numba, cached on disk, bit-reproducible.
 
-Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, in
-another file, does. Here every kernel carries one stamp over all files with kernels, so that an
-edited or upgraded package never runs stale code.
+Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, or
+a constant that it freezes, changes in another file. Here every kernel carries a stamp over its own
+file and all files of ours that it imports, directly or not, so that an edited or upgraded package
+never runs stale code, and an edit elsewhere recompiles nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,19 +20,39 @@ from numba import njit
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-# Kernels freeze the constants of these modules too.
-_FROZEN_TABLES = ("tables.py", "scenery_table.py")
+_PACKAGE = Path(__file__).parents[1]
+# Imports at the left margin: those inside functions and under TYPE_CHECKING freeze nothing.
+_IMPORT = re.compile(
+    rb"^from jaywalk([\w.]*) import (\([^)]*\)|[^\n]*)|^import jaywalk([\w.]*)", re.MULTILINE
+)
+_NAME = re.compile(rb"(\w+)(?: as \w+)?\s*(?:,|$|\)|\n|#)")
 
 
 @cache
-def source_stamp() -> tuple[str, int]:
-    """Fingerprint of every source file that holds kernels or what they freeze."""
-    folder = Path(__file__).parents[1]
+def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
+    """Digest of a file and the files of ours that it imports."""
+    source = path.read_bytes()
+    found: set[Path] = set()
+    for module, names, plain in _IMPORT.findall(source):
+        dotted = (module or plain).decode().strip(".")
+        folder = _PACKAGE.joinpath(*dotted.split(".")) if dotted else _PACKAGE
+        candidates = [folder.with_suffix(".py"), folder / "__init__.py"]
+        candidates += [folder / f"{name.decode()}.py" for name in _NAME.findall(names)]
+        found.update(file for file in candidates if file.is_file())
+    return hashlib.blake2b(source, digest_size=16).digest(), frozenset(found)
+
+
+@cache
+def source_stamp(path: Path) -> tuple[str, int]:
+    """Fingerprint of a source file and of everything of ours that it stands on."""
+    reached, waiting = {path}, [path]
+    while waiting:
+        new = _read(waiting.pop())[1] - reached
+        reached |= new
+        waiting += new
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.rglob("*.py")):
-        source = path.read_bytes()
-        if b"kernel" in source or path.name in _FROZEN_TABLES:
-            digest.update(path.relative_to(folder).as_posix().encode() + source)
+    for file in sorted(reached):
+        digest.update(file.relative_to(_PACKAGE).as_posix().encode() + _read(file)[0])
     return digest.hexdigest(), 0
 
 
@@ -38,7 +60,9 @@ def compile_kernel(function: _F, **options: Any) -> _F:
     """Compile with numba's options and our stamp."""
     dispatcher = njit(cache=True, **options)(function)
     # Numba offers no public way to set the stamp that decides whether an index file is valid.
-    dispatcher._cache._cache_file._source_stamp = source_stamp()
+    file = Path(function.__code__.co_filename)
+    if file.is_relative_to(_PACKAGE):
+        dispatcher._cache._cache_file._source_stamp = source_stamp(file)
     return cast(_F, dispatcher)
 
 
