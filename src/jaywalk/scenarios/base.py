@@ -26,6 +26,7 @@ from jaywalk.scenarios.xml_node import number
 from jaywalk.town.routes import DenseRoute
 
 OBSTACLE_TIMEOUT_S: Final = 240.0
+INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0
@@ -193,7 +194,7 @@ def make_scenario(spec: ScenarioSpec, stage: Stage) -> Scenario:
 
 def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
     """Typed parameters from a route file: ``value``, or ``from`` and ``to`` for intervals."""
-    known = {item.name: item for item in fields(kind)}
+    known = {item.name: item for item in fields(kind) if not item.metadata.get("internal")}
     values: dict[str, Any] = {}
     for tag, node in spec.parameters.items():
         where = f"{spec.where}, <{tag}>"

@@ -27,5 +27,28 @@ for _name, _target, _summary in (
      "another vehicle takes the ego's right of way at a junction"),
     ("jaywalk/stop-junction-v1", "stop_junction:StopJunction",
      "a stop sign; cars with priority cross"),
+    ("jaywalk/crosswalk-group-v1", "crosswalk_group:CrosswalkGroup",
+     "three people cross before a junction"),
 ):  # fmt: skip
     SCENARIOS.add(_name, f"{_ROOM}.{_target}", _summary)
+
+# Types in route files of the Leaderboard (also Bench2Drive's) and Fail2Drive.
+for _name, _target, _like in (
+    ("ConstructionObstacle", "LbConstructionObstacle", "construction"),
+    ("ConstructionObstacleTwoWays", "LbConstructionTwoWays", "construction-two-ways"),
+    ("DynamicObjectCrossing", "LbCrossing", "stepping-out-hidden"),
+    ("HardBrakeNoLights", "F2dHardBrakeNoLights", "hard-brake"),
+    ("HardBreakRoute", "LbHardBrake", "hard-brake"),
+    ("NormalVehicleRunningRedLight", "F2dNormalRedLightRunner", "red-light-runner"),
+    ("NormalVehicleTakingPriority", "F2dNormalPriorityTaken", "priority-taken"),
+    ("OppositeVehicleRunningRedLight", "LbRedLightRunner", "red-light-runner"),
+    ("OppositeVehicleTakingPriority", "LbPriorityTaken", "priority-taken"),
+    ("ParkedObstacle", "LbParkedObstacle", "parked-obstacle"),
+    ("ParkedObstacleTwoWays", "LbParkedTwoWays", "parked-two-ways"),
+    ("ParkingCrossingPedestrian", "LbParkingCrossing", "stepping-out-hidden"),
+):
+    SCENARIOS.add(_name, f"{_ROOM}.public_types:{_target}", f"public type, like jaywalk/{_like}-v1")
+SCENARIOS.add(
+    "PedestrianCrossing", f"{_ROOM}.crosswalk_group:CrosswalkGroup",
+    "public type, like jaywalk/crosswalk-group-v1",
+)  # fmt: skip

@@ -12,10 +12,13 @@ from jaywalk.core.errors import DataError
 def pick_model(library: Any, pattern: str, random: np.random.Generator, where: str) -> str:
     """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
 
+    An empty pattern draws among ordinary cars.
+
     Raises:
         DataError: Nothing matches.
     """
-    names = sorted(str(model.id) for model in library.filter(pattern))
+    found = library.filter(pattern) if pattern else ordinary_cars(library)
+    names = sorted(str(model.id) for model in found)
     if not names:
         raise DataError(f"{where}: the server has no blueprint '{pattern}'.")
     return names[int(random.integers(len(names)))] if len(names) > 1 else names[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import carla
@@ -80,19 +81,39 @@ def check_side(side: str, where: str) -> float:
     return 1.0 if side == "right" else -1.0
 
 
-def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:
-    """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roadside:
+    """Distances from a lane's centre to one side, all positive. ``sidewalk_m`` is 0 for none."""
+
+    kerb_m: float  # to the end of the last lane that is no sidewalk
+    last_lane_m: float  # width of that lane
+    sidewalk_m: float  # width of the sidewalk behind it
+
+    def middle_m(self, otherwise_m: float) -> float:
+        """To the middle of the sidewalk, else so far beyond the middle of the last lane."""
+        if self.sidewalk_m:
+            return self.kerb_m + 0.5 * self.sidewalk_m
+        return self.kerb_m - 0.5 * self.last_lane_m + otherwise_m
+
+
+def roadside(world_map: Any, pose: Any, to_right: bool) -> Roadside:
+    """What lies to the right or left of the lane at a pose."""
     waypoint = world_map.get_waypoint(pose.location)
-    offset = 0.5 * float(waypoint.lane_width)
-    forward = waypoint.lane_id
+    kerb_m, last_m = 0.5 * float(waypoint.lane_width), float(waypoint.lane_width)
     current = waypoint
     for _ in range(12):
-        current = (
-            current.get_right_lane()
-            if to_right == (current.lane_id * forward > 0)
-            else (current.get_left_lane())
-        )
-        if current is None or current.lane_type == carla.LaneType.Sidewalk:
+        same_way = current.lane_id * waypoint.lane_id > 0  # left and right swap over the middle
+        current = current.get_right_lane() if to_right == same_way else current.get_left_lane()
+        if current is None:
             break
-        offset += current.lane_width
-    return (offset + beyond_m) * (1.0 if to_right else -1.0)
+        width_m = float(current.lane_width)
+        if current.lane_type == carla.LaneType.Sidewalk:
+            return Roadside(kerb_m=kerb_m, last_lane_m=last_m, sidewalk_m=width_m)
+        kerb_m, last_m = kerb_m + width_m, width_m
+    return Roadside(kerb_m=kerb_m, last_lane_m=last_m, sidewalk_m=0.0)
+
+
+def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:
+    """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
+    offset_m = roadside(world_map, pose, to_right).kerb_m + beyond_m
+    return offset_m if to_right else -offset_m

@@ -12,9 +12,10 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.placing import (
+    Roadside,
     check_side,
-    kerb_offset_m,
     place_on_route,
+    roadside,
     spawn_first_that_fits,
 )
 
@@ -60,6 +61,7 @@ class SteppingOut(Scenario):
     began_s: float = math.nan
     stopped: bool = False
     side: float = 1.0
+    behind_m: float = 0.0  # the person stands so far behind the obstacle's middle
 
     def setup(self) -> None:
         """Put the person, and what hides them, beside the road."""
@@ -71,20 +73,22 @@ class SteppingOut(Scenario):
                 f"expected less than {_STEEPEST_DEG:g} either way."
             )
         here = place_on_route(self.stage.route, self.at_m)
-        near_m = kerb_offset_m(self.stage.map, here, self.side > 0.0, _KERB_M)
-        far_m = kerb_offset_m(self.stage.map, here, self.side < 0.0, _KERB_M)
+        near = roadside(self.stage.map, here, self.side > 0.0)
+        far = roadside(self.stage.map, here, self.side < 0.0)
+        near_m = self.stands_m(near)
         slant = math.cos(math.radians(given.crossing_angle))
-        self.way_m = self.crossing_m(abs(near_m), abs(far_m)) / slant
-        meeting = min(max(abs(near_m) / slant / self.wait_s(), _SLOWEST_MPS), _FASTEST_MPS)
+        self.way_m = self.crossing_m(near_m, far.kerb_m + _KERB_M) / slant
+        meeting = min(max(near_m / slant / self.wait_s(), _SLOWEST_MPS), _FASTEST_MPS)
         self.speed_mps = given.speed or meeting
-        behind_m = self._put_blocker(near_m)
-        model = pick_model(
-            self.stage.world.get_blueprint_library(), given.walker, self.draws("walker"),
-            self.spec.where,
-        )  # fmt: skip
+        library = self.stage.world.get_blueprint_library()
+        if given.blocker_model != "none":
+            name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
+            self.behind_m = self.put_blocker(name, self.side * near_m)
+        model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
+        first_m = self.trigger_along_m + given.distance + self.behind_m
         poses = [
-            place_on_route(self.stage.route, self.at_m + behind_m + k * _TRY_M, near_m,
-                           up_m=_UP_M, turn_deg=-90.0 * self.side)
+            place_on_route(self.stage.route, first_m + k * _TRY_M, self.side * near_m,
+                           up_m=_UP_M, turn_deg=-self.side * (90.0 + given.crossing_angle))
             for k in range(_TRIES)
         ]  # fmt: skip
         self.walker_id = self.spawn(model, poses).id
@@ -96,11 +100,14 @@ class SteppingOut(Scenario):
 
     def wait_s(self) -> float:
         """The time to arrival at which the person starts; longer for slanting ways."""
-        angle = abs(float(self.parameters.crossing_angle))
-        return self.reaction_s + 0.1 * math.floor(angle / 5.0)
+        return self.reaction_s + 0.1 * math.floor(float(self.parameters.crossing_angle) / 5.0)
+
+    def stands_m(self, near: Roadside) -> float:
+        """How far from the middle of the lane the person stands."""
+        return near.kerb_m + _KERB_M
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """How far the person walks, from the distances of the two kerbs."""
+        """How far the person walks, from the distances of the two sides."""
         return near_m + far_m
 
     def spawn(self, model: str, poses: list[Any]) -> Any:
@@ -109,15 +116,12 @@ class SteppingOut(Scenario):
         self.actor_ids.append(actor.id)
         return actor
 
-    def _put_blocker(self, near_m: float) -> float:
+    def put_blocker(self, model: str, right_m: float) -> float:
         """What hides the person; returns how far behind its middle the person stands."""
-        given: SteppingOutParameters = self.parameters
-        if given.blocker_model == "none":
-            return 0.0
-        up_m = 0.1 + given.blocker_z
-        pose = place_on_route(self.stage.route, self.at_m, near_m, up_m, turn_deg=90.0)
-        blocker = self.spawn(given.blocker_model, [pose])
-        return float(blocker.bounding_box.extent.y) + _BEHIND_M  # it is turned by a quarter
+        turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
+        up_m = 0.1 + float(self.parameters.blocker_z)
+        pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
+        return float(self.spawn(model, [pose]).bounding_box.extent.x) + _BEHIND_M
 
     def tick(self, moment: Moment) -> bool:
         """Walk when the ego arrives in two seconds; over when it has passed."""

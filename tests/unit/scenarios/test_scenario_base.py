@@ -105,7 +105,35 @@ def test_wrong_specifications_are_told(change, words):
 
 
 def test_every_scenario_loads_and_has_parameters():
-    assert len(SCENARIOS) == 11
+    ours = [entry for entry in SCENARIOS if entry.name.startswith("jaywalk/")]
+    assert len(ours) == 12
+    assert all(entry.name.rsplit("-v", 1)[1].isdigit() for entry in ours)
     for entry in SCENARIOS:
         assert entry.load().parameters_type() is not None
-        assert entry.name.rsplit("-v", 1)[1].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "expected"),
+    [
+        ("ParkedObstacle", {}, {"distance": 120.0, "direction": "right", "speed": 60.0}),
+        ("ConstructionObstacle", {"distance": "40"}, {"distance": 40.0, "speed": 60.0}),
+        ("ParkedObstacleTwoWays", {}, {"distance": 120.0, "frequency": (20.0, 100.0)}),
+        ("DynamicObjectCrossing", {"crossing_angle": "10"},
+         {"distance": 12.0, "blocker_model": "static.prop.vendingmachine", "speed": 2.0}),
+        ("OppositeVehicleRunningRedLight", {"direction": "left"},
+         {"direction": "left", "speed": 60.0 / 3.6, "distance": 30.0}),
+    ],
+)  # fmt: skip
+def test_public_types_have_their_own_defaults(kind, given, expected):
+    parameters = make_scenario(spec(kind, **given), STAGE).parameters
+    assert {key: getattr(parameters, key) for key in expected} == expected
+
+
+def test_a_file_cannot_set_what_a_public_type_does_not_have():
+    with pytest.raises(DataError, match=r"<stop_time>: 'HardBreakRoute' has no such parameter"):
+        make_scenario(spec("HardBreakRoute", stop_time="3"), STAGE)
+
+
+def test_public_types_we_cannot_play_are_refused():
+    with pytest.raises(RegistryError, match="SequentialLaneChange"):
+        make_scenario(spec("SequentialLaneChange"), STAGE)

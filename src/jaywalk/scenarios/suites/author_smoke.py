@@ -86,8 +86,8 @@ PLANS: Final = (
     ),
     Plan(
         name="orchard-stepping-out", town="Orchard", places=((-246.0, 119.0), (-60.0, 131.5)),
-        scenario="stepping-out", trigger_m=30.0, weather="noon",
-        parameters={"distance": 25.0, "direction": "right"},
+        scenario="stepping-out", trigger_m=45.0, weather="noon",
+        parameters={"distance": 30.0, "direction": "right"},
     ),
     Plan(
         name="orchard-stop", town="Orchard", places=((-100.0, 133.5), (75.0, 132.0)),
@@ -101,8 +101,8 @@ PLANS: Final = (
     ),
     Plan(
         name="orchard-parked-two-ways", town="Orchard", places=((-116.0, 262.0), (0.0, 270.0)),
-        scenario="parked-two-ways", trigger_m=10.0, weather="evening",
-        parameters={"distance": 45.0, "direction": "right", "frequency": (30.0, 130.0)},
+        scenario="parked-two-ways", trigger_m=30.0, weather="evening",
+        parameters={"distance": 50.0, "direction": "right", "frequency": (30.0, 130.0)},
     ),
     Plan(
         name="ridge-open-rural", town="Ridge", places=((-350.0, -6.5), (-545.0, 75.0)),
@@ -110,12 +110,12 @@ PLANS: Final = (
     ),
     Plan(
         name="ridge-hard-brake", town="Ridge", places=((604.5, -70.0), (613.0, -270.0)),
-        scenario="hard-brake", trigger_m=90.0, weather="noon",
+        scenario="hard-brake", trigger_m=110.0, weather="noon",
     ),
     Plan(
         name="ridge-construction-two-ways", town="Ridge", places=((-52.0, -121.5), (70.0, -125.5)),
-        scenario="construction-two-ways", trigger_m=10.0, weather="cloudy",
-        parameters={"distance": 45.0, "direction": "right", "frequency": (30.0, 130.0)},
+        scenario="construction-two-ways", trigger_m=35.0, weather="cloudy",
+        parameters={"distance": 50.0, "direction": "right", "frequency": (30.0, 130.0)},
     ),
     Plan(
         name="ridge-open-hills", town="Ridge", places=((620.0, -46.0), (830.0, -14.0)),

@@ -1,0 +1,245 @@
+"""Scenario types of the Leaderboard, Bench2Drive and Fail2Drive that mean one of ours.
+
+They take the parameters and the defaults of those projects; the behaviour follows the published
+figures. Only types whose behaviour is the same are here: any other type is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from jaywalk.scenarios.base import INTERNAL, Moment, Parameters
+from jaywalk.scenarios.hard_brake import HardBrake, HardBrakeParameters
+from jaywalk.scenarios.obstacle_on_lane import ConstructionObstacle, ParkedObstacle
+from jaywalk.scenarios.obstacle_two_ways import ConstructionTwoWays, ParkedTwoWays
+from jaywalk.scenarios.placing import Roadside, place_on_route
+from jaywalk.scenarios.right_of_way import PriorityTaken
+from jaywalk.scenarios.stepping_out import SteppingOut
+
+_NEWER_CAR: Final = "vehicle.*_2020"
+_BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
+_PARKED_CROSSING_M: Final = 8.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbConstructionParameters(Parameters):
+    """ConstructionObstacle."""
+
+    distance: float = 100.0
+    direction: str = "right"
+    speed: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbConstructionTwoWaysParameters(LbConstructionParameters):
+    """ConstructionObstacleTwoWays."""
+
+    frequency: tuple[float, float] = (20.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkedParameters(LbConstructionParameters):
+    """ParkedObstacle."""
+
+    distance: float = 120.0
+    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkedTwoWaysParameters(LbParkedParameters):
+    """ParkedObstacleTwoWays."""
+
+    frequency: tuple[float, float] = (20.0, 100.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class LbConstructionObstacle(ConstructionObstacle):
+    """ConstructionObstacle."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbConstructionParameters
+
+
+@dataclass(slots=True, kw_only=True)
+class LbParkedObstacle(ParkedObstacle):
+    """ParkedObstacle."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbParkedParameters
+
+
+@dataclass(slots=True, kw_only=True)
+class LbConstructionTwoWays(ConstructionTwoWays):
+    """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
+    reach_m: ClassVar[float] = 30.0
+    wait_s: ClassVar[float] = 5.0
+
+    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+        """The first car appears at the source."""
+        return 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class LbParkedTwoWays(ParkedTwoWays):
+    """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
+    reach_m: ClassVar[float] = 50.0
+    wait_s: ClassVar[float] = 5.0
+
+    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+        """The first car appears at the source."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbHardBrakeParameters(HardBrakeParameters):
+    """HardBreakRoute takes no parameters; the lead car stands for the traffic ahead."""
+
+    distance: float = field(default=16.0, metadata=INTERNAL)
+    lead_in: float = field(default=80.0, metadata=INTERNAL)
+    stop_time: float = field(default=10.0, metadata=INTERNAL)
+    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class LbHardBrake(HardBrake):
+    """HardBreakRoute: the car ahead stands for 10 s."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
+
+
+@dataclass(slots=True, kw_only=True)
+class F2dHardBrakeNoLights(LbHardBrake):
+    """HardBrakeNoLights: its brake lights stay dark."""
+
+    brake_lights: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbCrossingParameters(Parameters):
+    """DynamicObjectCrossing, with Fail2Drive's additions."""
+
+    distance: float = 12.0
+    direction: str = "right"
+    crossing_angle: float = 0.0
+    walker: str = "walker.pedestrian.*"
+    blocker_model: str = "static.prop.vendingmachine"
+    blocker_z: float = 0.0
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class LbCrossing(SteppingOut):
+    """DynamicObjectCrossing: walks twice the distance to the lane at 2 m/s, then is gone."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbCrossingParameters
+
+    def stands_m(self, near: Roadside) -> float:
+        """On the middle of the sidewalk."""
+        return near.middle_m(_WALKER_M)
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """Twice the distance to the ego's lane."""
+        return 2.0 * near_m
+
+    def arrive(self) -> None:
+        """The person and the obstacle are taken away."""
+        self.destroy(self.actor_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkingCrossingParameters(Parameters):
+    """ParkingCrossingPedestrian, with Fail2Drive's additions."""
+
+    distance: float = 12.0
+    direction: str = "right"
+    crossing_angle: float = 0.0
+    walker: str = "walker.pedestrian.*"
+    offset_x: float = 0.0  # m the parked car is moved forwards
+    speed: float = field(default=2.0, metadata=INTERNAL)
+    blocker_model: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class LbParkingCrossing(LbCrossing):
+    """ParkingCrossingPedestrian: out from behind a car a lane's width aside, for 8 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbParkingCrossingParameters
+    reaction_s: ClassVar[float] = 2.15
+
+    @property
+    def at_m(self) -> float:
+        """Where the person crosses: behind the car."""
+        return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
+
+    def stands_m(self, near: Roadside) -> float:
+        """A lane's width aside."""
+        pose = place_on_route(self.stage.route, self.at_m)
+        return float(self.stage.map.get_waypoint(pose.location).lane_width)
+
+    def put_blocker(self, model: str, right_m: float) -> float:
+        """The car, with the lane's heading."""
+        at_m = self.at_m + float(self.parameters.offset_x)
+        pose = place_on_route(self.stage.route, at_m, right_m, up_m=0.5)
+        return float(self.spawn(model, [pose]).bounding_box.extent.x) + 0.5
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """A fixed way."""
+        return _PARKED_CROSSING_M
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbRightOfWayParameters(Parameters):
+    """OppositeVehicleRunningRedLight and OppositeVehicleTakingPriority."""
+
+    direction: str = "right"
+    distance: float = field(default=30.0, metadata=INTERNAL)
+    speed: float = field(default=60.0 / 3.6, metadata=INTERNAL)
+    acceleration: float = field(default=math.inf, metadata=INTERNAL)
+    lead: float = field(default=0.0, metadata=INTERNAL)
+    vehicle: str = field(default="vehicle.ford.ambulance", metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class LbPriorityTaken(PriorityTaken):
+    """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
+    special_lights: ClassVar[bool] = True
+
+    def needed_s(self) -> float:
+        """The published synchronisation time."""
+        return 2.2
+
+
+@dataclass(slots=True, kw_only=True)
+class LbRedLightRunner(LbPriorityTaken):
+    """OppositeVehicleRunningRedLight: the ego has green, the other red."""
+
+    lit: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class F2dRightOfWayParameters(LbRightOfWayParameters):
+    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
+
+    vehicle: str = ""  # any ordinary car
+
+
+@dataclass(slots=True, kw_only=True)
+class F2dNormalPriorityTaken(LbPriorityTaken):
+    """NormalVehicleTakingPriority: no emergency vehicle."""
+
+    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
+    special_lights: ClassVar[bool] = False
+
+
+@dataclass(slots=True, kw_only=True)
+class F2dNormalRedLightRunner(LbRedLightRunner):
+    """NormalVehicleRunningRedLight: no emergency vehicle."""
+
+    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
+    special_lights: ClassVar[bool] = False
