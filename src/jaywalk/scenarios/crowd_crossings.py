@@ -22,6 +22,7 @@ from jaywalk.town.walkways import (
     ROAD,
     SIDEWALK,
     VERGE,
+    WALKED,
     WalkGrid,
     edge_gap,
     solid_gap,
@@ -127,7 +128,7 @@ def _mid_block(
     """Straight ways over the road between sidewalks or verges, away from crosswalks."""
     found = []
     for strip in strips:
-        side_walk = strip.kind in ("sidewalk", "walking")
+        side_walk = strip.kind in WALKED
         if strip.in_junction or not (side_walk or strip.kind in ("driving", "shoulder")):
             continue
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(strip.inner_m[:, :2].T)))])

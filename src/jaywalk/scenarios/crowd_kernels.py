@@ -34,6 +34,7 @@ _AHEAD_M: Final = 1.0
 _BRISK: Final = 1.12  # on the road people hurry a little
 _NEAR_M: Final = 5.0
 _TOUCH_M: Final = 0.75  # between the middles of two people who pass
+_BUMP_M: Final = 0.5
 _SOON_S: Final = 3.0
 _BODY_M: Final = 0.32
 _ACCELERATION_MPS2: Final = 2.5
@@ -302,8 +303,11 @@ def _in_the_way(
         gap = solid_gap(grid, x, y)
         if gap < _BODY_M and gap <= here:
             cost += _HARD / step
-        if not on_road and underfoot(grid, x, y) in (NOWHERE, ROAD):
-            cost += 2.0 / step
+        what = underfoot(grid, x, y)
+        if not on_road and what == ROAD:
+            cost += 2.5 / step
+        elif what == NOWHERE:
+            cost += 0.7 / step
         for k in range(box_count):
             box = boxes[k]
             room = box_distance(x, y, box[0], box[1], box[2], box[3], box[4], box[5])
@@ -330,9 +334,10 @@ def _meets(
         t = min(max(-(dx * wx + dy * wy) / speed2, 0.0), _SOON_S) if speed2 > 1e-6 else 0.0
         gap = np.hypot(dx + t * wx, dy + t * wy)
         if gap < _TOUCH_M and (t > 0.0 or gap0 < _TOUCH_M):
-            closing = t > 0.0
             weight = (_TOUCH_M - gap) / _TOUCH_M
-            cost += weight * (3.0 / (0.5 + t) if closing else 0.5)
+            cost += weight * (3.0 / (0.5 + t) if t > 0.0 else 0.5)
+            if gap < _BUMP_M and 0.0 < t < 0.6:
+                cost += 6.0
     return cost
 
 

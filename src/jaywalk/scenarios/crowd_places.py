@@ -20,7 +20,7 @@ from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walk_search import walk_components
-from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, edge_gap, underfoot
+from jaywalk.town.walkways import SIDEWALK, VERGE, WALKED, WalkGrid, edge_gap, underfoot
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -98,7 +98,7 @@ def _along(strip: LaneStrip) -> FloatArray:
     width = np.hypot(across[:, 0], across[:, 1])
     across = across / np.maximum(width, 1e-6)[:, None]
     yaw = np.arctan2(across[:, 1], across[:, 0]) - 0.5 * np.pi
-    walked = strip.kind in ("sidewalk", "walking")
+    walked = strip.kind in WALKED
     kind = int(PlaceKind.SIDEWALK if walked else PlaceKind.VERGE)
     offsets: list[FloatArray]
     if walked:

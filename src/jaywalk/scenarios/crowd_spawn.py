@@ -88,7 +88,7 @@ def cast(seed: int, number: int, settings: CrowdSettings) -> Candidate:
         margin_s=float(random.uniform(0.8, 3.0)),
         patience_s=float(random.uniform(14.0, 45.0)),
         obeys=int(obeys < settings.obeying),
-        keep_m=float(random.uniform(0.5, 1.3)),
+        keep_m=float(random.uniform(0.5, 1.7)),
         eager=float(random.uniform(0.4, 0.9)),
         rest_s=float(max(rest - 0.6, 0.0) * 20.0),
         draws=random.random((_CHOICES, 2)),

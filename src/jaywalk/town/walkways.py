@@ -22,6 +22,7 @@ from jaywalk.town.roads import FloatArray
 
 # What is underfoot. People keep to 1..3; 0 is land nobody walks on.
 NOWHERE, SIDEWALK, CROSSWALK, VERGE, ROAD = 0, 1, 2, 3, 4
+WALKED: Final = frozenset({"sidewalk", "walking"})  # kinds of lanes made for people
 STEP_M: Final = 0.05  # unit of the distances kept as bytes
 NEAR_M: Final = 1.5  # solid things farther than this are far
 BODY_M: Final = 0.3  # half the room a person needs between solid things
@@ -83,19 +84,20 @@ def _draw_surface(
     strips: list[LaneStrip],
     crosswalks: list[FloatArray],
 ) -> None:
-    for strip, edge in _bare_edges(strips):
+    bare = _bare_sides(strips)
+    for strip in bare.values():
         # A ribbon beside the road, drawn first so that everything else lies over it.
-        outward = edge - strip.inner_m
+        outward = strip.outer_m - strip.inner_m
         outward = outward / np.maximum(np.hypot(outward[:, 0], outward[:, 1]), 1e-6)[:, None]
-        fill_strip(surface, *grid, edge, edge + _VERGE_M * outward, VERGE)
+        fill_strip(surface, *grid, strip.outer_m, strip.outer_m + _VERGE_M * outward, VERGE)
     for strip in strips:
-        if strip.kind == "shoulder":
+        if strip.kind == "shoulder" and _side(strip) in bare:
             fill_strip(surface, *grid, strip.inner_m, strip.outer_m, VERGE)
     for strip in strips:
-        if strip.kind in ("sidewalk", "walking"):
+        if strip.kind in WALKED:
             fill_strip(surface, *grid, strip.inner_m, strip.outer_m, SIDEWALK)
     for strip in strips:
-        if strip.kind in ROADWAY:
+        if strip.kind in ROADWAY or (strip.kind == "shoulder" and _side(strip) not in bare):
             fill_strip(surface, *grid, strip.inner_m, strip.outer_m, ROAD)
         elif strip.kind in ("median", "none", "border", "curb"):
             fill_strip(surface, *grid, strip.inner_m, strip.outer_m, NOWHERE)
@@ -103,18 +105,35 @@ def _draw_surface(
         _draw_crosswalk(surface, grid, polygon)
 
 
-def _bare_edges(strips: list[LaneStrip]) -> list[tuple[LaneStrip, FloatArray]]:
-    """Outermost lanes of roads outside junctions, where no sidewalk runs along."""
-    last: dict[tuple[int, float, bool], LaneStrip] = {}
-    walked: set[tuple[int, float, bool]] = set()
+_Side = tuple[int, float, bool]
+
+
+def _side(strip: LaneStrip) -> _Side:
+    return strip.road.road_id, strip.section.start_m, strip.lane.lane_id > 0
+
+
+def _bare_sides(strips: list[LaneStrip]) -> dict[_Side, LaneStrip]:
+    """Sides of roads outside junctions that have no sidewalk, with their outermost lane.
+
+    The inner side of a carriageway (shoulders but no lane) is no place for people.
+    """
+    last: dict[_Side, LaneStrip] = {}
+    walked: set[_Side] = set()
+    driven: set[_Side] = set()
     for strip in strips:
-        side = (strip.road.road_id, strip.section.start_m, strip.lane.lane_id > 0)
-        if strip.kind in ("sidewalk", "walking"):
+        side = _side(strip)
+        if strip.kind in WALKED or strip.in_junction:
             walked.add(side)
-        elif not strip.in_junction and strip.width_m.max() > 0.5:
+        elif strip.width_m.max() > 0.1:
             last[side] = strip  # lanes come from the middle outwards
-    bare = [(side, strip) for side, strip in last.items() if side not in walked]
-    return [(strip, strip.outer_m) for _, strip in bare if strip.kind in {*ROADWAY, "shoulder"}]
+            if strip.kind in ROADWAY:
+                driven.add(side)
+    edge = {*ROADWAY, "shoulder"}
+    return {
+        side: strip
+        for side, strip in last.items()
+        if side in driven and side not in walked and strip.kind in edge
+    }
 
 
 def _draw_crosswalk(
