@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from jaywalk.cli.motion_model import app as model_app
 from jaywalk.cli.output import finish, print_json, print_table, say
 
 app = typer.Typer(
     help="Motion capture on CARLA's walkers: build, check, class, show and search libraries.",
     no_args_is_help=True,
 )
+app.add_typer(model_app, name="model")
 
 LibraryArgument = Annotated[Path, typer.Argument(help="Folder of a motion library.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

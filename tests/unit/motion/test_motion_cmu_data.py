@@ -65,3 +65,23 @@ def test_classes_agree_with_habit(captures):
     score = agreement(moved, labels, bases, splits=100, seed=0)
     assert score.accuracy >= 0.84
     assert score.macro_recall >= 0.75
+
+
+def test_a_model_can_be_trained(captures, tmp_path):
+    """On a third of the files; sampling from it gives people on their feet."""
+    from jaywalk.metrics.motion.judgement import clip_figures
+    from jaywalk.motion.model.model_file import load_model, save_model
+    from jaywalk.motion.model.sampling import sample
+    from jaywalk.motion.model.training import train, training_files
+
+    files = training_files(captures, FOLDER / "habit_clips.csv", ["35", "07"])
+    assert not [path for path in files if path.stem.startswith(("35_", "07_"))]
+    told = []
+    (tmp_path / "99_01.bvh").write_text("broken")
+    model = train([*files[::3], tmp_path / "99_01.bvh"], say=told.append)
+    assert any("99_01" in line for line in told)
+    save_model(model, tmp_path / "model.npz")
+    assert (tmp_path / "model.npz").stat().st_size < 100_000
+    figures = [clip_figures(motion) for motion in sample(load_model(tmp_path / "model.npz"), 12, 1)]
+    assert max(row["penetration_m"] for row in figures) < 0.005
+    assert np.median([row["stance_slip_mps"] for row in figures]) < 0.06

@@ -93,8 +93,16 @@ def clip_of(
     return to_smpl(bvh, path, frames=frames, name=name, caption=caption)
 
 
-def to_smpl(bvh: Bvh, path: Path, *, frames: IntArray, name: str, caption: str = "") -> Motion:
-    """Chosen frames of a CMU file as a motion at 20 Hz; frame 0 of the file is the T-pose."""
+def to_smpl(
+    bvh: Bvh,
+    path: Path,
+    *,
+    frames: IntArray,
+    name: str,
+    caption: str = "",
+    rate_hz: float = 20.0,
+) -> Motion:
+    """Chosen frames of a CMU file, ``rate_hz`` apart; frame 0 of the file is the T-pose."""
     missing = [joint for joint in _JOINT_MAP if joint not in bvh.names]
     if missing:
         raise DataError(f"{path}: lacks the joints {', '.join(missing)} of the CMU skeleton")
@@ -124,7 +132,7 @@ def to_smpl(bvh: Bvh, path: Path, *, frames: IntArray, name: str, caption: str =
         name=name,
         rotations=_local(since_rest),
         root_m=root,
-        rate_hz=20.0,
+        rate_hz=rate_hz,
         body_scale=scale,
         caption=caption,
         source=f"cmu/{path.name}[{frames[0]}:{frames[-1] + 1}]",
