@@ -1,4 +1,4 @@
-"""``jaywalk demo``: the main job in a few minutes: two drivers, one suite, who is better and why."""
+"""``jaywalk demo``: the main job in a few minutes: two drivers, who is better, and why."""
 
 from __future__ import annotations
 
