@@ -113,6 +113,26 @@ def protocols() -> list[Row]:
     ]
 
 
+def suites() -> list[Row]:
+    """Suites with a few figures."""
+    from jaywalk.scenarios.suite import SUITES, load_suite
+
+    rows = []
+    for entry in SUITES:
+        suite = load_suite(entry.name)
+        towns = sorted({item.route.town for item in suite.routes})
+        rows.append(
+            {
+                "name": entry.name,
+                "version": suite.name,
+                "routes": len(suite.routes),
+                "towns": ", ".join(towns),
+                "summary": entry.summary,
+            }
+        )
+    return rows
+
+
 KINDS: Final = Registry("kind")
 KINDS.add("towns", f"{__name__}:towns", "Towns that can be loaded by name")
 KINDS.add("blueprints", f"{__name__}:blueprints", "Vehicles, people and props to spawn")
@@ -121,6 +141,9 @@ KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
 KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
 KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
 KINDS.add("protocols", f"{__name__}:protocols", "Rules that results can be scored under")
+KINDS.add("scenarios", "jaywalk.scenarios.catalogue:SCENARIOS", "What can happen on a route")
+KINDS.add("suites", f"{__name__}:suites", "Routes to run, under one name and version")
+KINDS.add("agents", "jaywalk.agents.catalogue:AGENTS", "Drivers that can be run by name")
 KINDS.add("predictors", "jaywalk.predict.registry:PREDICTORS", "Predictors of pedestrians")
 KINDS.add(
     "trajectory-formats",

@@ -24,6 +24,7 @@ from jaywalk.scenarios.placing import check_side, kerb_offset_m, place_on_route,
 BLOCKED: Final = "blocked"  # the criterion obstacles suspend
 _PASSED_M: Final = 50.0
 _AFTER_M: Final = 12.0
+_END_M: Final = 5.0  # before the end of the route
 _HAZARD: Final = carla.VehicleLightState.RightBlinker | carla.VehicleLightState.LeftBlinker
 
 
@@ -66,12 +67,12 @@ class OnLane(Scenario):
         return self.trigger_along_m + float(self.parameters.distance)
 
     def _passed_m(self) -> float:
-        """Where the ego has passed it: 50 m on, or the next junction."""
+        """Where the ego has passed it: 50 m on, at the next junction, or near the route's end."""
         route = self.stage.route
         along = route.along_m
         beyond = route.in_junction & (along > self.at_m)
         first = float(along[np.argmax(beyond)]) if beyond.any() else math.inf
-        return min(self.at_m + _PASSED_M, first)
+        return min(self.at_m + _PASSED_M, first, float(along[-1]) - _END_M)
 
     def setup(self) -> None:
         """Place everything."""
