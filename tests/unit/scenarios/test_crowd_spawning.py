@@ -1,0 +1,139 @@
+"""Who is drawn and where they start, with a server made here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import carla
+import numpy as np
+import pytest
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route
+from jaywalk.scenarios.crowd_spawn import cast, spawn_people
+from jaywalk.scenarios.crowd_state import CrowdSettings
+from jaywalk.town.routes import DenseRoute
+
+
+class Model:
+    """A walker's blueprint."""
+
+    def __init__(self, name: str, age: str) -> None:
+        self.id, self.values = name, {"age": age, "gender": "male", "role_name": ""}
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self.values
+
+    def get_attribute(self, name: str) -> Any:
+        return SimpleNamespace(as_str=lambda: self.values[name])
+
+    def set_attribute(self, name: str, value: str) -> None:
+        self.values[name] = value
+
+
+class Server:
+    """Spawns where nothing is refused; remembers who is there."""
+
+    def __init__(self, refuses: Any) -> None:
+        self.refuses, self.alive, self.next = refuses, {}, 1
+
+    def apply_batch_sync(self, commands: list[Any]) -> list[Any]:
+        answers = []
+        for kind, value in commands:
+            if kind == "destroy":
+                del self.alive[value]
+                continue
+            error = "taken" if self.refuses(value.location) else ""
+            if not error:
+                self.alive[self.next] = value
+            answers.append(SimpleNamespace(error=error, actor_id=self.next))
+            self.next += 1
+        return answers
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands a fake server can read: the wheel's own take only the wheel's blueprints."""
+    fake = SimpleNamespace(
+        SpawnActor=lambda _model, pose: ("spawn", pose),
+        DestroyActor=lambda actor: ("destroy", actor),
+    )
+    monkeypatch.setattr(carla, "command", fake)
+
+
+def world() -> Any:
+    models = [Model(f"walker.pedestrian.{k:04d}", "child" if k > 8 else "adult") for k in range(12)]
+    library = SimpleNamespace(filter=lambda _: models)
+    return SimpleNamespace(get_blueprint_library=lambda: library)
+
+
+def network(count: int = 400) -> Any:
+    """Places along y = 4 and y = -4, every metre."""
+    x = np.tile(np.arange(count // 2, dtype=float), 2)
+    y = np.repeat([4.0, -4.0], count // 2)
+    kind = np.where(np.arange(count) % 10 == 0, int(PlaceKind.CROSSWALK), int(PlaceKind.SIDEWALK))
+    zero = np.zeros(count)
+    return SimpleNamespace(
+        places=Places(x, y, zero, zero, kind.astype(np.int64), np.zeros(count, np.int64))
+    )
+
+
+def route(length: int = 200) -> DenseRoute:
+    x = np.arange(length, dtype=float)
+    zero = np.zeros(length)
+    return DenseRoute(
+        position_m=np.column_stack([x, zero, zero]), rotation_deg=np.zeros((length, 3)),
+        option=np.full(length, 4, np.int8), lane=np.zeros((length, 3), np.int64),
+        in_junction=np.zeros(length, np.bool_),
+    )  # fmt: skip
+
+
+def spawned(server: Server, count: int, **options: Any) -> list[Any]:
+    people = [cast(7, number, CrowdSettings()) for number in range(count)]
+    way, clear = options.get("route", route()), options.get("keep_clear_m", ())
+    return spawn_people(server, world(), network(), people, way, clear, 30.0)
+
+
+def test_a_person_is_the_same_whoever_else_is_there(commands: None) -> None:
+    few, many = spawned(Server(lambda _: False), 5), spawned(Server(lambda _: False), 40)
+    for one, same in zip(few, many, strict=False):
+        assert one.person == same.person
+        assert (one.candidate.x_m, one.candidate.y_m) == (same.candidate.x_m, same.candidate.y_m)
+    assert len({one.candidate.margin_s for one in many}) == 40
+
+
+def test_shares_of_the_classes_and_of_children_are_as_asked() -> None:
+    people = [cast(3, number, CrowdSettings(children=0.25)) for number in range(4000)]
+    share = np.mean([one.intended == "not_crossing" for one in people])
+    assert abs(share - 0.5) < 0.03
+    assert abs(np.mean([one.intended == "attempting" for one in people]) - 0.15) < 0.03
+    assert abs(np.mean([one.child for one in people]) - 0.25) < 0.03
+
+
+def test_refused_places_lead_to_others_and_the_count_is_exact(commands: None) -> None:
+    server = Server(lambda place: place.y > 0.0)
+    found = spawned(server, 30)
+    assert len(server.alive) == len(found) == 30
+    assert {one.person.side for one in found} == {"left"}
+    places = np.array([(one.candidate.x_m, one.candidate.y_m) for one in found])
+    gaps = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)) + 9.0 * np.eye(30)
+    assert gaps.min() >= 1.2
+    assert [one.person.number for one in found] == list(range(30))
+
+
+def test_nobody_is_left_behind_when_there_is_no_room(commands: None) -> None:
+    server = Server(lambda place: place.x > 20.0)
+    with pytest.raises(DataError, match=r"Only \d+ of 150 people found a free place along"):
+        spawned(server, 150)
+    assert server.alive == {}
+
+
+def test_circles_stay_clear(commands: None) -> None:
+    found = spawned(Server(lambda _: False), 60, keep_clear_m=[(100.0, 0.0, 50.0)])
+    assert all(np.hypot(p.candidate.x_m - 100.0, p.candidate.y_m) >= 50.0 for p in found)
+
+
+def test_band_along_a_route() -> None:
+    places = np.array([[50.0, 20.0], [50.0, 35.0], [-25.0, 0.0], [-40.0, 0.0]])
+    assert near_route(places, route(), 30.0).tolist() == [True, False, True, False]
