@@ -133,7 +133,8 @@ class Scene:
         last = round(self.seconds / STEP_S)
         with EpisodeWriter(folder) as writer:
             for number, (kind, _) in enumerate(self.bodies):
-                add_actor(writer, number, kind, last, **self._actor(number, kind, last))
+                gone = round(self.life.get(number, (0.0, self.seconds))[1] / STEP_S)
+                add_actor(writer, number, kind, gone, **self._actor(number, kind))
             for tick in range(last + 1):
                 writer.add_tick(tick, tick * STEP_S, STEP_S)
                 writer.add_states(self._states(tick, last))
@@ -150,12 +151,12 @@ class Scene:
             writer.finish(Episode.model_validate(about | self.episode))
         return jaywalk.record.open(folder)
 
-    def _actor(self, number: int, kind: str, last: int) -> dict[str, Any]:
+    def _actor(self, number: int, kind: str) -> dict[str, Any]:
         more: dict[str, Any] = {}
         if number in self.half:
             more = dict(zip(("half_x_m", "half_y_m", "half_z_m"), self.half[number], strict=True))
         if number in self.life:
-            more["first_tick"], more["last_tick"] = (round(s / STEP_S) for s in self.life[number])
+            more["first_tick"] = round(self.life[number][0] / STEP_S)
         if kind == "prop":
             more["type_id"] = "static.prop.streetbarrier"
         if number in self.type_id:
