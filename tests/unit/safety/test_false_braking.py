@@ -265,6 +265,34 @@ def test_an_ego_that_stops_for_good_is_judged_along_its_route(tmp_path):
     assert only(scene, tmp_path / "straight", rules).explained_by == NO_PERSON
 
 
+def going_around(seconds=16.0):
+    """Slows down from 10 m/s, then goes around what is at x = 62, y = 0; the route goes through."""
+    scene = drive(seconds=seconds)
+    scene.route = [(float(x), 0.0) for x in range(0, 200)]
+    along = profile(0.0, 0.0, 0.0, SLOWING)
+
+    def motion(t):
+        x, _, _ = along(t)
+        bow = np.exp(-(((x - 62.0) / 7.0) ** 2))
+        slope = -3.6 * bow * -2.0 * (x - 62.0) / 49.0
+        return x, -3.6 * bow, np.degrees(np.arctan(slope))
+
+    scene.bodies[0] = ("vehicle", motion)
+    return scene
+
+
+def test_what_the_ego_went_around_was_in_its_way(tmp_path):
+    rules = with_thresholds(FalseBrakingRules(), {"lateral_mps2": 99.0})
+    person = going_around()
+    person.add("walker", straight(62.0, 0.3, 0.0, 0.0))
+    one = only(person, tmp_path / "person", rules)
+    assert (one.counts, one.is_false) == (True, False)
+    obstacle = going_around()
+    obstacle.add("walker", straight(62.0, 3.0, 0.0, 0.0))
+    obstacle.add("prop", straight(62.0, 0.3, 0.0, 0.0))
+    assert only(obstacle, tmp_path / "obstacle", rules).explained_by == "obstacle"
+
+
 # -- sensitivity -----------------------------------------------------------------------------------
 
 
