@@ -81,6 +81,7 @@ class Scene:
     life: dict[int, tuple[float, float]] = field(default_factory=dict)
     type_id: dict[int, str] = field(default_factory=dict)
     episode: dict[str, Any] = field(default_factory=dict)
+    lost: set[int] = field(default_factory=set)
 
     def add(self, kind: str, motion: Motion) -> int:
         """Add a body; gives its number."""
@@ -135,7 +136,7 @@ class Scene:
             for number, (kind, _) in enumerate(self.bodies):
                 gone = round(self.life.get(number, (0.0, self.seconds))[1] / STEP_S)
                 add_actor(writer, number, kind, gone, **self._actor(number, kind))
-            for tick in range(last + 1):
+            for tick in sorted(set(range(last + 1)) - self.lost):
                 writer.add_tick(tick, tick * STEP_S, STEP_S)
                 writer.add_states(self._states(tick, last))
             for k, (x, y) in enumerate(self.route):
