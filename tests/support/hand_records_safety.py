@@ -81,6 +81,7 @@ class Scene:
     life: dict[int, tuple[float, float]] = field(default_factory=dict)
     type_id: dict[int, str] = field(default_factory=dict)
     episode: dict[str, Any] = field(default_factory=dict)
+    lost: set[int] = field(default_factory=set)
 
     def add(self, kind: str, motion: Motion) -> int:
         """Add a body; gives its number."""
@@ -133,8 +134,9 @@ class Scene:
         last = round(self.seconds / STEP_S)
         with EpisodeWriter(folder) as writer:
             for number, (kind, _) in enumerate(self.bodies):
-                add_actor(writer, number, kind, last, **self._actor(number, kind, last))
-            for tick in range(last + 1):
+                gone = round(self.life.get(number, (0.0, self.seconds))[1] / STEP_S)
+                add_actor(writer, number, kind, gone, **self._actor(number, kind))
+            for tick in sorted(set(range(last + 1)) - self.lost):
                 writer.add_tick(tick, tick * STEP_S, STEP_S)
                 writer.add_states(self._states(tick, last))
             for k, (x, y) in enumerate(self.route):
@@ -150,12 +152,12 @@ class Scene:
             writer.finish(Episode.model_validate(about | self.episode))
         return jaywalk.record.open(folder)
 
-    def _actor(self, number: int, kind: str, last: int) -> dict[str, Any]:
+    def _actor(self, number: int, kind: str) -> dict[str, Any]:
         more: dict[str, Any] = {}
         if number in self.half:
             more = dict(zip(("half_x_m", "half_y_m", "half_z_m"), self.half[number], strict=True))
         if number in self.life:
-            more["first_tick"], more["last_tick"] = (round(s / STEP_S) for s in self.life[number])
+            more["first_tick"] = round(self.life[number][0] / STEP_S)
         if kind == "prop":
             more["type_id"] = "static.prop.streetbarrier"
         if number in self.type_id:

@@ -116,3 +116,46 @@ def test_a_minute_with_sixty_actors_is_scored_in_half_a_second(tmp_path):
     assert min(spent) < 0.5
     np.testing.assert_equal(dict(again.metrics), dict(first.metrics))
     assert again.infractions == first.infractions
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2])
+def test_the_shortest_records_are_scored(tmp_path, seconds):
+    scene = clean(seconds)
+    scene.add("walker", straight(20.0, 0.0, 90.0, 1.0))
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert not score.success
+    assert score.metrics["duration_s"] == pytest.approx(seconds)
+
+
+def test_bodies_that_come_and_go_are_scored(tmp_path):
+    scene = clean()
+    scene.life[0] = (0.5, 9.0)  # the ego itself
+    scene.add("walker", straight(50.2, 1.2 - 1.5 * 4.4, 90.0, 1.5))
+    scene.life[1] = (4.0, 4.3)  # gone before anything happens
+    scene.add("vehicle", straight(30.0, 3.5, 0.0, 5.0))
+    scene.life[2] = (3.0, 10.5)
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert score.status.startswith("Failed - route not completed")
+    assert score.metrics["driven_km"] == pytest.approx(0.085, abs=1e-3)
+
+
+def test_an_ego_without_a_box_and_lost_ticks_are_scored(tmp_path):
+    scene = clean()
+    scene.half[0] = (None, None, None)
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert score.metrics["route_completion"] == 100.0
+    scene = clean()
+    scene.lost = set(range(40, 47)) | {100}
+    score = score_episode(scene.write(tmp_path / "two"))
+    assert score.success
+    assert score.metrics["uncomfortable_share"] == 0.0
+
+
+def test_every_cause_can_be_read_in_the_status(tmp_path):
+    scene = clean()
+    scene.add_light(30.0, 0.0, 0.0, [(0.0, 0)])
+    scene.add_stop_sign(60.0, 0.0, 0.0)
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert score.status == "Failed - ran a red light, passed a stop sign"
+    assert [event.kind for event in score.infractions] == ["red_light", "stop"]
+    assert (score.counts["red_light"], score.counts["stop"]) == (1, 1)

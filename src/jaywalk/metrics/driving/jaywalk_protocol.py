@@ -102,7 +102,7 @@ def score_episode(record: Record, rules: JaywalkRules | None = None) -> EpisodeS
 
 def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
     hits = find_collisions(record, tracks, rules.collisions)
-    hit = {one.other for one in hits if one.other is not None}
+    hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
     return _Findings(
         hits=hits,
         red_lights=find_red_lights(record, tracks, rules.signals),

@@ -152,6 +152,8 @@ class _Pair:
         gap_s, at = self._later(self._other, tracks.ego)
         met = []
         for low, high in _runs(np.isfinite(gap_s)):
+            if not tracks.present[self._other, high + 1]:
+                continue  # it did not leave, it was removed
             ends = (
                 self._angle_deg(int(at[low]), low),
                 self._angle_deg(int(at[high]), high),

@@ -23,7 +23,7 @@ from jaywalk.metrics.safety.stop_lines import (
     sign_lines,
 )
 from jaywalk.metrics.safety.tracks import COS, HX, HY, SIN, VX, VY, Floats, Ints, Tracks, X, Y
-from jaywalk.metrics.safety.way import Way, ego_way, front_m
+from jaywalk.metrics.safety.way import Way, ego_way, route_way
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -49,11 +49,13 @@ class ExplanationRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """An episode as braking is judged in it."""
+    """An episode as braking is judged in it.
+
+    ``ways`` are the driven one and, if known, the route: what the ego went around was in its way.
+    """
 
     tracks: Tracks
-    way: Way
-    front_m: Floats
+    ways: tuple[Way, ...]
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]
     states: dict[int, Ints]
@@ -64,12 +66,11 @@ class Situation:
     @classmethod
     def of(cls, record: Record, tracks: Tracks) -> Self:
         """Read what is needed."""
-        way = ego_way(record, tracks)
+        way, route = ego_way(record, tracks), route_way(record, tracks)
         limit_mps, red_ahead = _limits(record, tracks)
         return cls(
             tracks=tracks,
-            way=way,
-            front_m=front_m(tracks, way),
+            ways=(way,) if route is None else (way, route),
             lights=tuple(light_lines(record)),
             signs=tuple(sign_lines(record)),
             states=light_states(record, tracks),
@@ -88,14 +89,16 @@ def explain(
         return "red light"
     if any(0.0 <= gap <= stop_m for gap in _line_gaps(situation, event, situation.signs, stop_m)):
         return "stop sign"
-    found = _in_the_way(situation, event, rules, half_m, look_s)
-    if found:
-        return found
+    for way in situation.ways:
+        found = _in_the_way(situation.tracks, way, event, rules, half_m, look_s)
+        if found:
+            return found
     at = event.start
-    front = float(situation.front_m[at])
+    way = situation.ways[0]
+    front = float(way.front_m[at])
     if situation.goal_m - front <= stop_m:
         return "end of the route"
-    if event.speed_mps**2 * situation.way.bend_per_m(front, front + stop_m) > rules.lateral_mps2:
+    if event.speed_mps**2 * way.bend_per_m(front, front + stop_m) > rules.lateral_mps2:
         return "bend"
     soon = situation.tracks.time_s <= situation.tracks.time_s[at] + look_s
     limits = situation.limit_mps[at:][soon[at:]]
@@ -123,7 +126,6 @@ def _line_gaps(
     stop_m: float,
 ) -> list[float]:
     """Distances from the front to lines that cross the way along its direction."""
-    front = float(situation.front_m[event.start])
     pose = situation.tracks.ego_pose[event.start]
     near = [
         line for line in lines if math.hypot(line.x_m - pose[X], line.y_m - pose[Y]) < stop_m + 10.0
@@ -131,13 +133,15 @@ def _line_gaps(
     if not near:
         return []
     middles = np.array([[line.x_m, line.y_m] for line in near])
-    seen = situation.way.see(middles, front, front + stop_m)
     gaps = []
-    for k, line in enumerate(near):
-        ux, uy = _direction_at(situation.way, float(seen.along_m[k]))
-        along = ux * line.cos + uy * line.sin > 0.5
-        if along and abs(seen.lateral_m[k]) <= line.half_width_m and not seen.beyond[k]:
-            gaps.append(float(seen.along_m[k]) - front)
+    for way in situation.ways:
+        front = float(way.front_m[event.start])
+        seen = way.see(middles, front, front + stop_m)
+        for k, line in enumerate(near):
+            ux, uy = _direction_at(way, float(seen.along_m[k]))
+            along = ux * line.cos + uy * line.sin > 0.5
+            if along and abs(seen.lateral_m[k]) <= line.half_width_m and not seen.beyond[k]:
+                gaps.append(float(seen.along_m[k]) - front)
     return gaps
 
 
@@ -149,15 +153,16 @@ def _direction_at(way: Way, along_m: float) -> tuple[float, float]:
 
 
 def _in_the_way(
-    situation: Situation,
+    tracks: Tracks,
+    way: Way,
     event: BrakingEvent,
     rules: ExplanationRules,
     half_m: float,
     look_s: float,
 ) -> str:
     """A vehicle or obstacle in the corridor, near or approached, now or within the look-ahead."""
-    tracks, at = situation.tracks, event.start
-    front, speed = float(situation.front_m[at]), event.speed_mps
+    at = event.start
+    front, speed = float(way.front_m[at]), event.speed_mps
     far_m = max(speed * rules.closing_s, speed * rules.follow_s) + rules.spare_m
     ticks = np.flatnonzero(
         (tracks.time_s >= tracks.time_s[at]) & (tracks.time_s <= tracks.time_s[at] + look_s)
@@ -169,14 +174,12 @@ def _in_the_way(
         if np.hypot(*away) > far_m + look_s * tracks.speed_mps(other)[at] + 10.0:
             continue
         corners, when = _outline(tracks, other, ticks)
-        seen = situation.way.see(corners, front, front + far_m)
-        ahead_m = seen.along_m - front
-        inside = (np.abs(seen.lateral_m) <= half_m) & ~seen.beyond & (ahead_m > 0.0)
-        ahead_m = seen.along_m - situation.front_m[when]
-        inside &= ahead_m > 0.0
+        seen = way.see(corners, front, front + far_m)
+        inside = (np.abs(seen.lateral_m) <= half_m) & ~seen.beyond
+        inside &= seen.along_m > way.front_m[when]
         if not inside.any():
             continue
-        ux, uy = _direction_at(situation.way, float(seen.along_m[inside][0]))
+        ux, uy = _direction_at(way, float(seen.along_m[inside][0]))
         pose = tracks.pose[other, at]
         closing = speed - (pose[VX] * ux + pose[VY] * uy)
         gap_m = float((seen.along_m - front)[inside].min())

@@ -20,6 +20,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain
 from jaywalk.metrics.safety.tracks import HX, HY, VX, VY, Bools, Floats, Tracks, load_tracks
+from jaywalk.metrics.safety.way import Way
 from jaywalk.record import Record
 
 CUT_OFF, NO_PERSON = "record ends", "nobody near"
@@ -116,7 +117,9 @@ def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules
         return JudgedBraking(event=event, explained_by=other, person=person, is_false=False)
     until_s = tracks.time_s[event.start] + rules.horizon_s
     came = any(
-        _enters(situation, event, who, reach_m, half_m, until_s).any() for who in tracks.people
+        _enters(tracks, way, event, who, reach_m, half_m, until_s).any()
+        for way in situation.ways
+        for who in tracks.people
     )
     if not came and tracks.time_s[-1] < until_s - 1e-6:
         return JudgedBraking(event=event, explained_by=CUT_OFF, person=person, is_false=False)
@@ -133,14 +136,14 @@ def _plausible(
     """The person nearest to the corridor at the onset among those near it or heading for it."""
     tracks, at = situation.tracks, event.start
     best, nearest_m = -1, math.inf
-    front_m = float(situation.front_m[at])
-    for who in tracks.people:
+    for way, who in itertools.product(situation.ways, tracks.people):
         if not tracks.present[who, at]:
             continue
+        front_m = float(way.front_m[at])
         place, radius_m = tracks.pose[who, at, :2], float(tracks.shape[who, HX])
         after_s = np.linspace(0.0, rules.horizon_s, 9)
         going = place + after_s[:, None] * tracks.pose[who, at, [VX, VY]]
-        seen = situation.way.see(going, front_m, front_m + reach_m)
+        seen = way.see(going, front_m, front_m + reach_m)
         ahead = (seen.along_m > front_m - 1e-6) & (seen.along_m <= front_m + reach_m)
         ahead &= ~seen.beyond
         gap_m = np.abs(seen.lateral_m) - half_m - radius_m
@@ -152,7 +155,8 @@ def _plausible(
 
 
 def _enters(
-    situation: Situation,
+    tracks: Tracks,
+    way: Way,
     event: BrakingEvent,
     who: int,
     reach_m: float,
@@ -160,14 +164,13 @@ def _enters(
     until_s: float,
 ) -> Bools:
     """Whether a person is in the corridor, ahead of the ego, at each tick of the horizon."""
-    tracks = situation.tracks
     last = int(np.searchsorted(tracks.time_s, until_s + 1e-6, "right"))
     ticks = slice(event.start, last)
     place: Floats = tracks.pose[who, ticks, :2]
-    from_m = float(situation.front_m[event.start])
-    seen = situation.way.see(place, from_m, from_m + reach_m)
+    from_m = float(way.front_m[event.start])
+    seen = way.see(place, from_m, from_m + reach_m)
     inside = np.abs(seen.lateral_m) <= half_m + float(tracks.shape[who, HX])
-    ahead = (seen.along_m >= situation.front_m[ticks]) & (seen.along_m <= from_m + reach_m)
+    ahead = (seen.along_m >= way.front_m[ticks]) & (seen.along_m <= from_m + reach_m)
     return np.asarray(inside & ahead & ~seen.beyond & tracks.present[who, ticks])
 
 

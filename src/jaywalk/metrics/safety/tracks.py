@@ -144,7 +144,9 @@ def _poses(record: Record, bodies: pl.DataFrame, number: Ints, tick: Ints) -> tu
     pose[who, when] = _rows_to_poses(rows.filter(pl.Series(inside)), bodies, who)
     known[who, when] = True
     source = np.maximum.accumulate(np.where(known, np.arange(len(tick))[None, :], -1), axis=1)
-    held = pose[np.arange(len(number))[:, None], np.maximum(source, 0)]
+    # Before its first row a body is not present; there, too, it must not seem to jump.
+    first = np.argmax(known, axis=1)[:, None]
+    held = pose[np.arange(len(number))[:, None], np.where(source < 0, first, source)]
     held[~known] *= np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
     return held, source >= 0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaywalk.geometry.path import Path, Projection, make_path, project_each
+from jaywalk.geometry.path import Path, Projection, make_path, project, project_each
 from jaywalk.metrics.safety.tracks import COS, HX, SIN, Floats, Tracks, X, Y
 from jaywalk.record import Record
 from jaywalk.record import columns as c
@@ -20,10 +20,10 @@ _BACK_M = 6.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """A path and how far along it the ego's middle was at each tick."""
+    """A path and how far along it the ego's front was at each tick."""
 
     path: Path
-    along_m: Floats
+    front_m: Floats
 
     def stretch(self, from_m: float, to_m: float) -> Path:
         """A piece of the path; lengths along it begin at its first vertex's ``arc_m``."""
@@ -67,19 +67,33 @@ def ego_way(record: Record, tracks: Tracks) -> Way:
     path = make_path(np.vstack([pose[kept, :2], beyond]))
     along = np.full(len(tracks.tick), np.nan)
     along[tracks.present[tracks.ego]] = np.interp(driven_m, driven_m[kept], path.arc_m[: len(kept)])
-    return Way(path=path, along_m=along)
+    return Way(path=path, front_m=along + float(tracks.shape[tracks.ego, HX]))
 
 
-def front_m(tracks: Tracks, way: Way) -> Floats:
-    """(n,) arc length of the ego's front."""
-    return way.along_m + float(tracks.shape[tracks.ego, HX])
+def route_way(record: Record, tracks: Tracks) -> Way | None:
+    """The way the ego was to drive: its route, if the record has it dense.
+
+    It differs from the driven way where the ego went around something.
+    """
+    route = _route(record)
+    if route is None:
+        return None
+    path = make_path(route, SPACING_M).extended(_BEYOND_M)
+    seen = project(path, tracks.ego_pose[:, :2])
+    return Way(path=path, front_m=seen.along_m + float(tracks.shape[tracks.ego, HX]))
 
 
-def _route_beyond(record: Record, last: Floats) -> Floats | None:
+def _route(record: Record) -> Floats | None:
+    """Points of a dense route, None if it is not dense or has no length."""
     if not record.episode.route.dense:
         return None
     route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
-    if len(route) < 2:
+    return route if len(route) >= 2 and np.ptp(route, axis=0).max() > 1.0 else None
+
+
+def _route_beyond(record: Record, last: Floats) -> Floats | None:
+    route = _route(record)
+    if route is None:
         return None
     ahead = (route - last[[X, Y]]) @ last[[COS, SIN]]
     away = np.hypot(*(route - last[[X, Y]]).T)
