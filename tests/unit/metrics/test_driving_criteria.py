@@ -514,10 +514,27 @@ def test_scoring_begins_when_the_evaluator_hangs_its_collision_sensor(tmp_path):
     }
     own = sensor | {"first_tick": 2, "last_tick": 99, "role_name": "jaywalk-recorder"}
     others = [{"type_id": "sensor.other.collision", "row": row} for row in (own, sensor)]
-    record = write_drive(tmp_path, cruise(0.0, 40.0, 8.0), others=others)
-    scene = read_scene(record)
+    places = cruise(0.0, 40.0, 8.0)
+    assert not read_scene(write_drive(tmp_path / "ours", places, others=others)).is_watched
+    scene = read_scene(write_drive(tmp_path / "theirs", places, others=others, suite=""))
     assert scene.is_watched
     assert (scene.track.tick[0], scene.track.tick[-1]) == (12, 90)
+
+
+def test_lives_of_scenarios_are_seen_by_their_trigger_and_their_actors(tmp_path):
+    sensor = {"kind": "sensor", "parent": 0, "first_tick": 1, "last_tick": 99, "role_name": "front"}
+    others = [
+        {"type_id": "sensor.other.collision", "row": sensor},
+        {"type_id": "static.prop.warningaccident", "row": {"kind": "prop", "last_tick": 80}},
+    ]
+    trigger = {"tag": "trigger_point", "x": "10.0", "y": "1.75", "z": "0.0", "yaw": "0.0"}
+    scenarios = [{"name": "a", "type": "Accident", "parameters": [trigger]}]
+    places = cruise(0.0, 40.0, 8.0)
+    scene = scene_of(tmp_path, places, others=others, scenarios=scenarios, suite="")
+    (span,) = scene.spans
+    # The nearest route point is within 2 m of the trigger from point 9 on.
+    assert 7.5 < places[span.first_tick, 0] < 9.0
+    assert (span.type, span.last_tick, span.timed_out) == ("Accident", 80, False)
 
 
 def test_a_record_without_an_ego_is_refused(tmp_path):
