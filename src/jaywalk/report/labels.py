@@ -89,14 +89,14 @@ def label_of(name: str) -> Label:
 
 
 def number(value: float, *, sign: bool = False) -> str:
-    """A number with three to four digits that matter; a dash where there is none."""
+    """A number with the digits that matter, two or more; a dash where there is none."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if not math.isfinite(value):
         return "–"
     size = abs(value)
-    digits = 1 if size >= 10.0 else 2 if size >= 0.1 or size == 0.0 else 3
-    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    form = ".1f" if size >= 10.0 else ".2f" if size >= 0.1 or size == 0.0 else ".2g"
+    text = f"{value:{'+' if sign else ''}{form}}"
     return text.replace("-", "−")  # a minus as wide as a plus
 
 

@@ -74,10 +74,14 @@ class RunSummary:
 
 def summarise(run: RunScore, label: str, level: float = 0.95) -> RunSummary:
     """All figures of a run."""
+    means = _means(run, level)
+    # What a reader looks for first stands first: scores, then what was hit, then the rest.
+    scores = [q for q in means if q.name in _ZERO_WHEN_MISSING]
+    rest = [q for q in means if q.name not in _ZERO_WHEN_MISSING]
     return RunSummary(
         label=label,
         run=run,
-        quantities=(_success(run, level), *_means(run, level), *_rates(run, level)),
+        quantities=(_success(run, level), *scores, *_rates(run, level), *rest),
         failures=tuple(_failures(run.episodes)),
         driven_km=_driven_km(run),
     )

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.report import report
 from jaywalk.core.errors import UsageError
+from jaywalk.report.labels import label_of, number
 from jaywalk.report.page import build_page, summary_rows
 from jaywalk.report.scored_runs import ScoredRun
 from jaywalk.report.summary import summarise
@@ -211,8 +212,8 @@ def test_nothing_is_shown_twice():
                "serious_injuries_per_km": 0.1, "driven_km": 0.5}  # fmt: skip
     score = run(card("a", metrics=metrics, counts={"collisions_person": 1}))
     names = [(q.name, q.kind) for q in summarise(score, "x").quantities]
-    assert names == [("success_rate", "rate"), ("serious_injuries_per_km", "mean"),
-                     ("collisions_person", "per_km")]  # fmt: skip
+    assert names == [("success_rate", "rate"), ("collisions_person", "per_km"),
+                     ("serious_injuries_per_km", "mean")]  # fmt: skip
 
 
 def test_protocols_without_a_driving_score_show_the_completion():
@@ -220,6 +221,14 @@ def test_protocols_without_a_driving_score_show_the_completion():
     page = build_page([ScoredRun(score=run(card("a", metrics=metrics)))])
     assert "Route completion by scenario" in page
     assert "mean route completion in %" in page
+
+
+def test_numbers_keep_the_digits_that_matter():
+    shown = [number(v) for v in (0.0, 123.456, 9.876, 0.5, 0.0236, 0.00042, -3.0)]
+    assert shown == ["0.00", "123.5", "9.88", "0.50", "0.024", "0.00042", "−3.00"]
+    assert [number(math.nan), number(math.inf), number(2.0, sign=True)] == ["–", "∞", "+2.00"]
+    assert label_of("max_jerk_mps3").full == "Largest jerk (m/s³)"
+    assert label_of("odd_thing_per_km").full == "Odd thing (per km)"
 
 
 def test_metrics_without_a_value_show_a_dash():
