@@ -58,6 +58,6 @@ def run(*episodes: EpisodeScore, **more: Any) -> RunScore:
 
 def install_scoring(monkeypatch: Any, scores: dict[str, RunScore]) -> None:
     """Stand in for the scoring of runs: folder name -> score."""
-    module = ModuleType("jaywalk.metrics.driving.protocols")
+    module = ModuleType("jaywalk.metrics.driving.run_score")
     module.score_run = lambda folder, protocol: scores[folder.name]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -14,6 +14,10 @@ _WORDS: Final = {
     "collisions_pedestrian": "hit a person",
     "collisions_vehicle": "hit a vehicle",
     "collisions_layout": "hit an obstacle",
+    "collisions_person": "hit a person",
+    "collisions_animal": "hit an animal",
+    "collisions_static": "hit an object",
+    "hit_while_standing": "was hit while standing",
     "red_light": "ran a red light",
     "stop_infraction": "ran a stop sign",
     "outside_route_lanes": "left its lanes",
@@ -23,7 +27,9 @@ _WORDS: Final = {
     "scenario_timeouts": "did not get past the scenario in time",
     "min_speed_infractions": "drove too slowly",
     "yield_emergency_vehicle_infractions": "did not yield to an emergency vehicle",
-    "endangered": "endangered someone",
+    "stop": "passed a stop sign",
+    "endangered": "endangered somebody",
+    "route_incomplete": "did not complete the route",
     "agent_failure": "the agent failed",
 }
 # Earlier entries outrank later ones; the first word found in a key decides.
@@ -33,9 +39,9 @@ _RANKS: Final = (
     ("red_light", "stop"),
     ("endanger", "encroach", "yield"),
     ("route_dev", "outside", "lane"),
-    ("blocked", "timeout", "time_out"),
+    ("blocked", "timeout", "time_out", "route_incomplete"),
 )
-_SLIGHT: Final = ("min_speed",)
+_SLIGHT: Final = ("min_speed", "hit_while_standing")
 
 
 def in_words(kind: str) -> str:

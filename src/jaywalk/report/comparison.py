@@ -15,6 +15,7 @@ from jaywalk.report.causes import cause_of
 from jaywalk.report.scored_runs import (
     ScoredRun,
     episodes_by_pair,
+    is_doubled,
     run_labels,
     scenario_of,
     what_was_tested,
@@ -182,7 +183,10 @@ def _metric_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
     scenarios = [scenario_of(one) for one, _ in rows]
     found = [_difference(SUCCESS, success, scenarios, level)]
     names = dict.fromkeys(name for pair in rows for score in pair for name in score.metrics)
+    counts = {name for pair in rows for score in pair for name in score.counts}
     for name in names:
+        if is_doubled(name, counts):
+            continue
         values = [
             (one.metrics.get(name, math.nan), other.metrics.get(name, math.nan))
             for one, other in rows

@@ -23,7 +23,7 @@ from jaywalk.report.replay_data import (
     replay_data,
 )
 from jaywalk.report.scene import Scene, read_scene
-from jaywalk.report.scored_runs import ScoredRun, scenario_of
+from jaywalk.report.scored_runs import ScoredRun, is_doubled, scenario_of
 from jaywalk.report.series import Series, ego_series
 from jaywalk.report.series_figure import series_figure
 
@@ -67,7 +67,7 @@ class EpisodeCard:
         return [
             (label_of(name).full, number(value))
             for name, value in self.score.metrics.items()
-            if math.isfinite(value)
+            if math.isfinite(value) and not is_doubled(name, self.score.counts)
         ]
 
     @property
@@ -139,9 +139,17 @@ def _plan_key(record: Record, plans: dict[str, GroundPlan]) -> str:
 def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -> EpisodeCard:
     rows = frames_of(scene)
     every = int(rows[1] - rows[0]) if len(rows) > 1 else 1
-    series = ego_series(scene, every=every)
+    series = ego_series(scene, every=every, until=int(rows[-1]) + 1)
     moment = moment_of(card.score, scene, series)
-    marks = [(event.time_s, in_words(event.kind)) for event in card.score.infractions]
+    rest = "" if rows[-1] == len(scene.time_s) - 1 else (
+        f"The ego then stood still until {scene.time_s[-1]:.1f} s, which is not shown."
+    )  # fmt: skip
+    last_s = float(scene.time_s[rows[-1]])
+    marks = [
+        (event.time_s, in_words(event.kind))
+        for event in card.score.infractions
+        if event.time_s <= last_s
+    ]
     return replace(
         card,
         picture=moment_picture(scene, moment.row, plan, title=f"{card.title}: {moment.words}"),
@@ -150,6 +158,7 @@ def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -
         series=series_figure(series, [time_s for time_s, _ in marks]) if series else "",
         replay=pack(replay_data(scene, series, marks)),
         map_key=key,
+        note=rest,
     )
 
 

@@ -189,12 +189,23 @@ def _legend_lines(keys: Sequence[tuple[str, str]]) -> int:
     return lines
 
 
+def leading_metric(runs: Sequence[RunSummary]) -> str:
+    """The metric scenarios are shown by: the driving score where the protocol has one."""
+    for name in ("driving_score", "route_completion"):
+        values = [e.metrics.get(name, math.nan) for run in runs for e in run.run.episodes]
+        if any(math.isfinite(value) for value in values):
+            return name
+    return "driving_score"
+
+
 def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
-    """Driving score of every scenario and run: a dot each, hollow where a seed failed."""
+    """Leading metric of every scenario and run: a dot each, hollow where a seed failed."""
     rows: dict[str, list[list[EpisodeScore]]] = {}
+    metric = leading_metric(runs)
+    words = label_of(metric).words
     for index, run in enumerate(runs):
         for episode in run.run.episodes:
-            if math.isfinite(episode.metrics.get("driving_score", math.nan)):
+            if math.isfinite(episode.metrics.get(metric, math.nan)):
                 rows.setdefault(scenario_of(episode), [[] for _ in runs])[index].append(episode)
     if not rows:
         return None
@@ -209,19 +220,23 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
         parts.append(text(x, bottom + 14.0, f"{value:.0f}", size=10.0, text_anchor="middle",
                           fill=SOFT, class_="s"))  # fmt: skip
     for k, (name, of_runs) in enumerate(rows.items()):
-        parts.append(_scenario_row(name, of_runs, top + _ROW * (k + 0.5), (left, right)))
-    parts.append(text((left + right) / 2.0, bottom + 29.0, "driving score", size=10.0,
+        parts.append(_scenario_row(name, of_runs, metric, top + _ROW * (k + 0.5), (left, right)))
+    parts.append(text((left + right) / 2.0, bottom + 29.0, words.lower(), size=10.0,
                       text_anchor="middle", fill=SOFT, class_="s"))  # fmt: skip
     return FigureOfRuns(
         name="scenarios",
-        title="Driving score by scenario",
+        title=f"{words} by scenario",
         caption="Mean over seeds; hollow where at least one seed was no success.",
-        svg=drawing(WIDTH, bottom + 36.0, parts, title="Driving score by scenario"),
+        svg=drawing(WIDTH, bottom + 36.0, parts, title=f"{words} by scenario"),
     )
 
 
 def _scenario_row(
-    name: str, of_runs: list[list[EpisodeScore]], y: float, span: tuple[float, float]
+    name: str,
+    of_runs: list[list[EpisodeScore]],
+    metric: str,
+    y: float,
+    span: tuple[float, float],
 ) -> str:
     short = name if len(name) <= 21 else "…" + name[-20:]
     parts = [text(_LEFT, y + 3.6, short, size=10.0)]
@@ -229,7 +244,7 @@ def _scenario_row(
     for index, episodes in enumerate(of_runs):
         if not episodes:
             continue
-        mean = float(np.mean([episode.metrics["driving_score"] for episode in episodes]))
+        mean = float(np.mean([episode.metrics[metric] for episode in episodes]))
         x = span[0] + min(max(mean, 0.0), 100.0) / 100.0 * (span[1] - span[0])
         whole = all(episode.success for episode in episodes)
         dots.append((x, run_colour(index), whole))

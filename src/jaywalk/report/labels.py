@@ -23,15 +23,38 @@ _WORDS: Final = {
     "success_rate": "Success rate",
     "driving_score": "Driving score",
     "route_completion": "Route completion",
-    "infraction_score": "Infraction score",
+    "infraction_penalty": "Infraction score",
     "driven_km": "Distance driven",
     "duration_s": "Duration",
+    "mean_speed_mps": "Mean speed",
+    "standing_share": "Share of time standing",
     "collisions_pedestrian": "Collisions with people",
+    "collisions_person": "Collisions with people",
+    "collisions_animal": "Collisions with animals",
     "collisions_vehicle": "Collisions with vehicles",
     "collisions_layout": "Collisions with obstacles",
+    "collisions_static": "Collisions with objects",
+    "hit_while_standing": "Hit while standing",
     "red_light": "Red lights run",
+    "stop": "Stop signs passed",
     "stop_infraction": "Stop signs run",
-    "fpbr": "False braking for people (FPBR)",
+    "endangered": "People and others endangered",
+    "braking_events": "Braking for people",
+    "false_braking_events": "Needless braking for people",
+    "fpbr": "Needless share of braking for people (FPBR)",
+    "pmais3_mean": "Injury risk of a hit (pMAIS3+)",
+    "serious_injuries_expected": "Serious injuries expected",
+    "serious_injuries_per_km": "Serious injuries expected",
+    "min_ttc_s": "Least time to collision",
+    "min_pet_s": "Least post-encroachment time",
+    "forecast_ade_m": "Error of forecasts (ADE)",
+    "forecast_fde_m": "Final error of forecasts (FDE)",
+    "forecast_best_ade_m": "Error of the best mode (ADE)",
+    "max_braking_mps2": "Hardest braking",
+    "max_lateral_mps2": "Hardest cornering",
+    "max_jerk_mps3": "Largest jerk",
+    "rms_jerk_mps3": "Jerk, RMS",
+    "uncomfortable_share": "Share of time uncomfortable",
 }
 _PERCENT: Final = frozenset({"success_rate", "route_completion"})
 _SHORT: Final = {"ttc": "TTC", "pet": "PET", "ade": "ADE", "fde": "FDE", "fpbr": "FPBR",
@@ -66,14 +89,14 @@ def label_of(name: str) -> Label:
 
 
 def number(value: float, *, sign: bool = False) -> str:
-    """A number with three to four digits that matter; a dash where there is none."""
+    """A number with the digits that matter, two or more; a dash where there is none."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if not math.isfinite(value):
         return "–"
     size = abs(value)
-    digits = 1 if size >= 10.0 else 2 if size >= 0.1 or size == 0.0 else 3
-    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    form = ".1f" if size >= 10.0 else ".2f" if size >= 0.1 or size == 0.0 else ".2g"
+    text = f"{value:{'+' if sign else ''}{form}}"
     return text.replace("-", "−")  # a minus as wide as a plus
 
 

@@ -15,7 +15,7 @@ from jaywalk import __version__
 from jaywalk.core.errors import UsageError
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
-from jaywalk.report.figures import figures_of, run_colour
+from jaywalk.report.figures import figures_of, leading_metric, run_colour
 from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.output_file import claim
 from jaywalk.report.scored_runs import ScoredRun, run_labels
@@ -69,7 +69,8 @@ def build_page(
         comparison=comparison,
         comparisons=[] if comparison is None else [_pair_view(p) for p in comparison.pairs],
         figures=figures_of(summaries, () if comparison is None else comparison.pairs),
-        scenarios=_scenario_rows(cards, len(runs)),
+        scenarios=_scenario_rows(cards, len(runs), leading_metric(summaries)),
+        leading=label_of(leading_metric(summaries)),
         failures=[card for card in cards.cards if not card.score.success],
         cards=cards,
         gap_margin_m=GAP_MARGIN_M,
@@ -130,8 +131,8 @@ def _difference_view(d: Difference, unit: str) -> dict[str, Any]:
     }
 
 
-def _scenario_rows(cards: Cards, n_runs: int) -> list[dict[str, Any]]:
-    """One row a scenario: the cards of every run in it, and the mean driving score."""
+def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any]]:
+    """One row a scenario: the cards of every run in it, and the mean of the leading metric."""
     rows: dict[str, list[list[EpisodeCard]]] = {}
     for card in cards.cards:
         rows.setdefault(card.scenario, [[] for _ in range(n_runs)])[card.run].append(card)
@@ -140,7 +141,7 @@ def _scenario_rows(cards: Cards, n_runs: int) -> list[dict[str, Any]]:
         kinds = dict.fromkeys(c.score.scenario for of_run in by_run for c in of_run)
         cells = []
         for of_run in by_run:
-            scores = [c.score.metrics.get("driving_score", math.nan) for c in of_run]
+            scores = [c.score.metrics.get(metric, math.nan) for c in of_run]
             kept = [score for score in scores if math.isfinite(score)]
             mean = number(sum(kept) / len(kept)) if kept else "–"
             cells.append({"cards": of_run, "mean": mean,

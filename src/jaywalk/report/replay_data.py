@@ -16,7 +16,7 @@ import numpy as np
 import shapely
 
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, rings_of
-from jaywalk.report.scene import Body, FloatArray, Scene
+from jaywalk.report.scene import Body, FloatArray, Scene, rows_worth_showing
 from jaywalk.report.series import Series
 
 FRAME_S: Final = 0.1
@@ -38,8 +38,8 @@ def unpack(text: str) -> Any:
 
 
 def frames_of(scene: Scene) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Rows of a scene that the page keeps, about ten a second, always with the last."""
-    n = len(scene.time_s)
+    """Rows of a scene that the page keeps, about ten a second, always with the last shown."""
+    n = rows_worth_showing(scene)
     step = float(np.median(np.diff(scene.time_s))) if n > 1 else FRAME_S
     every = max(1, round(FRAME_S / max(step, 1e-6)))
     rows = np.arange(0, n, every)
@@ -62,7 +62,9 @@ def replay_data(scene: Scene, series: Series | None, marks: Sequence[tuple[float
         "lights": _lights(scene, rows),
         "route": _deltas(scene.route_m * 10.0),
         "hits": [
-            [_frame(rows, hit.row), *(round(_CM * p) for p in hit.place_m)] for hit in scene.hits
+            [_frame(rows, hit.row), *(round(_CM * p) for p in hit.place_m)]
+            for hit in scene.hits
+            if hit.row <= rows[-1]
         ],
         "marks": [[round(time_s, 2), words] for time_s, words in marks],
         "series": _series(scene, series, rows),

@@ -24,6 +24,8 @@ BodyKind = Literal["ego", "vehicle", "walker", "prop"]
 
 LIGHT_STATES: Final = ("red", "yellow", "green", "off", "unknown")
 _DRAWN: Final = ("vehicle", "walker", "prop")
+_MOVING_MPS: Final = 0.2
+_STANDING_SHOWN_S: Final = 15.0
 _DEFAULT_HALF_M: Final = {"vehicle": (2.3, 0.95), "walker": (0.19, 0.19), "prop": (0.4, 0.4)}
 
 
@@ -119,6 +121,20 @@ class Scene:
             return 0.0, 0.0
         middle = np.median(np.array(seen)[:, :2], axis=0)
         return float(middle[0]), float(middle[1])
+
+
+def rows_worth_showing(scene: Scene) -> int:
+    """Number of rows until some seconds after the ego stopped for good; all of them without one.
+
+    A blocked ego may stand for minutes before a run ends.
+    """
+    ego = scene.ego
+    if ego is None:
+        return len(scene.time_s)
+    moving = np.flatnonzero(ego.speed_mps > _MOVING_MPS)
+    stop = ego.first + int(moving[-1]) if len(moving) else ego.first
+    last = int(np.searchsorted(scene.time_s, scene.time_s[stop] + _STANDING_SHOWN_S, side="right"))
+    return len(scene.time_s) if scene.time_s[-1] - scene.time_s[last - 1] < 5.0 else last
 
 
 def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,8 @@ from jaywalk.record.episode import EPISODE_FILE
 # What two paired episodes must agree in, besides suite and scenario, for their scores to be
 # comparable: keys of episode.json.
 _SAME_TEST = ("variant", "town", "step_s")
+# Imported when runs are scored: it reads much that a page of scores made elsewhere does not need.
+_SCORING = "jaywalk.metrics.driving.run_score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +44,8 @@ def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:
     twice = [str(f) for f, n in Counter(f.resolve() for f in folders).items() if n > 1]
     if twice:
         raise UsageError(f"The same run is given twice: {', '.join(twice)}.")
-    # By name, so that this room can be read without the scoring of runs.
-    protocols: Any = import_module("jaywalk.metrics.driving.protocols")
-    return [ScoredRun(score=protocols.score_run(f, protocol), folder=f) for f in folders]
+    scoring: Any = import_module(_SCORING)
+    return [ScoredRun(score=scoring.score_run(f, protocol), folder=f) for f in folders]
 
 
 def scenario_of(episode: EpisodeScore) -> str:
@@ -58,6 +59,14 @@ def scenario_of(episode: EpisodeScore) -> str:
     if episode.seed is not None and episode.episode_id.endswith(ending):
         return episode.episode_id.removesuffix(ending)
     return episode.scenario or episode.episode_id
+
+
+def is_doubled(name: str, counts: Collection[str]) -> bool:
+    """Whether a metric says again what success rate or events per km say, episode by episode."""
+    stem = name.removesuffix("_per_km")
+    if stem == name:
+        return name == "success"
+    return stem in counts or any(count.startswith(f"{stem}_") for count in counts)
 
 
 def run_labels(runs: Sequence[RunScore]) -> list[str]:

@@ -38,12 +38,15 @@ class Series:
     person_m: FloatArray
 
 
-def ego_series(scene: Scene, *, every: int = 1) -> Series | None:
-    """Series of the ego at every so many rows; None when the episode has no ego."""
+def ego_series(scene: Scene, *, every: int = 1, until: int | None = None) -> Series | None:
+    """Series of the ego at every so many rows before ``until``; None without an ego."""
     ego = scene.ego
     if ego is None:
         return None
-    rows = np.arange(ego.first, ego.first + len(ego.pose), every)
+    end = ego.first + len(ego.pose)
+    if until is not None:
+        end = max(min(end, until), ego.first + 1)
+    rows = np.arange(ego.first, end, every)
     own = ego.pose[rows - ego.first]
     speed = ego.speed_mps[rows - ego.first]
     gap, ttc, person = (np.full(len(rows), np.inf) for _ in range(3))

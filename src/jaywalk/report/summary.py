@@ -1,25 +1,30 @@
 """A run in figures: rates, means and events per km, each with n and an interval.
 
-Scenarios are the units; the seeds of one scenario are nested in it.
+Scenarios are the units; the seeds of one scenario are nested in it. Where a protocol says that a
+missing episode counts as zero, it does so here too.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-import numpy as np
-
+from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.report.causes import decisive, in_words
-from jaywalk.report.scored_runs import scenario_of
+from jaywalk.report.scored_runs import is_doubled, scenario_of
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_wilson
 from jaywalk.stats.intervals import poisson_rate
 
 QuantityKind = Literal["rate", "mean", "per_km"]
+
+_SUMMED: Final = frozenset({"driven_km"})  # a total, told beside the rates
+_ZERO_WHEN_MISSING: Final = frozenset({"driving_score", "route_completion", "infraction_penalty"})
+_SEED: Final = re.compile(r"-s-?\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,18 +74,32 @@ class RunSummary:
 
 def summarise(run: RunScore, label: str, level: float = 0.95) -> RunSummary:
     """All figures of a run."""
+    means = _means(run, level)
+    # What a reader looks for first stands first: scores, then what was hit, then the rest.
+    scores = [q for q in means if q.name in _ZERO_WHEN_MISSING]
+    rest = [q for q in means if q.name not in _ZERO_WHEN_MISSING]
     return RunSummary(
         label=label,
         run=run,
-        quantities=(_success(run, level), *_means(run, level), *_rates(run, level)),
+        quantities=(_success(run, level), *scores, *_rates(run, level), *rest),
         failures=tuple(_failures(run.episodes)),
         driven_km=_driven_km(run),
     )
 
 
+def missing_scenarios(run: RunScore) -> list[str]:
+    """Scenarios of missing episodes that count as zero under the run's protocol."""
+    rules = PROTOCOLS.get(run.protocol)
+    if rules is None or rules.missing != "zero":
+        return []
+    return [_SEED.sub("", name) for name in run.missing]
+
+
 def _success(run: RunScore, level: float) -> Quantity:
-    won = [float(episode.success) for episode in run.episodes]
-    found = clustered_wilson(won, [scenario_of(e) for e in run.episodes], level)
+    absent = missing_scenarios(run)
+    won = [float(episode.success) for episode in run.episodes] + [0.0] * len(absent)
+    scenarios = [scenario_of(episode) for episode in run.episodes] + absent
+    found = clustered_wilson(won, scenarios, level)
     value = 100.0 * sum(won) / len(won) if won else math.nan
     return Quantity(
         name="success_rate",
@@ -94,13 +113,19 @@ def _success(run: RunScore, level: float) -> Quantity:
 
 def _means(run: RunScore, level: float) -> list[Quantity]:
     names = dict.fromkeys(name for episode in run.episodes for name in episode.metrics)
+    counts = {name for episode in run.episodes for name in episode.counts}
+    absent = missing_scenarios(run)
     found = []
     for name in names:
         rows = [e for e in run.episodes if math.isfinite(e.metrics.get(name, math.nan))]
-        if not rows:
+        if not rows or name in _SUMMED or is_doubled(name, counts):
             continue
-        values = np.array([e.metrics[name] for e in rows])
-        estimate = bootstrap.mean(values, [scenario_of(e) for e in rows], level=level)
+        values = [e.metrics[name] for e in rows]
+        scenarios = [scenario_of(e) for e in rows]
+        if name in _ZERO_WHEN_MISSING:
+            values += [0.0] * len(absent)
+            scenarios += absent
+        estimate = bootstrap.mean(values, scenarios, level=level)
         found.append(
             Quantity(
                 name=name,
@@ -108,7 +133,7 @@ def _means(run: RunScore, level: float) -> list[Quantity]:
                 value=estimate.value,
                 low=estimate.interval.low,
                 high=estimate.interval.high,
-                n=len(rows),
+                n=len(values),
                 note=estimate.warning or "",
             )
         )

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.report import report
 from jaywalk.core.errors import UsageError
+from jaywalk.report.labels import label_of, number
 from jaywalk.report.page import build_page, summary_rows
 from jaywalk.report.scored_runs import ScoredRun
 from jaywalk.report.summary import summarise
@@ -135,7 +136,7 @@ def test_the_numbers_shown_are_those_scored(page, runs):
 def test_every_table_says_what_is_missing(page):
     assert page.count("INCOMPLETE") >= 6
     text = " ".join("".join(read(page).text).split())
-    assert "scored 3/4 INCOMPLETE" in text
+    assert "scored 3/4, 1.50 km driven INCOMPLETE" in text
     assert "missing: d-s1" in text
     assert "3/4 pairs INCOMPLETE" in text
 
@@ -193,6 +194,41 @@ def test_records_without_a_map_or_an_ego_are_drawn_too(tmp_path):
     page = build_page([ScoredRun(score=run(*cards), folder=tmp_path / "r")])
     read(page)
     assert page.count('class="player"') == 2
+
+
+def test_missing_episodes_count_as_the_protocol_says():
+    cards = [card(name, protocol="bench2drive") for name in "abc"]
+    for protocol, rate, score, n in (("bench2drive", 75.0, 75.0, 4), ("jaywalk", 100.0, 100.0, 3)):
+        whole = run(*cards, protocol=protocol, expected=4, missing=("d-s1",))
+        found = summarise(whole, "x")
+        assert found.quantity("success_rate", "rate").value == rate
+        assert found.quantity("driving_score", "mean").value == score
+        assert found.quantity("driving_score", "mean").n == n
+        assert found.quantity("duration_s", "mean").value == 60.0
+
+
+def test_nothing_is_shown_twice():
+    metrics = {"success": 1.0, "collisions_per_km": 2.0, "collisions_person_per_km": 2.0,
+               "serious_injuries_per_km": 0.1, "driven_km": 0.5}  # fmt: skip
+    score = run(card("a", metrics=metrics, counts={"collisions_person": 1}))
+    names = [(q.name, q.kind) for q in summarise(score, "x").quantities]
+    assert names == [("success_rate", "rate"), ("collisions_person", "per_km"),
+                     ("serious_injuries_per_km", "mean")]  # fmt: skip
+
+
+def test_protocols_without_a_driving_score_show_the_completion():
+    metrics = {"driving_score": math.nan, "route_completion": 80.0}
+    page = build_page([ScoredRun(score=run(card("a", metrics=metrics)))])
+    assert "Route completion by scenario" in page
+    assert "mean route completion in %" in page
+
+
+def test_numbers_keep_the_digits_that_matter():
+    shown = [number(v) for v in (0.0, 123.456, 9.876, 0.5, 0.0236, 0.00042, -3.0)]
+    assert shown == ["0.00", "123.5", "9.88", "0.50", "0.024", "0.00042", "−3.00"]
+    assert [number(math.nan), number(math.inf), number(2.0, sign=True)] == ["–", "∞", "+2.00"]
+    assert label_of("max_jerk_mps3").full == "Largest jerk (m/s³)"
+    assert label_of("odd_thing_per_km").full == "Odd thing (per km)"
 
 
 def test_metrics_without_a_value_show_a_dash():

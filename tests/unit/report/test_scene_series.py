@@ -20,7 +20,7 @@ from jaywalk.core.seeds import stream
 from jaywalk.record.reader import open_record
 from jaywalk.report.ground_plan import ground_plan, rings_of, town_of
 from jaywalk.report.replay_data import frames_of, map_data, pack, replay_data, unpack
-from jaywalk.report.scene import read_scene
+from jaywalk.report.scene import read_scene, rows_worth_showing
 from jaywalk.report.series import _clear_distance, _time_to_meet, corners, ego_series
 
 
@@ -156,3 +156,15 @@ def test_packed_replays_are_the_record_to_a_centimetre(scene):
     assert data["hits"] == [[HIT_TICK // 2, 5940, 150]]
     assert data["lights"][0]["c"] == [[0, 0], [40, 2]]
     assert data["series"]["speed_mps"][3] == SPEED_MPS
+
+
+def test_minutes_of_standing_are_cut_off(scene):
+    from dataclasses import replace
+
+    assert rows_worth_showing(scene) == TICKS
+    late = np.where(np.arange(TICKS) < 40, scene.ego.speed_mps, 0.0)
+    stopped = replace(scene.ego, speed_mps=late)
+    slow = replace(scene, bodies=(stopped, *scene.bodies[1:]), time_s=scene.time_s * 5.0)
+    # The last row in motion is 39, at 9.75 s; rows come every 0.25 s.
+    assert rows_worth_showing(slow) == 39 + 60 + 1
+    assert frames_of(slow)[-1] == 99
