@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from fake_episodes import write_routes
 
+pytestmark = pytest.mark.slow  # every run starts processes
 PROGRAM = Path(__file__).parents[2] / "support/programs/fake_jaywalk_run.py"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fake_episodes import write_routes
 
+pytestmark = pytest.mark.slow  # every run starts processes
 PROGRAMS = Path(__file__).parents[2] / "support/programs"
 
 
@@ -31,7 +32,6 @@ def test_three_kills(tmp_path):
     assert found["left_behind"] == 0
 
 
-@pytest.mark.slow
 def test_ten_kills(tmp_path):
     found = killed_run(tmp_path, episodes=24, kills=10, seed=2)
     assert (found["identical"], found["episodes"], found["run_again"]) == (24, 24, 0)
