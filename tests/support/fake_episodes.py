@@ -1,8 +1,9 @@
 """Stands in for ``jaywalk.runner.episode``: tiny records, and every way to fail.
 
 What an episode does is the beginning of its route's id: ``ok``, ``slow``, ``agent-fails``,
-``bad-plan``, and those that go wrong once and are fine at the next try: ``crash-once``,
-``raise-once``, ``server-dies-once``, ``hang-once``, ``crash-late-once``; ``crash`` always does.
+``random`` (never twice the same), ``bad-plan``, ``crash-always``, ``hang-always``; and those that
+go wrong once and are fine at the next try: ``crash-once``, ``raise-once``, ``server-dies-once``,
+``hang-once``, ``crash-late-once``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,14 @@ def fake_suite(*ids: str, town: str = "Harbour") -> Suite:
         text = _ROUTE.format(id=number, x=100 + number).replace("Harbour", town)
         items.append(SuiteRoute(id=name, route=parse_routes(text, name).routes[0]))
     return Suite(name="test/fake-v1", routes=tuple(items))
+
+
+def write_routes(folder: Path, *ids: str) -> Path:
+    """A file of routes; an episode does what the route's id says."""
+    path = folder / "r.xml"
+    routes = [_ROUTE.format(id=name, x=100 + n)[8:-9] for n, name in enumerate(ids)]
+    path.write_text(f"<routes>{''.join(routes)}</routes>")
+    return path
 
 
 def fake_agent(**arguments: object) -> AgentSpec:
@@ -76,7 +85,7 @@ def run_episode(plan: EpisodePlan, world: World, run_folder: Path, heartbeat) ->
     with (run_folder / "started.log").open("a") as log:
         server = world.process.pid if world.process else 0
         log.write(f"{name} {os.getpid()} {server}\n")
-    kind = plan.item.id
+    kind = plan.item.id.removeprefix("r-")  # of routes read from a file
     heartbeat(0.0, 0.0, "loading")
     if "once" not in kind or _first_time(run_folder / "markers" / name):
         _go_wrong(kind, world, heartbeat)
@@ -89,6 +98,7 @@ def run_episode(plan: EpisodePlan, world: World, run_folder: Path, heartbeat) ->
     reason = "agent failed" if failure else "route completed"
     write_episode(
         folder, ticks=12, vehicles=1, walkers=1, seed=plan.seed, scenario=plan.item.id,
+        variant=str(time.time_ns()) if kind == "random" else "",
         end_reason=reason, failure=failure, wall={"seconds": time.time() % 1.0},
     )  # fmt: skip
     if kind.startswith("crash-late-once"):

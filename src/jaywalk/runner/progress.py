@@ -36,7 +36,8 @@ class PlainLines:
         """What went wrong and whether it is tried again."""
         self.tally.broken(event, will_retry=will_retry)
         then = "will be tried again" if will_retry else "given up"
-        self._write("\t".join([self._count(), event.episode_id, f"{then}: {event.error}"]))
+        error = " ".join(event.error.split())
+        self._write("\t".join([self._count(), event.episode_id, f"{then}: {error}"]))
 
     def refresh(self) -> None:
         """Nothing to do."""

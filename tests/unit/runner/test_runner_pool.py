@@ -19,6 +19,8 @@ from jaywalk.runner.pool import QuickScore
 from jaywalk.runner.progress import PlainLines
 from jaywalk.runner.state import DONE, FAILED, PENDING, RunState
 
+pytestmark = pytest.mark.slow  # every run starts processes
+
 
 def request(folder, *ids, seeds=(1,), **more):
     values = {

@@ -1,0 +1,114 @@
+"""The verb ``run``, with made-up episodes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fake_episodes import write_routes
+
+pytestmark = pytest.mark.slow  # every run starts processes
+PROGRAM = Path(__file__).parents[2] / "support/programs/fake_jaywalk_run.py"
+
+
+def start(folder, *options):
+    paths = os.pathsep.join(filter(None, sys.path))
+    return subprocess.Popen(
+        [sys.executable, str(PROGRAM), *map(str, options)],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+
+
+def run(folder, *options):
+    process = start(folder, *options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
+    routes = write_routes(tmp_path, "ok-1", "ok-2", "agent-fails")
+    code, out, err = run(tmp_path, routes, "--agent", "cruise", "--subset", "ok-1,agent-fails")
+    lines = out.splitlines()
+    assert code == 0, err
+    assert [line.split("\t")[0] for line in lines[:2]] == ["1/2", "2/2"]
+    assert "runs/r-cruise: 2/2 episodes, 1 agent failures, complete" in lines
+    assert lines[-2:] == [
+        "score: jaywalk score runs/r-cruise",
+        "next: jaywalk report runs/r-cruise -o report.html",
+    ]
+    config = json.loads((tmp_path / "runs/r-cruise/config.json").read_text())
+    assert config["suite"]["name"] == "files"
+    assert (config["agent"]["name"], config["seeds"]) == ("cruise", [1])
+    assert config["options"] == {
+        "motions": "", "people": None, "server": "embedded", "town": "", "traffic": "own",
+        "vehicles": None,
+    }  # fmt: skip
+    assert config["packages"]["jaywalk"]
+    assert config["episodes"] == ["r-ok-1-s1", "r-agent-fails-s1"]
+
+
+def test_several_agents_seeds_and_json(tmp_path):
+    routes = write_routes(tmp_path, "ok-1")
+    code, out, err = run(
+        tmp_path, routes, "--agent", "cruise,blind", "--seeds", "1-2", "--out", "all", "--json",
+        "--verify-determinism",
+    )  # fmt: skip
+    assert code == 0, err
+    runs = json.loads(out)["runs"]
+    assert [entry["run"] for entry in runs] == ["all/cruise", "all/blind"]
+    assert [entry["done"] for entry in runs] == [2, 2]
+    assert runs[0]["determinism"] == {"identical": 2, "compared": 2, "differing": []}
+
+
+def test_incomplete_is_four_and_differing_records_are_one(tmp_path):
+    routes = write_routes(tmp_path, "bad-plan", "ok-1")
+    code, out, _ = run(tmp_path, routes, "--agent", "cruise", "--out", "a")
+    assert code == 4
+    assert "a: 1/2 episodes, 1 given up, INCOMPLETE" in out
+    routes = write_routes(tmp_path, "ok-1", "random")
+    code, out, _ = run(tmp_path, routes, "--agent", "cruise", "--out", "b", "--verify-determinism")
+    assert code == 1
+    assert "determinism: 1/2 identical" in out
+    assert "differs: r-random-s1" in out
+
+
+def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
+    routes = write_routes(tmp_path, "ok-1", "hang-always")
+    process = start(tmp_path, routes, "--agent", "cruise", "--out", "a", "--workers", "2")
+    deadline = time.monotonic() + 60.0
+    while len(list(tmp_path.glob("a/episodes/r-ok-1-s1"))) < 1 or not (
+        tmp_path / "a/started.log"
+    ).read_text().count("hang"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 4, err
+    assert "run the same command again" in err
+    assert f"{routes} --agent cruise --out a" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--agent", "nobody"], 2, "Unknown agent 'nobody'"),
+        (["--agent", "no.py"], 2, "no such file"),
+        (["--agent", ","], 2, "expected a name or a file"),
+        (["--agent", "cruise", "--seeds", "x"], 2, "--seeds is 'x'"),
+        (["--agent", "cruise", "--server", "here"], 2, "expected HOST:PORT"),
+        (["--agent", "cruise", "--subset", "7"], 2, "no route of the suite"),
+        (["--agent", "cruise", "--town", "Nowhere"], 3, "The routes need Nowhere"),
+        (["--agent", "cruise", "--town", "a", "--xodr", "b.xodr"], 2, "not both"),
+    ],
+)
+def test_wrong_options(tmp_path, options, code, said):
+    routes = write_routes(tmp_path, "ok-1")
+    found, _, err = run(tmp_path, routes, *options)
+    assert (found, said in err) == (code, True), err
+    assert not (tmp_path / "runs").exists()

@@ -1,0 +1,144 @@
+"""Selection of routes, the watchdog's arithmetic, the tally and its table."""
+
+import math
+from pathlib import Path
+
+import pytest
+from fake_episodes import fake_suite
+from rich.console import Console
+
+from jaywalk.core.errors import RegistryError, UsageError
+from jaywalk.runner.crew import Broken, Fault, Progress
+from jaywalk.runner.outcome import EpisodeOutcome
+from jaywalk.runner.pool import QuickScore
+from jaywalk.runner.progress import LiveTable
+from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
+from jaywalk.runner.tally import Tally
+from jaywalk.runner.verify import compare_hashes
+from jaywalk.runner.watchdog import Watchdog
+
+
+def ids(suite):
+    return [one.id for one in suite.routes]
+
+
+def test_subsets_are_by_id_of_suite_or_file_and_keep_the_order():
+    suite = fake_suite("a", "b-1", "c", "d-2", "e")
+    assert ids(subset_of(suite, "")) == ids(suite)
+    assert ids(subset_of(suite, "e,b-1")) == ["b-1", "e"]
+    assert ids(subset_of(suite, "b-1-d-2")) == ["b-1", "c", "d-2"]
+    assert ids(subset_of(suite, "0,3-4")) == ["a", "d-2", "e"]
+    with pytest.raises(UsageError, match="runs backwards"):
+        subset_of(suite, "4-3")
+    with pytest.raises(UsageError, match="'x'"):
+        subset_of(suite, "a,x")
+
+
+def test_suites_come_by_name_or_from_files(tmp_path):
+    routes = '<routes><route id="7" town="T"><waypoints><position x="0" y="0" z="0"/>'
+    routes += '<position x="9" y="0" z="0"/></waypoints></route></routes>'
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.xml").write_text(routes)
+    assert ids(find_suite(str(tmp_path / "one.xml"))) == ["one-7"]
+    assert ids(find_suite(str(tmp_path))) == ["one-7", "two-7"]
+    assert ids(find_suite(str(tmp_path / "t*.xml"))) == ["two-7"]
+    assert ids(find_suite("files", routes=str(tmp_path / "*.xml"))) == ["one-7", "two-7"]
+    assert ids(find_suite(str(tmp_path), routes="tw*")) == ["two-7"]
+    with pytest.raises(UsageError, match="matches no route"):
+        find_suite(str(tmp_path), routes="x*")
+    with pytest.raises(UsageError, match="No route file matches"):
+        find_suite("files", routes=str(tmp_path / "*.yml"))
+    with pytest.raises(RegistryError, match="Unknown suite 'sm0ke'"):
+        find_suite("sm0ke")
+
+
+def test_overrides_change_what_they_name_alone():
+    suite = fake_suite("a")
+    changed = override(suite, people=30, town="Ridge").routes[0]
+    assert (changed.people, changed.vehicles, changed.route.town) == (30, 0, "Ridge")
+    assert changed.route.keypoints == suite.routes[0].route.keypoints
+    assert override(suite) == suite
+
+
+def test_seeds():
+    assert parse_seeds("1,2,3") == (1, 2, 3)
+    assert parse_seeds("5-7, 1,6") == (5, 6, 7, 1)
+    for bad in ("", "a", "3-1", "-1", "1.5"):
+        with pytest.raises(UsageError, match="--seeds"):
+            parse_seeds(bad)
+
+
+@pytest.mark.parametrize("bad", ["a/b", "..", "", ".hidden", "a b"])
+def test_ids_must_be_names_of_folders(bad):
+    with pytest.raises(UsageError, match="folder's name"):
+        check_ids(fake_suite(bad).routes)
+
+
+def test_the_watchdog_wants_simulated_time_to_go_on():
+    dog = Watchdog(limit_s=10.0)
+    assert not dog.is_late(1e9)
+    dog.expect(0.0, "starting")
+    assert not dog.is_late(900.0)  # the server may be compiling
+    dog.beat(900.0, 0.0, "loading")
+    assert not dog.is_late(1200.0)  # and so may the worker
+    dog.beat(1200.0, 0.05, "driving")
+    assert not dog.is_late(1209.9)
+    dog.beat(1205.0, 0.05, "driving")  # alive, but going nowhere
+    assert dog.is_late(1210.0)
+    dog.beat(1209.0, 1.0, "driving")
+    assert not dog.is_late(1210.0)
+    dog.rest()
+    assert not dog.is_late(1e9)
+
+
+def outcome(name, failure=""):
+    return EpisodeOutcome(
+        episode_id=name, end_reason="x", failure=failure, record_hash="", simulated_s=1.0,
+        wall_s=1.0, folder=Path(name),
+    )  # fmt: skip
+
+
+def test_counts_and_running_scores():
+    tally = Tally(total=6)
+    assert tally.success_rate() is None
+    assert tally.eta_s(10.0) is None
+    tally.finished(outcome("a"), QuickScore(success=True, driving_score=80.0))
+    tally.finished(outcome("b", "boom"), QuickScore(success=False, driving_score=60.0))
+    tally.finished(outcome("c"), QuickScore(success=True, driving_score=math.nan))
+    fault = {"slot": 0, "fault": Fault.EPISODE, "error": "e"}
+    tally.broken(Broken(episode_id="d", **fault), will_retry=True)
+    tally.broken(Broken(episode_id="d", **fault), will_retry=False)
+    counts = (tally.done, tally.failed, tally.retried, tally.agent_failures, tally.left)
+    assert counts == (3, 1, 1, 1, 2)
+    assert tally.eta_s(30.0) == pytest.approx(20.0)
+    rate, wilson = tally.success_rate()
+    assert rate == pytest.approx(2 / 3)
+    assert (wilson.low, wilson.high) == (
+        pytest.approx(0.2077, abs=1e-4),
+        pytest.approx(0.9385, abs=1e-4),
+    )
+    mean, interval = tally.driving_score()
+    # t(1, 0.975) = 12.706; half width 12.706 * 14.142 / sqrt(2) = 127: cut to the scale.
+    assert (mean, interval.low, interval.high) == (70.0, 0.0, 100.0)
+
+
+def test_the_live_table_shows_them():
+    console = Console(width=140, record=True, force_terminal=True)
+    tally = Tally(total=4)
+    table = LiveTable(tally, "smoke with cruise", console)
+    table.finished(outcome("a"), QuickScore(success=True, driving_score=80.0))
+    table.progress(
+        Progress(slot=0, episode_id="b", simulated_s=12.4, route_share=0.31, doing="driving")
+    )
+    console.print(table.view())
+    text = console.export_text()
+    assert "1/4" in text
+    assert "100 [21, 100]" in text
+    assert "80.0 [0.0, 100.0]" in text
+    assert "b  31 %  12 s  driving" in " ".join(text.split("\n")).replace("   ", "  ")
+
+
+def test_hashes_are_compared_by_episode():
+    found = compare_hashes({"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "x"})
+    assert (found.identical, found.differing, found.uncompared) == (("a",), ("b",), ("c",))
+    assert found.compared == 2
