@@ -12,5 +12,6 @@ _ROOM: Final = "jaywalk.agents"
 for _name, _target, _summary in (
     ("cruise", "cruise:Cruise", "follows the route, keeps distance, obeys lights, brakes in lane"),
     ("blind", "blind:Blind", "follows the route and ignores everything else"),
+    ("expert", "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
 ):
     AGENTS.add(_name, f"{_ROOM}.{_target}", _summary)

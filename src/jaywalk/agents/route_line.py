@@ -47,6 +47,7 @@ class RouteLine:
     xy_m: FloatArray  # (n, 2) the line itself
     yaw_rad: FloatArray
     curvature_pm: FloatArray  # unsigned
+    revision: int = 0  # grows whenever the line changes
 
     def __len__(self) -> int:
         return len(self.offset_m)
@@ -58,6 +59,7 @@ class RouteLine:
 
     def refresh(self, first: int = 0, last: int | None = None) -> None:
         """Work out the line again after ``offset_m[first:last]`` was changed."""
+        self.revision += 1
         margin = int(2.0 * _SMOOTH_M / STEP_M) + 2
         low, high = max(first - margin, 0), min((last or len(self)) + margin, len(self))
         yaw = self.base_yaw_rad[low:high]

@@ -1,0 +1,260 @@
+"""Going round things that stand in the way: in the own lane, the next one, or the opposite one.
+
+A way round is an additional offset of the line. It is laid only when it is clear, and the driver
+goes on looking while on it; where there is no room the driver waits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.agents.frame import project
+from jaywalk.agents.lanes import Lanes
+from jaywalk.agents.passages import upstream_m
+from jaywalk.agents.perception import PERSON, VEHICLE, Own, Seen
+from jaywalk.agents.road_room import Room, room_beside
+from jaywalk.agents.route_line import STEP_M, RouteLine
+
+FloatArray = NDArray[np.float64]
+
+_SIDE_M: Final = 0.45
+_PERSON_SIDE_M: Final = 0.9
+_OVER_EDGE_M: Final = 0.25  # a little over the line is still in the own lane
+_CLUSTER_M: Final = 14.0
+_LOOK_M: Final = 45.0
+_PER_OFFSET: Final = 2.4  # metres of transition per metre of offset
+_TRANSITION_M: Final = (5.0, 14.0)
+_LEAST_PER_OFFSET: Final = 1.3
+_CLEAR_M: Final = 0.8
+_PASS_MPS: Final = 7.5
+_PULL_MPS2: Final = 1.8
+_SPARE_S: Final = 1.6
+_SIGHT_M: Final = 160.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Things standing close together in the way, seen along the line."""
+
+    from_m: float
+    to_m: float
+    left_m: float  # right of the lane's centre, so negative to the left
+    right_m: float
+    side_m: float  # room to leave
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A way round: offset of the line between two places, and over whose lane it leads."""
+
+    offset_m: float
+    from_m: float  # the whole offset from here
+    to_m: float  # to here
+    transition_m: float
+    kind: str  # "own", "same", "opposite", "edge"
+
+
+@dataclass(slots=True)
+class Bypass:
+    """Ways round on one line."""
+
+    line: RouteLine
+    carla_map: Any
+    lanes: Lanes
+    way: Way | None = field(default=None, init=False)
+    _end_m: float = field(default=-1.0, init=False)
+    _rooms: dict[tuple[tuple[int, ...], bool], Room] = field(default_factory=dict, init=False)
+
+    @property
+    def top_mps(self) -> float:
+        """The speed on the way round; inf: on none."""
+        return math.inf if self.way is None else _PASS_MPS
+
+    def update(
+        self, own: Own, along_m: float, seen: Seen, blocking: NDArray[np.bool_]
+    ) -> float:  # fmt: skip
+        """Lay a way round if there is one; room to where one must wait for it, or inf.
+
+        Args:
+            own: The own vehicle.
+            along_m: Where it is.
+            seen: Everything around.
+            blocking: (n,) what stands in the way and will not go.
+        """
+        if self.way is not None:
+            if along_m > self._end_m:
+                self.way = None
+            return math.inf
+        obstacle = self._obstacle(along_m, own, seen, blocking)
+        if obstacle is None:
+            return math.inf
+        front = along_m + own.front_m
+        ways = self._ways(obstacle, own)
+        for way in ways:
+            fitted = self._fitted(way, along_m, own)
+            if fitted is not None and self._is_clear(fitted, own, along_m, seen):
+                self._lay(fitted, along_m)
+                return math.inf
+        if not ways:
+            return math.inf  # no way round: the car-following stops behind it
+        least = 1.7 * min(abs(way.offset_m) for way in ways) + 3.0
+        return max(obstacle.from_m - max(least, 5.5) - front, 0.0)
+
+    def _obstacle(
+        self, along_m: float, own: Own, seen: Seen, blocking: NDArray[np.bool_]
+    ) -> Obstacle | None:
+        if not blocking.any():
+            return None
+        some = seen.where(blocking)
+        first = int(along_m / STEP_M)
+        at, right, yaw = project(
+            self.line, first - 10, first + int((_LOOK_M + 60.0) / STEP_M), some.xy_m, some.z_m
+        )
+        cos = np.abs(some.cos * np.cos(yaw) + some.sin * np.sin(yaw))
+        sin = np.abs(some.sin * np.cos(yaw) - some.cos * np.sin(yaw))
+        ahead = some.half_m[:, 0] * cos + some.half_m[:, 1] * sin
+        aside = some.half_m[:, 0] * sin + some.half_m[:, 1] * cos
+        order = np.argsort(at - ahead, kind="stable")
+        begin = float((at - ahead)[order[0]])
+        if begin - along_m - own.front_m > _LOOK_M:
+            return None
+        members, end = [], begin
+        for k in order:
+            if at[k] - ahead[k] > end + _CLUSTER_M:
+                break
+            members.append(int(k))
+            end = max(end, float(at[k] + ahead[k]))
+        person = bool(np.any(some.kind[members] == PERSON))
+        return Obstacle(
+            from_m=begin, to_m=end,
+            left_m=float(np.min((right - aside)[members])),
+            right_m=float(np.max((right + aside)[members])),
+            side_m=_PERSON_SIDE_M if person else _SIDE_M,
+            ids=tuple(sorted(int(some.actor_id[k]) for k in members)),
+        )  # fmt: skip
+
+    def _ways(self, obstacle: Obstacle, own: Own) -> list[Way]:
+        """Ways round that fit on the road, the least trouble first."""
+        ways = []
+        for right in (False, True):
+            edge = obstacle.right_m if right else -obstacle.left_m
+            reach = edge + own.half_width_m + obstacle.side_m
+            if reach <= 0.0:
+                continue
+            key = (obstacle.ids, right)
+            if key not in self._rooms:
+                first = int((obstacle.from_m - 8.0) / STEP_M)
+                last = int((obstacle.to_m + 8.0) / STEP_M)
+                self._rooms[key] = room_beside(self.carla_map, self.line, first, last, right)
+            room = self._rooms[key]
+            kind = _kind(room, reach + own.half_width_m)
+            if kind is None:
+                continue
+            ways.append(Way(
+                offset_m=reach if right else -reach,
+                from_m=obstacle.from_m - own.front_m - _CLEAR_M,
+                to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
+                transition_m=min(max(_PER_OFFSET * reach, _TRANSITION_M[0]), _TRANSITION_M[1]),
+                kind=kind,
+            ))  # fmt: skip
+        rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
+        return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
+
+    def _fitted(self, way: Way, along_m: float, own: Own) -> Way | None:
+        """The way with a transition that fits before it; None if there is not the room."""
+        room = way.from_m - along_m - 0.5
+        if room < _LEAST_PER_OFFSET * abs(way.offset_m):
+            return None
+        first, last = int(along_m / STEP_M), int((way.to_m + way.transition_m) / STEP_M)
+        if last >= len(self.line):
+            return None
+        if way.kind != "own" and bool(self.line.in_junction[first : last + 1].any()):
+            return None
+        changes = self.line.change_from
+        if bool(np.any((changes > first - 60) & (changes < last + 20))):
+            return None
+        return Way(
+            offset_m=way.offset_m, from_m=way.from_m, to_m=way.to_m,
+            transition_m=min(way.transition_m, room), kind=way.kind,
+        )  # fmt: skip
+
+    def _is_clear(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
+        if way.kind == "own":
+            return True
+        cars = seen.where(seen.kind == VEHICLE)
+        if way.kind == "opposite":
+            return self._oncoming_clear(way, own, along_m, cars)
+        here = int(along_m / STEP_M)
+        at, right, yaw = project(self.line, here - 120, here + 120, cars.xy_m, cars.z_m)
+        beside = np.abs(right - way.offset_m) < own.half_width_m + cars.half_m[:, 1] + 0.3
+        pace = cars.velocity_mps[:, 0] * np.cos(yaw) + cars.velocity_mps[:, 1] * np.sin(yaw)
+        speed = max(own.speed_mps, 0.0)
+        behind = along_m + own.rear_m - (at + cars.half_m[:, 0])
+        ahead = at - cars.half_m[:, 0] - along_m - own.front_m
+        room = 3.0 + 0.5 * pace + 2.5 * np.maximum(pace - speed, 0.0)
+        taken = beside & (behind < room) & (ahead < 3.0) & (np.abs(pace) > 0.3)
+        standing = beside & (np.abs(pace) <= 0.3) & (at > along_m) & (at < way.to_m)
+        return not bool((taken | standing).any())
+
+    def _oncoming_clear(self, way: Way, own: Own, along_m: float, cars: Seen) -> bool:
+        """Whether nobody comes on the opposite lane before the own car is back."""
+        if not len(cars):
+            return True
+        back_m = way.to_m + 0.6 * way.transition_m
+        k = min(int(back_m / STEP_M), len(self.line) - 1)
+        yaw = float(self.line.base_yaw_rad[k])
+        place = self.line.base_m[k : k + 1, :2] + way.offset_m * np.array(
+            [[-np.sin(yaw), np.cos(yaw)]]
+        )
+        point, misfit = self.lanes.match(
+            place, self.line.base_m[k : k + 1, 2], np.array([yaw + np.pi])
+        )
+        if misfit[0] > 2.5:
+            return False
+        segment = int(self.lanes.segment[point[0]])
+        upstream = upstream_m(self.lanes, segment, float(self.lanes.along_m[point[0]]), _SIGHT_M)
+        theirs, fit = self.lanes.match(cars.xy_m, cars.z_m, np.arctan2(cars.sin, cars.cos))
+        away = upstream[self.lanes.segment[theirs]] - self.lanes.along_m[theirs]
+        away = np.where(fit < 2.0, away, np.inf) - cars.half_m[:, 0]
+        passed = away < -(back_m - along_m - own.rear_m) - 2.0 * cars.half_m[:, 0]
+        speed = cars.speed_mps
+        needed = self._needed_s(back_m - along_m, own)
+        comes = away < speed * (needed + _SPARE_S)
+        return not bool((np.isfinite(away) & ~passed & comes & (away > -200.0)).any())
+
+    def _needed_s(self, distance_m: float, own: Own) -> float:
+        speed = min(max(own.speed_mps, 0.0), _PASS_MPS)
+        up_s = (_PASS_MPS - speed) / _PULL_MPS2
+        up_m = 0.5 * (speed + _PASS_MPS) * up_s
+        if distance_m < up_m:
+            return (math.sqrt(speed**2 + 2.0 * _PULL_MPS2 * distance_m) - speed) / _PULL_MPS2
+        return up_s + (distance_m - up_m) / _PASS_MPS
+
+    def _lay(self, way: Way, along_m: float) -> None:
+        first = int((way.from_m - way.transition_m) / STEP_M)
+        last = min(int((way.to_m + way.transition_m) / STEP_M) + 1, len(self.line))
+        first = max(first, int(along_m / STEP_M))
+        at = STEP_M * np.arange(first, last)
+        up = np.clip(1.0 - (way.from_m - at) / way.transition_m, 0.0, 1.0)
+        down = np.clip(1.0 - (at - way.to_m) / way.transition_m, 0.0, 1.0)
+        share = np.minimum(up, down)
+        self.line.offset_m[first:last] += way.offset_m * share**2 * (3.0 - 2.0 * share)
+        self.line.refresh(first, last)
+        self.way, self._end_m = way, way.to_m + way.transition_m
+
+
+def _kind(room: Room, needed_m: float) -> str | None:
+    """Over whose lane a way of this half width leads; None: there is not the room."""
+    if needed_m <= room.own_m + _OVER_EDGE_M:
+        return "own"
+    if needed_m > room.all_m + 0.1:
+        return None
+    if not room.traffic:
+        return "edge"
+    return "same" if room.same_way else "opposite"

@@ -1,0 +1,234 @@
+"""The expert: a privileged rule-based driver in the manner of PDM-Lite.
+
+It knows poses and velocities of everything, foresees where all will be, follows, gives way, changes
+lanes into gaps, goes round what stands in the way when that is clear, and waits where it is not. It
+does not know what anybody intends, nor which scenario it is in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.agents.base import Briefing, Moment
+from jaywalk.agents.bypass import Bypass
+from jaywalk.agents.corridor import first_along, speed_along
+from jaywalk.agents.following import Manner, follow, stop_at
+from jaywalk.agents.forecast import foresee
+from jaywalk.agents.lane_change import LaneChanges
+from jaywalk.agents.lanes import lanes_of
+from jaywalk.agents.memory import Memory
+from jaywalk.agents.passages import find_controls, find_passages
+from jaywalk.agents.perception import PERSON, PROP, VEHICLE, Own, Seen
+from jaywalk.agents.rollouts import try_out
+from jaywalk.agents.route_driver import Choice, RouteDriver, allowed_speeds
+from jaywalk.agents.route_line import STEP_M
+from jaywalk.agents.yielding import Yielding, exit_gap_m
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_SIGHT_M: Final = 30.0
+_SIGHT_S: Final = 6.0
+_SIDE_M: Final = 0.3
+_PERSON_SIDE_M: Final = 0.5
+_BRAKES_MPS2: Final = np.array([-1.0, -2.0, -3.2, -5.0, -8.0])
+_BOOST_MPS2: Final = 3.0
+_CROSSES: Final = 0.6  # sine of the angle to the line from which on something crosses it
+_HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
+_STUCK_S: Final = 12.0
+_KERB_M: Final = 2.2  # people this near to the car's way make it slow down
+_KERB_MPS: Final = 8.5
+_PARKED_S: Final = 1.0
+_LEFT_S: Final = 25.0
+
+
+class Expert(RouteDriver):
+    """Drives as well as rules and full knowledge of the present allow."""
+
+    name: ClassVar[str] = "expert"
+    version: ClassVar[str] = "1"
+    manner: ClassVar[Manner] = Manner(speed_factor=0.88, headway_s=1.2, standstill_gap_m=2.2)
+
+    def setup(self, briefing: Briefing) -> None:
+        """Also learn the lanes and junctions."""
+        super().setup(briefing)
+        self.lanes = lanes_of(briefing.map)
+        controls = find_controls(briefing.world, self.lanes, self.line.xy_m[::20])
+        passages = find_passages(self.line, self.lanes, self.signals, controls)
+        self.yielding = Yielding(passages, self.lanes, controls, briefing.delta_s)
+        self.changes = LaneChanges(self.line, briefing.map)
+        self.bypass = Bypass(self.line, briefing.map, self.lanes)
+        self.memory = Memory(briefing.delta_s)
+        self._revision = self.line.revision
+        self._braked_s = math.inf
+        self._stuck_s = 0.0
+
+    def accelerate(self, own: Own, moment: Moment) -> Choice:
+        """What the road, its users and their futures allow."""
+        seen = self._near(own, self.eyes.look(moment.snapshot))
+        stood_s, moved = self.memory.update(seen)
+        speed = max(own.speed_mps, 0.0)
+        at, lead, ahead = self._in_the_way(own, seen)
+        blocking = self._blocking(seen, at, stood_s, moved)
+        around = self.bypass.update(own, self.along_m, seen, blocking)
+        change = self.changes.update(own, self.along_m, seen)
+        if self.line.revision != self._revision:
+            self._revision = self.line.revision
+            self.allowed_mps = allowed_speeds(self.line, self.manner)
+            at, lead, ahead = self._in_the_way(own, seen)
+        hold = self.yielding.hold_gap_m(own, self.along_m, seen, stood_s, self._through_mps())
+        passage = self.yielding.next_passage(self.along_m + own.front_m)
+        leave = exit_gap_m(passage, own, self.along_m, np.where(ahead, at, np.inf), lead)
+        wishes = [
+            (self._free(own, seen), "free road"),
+            (stop_at(speed, self.signals.light_gap_m(own, self.along_m), self.manner), "light"),
+            (stop_at(speed, self.signals.sign_gap_m(own, self.along_m), self.manner), "stop sign"),
+            (stop_at(speed, hold, self.manner), "giving way"),
+            (stop_at(speed, leave, self.manner), "junction exit taken"),
+            (stop_at(speed, around, self.manner), "waiting to go round"),
+            (stop_at(speed, change, self.manner), "waiting to change lanes"),
+            self._following(own, seen, at, lead, ahead),
+        ]
+        wish = min(wishes)
+        return self._checked(own, seen, wish)
+
+    def _near(self, own: Own, seen: Seen) -> Seen:
+        """What matters: in sight, at this level."""
+        away = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
+        speed = max(own.speed_mps, 0.0)
+        sight = _SIGHT_M + _SIGHT_S * (speed + np.minimum(seen.speed_mps, 25.0))
+        return seen.where((away < np.maximum(sight, 60.0)) & (np.abs(seen.z_m - own.z_m) < 12.0))
+
+    def _in_the_way(self, own: Own, seen: Seen) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Where everything is met on the line, its speed along it, and whether to follow it.
+
+        What crosses is not followed: whether it will be gone in time is for the forecasts to say.
+        """
+        first = int(self.along_m / STEP_M)
+        reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
+        side = own.half_width_m + np.where(seen.kind == PERSON, _PERSON_SIDE_M, _SIDE_M)
+        at, _ = first_along(self.line, first, first + reach, seen, side)
+        lead = speed_along(self.line, at, seen.velocity_mps)
+        k = np.clip(np.nan_to_num(at, posinf=0.0) / STEP_M, 0, len(self.line) - 1).astype(np.int64)
+        yaw = self.line.yaw_rad[k]
+        cross = np.abs(
+            seen.velocity_mps[:, 1] * np.cos(yaw) - seen.velocity_mps[:, 0] * np.sin(yaw)
+        )
+        speed = seen.speed_mps
+        crosses = (speed > 0.3) & (cross > _CROSSES * speed)
+        return at, lead, np.isfinite(at) & ~crosses
+
+    def _blocking(
+        self, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
+    ) -> BoolArray:
+        """What stands in the way for good, as opposed to traffic that waits."""
+        in_way = np.isfinite(at)
+        if not in_way.any():
+            return in_way
+        stands = seen.speed_mps < 0.1
+        waits_for_light = np.array([self._queue_at(float(a)) for a in at], dtype=np.bool_)
+        parked = (seen.kind == VEHICLE) & (
+            (~moved & (stood_s > _PARKED_S) & ~waits_for_light)
+            | (stood_s > np.where(waits_for_light, 2.5 * _LEFT_S, _LEFT_S))
+        )
+        person = (seen.kind == PERSON) & (stood_s > 6.0)
+        return np.asarray(in_way & stands & (parked | person | (seen.kind == PROP)))
+
+    def _queue_at(self, at_m: float) -> bool:
+        """Whether traffic may well wait at this place: a junction or a light is not far ahead."""
+        if not math.isfinite(at_m):
+            return False
+        ahead = [p.entry_m - at_m for p in self.yielding.passages if p.entry_m > at_m - 2.0]
+        return bool(ahead) and ahead[0] < 35.0
+
+    def _through_mps(self) -> float:
+        """The speed at which the next junction is passed."""
+        first = int(self.along_m / STEP_M)
+        return float(np.min(self.allowed_mps[first : first + 40]))
+
+    def _free(self, own: Own, seen: Seen) -> float:
+        """The free road, slower beside people and on a way round."""
+        speed = max(own.speed_mps, 0.0)
+        pull = self.cruise_mps2(own)
+        top = self.bypass.top_mps
+        if top < math.inf:
+            pull = min(pull, 1.5 * (top - speed))
+        if speed > _KERB_MPS - 1.0 and bool(np.any(seen.kind == PERSON)):
+            people = seen.where(seen.kind == PERSON)
+            first = int(self.along_m / STEP_M)
+            last = first + int((6.0 + 2.8 * speed) / STEP_M)
+            side = np.full(len(people), own.half_width_m + _KERB_M)
+            at, _ = first_along(self.line, first, last, people, side)
+            if bool(np.isfinite(at).any()):
+                pull = min(pull, max(0.8 * (_KERB_MPS - speed), -1.5))
+        return pull
+
+    def _following(
+        self, own: Own, seen: Seen, at: FloatArray, lead: FloatArray, ahead: BoolArray
+    ) -> tuple[float, str]:
+        """The hardest braking that anything on the line asks for."""
+        best, what = math.inf, "nothing"
+        speed = max(own.speed_mps, 0.0)
+        for k in np.flatnonzero(ahead):
+            gap = float(at[k]) - self.along_m - own.front_m
+            kind = int(seen.kind[k])
+            room = 3.0 if kind == PERSON else None
+            pull = follow(speed, gap, float(lead[k]), self.manner, standstill_m=room)
+            if pull < best:
+                best, what = pull, ("vehicle", "person", "prop")[kind]
+        return best, what
+
+    def _checked(self, own: Own, seen: Seen, wish: tuple[float, str]) -> Choice:
+        """The wish, or the mildest braking that touches nobody in the seconds to come."""
+        wanted, reason = wish
+        around = self._matters(own, seen)
+        speed = max(own.speed_mps, 0.0)
+        pulls = np.concatenate([[wanted], _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
+        patience = 1.0 if self._stuck_s < _STUCK_S else 0.4
+        top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
+        paths = foresee(around, self.lanes)
+        trial = try_out(self.line, self.along_m, own, around, paths, pulls, top, patience)
+        free = np.flatnonzero(np.isinf(trial.first_s))
+        if len(free) and free[0] == 0:
+            self._braked_s += self.briefing.delta_s
+            if self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5:
+                wanted = 0.0
+            self._stuck_s = 0.0 if speed > 0.5 else self._stuck_s
+            return Choice(acceleration_mps2=wanted, reason=reason)
+        self._braked_s = 0.0
+        if speed < 0.3:
+            self._stuck_s += self.briefing.delta_s
+        who = "person" if around.kind[trial.who[0]] == PERSON else "vehicle"
+        if len(free):
+            pull = float(pulls[free[0]])
+        else:
+            pull = self._least_bad(own, around, paths, pulls, trial.first_s, top)
+        return Choice(acceleration_mps2=min(pull, wanted) if pull < 0 else pull,
+                      reason=f"{who} foreseen")  # fmt: skip
+
+    def _least_bad(
+        self, own: Own, around: Seen, paths: Any, pulls: FloatArray, first_s: FloatArray,
+        top_mps: float,
+    ) -> float:  # fmt: skip
+        """Nothing is free of contact: out of the way forwards if that works, else full brake."""
+        boost = try_out(
+            self.line, self.along_m, own, around, paths, np.array([_BOOST_MPS2]),
+            max(top_mps, own.speed_mps + 4.0), 0.0,
+        )  # fmt: skip
+        if np.isinf(boost.first_s[0]) and own.speed_mps > 2.0:
+            return _BOOST_MPS2
+        return float(pulls[-1])
+
+    def _matters(self, own: Own, seen: Seen) -> Seen:
+        """Everything but who comes from behind in the same direction: they look out themselves."""
+        dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
+        cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
+        ahead = dx * cos + dy * sin
+        agrees = seen.cos * cos + seen.sin * sin > 0.5
+        behind = (ahead + seen.half_m[:, 0] < own.rear_m + 1.0) & (agrees | (seen.speed_mps < 0.3))
+        reach = 12.0 + 4.2 * (max(own.speed_mps, 2.0) + np.minimum(seen.speed_mps, 20.0))
+        return seen.where(~behind & (np.hypot(dx, dy) < reach))

@@ -1,0 +1,179 @@
+"""Whether a junction may be entered now: gaps in the streams that cross the line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.agents.lanes import Lanes
+from jaywalk.agents.passages import Controls, Passage, Rule
+from jaywalk.agents.perception import VEHICLE, Own, Seen
+
+FloatArray = NDArray[np.float64]
+
+_LOOK_M: Final = 25.0  # junctions farther than this plus the braking distance are not looked at
+_AFTER_S: Final = 1.3  # the line's own car comes this long after another has left
+_BEFORE_S: Final = 1.3  # or has left this long before another comes
+_MERGE_S: Final = 2.2  # the same when the other goes on behind in the same lane
+_START_MPS2: Final = 1.5
+_START_S: Final = 2.0  # a car that stood longer is waiting itself
+_PULL_MPS2: Final = 1.8
+_HARD_MPS2: Final = 4.5
+_STILL_MPS: Final = 0.5
+_EXIT_M: Final = 3.0
+_PATIENCE_S: Final = 20.0
+
+
+@dataclass(slots=True)
+class Yielding:
+    """Decides at the junctions of one line."""
+
+    passages: list[Passage]
+    lanes: Lanes
+    controls: Controls
+    delta_s: float
+    waited_s: float = field(default=0.0, init=False)
+
+    def next_passage(self, front_m: float) -> Passage | None:
+        """The junction ahead; None while inside one or with none in reach."""
+        for passage in self.passages:
+            if front_m < passage.entry_m + 1.0:
+                return passage
+        return None
+
+    def hold_gap_m(
+        self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: float
+    ) -> float:
+        """Room to the line where one must wait now; inf: go."""
+        front, speed = along_m + own.front_m, max(own.speed_mps, 0.0)
+        passage = self.next_passage(front)
+        if passage is None or passage.hold_m - front > _LOOK_M + speed * speed / 4.0:
+            self.waited_s = 0.0
+            return math.inf
+        gap = passage.hold_m - front
+        if speed * speed / (2.0 * _HARD_MPS2) > gap + 0.8:
+            return math.inf  # too late to stop: through, with open eyes
+        if not self._must_wait(passage, own, along_m, seen, stood_s, allowed_mps):
+            return math.inf
+        if speed < _STILL_MPS and gap < 4.0:
+            self.waited_s += self.delta_s
+        return max(gap, 0.0)
+
+    def _must_wait(
+        self, passage: Passage, own: Own, along_m: float, seen: Seen, stood_s: FloatArray,
+        allowed_mps: float,
+    ) -> bool:  # fmt: skip
+        if not len(passage.rule):
+            return False
+        cars = seen.kind == VEHICLE
+        seen, stood_s = seen.where(cars), stood_s[cars]
+        if not len(seen):
+            return False
+        arrive, leave = self._their_times(passage, seen, stood_s)
+        if not np.isfinite(arrive).any():
+            return False
+        enter, out = _own_times(passage, own, along_m, allowed_mps)
+        impatient = 0.4 if self.waited_s > _PATIENCE_S else 1.0
+        before = np.where(passage.merges, _MERGE_S, _BEFORE_S)[:, None] * impatient
+        conflict = np.isfinite(arrive)
+        conflict &= (arrive - before < out[:, None]) & (
+            leave + _AFTER_S * impatient > enter[:, None]
+        )
+        inside = arrive <= 0.3
+        first = (passage.rule == Rule.FIRST_COME)[:, None]
+        owed = (passage.rule == Rule.GIVE_WAY)[:, None] | (first & (arrive < enter[:, None] + 0.3))
+        if self.waited_s > 2.0 * _PATIENCE_S:
+            owed = np.zeros_like(owed)
+        return bool((conflict & (owed | inside)).any())
+
+    def _their_times(
+        self, passage: Passage, seen: Seen, stood_s: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """When each vehicle is at the meeting place of each stream: from, to; inf: never."""
+        yaw = np.arctan2(seen.sin, seen.cos)
+        point, misfit = self.lanes.match(seen.xy_m, seen.z_m, yaw)
+        soon, soon_misfit = self.lanes.match(
+            seen.xy_m + 0.5 * seen.velocity_mps, seen.z_m, yaw + 0.5 * seen.yaw_rate_radps
+        )
+        segment, along = self.lanes.segment[point], self.lanes.along_m[point]
+        away = np.where(misfit < 2.0, passage.upstream_m[:, segment] - along, np.inf)
+        # Inside a junction lanes lie over each other: where it is going tells which one it is on.
+        later = passage.upstream_m[:, self.lanes.segment[soon]] - self.lanes.along_m[soon]
+        later = later + 0.5 * seen.speed_mps
+        away = np.where(np.isfinite(away) | (soon_misfit >= 2.0), away, later)
+        away = away - seen.half_m[:, 0]
+        gone = away < -(passage.room_m[:, None] + 2.0 * seen.half_m[:, 0])
+        away = np.where(gone, np.inf, away)
+        away = np.where(self._held_back(segment, along, seen)[None, :], np.inf, away)
+        return _times(away, passage.room_m, seen, stood_s)
+
+    def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Seen) -> Any:
+        """Vehicles that a red light keeps out."""
+        held = np.zeros(len(seen), np.bool_)
+        for k, (number, at) in enumerate(zip(segment.tolist(), along.tolist(), strict=True)):
+            light = self.controls.light.get(number)
+            if light is None or light.state == carla.TrafficLightState.Green:
+                continue
+            speed = float(seen.speed_mps[k])
+            left = self.lanes.length_m(number) - at - float(seen.half_m[k, 0])
+            held[k] = speed * speed / (2.0 * _HARD_MPS2) < left + 2.0
+        return held
+
+
+def _times(
+    away_m: FloatArray, room_m: FloatArray, seen: Seen, stood_s: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    speed = seen.speed_mps[None, :]
+    still = speed < _STILL_MPS
+    pace = np.maximum(speed, 1.0)
+    ahead = np.maximum(away_m, 0.0)
+    length = room_m[:, None] + 2.0 * seen.half_m[:, 0]
+    leave = (away_m + length) / pace
+    arrive = ahead / pace
+    # One that stands may start; one that has stood for a while waits for somebody.
+    starting = np.sqrt(2.0 * ahead / _START_MPS2)
+    waits = still & (stood_s > _START_S)[None, :]
+    arrive = np.where(still, np.where(waits, np.inf, starting), arrive)
+    leave = np.where(still, starting + length / 3.0, leave)
+    return arrive, leave
+
+
+def _own_times(
+    passage: Passage, own: Own, along_m: float, allowed_mps: float
+) -> tuple[FloatArray, FloatArray]:
+    """When the own car is at each meeting place: from, to."""
+    speed = max(own.speed_mps, 0.0)
+    enter = _reach_s(passage.from_m - along_m - own.front_m, speed, allowed_mps)
+    leave = _reach_s(passage.to_m - along_m - own.rear_m, speed, allowed_mps)
+    return enter, leave
+
+
+def _reach_s(distance_m: FloatArray, speed_mps: float, top_mps: float) -> FloatArray:
+    """Time to cover a distance, accelerating to a top speed."""
+    top = max(top_mps, speed_mps, 1.0)
+    way = np.maximum(distance_m, 0.0)
+    up_s = (top - speed_mps) / _PULL_MPS2
+    up_m = 0.5 * (speed_mps + top) * up_s
+    short = (np.sqrt(speed_mps**2 + 2.0 * _PULL_MPS2 * way) - speed_mps) / _PULL_MPS2
+    return np.where(way < up_m, short, up_s + (way - up_m) / top)
+
+
+def exit_gap_m(
+    passage: Passage | None, own: Own, along_m: float, at_m: FloatArray, lead_mps: FloatArray
+) -> float:
+    """Room to the line when the way out of the junction is taken; inf: go."""
+    if passage is None:
+        return math.inf
+    front = along_m + own.front_m
+    room = passage.exit_m + 2.0 * own.half_length_m + _EXIT_M
+    blocked = (at_m > passage.entry_m) & (at_m < room) & (lead_mps < 1.0)
+    speed = max(own.speed_mps, 0.0)
+    gap = passage.hold_m - front
+    if gap > 40.0 or not blocked.any() or speed * speed / (2.0 * _HARD_MPS2) > gap + 0.8:
+        return math.inf
+    return max(gap, 0.0)
