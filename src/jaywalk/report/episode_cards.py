@@ -138,8 +138,7 @@ def _plan_key(record: Record, plans: dict[str, GroundPlan]) -> str:
 
 def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -> EpisodeCard:
     rows = frames_of(scene)
-    every = int(rows[1] - rows[0]) if len(rows) > 1 else 1
-    series = ego_series(scene, every=every, until=int(rows[-1]) + 1)
+    series = ego_series(scene, rows)
     moment = moment_of(card.score, scene, series)
     rest = "" if rows[-1] == len(scene.time_s) - 1 else (
         f"The ego then stood still until {scene.time_s[-1]:.1f} s, which is not shown."

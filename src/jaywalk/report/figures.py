@@ -209,7 +209,7 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
                 rows.setdefault(scenario_of(episode), [[] for _ in runs])[index].append(episode)
     if not rows:
         return None
-    left, right = 132.0, WIDTH - _RIGHT
+    left, right = 156.0, WIDTH - _RIGHT
     keys = [(run_colour(k), run.label) for k, run in enumerate(runs)] if len(runs) > 1 else []
     top = 12.0 + (18.0 * _legend_lines(keys) if keys else 0.0)
     bottom = top + _ROW * len(rows)
@@ -238,7 +238,7 @@ def _scenario_row(
     y: float,
     span: tuple[float, float],
 ) -> str:
-    short = name if len(name) <= 21 else "…" + name[-20:]
+    short = name if len(name) <= 26 else "…" + name[-25:]
     parts = [text(_LEFT, y + 3.6, short, size=10.0)]
     dots = []
     for index, episodes in enumerate(of_runs):

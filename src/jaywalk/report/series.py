@@ -15,7 +15,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from jaywalk.report.scene import Body, FloatArray, Scene
+from jaywalk.report.scene import Body, FloatArray, IntArray, Scene
 
 GAP_MARGIN_M: Final = 0.3  # on either side of the ego
 GAP_REACH_M: Final = 60.0
@@ -38,15 +38,15 @@ class Series:
     person_m: FloatArray
 
 
-def ego_series(scene: Scene, *, every: int = 1, until: int | None = None) -> Series | None:
-    """Series of the ego at every so many rows before ``until``; None without an ego."""
+def ego_series(scene: Scene, rows: IntArray | None = None) -> Series | None:
+    """Series of the ego at rows of the scene, by default at all; None without an ego."""
     ego = scene.ego
     if ego is None:
         return None
-    end = ego.first + len(ego.pose)
-    if until is not None:
-        end = max(min(end, until), ego.first + 1)
-    rows = np.arange(ego.first, end, every)
+    life = np.arange(ego.first, ego.first + len(ego.pose))
+    rows = life if rows is None else rows[(rows >= life[0]) & (rows <= life[-1])]
+    if not len(rows):
+        return None
     own = ego.pose[rows - ego.first]
     speed = ego.speed_mps[rows - ego.first]
     gap, ttc, person = (np.full(len(rows), np.inf) for _ in range(3))

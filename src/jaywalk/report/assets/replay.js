@@ -82,7 +82,7 @@ class Replay {
     this.buildMarks(episode.marks);
     this.listen();
     const moment = parseFloat(this.player.dataset.moment);
-    this.moment = Number.isFinite(moment) ? moment : 0;
+    this.moment = Number.isFinite(moment) ? Math.min(moment, this.end) : 0;
     this.seek(Math.max(this.t[0], this.moment - 4));
   }
 
