@@ -64,6 +64,10 @@ def test_different_bodies_are_different_hits(tmp_path):
     found = hits(scene, tmp_path)
     assert [hit.what for hit in found] == ["animal", "vehicle", "static", "static"]
     assert [hit.side for hit in found] == ["front", "side", "front", "front"]
+    assert found[1].message == (
+        "Was hit in the side by vehicle 2 (vehicle.lincoln.mkz_2020) at 8.0 m/s, the other at 0.5"
+    )
+    assert found[3].message == "Hit static.pole at 8.0 m/s"
     assert found[2].speed_mps == pytest.approx(8.0, abs=0.01)  # from the states
     assert all(math.isnan(hit.injury_risk) for hit in found)
 

@@ -231,6 +231,20 @@ def test_braking_for_somebody_else_is_not_imposed_by_the_ego(tmp_path):
     assert dangers(scene, tmp_path).counted == ()
 
 
+def test_a_car_that_set_off_into_the_ego_s_way_is_not_forced_to_brake(tmp_path):
+    """The ego goes straight; the other pulls out of a side road, sees it and stops hard."""
+    scene = Scene(seconds=10.0)
+    scene.add("vehicle", straight(-60.0, 0.0, 0.0, 10.0))
+    pulls_out = [(0, 0), (2.8, 0), (4.9, 6.0), (5.5, 1.5), (5.7, 0), (99, 0)]
+    scene.add("vehicle", profile(0.0, -13.0, 90.0, pulls_out))
+    assert dangers(scene, tmp_path).counted == ()
+    # The same stop of a car that came along is the ego's doing.
+    came = [(0, 6.0), (4.9, 6.0), (5.5, 1.5), (5.7, 0), (99, 0)]
+    scene.bodies[1] = ("vehicle", profile(0.0, -36.1, 90.0, came))
+    (one,) = dangers(scene, tmp_path / "came").counted
+    assert one.how == FORCED_TO_BRAKE
+
+
 def test_nobody_is_both_hit_and_endangered(tmp_path):
     assert dangers(crossing_person(0.5), tmp_path, hit={1}).counted == ()
 

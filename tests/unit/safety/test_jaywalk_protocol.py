@@ -77,7 +77,7 @@ def test_a_hit_is_not_also_a_danger(tmp_path):
     assert score.metrics["collisions_per_km"] == pytest.approx(1 / 0.105, rel=0.01)
     assert score.status == "Failed - hit a person"
     (said,) = score.infractions
-    assert said.message == "Hit person 1 (walker.pedestrian.0001) at 10.0 m/s with its front"
+    assert said.message == "Hit person 1 (walker.pedestrian.0001) at 10.0 m/s"
     assert (said.tick, said.other, said.x_m) == (96, 1, 50.0)
 
 

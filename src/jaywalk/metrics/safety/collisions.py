@@ -79,8 +79,13 @@ class Collision:
         which = name if self.other is None else f"{self.what} {self.other} ({name})"
         if self.ego_stood:
             return f"{which} ran into the standing ego at {_text(self.other_speed_mps)} m/s"
-        how = f" with its {self.side}" if self.side else ""
-        return f"Hit {which} at {_text(self.speed_mps)} m/s{how}"
+        speeds = f"at {_text(self.speed_mps)} m/s"
+        if self.side in {"side", "rear"}:
+            where = "in the side" if self.side == "side" else "from behind"
+            return (
+                f"Was hit {where} by {which} {speeds}, the other at {_text(self.other_speed_mps)}"
+            )
+        return f"Hit {which} {speeds}"
 
 
 def find_collisions(

@@ -43,7 +43,8 @@ class EncounterRules:
             as cutting in; later ground is following.
         outside_s: The ego must have been outside of that way for this long before.
         join_s: Somebody who goes the ego's way this long after has joined behind it.
-        rolling_mps: Slower ones are not coming; they set off behind the ego.
+        rolling_mps: Slower ones are not coming; they set off behind the ego. So are those ...
+        settled_s: ... who have not moved faster for this long.
         limit_s: Only somebody expected within this time is cut off. It equals the limit on PET.
         ego_mps: At walking pace and below an ego endangers nobody.
     """
@@ -55,6 +56,7 @@ class EncounterRules:
     outside_s: float = 0.5
     join_s: float = 2.0
     rolling_mps: float = 0.5
+    settled_s: float = 1.0
     limit_s: float = 1.0
     ego_mps: float = 1.0
 
@@ -222,7 +224,11 @@ class _Pair:
         tracks, rules = self._tracks, self._rules
         start = tracks.pose[self._other, low]
         speed = tracks.speed_mps(self._other)
-        if not tracks.present[self._other, low] or speed[low] < rules.rolling_mps:
+        since = int(np.searchsorted(tracks.time_s, tracks.time_s[low] - rules.settled_s - 1e-9))
+        recent = slice(since, low + 1)
+        if not tracks.present[self._other, recent].all():
+            return False
+        if speed[recent].min() < rules.rolling_mps:
             return False
         before = int(np.searchsorted(tracks.time_s, tracks.time_s[low] - _BRAKING_S))
         span_s = max(float(tracks.time_s[low] - tracks.time_s[before]), 1e-3)

@@ -1,8 +1,8 @@
 """Hard braking that the ego imposed on other vehicles by crossing or cutting in.
 
 A vehicle brakes hard; had it gone on as it did at the onset, it would have run into the ego; nobody
-else was in its way sooner; no light or sign stopped it; and the ego had not been ahead of it for
-long (that would be following).
+else was in its way sooner; no light or sign stopped it; it had been going its way for some time;
+and the ego had not been ahead of it for long (that would be following).
 People are left out: simulated people stop within a tick, which is no braking.
 """
 
@@ -39,9 +39,11 @@ class ImposedBrakingRules:
         over_s: Braking is the loss of speed over this time, so that a one-tick spike is none.
         onset_mps2: The manoeuvre begins where braking first exceeded this.
         look_s: How long the vehicle is imagined to go on.
-        ahead_s: An ego that was ahead on the same way for longer is a leader.
+        ahead_s: An ego that was ahead on the same way for longer is a leader; a vehicle that set
+            off, or turned into its direction, within this time came into the ego's way itself.
         same_way_deg: Directions closer than this are the same way.
         standing_mps: An ego slower than this was standing.
+        set_off_mps: A vehicle that was slower than this has set off.
         line_m: How far past a stop line, and beyond its stopping way, a vehicle may stop for it.
     """
 
@@ -52,6 +54,7 @@ class ImposedBrakingRules:
     ahead_s: float = 3.0
     same_way_deg: float = 30.0
     standing_mps: float = 0.5
+    set_off_mps: float = 1.0
     line_m: float = 3.0
 
 
@@ -144,7 +147,9 @@ def _is_cause(
             sooner = _first_overlap(tracks, other, body, imagined, start)
             if 0 <= sooner <= hit:
                 return False
-    return not _was_ahead(tracks, other, start, imagined, rules)
+    return _was_settled(tracks, other, start, rules) and not _was_ahead(
+        tracks, other, start, imagined, rules
+    )
 
 
 def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> Floats:
@@ -176,6 +181,26 @@ def _first_overlap(tracks: Tracks, other: int, body: int, imagined: Floats, star
             # What would have run into it from behind is no reason to brake.
             return int(step) if ahead[step] else -1
     return -1
+
+
+def _was_settled(tracks: Tracks, other: int, start: int, rules: ImposedBrakingRules) -> bool:
+    """Whether the vehicle had been going its way for some time: no setting off, no turning in.
+
+    An ego that turned more than the vehicle did is the one that came in.
+    """
+    at = int(np.searchsorted(tracks.time_s, tracks.time_s[start] - rules.ahead_s - 1e-9))
+    if not tracks.present[other, at]:
+        return False
+    if tracks.speed_mps(other)[at : start + 1].min() < rules.set_off_mps:
+        return False
+    turned = _turned_rad(tracks.pose[other, [at, start]])
+    limit = np.radians(rules.same_way_deg)
+    return turned < limit or turned < _turned_rad(tracks.pose[tracks.ego, [at, start]])
+
+
+def _turned_rad(pose: Floats) -> float:
+    dot = pose[0, COS] * pose[1, COS] + pose[0, SIN] * pose[1, SIN]
+    return float(np.arccos(np.clip(dot, -1.0, 1.0)))
 
 
 def _was_ahead(
