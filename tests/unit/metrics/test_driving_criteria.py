@@ -245,7 +245,7 @@ def test_the_other_lane_is_wrong(tmp_path):
 
 
 def test_the_other_lane_is_allowed_while_switched_off(tmp_path):
-    off = [{"tick": 10, "kind": "criterion_switch", "name": "wrong_lane", "detail": {"active": 0}}]
+    off = [{"tick": 10, "kind": "criterion_switch", "name": "wrong_lane", "detail": {"on": False}}]
     assert not beside(tmp_path / "a", -LANE_Y, events=off)
     assert beside(tmp_path / "b", -6.0, events=off)  # off the road counts always
 
