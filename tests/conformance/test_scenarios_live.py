@@ -52,10 +52,8 @@ def _drive(scene: Scene, route: DenseRoute, spec: ScenarioSpec, upto_m: float = 
     seen: dict[int, list[tuple[float, float, float]]] = {}
     for tick in range(int(upto_m / SPEED_MPS / DELTA_S) + 500):
         snapshot = scene.world.get_snapshot()
-        for key in {
-            *scenario.actor_ids,
-            *getattr(getattr(scenario, "flow", None), "actor_ids", []),
-        }:
+        flow = scenario.flow.actor_ids if isinstance(scenario, OnLaneTwoWays) else []
+        for key in {*scenario.actor_ids, *flow}:
             if (state := snapshot.find(key)) is not None:
                 place, speed = state.get_transform().location, state.get_velocity().length()
                 seen.setdefault(key, []).append((place.x, place.y, speed))
