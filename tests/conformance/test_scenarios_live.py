@@ -112,7 +112,7 @@ def test_types_play(
     scene: Scene, route: DenseRoute, kind: str, given: dict[str, str], still: int, moving: int
 ) -> None:
     tracks = _drive(scene, route, _spec(kind, route, **given))
-    moved = [track for track in tracks if track[:, 2].max() > 1.0]
+    moved = [track for track in tracks if np.ptp(track[:, :2], axis=0).max() > 1.0]
     assert len(tracks) - len(moved) == still
     assert len(moved) >= moving
 
@@ -123,7 +123,7 @@ def test_the_flow_comes_towards_the_ego(scene: Scene, route: DenseRoute) -> None
     for track in (track for track in tracks if len(track) > 60 and track[:, 2].max() > 5.0):
         ahead = track[:, 0] * math.cos(yaw) + track[:, 1] * math.sin(yaw)
         assert ahead[-1] < ahead[0] - 20.0
-        assert np.median(track[5:, 2]) == pytest.approx(30.0 / 3.6, abs=0.4)
+        assert track[5:, 2].max() == pytest.approx(30.0 / 3.6, abs=0.3)
 
 
 def test_the_lead_car_leads_brakes_and_drives_on(scene: Scene, route: DenseRoute) -> None:
