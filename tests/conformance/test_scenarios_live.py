@@ -9,6 +9,7 @@ import pytest
 from scene import DELTA_S, Scene
 
 from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
+from jaywalk.scenarios.obstacle_two_ways import OnLaneTwoWays
 from jaywalk.scenarios.placing import place_on_route
 from jaywalk.scenarios.route_xml import ScenarioSpec
 from jaywalk.scenarios.xml_node import Node
@@ -33,8 +34,8 @@ def route(fresh: Scene) -> DenseRoute:
     raise AssertionError("no straight street in the town")
 
 
-def _spec(kind: str, route: DenseRoute, **parameters: str) -> ScenarioSpec:
-    pose = place_on_route(route, 20.0, up_m=0.0)
+def _spec(kind: str, route: DenseRoute, at_m: float = 20.0, **parameters: str) -> ScenarioSpec:
+    pose = place_on_route(route, at_m, up_m=0.0)
     at = pose.location
     trigger = {"x": at.x, "y": at.y, "z": at.z, "yaw": pose.rotation.yaw}
     nodes = [Node("trigger_point", tuple((key, repr(value)) for key, value in trigger.items()))]
@@ -43,28 +44,29 @@ def _spec(kind: str, route: DenseRoute, **parameters: str) -> ScenarioSpec:
 
 
 def _drive(scene: Scene, route: DenseRoute, spec: ScenarioSpec, upto_m: float = 112.0):
-    """Move a ghost of an ego along the route; returns the scenario and where its actors were."""
+    """Move a ghost of an ego along the route; returns where the scenario's actors were."""
     stage = Stage(client=scene.client, world=scene.world, map=scene.map, route=route, seed=1)
     scenario = make_scenario(spec, stage)
     scenario.setup()
     scene.tick()
-    seen: dict[int, list[tuple[float, float, float]]] = {key: [] for key in scenario.actor_ids}
+    seen: dict[int, list[tuple[float, float, float]]] = {}
     for tick in range(int(upto_m / SPEED_MPS / DELTA_S) + 500):
         snapshot = scene.world.get_snapshot()
-        for key in scenario.actor_ids:
-            state = snapshot.find(key)
-            place, speed = state.get_transform().location, state.get_velocity().length()
-            seen[key].append((place.x, place.y, speed))
+        flow = scenario.flow.actor_ids if isinstance(scenario, OnLaneTwoWays) else []
+        for key in {*scenario.actor_ids, *flow}:
+            if (state := snapshot.find(key)) is not None:
+                place, speed = state.get_transform().location, state.get_velocity().length()
+                seen.setdefault(key, []).append((place.x, place.y, speed))
         along_m = min(tick * DELTA_S * SPEED_MPS, upto_m)
         scenario.advance(Moment(elapsed_s=tick * DELTA_S, snapshot=snapshot, ego_id=0,
                                 ego_along_m=along_m, ego_speed_mps=SPEED_MPS))  # fmt: skip
         scene.tick()
-        if scenario.phase is Phase.DONE:
+        if scenario.phase is Phase.DONE and not scenario.actor_ids:
             break
     alive = {actor.id for actor in scene.world.get_actors()}
     assert scenario.phase is Phase.DONE
     assert not alive & set(seen)
-    return [np.array(track) for track in seen.values()]
+    return [np.array(seen[key]) for key in sorted(seen)]
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
@@ -93,3 +95,45 @@ def test_a_parked_car_stays(scene: Scene, route: DenseRoute) -> None:
 def test_a_construction_site_has_ten_things(scene: Scene, route: DenseRoute) -> None:
     tracks = _drive(scene, route, _spec("jaywalk/construction-v1", route, distance="35"))
     assert len(tracks) == 10  # sign, debris, cones, and the sign beside the road
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "still", "moving"),
+    [
+        ("DynamicObjectCrossing", {}, 1, 1),
+        ("ParkingCrossingPedestrian", {"direction": "left"}, 1, 1),
+        ("ParkedObstacle", {"distance": "40"}, 2, 0),
+        ("ParkedObstacleTwoWays", {"distance": "40"}, 2, 1),
+        ("ConstructionObstacleTwoWays", {"distance": "40"}, 10, 1),
+        ("jaywalk/parked-two-ways-v1", {"distance": "40"}, 2, 1),
+    ],
+)  # fmt: skip
+def test_types_play(
+    scene: Scene, route: DenseRoute, kind: str, given: dict[str, str], still: int, moving: int
+) -> None:
+    tracks = _drive(scene, route, _spec(kind, route, **given))
+    moved = [track for track in tracks if np.ptp(track[:, :2], axis=0).max() > 1.0]
+    assert len(tracks) - len(moved) == still
+    assert len(moved) >= moving
+
+
+def test_the_flow_comes_towards_the_ego(scene: Scene, route: DenseRoute) -> None:
+    tracks = _drive(scene, route, _spec("jaywalk/parked-two-ways-v1", route, distance="40"))
+    yaw = math.radians(place_on_route(route, 60.0).rotation.yaw)
+    for track in (track for track in tracks if len(track) > 60 and track[:, 2].max() > 5.0):
+        ahead = track[:, 0] * math.cos(yaw) + track[:, 1] * math.sin(yaw)
+        assert ahead[-1] < ahead[0] - 20.0
+        assert track[5:, 2].max() == pytest.approx(30.0 / 3.6, abs=0.3)
+
+
+def test_the_lead_car_leads_brakes_and_drives_on(scene: Scene, route: DenseRoute) -> None:
+    spec = _spec("jaywalk/hard-brake-v1", route, at_m=50.0, stop_time="3")
+    (track,) = _drive(scene, route, spec)
+    speed = track[:, 2]
+    leads = speed > 7.0
+    assert leads.any()
+    stop = int(np.argmax(leads)) + int(np.argmax(speed[np.argmax(leads) :] < 0.05))
+    assert speed[stop : stop + 40].max() < 0.1
+    braking = speed[: stop + 1][-40:]
+    assert np.diff(braking).min() < -4.0 * DELTA_S
+    assert speed[-1] > 3.0

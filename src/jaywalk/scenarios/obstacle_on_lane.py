@@ -106,7 +106,7 @@ class OnLane(Scenario):
     def start(self, moment: Moment) -> None:
         """Who waits behind an obstacle is not blocked."""
         self.end_m = self._passed_m()
-        self.note(moment, SWITCH, BLOCKED, on=False)
+        self.note(moment, SWITCH, BLOCKED, active=False)
 
     def tick(self, moment: Moment) -> bool:
         """Others react to the ego that is near."""
@@ -124,7 +124,7 @@ class OnLane(Scenario):
 
     def end(self, moment: Moment) -> None:
         """Everything as it was."""
-        self.note(moment, SWITCH, BLOCKED, on=True)
+        self.note(moment, SWITCH, BLOCKED, active=True)
         if self.reacted and self.stage.traffic is not None:
             self.stage.traffic.cap_all(None)
         self.destroy(self.actor_ids)

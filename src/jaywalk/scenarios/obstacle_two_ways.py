@@ -80,7 +80,7 @@ class OnLaneTwoWays(OnLane):
         self.flow.path = self.flow.path.part(source_m, self.beside_m + reach_m)
         self.flow.filled_m = self.first_m(moment, limit, self.beside_m - source_m)
         self.flow.begin(limit)
-        self.note(moment, SWITCH, WRONG_LANE, on=False)
+        self.note(moment, SWITCH, WRONG_LANE, active=False)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
@@ -91,7 +91,7 @@ class OnLaneTwoWays(OnLane):
 
     def end(self, moment: Moment) -> None:
         """The obstacle goes; the others drive on."""
-        self.note(moment, SWITCH, WRONG_LANE, on=True)
+        self.note(moment, SWITCH, WRONG_LANE, active=True)
         OnLane.end(self, moment)
         self.actor_ids = self.flow.actor_ids
 
