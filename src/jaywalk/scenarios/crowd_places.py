@@ -30,6 +30,8 @@ _KERB_M: Final = 0.6  # from the kerb, or from the inner edge, to the middle of 
 _ROOM_M: Final = 0.15  # least distance of a place from the edge of what is walked on
 _SHOP_M: Final = 3.5
 _STOP_M: Final = 4.0
+_KERB_GAP_M: Final = 0.7  # a vehicle nearer to the kerb than this is parked
+_GAP_M: Final = 2.5
 _LEVEL_M: Final = 0.4  # a verge this much off the height of its road is a bank or a bridge
 
 
@@ -170,6 +172,30 @@ def _nearest_box(
             gap = box_distance(places[k, 0], places[k, 1], x, y, cos, sin, along, across)
             if gap < best:
                 best, out[k] = gap, j
+
+
+def mark_parked(places: Places, grid: WalkGrid, boxes: FloatArray) -> Places:
+    """The same places; those by the front or rear of a parked vehicle become ``PARKED_GAP``.
+
+    Args:
+        places: All places.
+        grid: To tell parked vehicles (by a kerb) from those that wait on a lane.
+        boxes: (n, 6) standing vehicles.
+    """
+    kind = places.kind.copy()
+    for x, y, cos, sin, along, across in boxes:
+        aside = across + _KERB_GAP_M
+        kerbs = [
+            underfoot(grid, float(x - side * aside * sin), float(y + side * aside * cos))
+            for side in (-1.0, 1.0)
+        ]
+        if not any(kerb in (SIDEWALK, VERGE) for kerb in kerbs):
+            continue
+        dx, dy = places.x - x, places.y - y
+        ahead, side = np.abs(dx * cos + dy * sin), np.abs(dy * cos - dx * sin)
+        near = (ahead > along) & (ahead < along + _GAP_M) & (side < aside + _KERB_M + 0.5)
+        kind[near & (kind == PlaceKind.SIDEWALK)] = PlaceKind.PARKED_GAP
+    return places._replace(kind=kind)
 
 
 def near_route(places_m: FloatArray, route: DenseRoute, band_m: float) -> NDArray[np.bool_]:

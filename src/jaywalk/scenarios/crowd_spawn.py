@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.crowd_network import WalkNetwork
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_route
 from jaywalk.scenarios.crowd_state import (
     ATTEMPTING,
     NOT_CROSSING,
@@ -25,12 +25,14 @@ from jaywalk.scenarios.crowd_state import (
     CrowdSettings,
     Person,
 )
+from jaywalk.scenarios.crowd_view import flat_box
 from jaywalk.town.routes import DenseRoute
 
 FloatArray = NDArray[np.float64]
 
 _CHOICES: Final = 60  # places one person tries
 _APART_M: Final = 1.2
+_STANDING_MPS: Final = 0.1
 _DROP_M: Final = 0.95  # the middle of a body, above the ground
 _ENOUGH: Final = 200  # sidewalk places that make verges unnecessary
 # How often people start at each kind of place; kinds a street lacks leave more to the others.
@@ -105,13 +107,14 @@ def spawn_people(
     band_m: float,
 ) -> list[Spawned]:
     """Put everybody into the world or nobody."""
-    groups = _groups(network.places, route, band_m, keep_clear_m)
+    places = mark_parked(network.places, network.grid, _standing(world, network.solids.parked))
+    groups = _groups(places, route, band_m, keep_clear_m)
     models = _models(world)
     waiting, next_choice = list(crowd), [0] * len(crowd)
     done: dict[int, tuple[Candidate, int, Any]] = {}
     while waiting:
         taken = [(one.x_m, one.y_m) for one, _, _ in done.values()]
-        placed = [_place(one, next_choice, groups, network.places, taken) for one in waiting]
+        placed = [_place(one, next_choice, groups, places, taken) for one in waiting]
         if any(one is None for one in placed):
             client.apply_batch_sync(
                 [carla.command.DestroyActor(actor) for _, actor, _ in done.values()]
@@ -127,7 +130,17 @@ def spawn_people(
                 done[one.number] = (one, int(answer.actor_id), model)
         waiting = [one for one in crowd if one.number not in done]
     ordered = [done[one.number] for one in crowd]
-    return [_spawned(one, actor, model, network.places, route) for one, actor, model in ordered]
+    return [_spawned(one, actor, model, places, route) for one, actor, model in ordered]
+
+
+def _standing(world: Any, scenery: FloatArray) -> FloatArray:
+    """Boxes (n, 6) of vehicles that stand: the scenery's and those in the world."""
+    rows = [scenery]
+    for vehicle in sorted(world.get_actors().filter("vehicle.*"), key=lambda actor: actor.id):
+        speed = vehicle.get_velocity()
+        if np.hypot(speed.x, speed.y) < _STANDING_MPS:
+            rows.append(np.array([flat_box(vehicle)]))
+    return np.concatenate(rows)
 
 
 def _too_few(

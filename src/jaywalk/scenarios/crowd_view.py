@@ -47,7 +47,7 @@ class CrowdView:
             self._vehicle[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
         self._stranger = np.zeros((len(self._strangers), 4))
         self._thing = np.array(
-            [_prop_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
+            [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
     def look(self, snapshot: Any, people: People, delta_s: float, first: int, every: int) -> Seen:
@@ -122,8 +122,9 @@ class CrowdView:
         self._red_s[begun] = 0.0 if self._tick else 3.0
 
 
-def _prop_box(prop: Any) -> tuple[float, ...]:
-    pose, box = prop.get_transform(), prop.bounding_box
+def flat_box(actor: Any) -> tuple[float, ...]:
+    """Box of an actor from above: x, y, cos, sin, half length, half width."""
+    pose, box = actor.get_transform(), actor.bounding_box
     yaw = math.radians(pose.rotation.yaw)
     cos, sin = math.cos(yaw), math.sin(yaw)
     x = pose.location.x + box.location.x * cos - box.location.y * sin

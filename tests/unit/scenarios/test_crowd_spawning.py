@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_route
 from jaywalk.scenarios.crowd_spawn import cast, spawn_people
 from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.town.routes import DenseRoute
+from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
 
 
 class Model:
@@ -65,7 +66,8 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> None:
 def world() -> Any:
     models = [Model(f"walker.pedestrian.{k:04d}", "child" if k > 8 else "adult") for k in range(12)]
     library = SimpleNamespace(filter=lambda _: models)
-    return SimpleNamespace(get_blueprint_library=lambda: library)
+    actors = SimpleNamespace(filter=lambda _: [])
+    return SimpleNamespace(get_blueprint_library=lambda: library, get_actors=lambda: actors)
 
 
 def network(count: int = 400) -> Any:
@@ -74,8 +76,12 @@ def network(count: int = 400) -> Any:
     y = np.repeat([4.0, -4.0], count // 2)
     kind = np.where(np.arange(count) % 10 == 0, int(PlaceKind.CROSSWALK), int(PlaceKind.SIDEWALK))
     zero = np.zeros(count)
+    surface = np.full((40, 240), ROAD, np.uint8)
+    surface[:17] = surface[23:] = SIDEWALK
     return SimpleNamespace(
-        places=Places(x, y, zero, zero, kind.astype(np.int64), np.zeros(count, np.int64))
+        places=Places(x, y, zero, zero, kind.astype(np.int64), np.zeros(count, np.int64)),
+        grid=WalkGrid(-10.0, -20.0, 1.0, surface, surface, surface),
+        solids=SimpleNamespace(parked=np.zeros((0, 6))),
     )
 
 
@@ -132,6 +138,17 @@ def test_nobody_is_left_behind_when_there_is_no_room(commands: None) -> None:
 def test_circles_stay_clear(commands: None) -> None:
     found = spawned(Server(lambda _: False), 60, keep_clear_m=[(100.0, 0.0, 50.0)])
     assert all(np.hypot(p.candidate.x_m - 100.0, p.candidate.y_m) >= 50.0 for p in found)
+
+
+def test_gaps_by_parked_cars_but_not_by_waiting_ones() -> None:
+    town = network()
+    parked = np.array([[50.0, 1.9, 1.0, 0.0, 2.3, 0.9]])
+    marked = mark_parked(town.places, town.grid, parked)
+    found = np.flatnonzero(marked.kind == int(PlaceKind.PARKED_GAP))
+    assert sorted(marked.x[found].tolist()) == [46.0, 47.0, 53.0, 54.0]
+    assert set(marked.y[found].tolist()) == {4.0}
+    waiting = np.array([[50.0, 0.0, 1.0, 0.0, 2.3, 0.9]])
+    assert (mark_parked(town.places, town.grid, waiting).kind == town.places.kind).all()
 
 
 def test_band_along_a_route() -> None:
