@@ -39,14 +39,45 @@ _SIGHT_M: Final = 160.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """Things standing close together in the way, seen along the line."""
+    """Things standing close together that one goes round on one side."""
 
     from_m: float
     to_m: float
-    left_m: float  # right of the lane's centre, so negative to the left
-    right_m: float
-    side_m: float  # room to leave
+    edge_m: float  # how far it reaches to that side of the lane's centre, room included
     ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Things that stand, one row each, seen along the line."""
+
+    from_m: FloatArray
+    to_m: FloatArray
+    left_m: FloatArray  # edges, right of the lane's centre; negative to the left
+    right_m: FloatArray
+    side_m: FloatArray  # room to leave
+    blocks: NDArray[np.bool_]
+    actor_id: NDArray[np.int64]
+
+    def grown(self, right: bool, width_m: float) -> Obstacle:
+        """The first thing in the way with everything that a way round it would meet as well."""
+        near = self.right_m + self.side_m if right else -self.left_m + self.side_m
+        far = self.left_m - self.side_m if right else -self.right_m - self.side_m
+        blocks = np.flatnonzero(self.blocks)
+        members = {int(blocks[np.argmin(self.from_m[blocks])])}
+        while True:
+            rows = list(members)
+            begin, end = float(self.from_m[rows].min()), float(self.to_m[rows].max())
+            edge = float(near[rows].max())
+            along = (self.from_m < end + _CLUSTER_M) & (self.to_m > begin - _CLUSTER_M)
+            close = (self.from_m < end + 6.0) & (self.to_m > begin - 6.0)
+            meets = (far < edge + width_m) & (near > edge)
+            found = np.flatnonzero((along & self.blocks) | (close & meets))
+            if members.issuperset(found.tolist()):
+                break
+            members.update(found.tolist())
+        ids = tuple(sorted(int(self.actor_id[k]) for k in members))
+        return Obstacle(from_m=begin, to_m=end, edge_m=edge, ids=ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +108,13 @@ class Bypass:
         return math.inf if self.way is None else _PASS_MPS
 
     def update(
-        self, own: Own, along_m: float, seen: Seen, blocking: NDArray[np.bool_]
-    ) -> float:  # fmt: skip
+        self,
+        own: Own,
+        along_m: float,
+        seen: Seen,
+        blocking: NDArray[np.bool_],
+        standing: NDArray[np.bool_],
+    ) -> float:
         """Lay a way round if there is one; room to where one must wait for it, or inf.
 
         Args:
@@ -86,65 +122,63 @@ class Bypass:
             along_m: Where it is.
             seen: Everything around.
             blocking: (n,) what stands in the way and will not go.
+            standing: (n,) whatever stands, in the way or beside it.
         """
         if self.way is not None:
             if along_m > self._end_m:
                 self.way = None
             return math.inf
-        obstacle = self._obstacle(along_m, own, seen, blocking)
-        if obstacle is None:
+        if not blocking.any():
             return math.inf
+        things = self._standing(along_m, seen, blocking, standing)
+        begin = float(np.min(things.from_m[things.blocks]))
         front = along_m + own.front_m
-        ways = self._ways(obstacle, own)
+        if begin - front > _LOOK_M:
+            return math.inf
+        ways = self._ways(things, own)
         for way in ways:
-            fitted = self._fitted(way, along_m, own)
+            fitted = self._fitted(way, along_m)
             if fitted is not None and self._is_clear(fitted, own, along_m, seen):
                 self._lay(fitted, along_m)
                 return math.inf
         if not ways:
             return math.inf  # no way round: the car-following stops behind it
         least = 1.7 * min(abs(way.offset_m) for way in ways) + 3.0
-        return max(obstacle.from_m - max(least, 5.5) - front, 0.0)
+        return max(begin - max(least, 5.5) - front, 0.0)
 
-    def _obstacle(
-        self, along_m: float, own: Own, seen: Seen, blocking: NDArray[np.bool_]
-    ) -> Obstacle | None:
-        if not blocking.any():
-            return None
-        some = seen.where(blocking)
+    def _standing(
+        self,
+        along_m: float,
+        seen: Seen,
+        blocking: NDArray[np.bool_],
+        standing: NDArray[np.bool_],
+    ) -> Standing:
+        """Everything that stands ahead, seen along the line."""
+        wanted = blocking | standing
+        some = seen.where(wanted)
         first = int(along_m / STEP_M)
-        at, right, yaw = project(
-            self.line, first - 10, first + int((_LOOK_M + 60.0) / STEP_M), some.xy_m, some.z_m
-        )
+        last = first + int((_LOOK_M + 60.0) / STEP_M)
+        at, right, yaw = project(self.line, first - 10, last, some.xy_m, some.z_m)
         cos = np.abs(some.cos * np.cos(yaw) + some.sin * np.sin(yaw))
         sin = np.abs(some.sin * np.cos(yaw) - some.cos * np.sin(yaw))
         ahead = some.half_m[:, 0] * cos + some.half_m[:, 1] * sin
         aside = some.half_m[:, 0] * sin + some.half_m[:, 1] * cos
-        order = np.argsort(at - ahead, kind="stable")
-        begin = float((at - ahead)[order[0]])
-        if begin - along_m - own.front_m > _LOOK_M:
-            return None
-        members, end = [], begin
-        for k in order:
-            if at[k] - ahead[k] > end + _CLUSTER_M:
-                break
-            members.append(int(k))
-            end = max(end, float(at[k] + ahead[k]))
-        person = bool(np.any(some.kind[members] == PERSON))
-        return Obstacle(
-            from_m=begin, to_m=end,
-            left_m=float(np.min((right - aside)[members])),
-            right_m=float(np.max((right + aside)[members])),
-            side_m=_PERSON_SIDE_M if person else _SIDE_M,
-            ids=tuple(sorted(int(some.actor_id[k]) for k in members)),
-        )  # fmt: skip
+        return Standing(
+            from_m=at - ahead,
+            to_m=at + ahead,
+            left_m=right - aside,
+            right_m=right + aside,
+            side_m=np.where(some.kind == PERSON, _PERSON_SIDE_M, _SIDE_M),
+            blocks=blocking[wanted],
+            actor_id=some.actor_id,
+        )
 
-    def _ways(self, obstacle: Obstacle, own: Own) -> list[Way]:
+    def _ways(self, things: Standing, own: Own) -> list[Way]:
         """Ways round that fit on the road, the least trouble first."""
         ways = []
         for right in (False, True):
-            edge = obstacle.right_m if right else -obstacle.left_m
-            reach = edge + own.half_width_m + obstacle.side_m
+            obstacle = things.grown(right, 2.0 * own.half_width_m)
+            reach = obstacle.edge_m + own.half_width_m
             if reach <= 0.0:
                 continue
             key = (obstacle.ids, right)
@@ -152,21 +186,22 @@ class Bypass:
                 first = int((obstacle.from_m - 8.0) / STEP_M)
                 last = int((obstacle.to_m + 8.0) / STEP_M)
                 self._rooms[key] = room_beside(self.carla_map, self.line, first, last, right)
-            room = self._rooms[key]
-            kind = _kind(room, reach + own.half_width_m)
+            kind = _kind(self._rooms[key], reach + own.half_width_m)
             if kind is None:
                 continue
-            ways.append(Way(
-                offset_m=reach if right else -reach,
-                from_m=obstacle.from_m - own.front_m - _CLEAR_M,
-                to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
-                transition_m=min(max(_PER_OFFSET * reach, _TRANSITION_M[0]), _TRANSITION_M[1]),
-                kind=kind,
-            ))  # fmt: skip
+            ways.append(
+                Way(
+                    offset_m=reach if right else -reach,
+                    from_m=obstacle.from_m - own.front_m - _CLEAR_M,
+                    to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
+                    transition_m=min(max(_PER_OFFSET * reach, _TRANSITION_M[0]), _TRANSITION_M[1]),
+                    kind=kind,
+                )
+            )
         rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
         return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
 
-    def _fitted(self, way: Way, along_m: float, own: Own) -> Way | None:
+    def _fitted(self, way: Way, along_m: float) -> Way | None:
         """The way with a transition that fits before it; None if there is not the room."""
         room = way.from_m - along_m - 0.5
         if room < _LEAST_PER_OFFSET * abs(way.offset_m):

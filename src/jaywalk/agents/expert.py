@@ -43,6 +43,7 @@ _STUCK_S: Final = 12.0
 _KERB_M: Final = 2.2  # people this near to the car's way make it slow down
 _KERB_MPS: Final = 8.5
 _PARKED_S: Final = 1.0
+_KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
 
@@ -74,7 +75,8 @@ class Expert(RouteDriver):
         speed = max(own.speed_mps, 0.0)
         at, lead, ahead = self._in_the_way(own, seen)
         blocking = self._blocking(seen, at, stood_s, moved)
-        around = self.bypass.update(own, self.along_m, seen, blocking)
+        standing = (seen.speed_mps < 0.1) & (~moved | (stood_s > 5.0))
+        around = self.bypass.update(own, self.along_m, seen, blocking, standing)
         change = self.changes.update(own, self.along_m, seen)
         if self.line.revision != self._revision:
             self._revision = self.line.revision
@@ -179,7 +181,7 @@ class Expert(RouteDriver):
             room = 3.0 if kind == PERSON else None
             pull = follow(speed, gap, float(lead[k]), self.manner, standstill_m=room)
             if pull < best:
-                best, what = pull, ("vehicle", "person", "prop")[kind]
+                best, what = pull, _KINDS[kind]
         return best, what
 
     def _checked(self, own: Own, seen: Seen, wish: tuple[float, str]) -> Choice:
@@ -202,7 +204,7 @@ class Expert(RouteDriver):
         self._braked_s = 0.0
         if speed < 0.3:
             self._stuck_s += self.briefing.delta_s
-        who = "person" if around.kind[trial.who[0]] == PERSON else "vehicle"
+        who = _KINDS[int(around.kind[trial.who[0]])]
         if len(free):
             pull = float(pulls[free[0]])
         else:

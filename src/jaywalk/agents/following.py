@@ -24,6 +24,8 @@ def free_road(speed_mps: float, wanted_mps: float, manner: Manner) -> float:
     if wanted_mps < 0.1:
         return -manner.braking_mps2
     pull = manner.acceleration_mps2 * (1.0 - (speed_mps / wanted_mps) ** 4)
+    if speed_mps <= wanted_mps:
+        return pull
     # Above the wanted speed the fourth power brakes harder than anybody would.
     return max(pull, -manner.braking_mps2, 1.5 * (wanted_mps - speed_mps))
 
