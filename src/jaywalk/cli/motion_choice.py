@@ -1,4 +1,4 @@
-"""``jaywalk motion select``: choosing clips."""
+"""``jaywalk motion select`` and ``augment``: choosing clips and making more of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.cli.output import finish, print_json, print_table, say
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -61,6 +61,38 @@ def select(
     finish(lines, f"jaywalk motion review {places[0]} --out review")
 
 
+def augment(
+    library: Annotated[Path, typer.Argument(help="Folder of a motion library.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the new library.")],
+    ways: Annotated[
+        str, typer.Option(help="What to change: mirror, warp, speed, style.")
+    ] = "mirror,warp,speed,style",
+    copies: Annotated[int, typer.Option(min=1, help="Copies of each clip at most.")] = 2,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same copies.")] = 0,
+    test_share: Annotated[
+        float, typer.Option(help="Share of base motions kept for testing, without copies.")
+    ] = 0.0,
+) -> None:
+    """Add changed copies of clips; copies are marked and stay with their original.
+
+    Example: jaywalk motion augment lib --out more --copies 3 --test-share 0.3
+    """
+    from jaywalk.motion.augment import augment_library
+    from jaywalk.motion.library.reading import open_library
+
+    chosen = [part.strip() for part in ways.split(",") if part.strip()]
+    before = open_library(library)
+    augment_library(
+        before, out, ways=chosen, copies=copies, seed=seed, test_share=test_share, say=say
+    )
+    count = len(open_library(out))
+    finish(
+        [f"{out}: {len(before)} clips and {count - len(before)} copies"],
+        f"jaywalk motion check {out}",
+    )
+
+
 def register(app: typer.Typer) -> None:
     """Add the verbs of this file."""
-    app.command()(select)
+    for verb in (select, augment):
+        app.command()(verb)

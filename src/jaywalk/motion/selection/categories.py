@@ -99,7 +99,7 @@ def _names(label: IntArray, tags: Sequence[tuple[str, ...]], count: int) -> tupl
     everywhere = Counter(tag for own in tags for tag in own)
     names: list[str] = []
     for group in range(count):
-        own = [tags[i] for i in np.flatnonzero(label == group)]
+        own = [tags[i] for i in np.flatnonzero(label == group).tolist()]
         share = {tag: n / len(own) for tag, n in Counter(t for o in own for t in o).items()}
         telling = sorted(
             share, key=lambda tag: (-share[tag] * (share[tag] - everywhere[tag] / len(tags)), tag)
