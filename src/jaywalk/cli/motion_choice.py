@@ -1,4 +1,4 @@
-"""``jaywalk motion select`` and ``augment``: choosing clips and making more of them."""
+"""``jaywalk motion select``, ``augment`` and ``review``: choosing clips, and making more."""
 
 from __future__ import annotations
 
@@ -92,7 +92,62 @@ def augment(
     )
 
 
+def review(
+    library: Annotated[Path, typer.Argument(help="Folder of a motion library.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for sheets, animations and the page.")
+    ] = None,
+    selection: Annotated[
+        Path | None, typer.Option(help="Only the selected clips of a list of 'motion select'.")
+    ] = None,
+    decisions: Annotated[
+        Path, typer.Option(help="Accept/reject file (CSV: name, decision, note).")
+    ] = Path("review.csv"),
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Decide here, clip by clip.")
+    ] = False,
+    apply: Annotated[
+        Path | None, typer.Option(help="Write a library of the accepted clips.")
+    ] = None,
+    undecided: Annotated[
+        bool, typer.Option("--undecided", help="Only clips without a decision yet.")
+    ] = False,
+) -> None:
+    """Look at clips and accept or reject them: as an HTML page, or in the terminal.
+
+    Example: jaywalk motion review lib --out review; open review/index.html, save review.csv, then
+    jaywalk motion review lib --decisions review.csv --apply reviewed
+    """
+    from jaywalk.core.errors import UsageError
+    from jaywalk.motion.library.reading import open_library
+    from jaywalk.motion.review.decisions import apply_decisions, read_decisions
+    from jaywalk.motion.review.pack import candidates, make_pack
+    from jaywalk.motion.review.terminal import review_in_terminal
+    from jaywalk.motion.selection.choosing import read_list
+
+    lib = open_library(library)
+    made = read_decisions(decisions)
+    if apply is not None:
+        count = apply_decisions(lib, made, apply, say=say)
+        finish([f"{apply}: {count} accepted clips"], f"jaywalk motion check {apply}")
+        return
+    if out is None and not terminal:
+        raise UsageError("nothing to do; give --out FOLDER, --terminal, or --apply FOLDER")
+    chosen = read_list(selection) if selection else None
+    names = candidates(lib, chosen, made, undecided=undecided)
+    if out is not None:
+        pack = make_pack(lib, names, out, made, say=say)
+        say(f"{pack.clips} clips on {len(pack.sheets)} contact sheets; open {pack.page}")
+    if terminal:
+        given = review_in_terminal(lib, names, decisions, ask=input, show=typer.echo)
+        say(f"{given} decisions written to {decisions}")
+    finish(
+        [str(out or decisions)],
+        f"jaywalk motion review {library} --decisions {decisions} --apply reviewed",
+    )
+
+
 def register(app: typer.Typer) -> None:
     """Add the verbs of this file."""
-    for verb in (select, augment):
+    for verb in (select, augment, review):
         app.command()(verb)
