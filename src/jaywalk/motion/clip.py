@@ -29,7 +29,8 @@ class Motion:
     """A person moving, in SMPL's axes (right-handed, x left, y up, z forward at rest), metres.
 
     Attributes:
-        name: Unique in a library, e.g. ``004041``; mirrored copies begin with ``M``.
+        name: Unique in a library, e.g. ``004041``; mirrored copies begin with ``M``, and what
+            follows a ``+`` tells how a clip was changed.
         rotations: (frames, 22, 4) joint rotations relative to the parent, quaternions w x y z.
         root_m: (frames, 3) pelvis position, in the metres of the captured person.
         rate_hz: Frames per second.
@@ -39,6 +40,7 @@ class Motion:
         licence: Terms under which the data came.
         label: Class given by somebody (HABIT), or empty.
         mirrored: Whether it is a mirror image.
+        augmented: How it was changed (:mod:`jaywalk.motion.augment`); empty for originals.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Motion:
     licence: str = ""
     label: str = ""
     mirrored: bool = False
+    augmented: str = ""
 
     def __post_init__(self) -> None:
         frames = len(self.root_m)
@@ -67,7 +70,8 @@ class Motion:
     @property
     def base_name(self) -> str:
         """Name of the motion this one is a copy of; data are split by it."""
-        return self.name[1:] if self.mirrored and self.name.startswith("M") else self.name
+        name = self.name.partition("+")[0] if self.augmented else self.name
+        return name[1:] if self.mirrored and name.startswith("M") else name
 
     @property
     def frames(self) -> int:

@@ -60,6 +60,7 @@ class MotionLibrary:
             licence=c["licence"][row],
             label=c["label"][row],
             mirrored=c["mirrored"][row],
+            augmented=c["augmented"][row],
         )
 
     def on_rig(self, name: str, rig: str) -> RigMotion:
@@ -105,6 +106,7 @@ def open_library(folder: Path) -> MotionLibrary:
     if table.num_rows != meta.get("clips") or not isinstance(meta.get("frames"), int):
         raise DataError(f"{folder}: {META} and {INDEX} do not fit; build the library again")
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    columns.setdefault("augmented", [""] * table.num_rows)  # libraries of before there were any
     frames = {}
     for name, shape in frame_columns().items():
         path = folder / f"{name}.f32"

@@ -91,6 +91,7 @@ class LibraryWriter:
             "name": motion.name,
             "base": motion.base_name,
             "mirrored": motion.mirrored,
+            "augmented": motion.augmented,
             "class": str(classify(motion)),
             "label": motion.label,
             "caption": motion.caption,
@@ -127,6 +128,7 @@ _SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("name", "base")),
         ("mirrored", pa.bool_()),
+        ("augmented", pa.string()),
         *(
             (name, pa.string())
             for name in ("class", "label", "caption", "source", "licence", "hash")

@@ -1,0 +1,226 @@
+"""More motions from a few: mirrored, warped in time, faster or slower, in another style.
+
+Every copy is marked as one, keeps the base of its original, and is the same for the same seed.
+Train and test are told apart by the base (:func:`split_of`), so copies never cross over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.errors import UsageError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.motion.clip import Motion
+from jaywalk.motion.library.building import on_rigs
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.library.writing import LibraryWriter
+from jaywalk.motion.mirror import mirror
+from jaywalk.motion.model.draws import Draws
+from jaywalk.motion.model.pose_channels import mean_rotations
+from jaywalk.motion.quaternions import (
+    conjugate,
+    continuous,
+    from_rotvec,
+    multiply,
+    slerp,
+    to_rotvec,
+)
+from jaywalk.motion.retarget import RootPolicy
+from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.smpl import JOINTS
+
+#: Joints whose movement a style changes; legs and pelvis stay, so feet do.
+_UPPER: Final = tuple(
+    i for i, name in enumerate(JOINTS)
+    if any(part in name for part in ("spine", "neck", "head", "collar", "shoulder", "elbow"))
+)  # fmt: skip
+_TRUNK: Final = tuple(i for i, name in enumerate(JOINTS) if "spine" in name)
+_GREATEST_WARP: Final = 0.22
+_SPEEDS: Final = (0.8, 1.25)
+
+
+def _at(motion: Motion, frames: FloatArray) -> Motion:
+    """The motion at fractional frames."""
+    before = np.clip(frames.astype(np.int64), 0, motion.frames - 2)
+    share = np.clip(frames - before, 0.0, 1.0)
+    root = motion.root_m[before] * (1.0 - share[:, None])
+    root = root + motion.root_m[before + 1] * share[:, None]
+    turns = slerp(motion.rotations[before], motion.rotations[before + 1], share[:, None])
+    return replace(motion, rotations=turns, root_m=root)
+
+
+def change_speed(motion: Motion, factor: float) -> Motion:
+    """The same movement in less (factor above 1) or more time.
+
+    Raises:
+        UsageError: The factor is not positive.
+    """
+    if not factor > 0.0:
+        raise UsageError(f"speed factor {factor}; expected a positive number")
+    count = max(2, int(np.floor((motion.frames - 1) / factor + 1e-9)) + 1)
+    return _at(motion, np.arange(count, dtype=np.float64) * factor)
+
+
+def warp_time(motion: Motion, waves: Sequence[float]) -> Motion:
+    """Hurry here and dawdle there; begin, end and duration stay.
+
+    Args:
+        motion: What to warp.
+        waves: Sizes of half waves, 1, 2, ... of them over the clip; the tempo changes by at most
+            the sum of their magnitudes, which must stay below 1.
+
+    Raises:
+        UsageError: Time would run backward.
+    """
+    if sum(abs(size) for size in waves) >= 1.0:
+        raise UsageError(f"warp {list(waves)} is too strong; magnitudes must add to less than 1")
+    share = np.linspace(0.0, 1.0, motion.frames)
+    moved = share.copy()
+    for number, size in enumerate(waves, 1):
+        moved += size * np.sin(np.pi * number * share) / (np.pi * number)
+    return _at(motion, np.clip(moved, 0.0, 1.0) * (motion.frames - 1))
+
+
+def change_style(motion: Motion, *, swing: float, lean_rad: float, arms_rad: float) -> Motion:
+    """Move the upper body more or less about its mean, lean, and hold the arms wider.
+
+    Args:
+        motion: What to change.
+        swing: Factor on how far the joints of the upper body move about their mean.
+        lean_rad: Further bend of the trunk forward.
+        arms_rad: Further angle between arms and body.
+    """
+    rotations = motion.rotations.copy()
+    upper = list(_UPPER)
+    means = mean_rotations(rotations[:, upper])
+    away = to_rotvec(multiply(conjugate(means), continuous(rotations[:, upper])))
+    rotations[:, upper] = multiply(means, from_rotvec(swing * away))
+    for joint in _TRUNK:
+        lean = from_rotvec(np.array([lean_rad / len(_TRUNK), 0.0, 0.0]))
+        rotations[:, joint] = multiply(lean, rotations[:, joint])
+    for joint, sign in ((16, 1.0), (17, -1.0)):
+        wide = from_rotvec(np.array([0.0, 0.0, sign * arms_rad]))
+        rotations[:, joint] = multiply(wide, rotations[:, joint])
+    return motion.with_poses(rotations, motion.root_m)
+
+
+def _speed(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+    factor = float(np.exp(draws.uniform(np.log(_SPEEDS[0]), np.log(_SPEEDS[1]))))
+    return change_speed(motion, factor), f"speed{factor:.2f}"
+
+
+def _warp(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+    waves = [draws.uniform(-1.0, 1.0) * _GREATEST_WARP / n for n in (1, 1, 2)]
+    return warp_time(motion, waves), "warp" + "".join(f"{size:+.2f}" for size in waves)
+
+
+def _style(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+    swing, lean = draws.uniform(0.6, 1.4), np.deg2rad(draws.uniform(-5.0, 9.0))
+    arms = np.deg2rad(draws.uniform(-4.0, 12.0))
+    changed = change_style(motion, swing=swing, lean_rad=float(lean), arms_rad=float(arms))
+    told = f"style{swing:.2f}lean{np.rad2deg(lean):+.0f}arms{np.rad2deg(arms):+.0f}"
+    return changed, told
+
+
+def _mirror(motion: Motion, _draws: Draws) -> tuple[Motion, str]:
+    return mirror(motion), "mirror"
+
+
+#: Ways to change a motion, by name.
+WAYS: Final[Mapping[str, Callable[[Motion, Draws], tuple[Motion, str]]]] = {
+    "mirror": _mirror,
+    "warp": _warp,
+    "speed": _speed,
+    "style": _style,
+}
+
+
+def augment(motion: Motion, ways: Sequence[str], seed: int, copy: int = 0) -> Motion:
+    """One changed copy, marked.
+
+    Args:
+        motion: The original.
+        ways: What to change, names of ``WAYS``.
+        seed: With the clip's name and the copy's number it decides how far.
+        copy: Number of the copy.
+
+    Raises:
+        UsageError: An unknown way, or a copy is to be copied.
+    """
+    unknown = [way for way in ways if way not in WAYS]
+    if unknown or not ways:
+        raise UsageError(f"cannot augment by {list(ways)}; expected some of {', '.join(WAYS)}")
+    if motion.augmented:
+        raise UsageError(f"{motion.name} is a copy already; augment originals")
+    told, changed = [], motion
+    for way in ways:
+        changed, how = WAYS[way](changed, Draws(seed, "augment", motion.name, copy, way))
+        told.append(how)
+    # a mirror image shows in its name already
+    name = changed.name + "".join(f"+{how}" for how in told if how != "mirror")
+    return replace(changed, name=name, augmented=" ".join(told))
+
+
+def split_of(base: str, test_share: float, seed: int = 0) -> str:
+    """Whether a base motion, and with it every copy, belongs to ``train`` or to ``test``."""
+    if not 0.0 <= test_share <= 1.0:
+        raise UsageError(f"test share {test_share}; expected a number from 0 to 1")
+    place = derive_seed(seed, "split", base) / 2.0**64
+    return "test" if place < test_share else "train"
+
+
+def augmented_motions(
+    library: MotionLibrary, ways: Sequence[str], *, copies: int, seed: int, test_share: float
+) -> Iterator[Motion]:
+    """Originals of a library, each followed by its copies; test motions get none.
+
+    A copy is changed in a random choice of the ways. A mirror image that exists already is not
+    made again.
+    """
+    have = set(library.names)
+    for name in library.names:
+        motion = library.motion(name)
+        yield motion
+        if motion.augmented or split_of(motion.base_name, test_share) == "test":
+            continue
+        for copy in range(copies):
+            draws = Draws(seed, "ways", name, copy)
+            chosen = [way for way in ways if draws.chance(0.6)] or [draws.one_of(ways)]
+            made = augment(motion, chosen, seed, copy)
+            if made.name not in have:
+                have.add(made.name)
+                yield made
+
+
+def augment_library(
+    library: MotionLibrary,
+    out: Path,
+    *,
+    ways: Sequence[str] = tuple(WAYS),
+    copies: int = 2,
+    seed: int = 0,
+    test_share: float = 0.0,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Write a library with copies of the motions of another one.
+
+    Raises:
+        UsageError: Unknown ways, or the folder is the library's own.
+    """
+    if out.resolve() == library.folder.resolve():
+        raise UsageError(f"{out} is the library itself; give another folder")
+    policies = {rig: RootPolicy(text) for rig, text in library.meta["policies"].items()}
+    notes = {"augmented": {"ways": list(ways), "copies": copies, "seed": seed,
+                           "test_share": test_share}}  # fmt: skip
+    with LibraryWriter(out, policies, notes) as writer:
+        for motion in augmented_motions(
+            library, ways, copies=copies, seed=seed, test_share=test_share
+        ):
+            writer.add(motion, on_rigs(motion, policies))
+            if writer.clips % 100 == 0:
+                say(f"{writer.clips} clips")

@@ -1,0 +1,1 @@
+"""The visual stage of the filter: look at clips, accept or reject them."""

@@ -1,0 +1,118 @@
+"""The accept/reject file of a review: a CSV with name, decision and note."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.motion.library.building import on_rigs
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.library.writing import LibraryWriter
+from jaywalk.motion.retarget import RootPolicy
+
+COLUMNS: Final = ("name", "decision", "note")
+
+
+class Verdict(StrEnum):
+    """What was decided about a clip."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A verdict on a clip, with a reason if one was given."""
+
+    name: str
+    verdict: Verdict
+    note: str = ""
+
+
+def read_decisions(path: Path) -> dict[str, Decision]:
+    """Read decisions; a file that does not exist holds none. The last word on a clip counts.
+
+    Raises:
+        DataError: Names the file, the line and what is wrong.
+    """
+    if not path.exists():
+        return {}
+    found: dict[str, Decision] = {}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            if not {"name", "decision"} <= set(reader.fieldnames or ()):
+                raise DataError(f"{path}: lacks the columns name and decision")
+            for row in reader:
+                if row["decision"] not in list(Verdict):
+                    raise DataError(
+                        f"{path}: line {reader.line_num} decides {row['decision']!r}; "
+                        "expected accept or reject"
+                    )
+                name = row["name"]
+                verdict, note = Verdict(row["decision"]), row.get("note") or ""
+                found[name] = Decision(name=name, verdict=verdict, note=note)
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"{path}: cannot be read as decisions ({problem})") from problem
+    return found
+
+
+def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
+    """Write decisions; an interrupted write leaves the old file."""
+    beside = path.with_name(path.name + ".new")
+    with beside.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for decision in decisions:
+            writer.writerow([decision.name, str(decision.verdict), decision.note])
+    os.replace(beside, path)
+
+
+def accepted_names(library: MotionLibrary, decisions: Mapping[str, Decision]) -> list[str]:
+    """Names of the library's clips that were accepted.
+
+    Raises:
+        UsageError: A decision is about a clip that is not there, or none was accepted.
+    """
+    strange = sorted(set(decisions) - set(library.names))
+    if strange:
+        raise UsageError(
+            f"{len(strange)} decisions are about clips that are not in {library.folder}, "
+            f"e.g. {strange[0]!r}; is this the library that was reviewed?"
+        )
+    names = [
+        name
+        for name in library.names
+        if name in decisions and decisions[name].verdict is Verdict.ACCEPT
+    ]
+    if not names:
+        raise UsageError("no clip was accepted; review some first")
+    return names
+
+
+def apply_decisions(
+    library: MotionLibrary,
+    decisions: Mapping[str, Decision],
+    out: Path,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Write a library of the accepted clips; returns how many they are."""
+    if out.resolve() == library.folder.resolve():
+        raise UsageError(f"{out} is the library itself; give another folder")
+    names = accepted_names(library, decisions)
+    policies = {rig: RootPolicy(text) for rig, text in library.meta["policies"].items()}
+    notes = {"reviewed": {"decided": len(decisions), "accepted": len(names)}}
+    with LibraryWriter(out, policies, notes) as writer:
+        for name in names:
+            motion = library.motion(name)
+            writer.add(motion, on_rigs(motion, policies))
+            if writer.clips % 100 == 0:
+                say(f"{writer.clips} clips")
+    return len(names)
