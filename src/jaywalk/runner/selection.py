@@ -22,7 +22,8 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
     Args:
         name: A registered suite; a route file, a folder of them or a glob; or ``files``.
         variant: Variant of a registered suite.
-        routes: Of a registered suite those whose ids match; with ``files``, a glob of route files.
+        routes: A glob of route files to drive instead of the suite's own; or of ids, to drive only
+            those of them that match.
     """
     if name == FILES_SUITE or _looks_like_files(name):
         if variant:
@@ -33,7 +34,16 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
         suite = suite_of_files(_files(pattern))
         return suite if name == FILES_SUITE or not routes else _matching(suite, routes)
     suite = load_suite(name, variant)
+    if routes and _looks_like_files(routes) and glob.glob(routes, recursive=True):
+        return _on_other_routes(suite, _files(routes))
     return _matching(suite, routes) if routes else suite
+
+
+def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
+    """The user's routes with as many vehicles and people about as in the suite."""
+    about = suite.routes[0]
+    found = suite_of_files(files, vehicles=about.vehicles, people=about.people)
+    return replace(found, name=f"{suite.name}/files", variant=suite.variant)
 
 
 def _looks_like_files(name: str) -> bool:
