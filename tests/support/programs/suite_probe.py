@@ -190,6 +190,7 @@ def drive(client, item, kind, seed, towns, traces):
     town = item.route.town
     world = client.load_world(town)
     world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=DELTA_S))
+    world.reset_all_traffic_lights()  # they ran by the wall clock until now
     if town not in towns:
         towns[town] = (RoutePlanner(world.get_map()), network_of(world))
     planner, network = towns[town]
