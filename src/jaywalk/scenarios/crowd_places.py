@@ -216,3 +216,15 @@ def _mark_near(
             if dx * dx + dy * dy < reach * reach:
                 near[k] = True
                 break
+
+
+def on_right(x_m: FloatArray, y_m: FloatArray, route: DenseRoute) -> NDArray[np.bool_]:
+    """Which places lie to the right of a route, seen from its nearest point."""
+    line = route.position_m[:, :2]
+    result = np.zeros(len(x_m), np.bool_)
+    for k, (x, y) in enumerate(zip(x_m, y_m, strict=True)):
+        dx, dy = x - line[:, 0], y - line[:, 1]
+        nearest = int(np.argmin(dx * dx + dy * dy))
+        yaw = np.deg2rad(route.rotation_deg[nearest, 1])
+        result[k] = -dx[nearest] * np.sin(yaw) + dy[nearest] * np.cos(yaw) > 0.0
+    return result

@@ -96,9 +96,10 @@ def route(length: int = 200) -> DenseRoute:
 
 
 def spawned(server: Server, count: int, **options: Any) -> list[Any]:
-    people = [cast(7, number, CrowdSettings()) for number in range(count)]
-    way, clear = options.get("route", route()), options.get("keep_clear_m", ())
-    return spawn_people(server, world(), network(), people, way, clear, 30.0)
+    settings = options.get("settings", CrowdSettings())
+    people = [cast(7, number, settings) for number in range(count)]
+    clear = options.get("keep_clear_m", ())
+    return spawn_people(server, world(), network(), people, route(), clear, settings)
 
 
 def test_a_person_is_the_same_whoever_else_is_there(commands: None) -> None:
@@ -138,6 +139,13 @@ def test_nobody_is_left_behind_when_there_is_no_room(commands: None) -> None:
 def test_circles_stay_clear(commands: None) -> None:
     found = spawned(Server(lambda _: False), 60, keep_clear_m=[(100.0, 0.0, 50.0)])
     assert all(np.hypot(p.candidate.x_m - 100.0, p.candidate.y_m) >= 50.0 for p in found)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_everybody_on_one_side(commands: None, side: str) -> None:
+    found = spawned(Server(lambda _: False), 30, settings=CrowdSettings(side=side))
+    assert {one.person.side for one in found} == {side}
+    assert {one.candidate.y_m for one in found} == {4.0 if side == "right" else -4.0}
 
 
 def test_gaps_by_parked_cars_but_not_by_waiting_ones() -> None:
