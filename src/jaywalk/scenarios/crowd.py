@@ -119,7 +119,7 @@ class Crowd:
                 Mind(
                     random=stream(self.seed, "crowd", "plans", row),
                     intended=one.intended,
-                    component=int(network.places.component[one.place]),
+                    block=int(network.places.block[one.place]),
                     keep_m=one.keep_m,
                     eager=one.eager,
                 )

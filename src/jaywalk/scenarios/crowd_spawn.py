@@ -159,7 +159,7 @@ def _groups(
     keep_clear_m: Sequence[tuple[float, float, float]],
 ) -> dict[PlaceKind, NDArray[np.int64]]:  # fmt: skip
     """Usable places by kind; verges only where sidewalks are scarce."""
-    usable = places.component >= 0
+    usable = places.block >= 0
     if route is not None:
         usable &= near_route(np.column_stack([places.x, places.y]), route, settings.band_m)
         if settings.side != "both":

@@ -14,6 +14,7 @@ from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_
 from jaywalk.scenarios.crowd_spawn import cast, spawn_people
 from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.town.routes import DenseRoute
+from jaywalk.town.walk_tiles import SIDE, Tiling
 from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
 
 
@@ -76,11 +77,12 @@ def network(count: int = 400) -> Any:
     y = np.repeat([4.0, -4.0], count // 2)
     kind = np.where(np.arange(count) % 10 == 0, int(PlaceKind.CROSSWALK), int(PlaceKind.SIDEWALK))
     zero = np.zeros(count)
-    surface = np.full((40, 240), ROAD, np.uint8)
-    surface[:17] = surface[23:] = SIDEWALK
+    surface = np.full((4, SIDE, SIDE), ROAD, np.uint8)
+    surface[:, :17] = surface[:, 23:] = SIDEWALK
+    tiling = Tiling(-10.0, -20.0, 1.0, np.arange(4, dtype=np.int32).reshape(1, 4))
     return SimpleNamespace(
         places=Places(x, y, zero, zero, kind.astype(np.int64), np.zeros(count, np.int64)),
-        grid=WalkGrid(-10.0, -20.0, 1.0, surface, surface, surface),
+        grid=WalkGrid(tiling, surface, surface, surface),
         solids=SimpleNamespace(parked=np.zeros((0, 6))),
     )
 
