@@ -96,7 +96,7 @@ class Expert(RouteDriver):
             self._following(own, seen, at, lead, ahead),
         ]
         wish = min(wishes)
-        return self._checked(own, seen, wish)
+        return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
 
     def _near(self, own: Own, seen: Seen) -> Seen:
         """What matters: in sight, at this level."""
@@ -183,6 +183,11 @@ class Expert(RouteDriver):
             if pull < best:
                 best, what = pull, _KINDS[kind]
         return best, what
+
+    def _followed(self, seen: Seen, lead: FloatArray, ahead: BoolArray) -> BoolArray:
+        """What car-following looks after: things on the line that stand or go the same way."""
+        speed = seen.speed_mps
+        return np.asarray(ahead & ((speed < 0.3) | (lead > 0.8 * speed)))
 
     def _checked(self, own: Own, seen: Seen, wish: tuple[float, str]) -> Choice:
         """The wish, or the mildest braking that touches nobody in the seconds to come."""

@@ -86,7 +86,7 @@ class Crowd:
         network = self._town()
         crowd = [cast(self.seed, number, self.settings) for number in range(count)]
         spawned = spawn_people(
-            self.client, self.world, network, crowd, route, keep_clear_m, self.settings.band_m
+            self.client, self.world, network, crowd, route, keep_clear_m, self.settings
         )
         self.people = [one.person for one in spawned]
         self.ids = [one.person.actor_id for one in spawned]
@@ -119,7 +119,7 @@ class Crowd:
                 Mind(
                     random=stream(self.seed, "crowd", "plans", row),
                     intended=one.intended,
-                    component=int(network.places.component[one.place]),
+                    block=int(network.places.block[one.place]),
                     keep_m=one.keep_m,
                     eager=one.eager,
                 )
@@ -134,7 +134,8 @@ class Crowd:
         every = max(round(_DECIDE_S / self.delta_s), 1)
         first = self._tick % every
         self._tick += 1
-        snapshot = snapshot or self.world.get_snapshot()
+        if snapshot is None:
+            snapshot = self.world.get_snapshot()
         seen = self._view.look(snapshot, rows, self.delta_s, first, every)
         network = self._land.network
         advance(

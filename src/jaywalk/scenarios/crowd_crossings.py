@@ -15,7 +15,7 @@ from jaywalk.core.kernels import kernel
 from jaywalk.scenarios.lane_network import LaneNetwork
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.navmesh import lengthened
-from jaywalk.town.walk_search import walk_components
+from jaywalk.town.walk_search import blocks_at
 from jaywalk.town.walkways import (
     CROSSWALK,
     NOWHERE,
@@ -50,13 +50,14 @@ class Crossings(NamedTuple):
     b: FloatArray  # (n, 2)
     crosswalk: IntArray  # number of the crosswalk, -1: mid-block
     lights: IntArray  # (n, LIGHTS) lights that are red for cars when people walk; -1: none
-    component_a: IntArray  # connected piece of sidewalk at either end
-    component_b: IntArray
+    block_a: IntArray  # of the sidewalks at either end
+    block_b: IntArray
 
 
 def find_crossings(
-    grid: WalkGrid, strips: list[LaneStrip], crosswalks: list[FloatArray], lanes: LaneNetwork
-) -> Crossings:
+    grid: WalkGrid, blocks: NDArray[np.int32], strips: list[LaneStrip],
+    crosswalks: list[FloatArray], lanes: LaneNetwork,
+) -> Crossings:  # fmt: skip
     """All crossings of a town."""
     rows: list[tuple[float, float, float, float, int]] = []
     for index, polygon in enumerate(crosswalks):
@@ -68,14 +69,14 @@ def find_crossings(
     rows += [(bx, by, ax, ay, index) for ax, ay, bx, by, index in rows]
     table = np.array(rows).reshape(-1, 5)
     a, b = np.ascontiguousarray(table[:, :2]), np.ascontiguousarray(table[:, 2:4])
-    both = walk_components(grid, np.concatenate([a, b]))
+    both = blocks_at(grid, blocks, np.concatenate([a, b]))
     number = table[:, 4].astype(np.int64)
     keep = (both[: len(a)] >= 0) & (both[len(a) :] >= 0)
     lights = crosswalk_lights(lanes)
     return Crossings(
         a=a[keep], b=b[keep], crosswalk=number[keep],
         lights=lights[number[keep]] if len(lights) else np.full((int(keep.sum()), LIGHTS), -1),
-        component_a=both[: len(a)][keep], component_b=both[len(a) :][keep],
+        block_a=both[: len(a)][keep], block_b=both[len(a) :][keep],
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 _RED: Final = 0
 _CARS_TICKS: Final = 4  # people look at cars every so many ticks
 _LIGHTS_TICKS: Final = 10
-_LOW_M: Final = 0.2  # props flatter than this are walked over
+_LOW_M: Final = 0.1  # half the height of props that are walked over
 
 
 class CrowdView:
