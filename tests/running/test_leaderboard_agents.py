@@ -11,7 +11,7 @@ from jaywalk.runner.episode import run_episode
 from jaywalk.runner.world import World
 
 _AGENT = """
-import json, math
+import json, math, pathlib
 import carla
 import numpy as np
 from agents.navigation.local_planner import RoadOption
@@ -51,7 +51,7 @@ class Mine(AutonomousAgent):
                 "frames": len({v[0] for v in input_data.values()}),
                 "timestamp": timestamp,
             }
-            json.dump(self.seen, open(__file__ + ".json", "w"))
+            pathlib.Path(__file__ + ".json").write_text(json.dumps(self.seen))
         if timestamp > LIMIT:
             raise KeyError("lost")
         target = self._global_plan_world_coord[-1][0].location

@@ -6,13 +6,19 @@ import math
 import queue
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any, Final
 
 import carla
 import numpy as np
+from defusedxml.ElementTree import fromstring
+
+from jaywalk.town.gps import from_0916_gps, reference_deg, to_gps
 
 _SPEEDOMETER: Final = "sensor.speedometer"
 _MAP: Final = "sensor.opendrive_map"
+_GNSS: Final = "sensor.other.gnss"
+_NEWER: Final = tuple(map(int, version("carla").split("."))) >= (0, 9, 16)
 _RADIUS_M: Final = 3.0
 _WAIT_S: Final = 10.0
 # Type -> most of them, in full tracks and in qualifier tracks.
@@ -94,7 +100,8 @@ class SensorRig:
         self._waited: set[str] = set()
         self._speedometers = [one["id"] for one in sensors if one["type"] == _SPEEDOMETER]
         self._maps = [one["id"] for one in sensors if one["type"] == _MAP]
-        self._map_text = world.get_map().to_opendrive() if self._maps else ""
+        self._map_text = world.get_map().to_opendrive()
+        self._reference = reference_deg(fromstring(self._map_text))
         library = world.get_blueprint_library()
         for one in sensors:
             if one["type"] not in (_SPEEDOMETER, _MAP):
@@ -112,10 +119,18 @@ class SensorRig:
         pose = carla.Transform(place, carla.Rotation(**angle))
         actor = world.spawn_actor(model, pose, attach_to=self._ego)
         tag = str(one["id"])
-        read = _reader(one["type"])
+        read = self._position if one["type"] == _GNSS else _reader(one["type"])
         actor.listen(lambda data: self._arrived.put((tag, data.frame, read(data))))
         self._actors.append(actor)
         self._waited.add(tag)
+
+    def _position(self, data: Any) -> np.ndarray[Any, Any]:
+        """As agents expect it: in the projection of their plan, also from a newer server."""
+        if _NEWER:
+            x, y = from_0916_gps(data.latitude, data.longitude, self._reference)
+            there: np.ndarray[Any, Any] = to_gps(np.array([[x, y, data.altitude]]), self._reference)
+            return there.reshape(3)
+        return np.array([data.latitude, data.longitude, data.altitude])
 
     def read(self, frame: int, snapshot: Any) -> dict[str, tuple[int, Any]]:
         """``input_data`` of this frame; data of other frames is thrown away.
@@ -167,7 +182,6 @@ def _reader(kind: str) -> Callable[[Any], Any]:
     return {
         "sensor.lidar.ray_cast": _points,
         "sensor.other.radar": lambda data: np.flip(_points(data), 1),
-        "sensor.other.gnss": lambda d: np.array([d.latitude, d.longitude, d.altitude]),
         "sensor.other.imu": _motion,
     }[kind]
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.route_xml import Route
-from jaywalk.scenarios.suite import Suite, SuiteRoute, load_suite, suite_of_files
+from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, load_suite, suite_of_files
 
 FILES_SUITE: Final = "files"
 
@@ -25,7 +25,7 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
         routes: A glob of route files to drive instead of the suite's own; or of ids, to drive only
             those of them that match.
     """
-    if name == FILES_SUITE or _looks_like_files(name):
+    if name == FILES_SUITE or (_looks_like_files(name) and not _is_registered(name)):
         if variant:
             raise UsageError(f"--variant is '{variant}', but route files have no variants.")
         pattern = routes if name == FILES_SUITE else name
@@ -44,6 +44,11 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
     about = suite.routes[0]
     found = suite_of_files(files, vehicles=about.vehicles, people=about.people)
     return replace(found, name=f"{suite.name}/files", variant=suite.variant)
+
+
+def _is_registered(name: str) -> bool:
+    """A folder that happens to have the name of a suite does not hide it."""
+    return any(entry.name == name for entry in SUITES)
 
 
 def _looks_like_files(name: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jaywalk.agents.sensor_rig import SensorError, check_sensors
+from jaywalk.server.sensors.geodesy import GeoReference, locate_0916
+from jaywalk.town.gps import from_0916_gps
 
 CAMERA = {"type": "sensor.camera.rgb", "id": "front", "x": 1.0, "y": 0.0, "z": 2.0}
 MAP = {"type": "sensor.opendrive_map", "id": "map", "reading_frequency": 1}
@@ -33,3 +35,10 @@ def test_what_is_allowed() -> None:
 def test_what_is_refused(sensors: list[dict[str, object]], track: str, words: str) -> None:
     with pytest.raises(SensorError, match=words.replace("!", ".").replace("[", ".")):
         check_sensors(sensors, track)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0), (812.5, -640.25), (-1200.0, 950.0)])
+def test_the_newer_projection_is_undone(place: tuple[float, float]) -> None:
+    there = locate_0916(GeoReference(53.54, 9.98), *place, 0.0)
+    back = from_0916_gps(there.latitude_deg, there.longitude_deg, (53.54, 9.98))
+    assert back == pytest.approx(place, abs=1e-6)
