@@ -120,7 +120,9 @@ class _Episode:
             sensor = _listen(carla_world, cast.ego, capture)
             progress = RouteProgress(route)
             driver, reason = self._make_driver(carla_world, town_map, cast, route)
-            if driver is not None:
+            if driver is None:
+                capture.observe(carla_world.get_snapshot())
+            else:
                 reason = self._drive(carla_world, cast, capture, driver, progress, weather)
             for _ in range(_FAREWELL_TICKS):
                 carla_world.tick()
