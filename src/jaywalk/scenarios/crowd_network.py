@@ -40,7 +40,7 @@ def walk_network_of(
     if town is None:
         town = town_from_opendrive(world.get_map().to_opendrive())
     solids = read_solids(world, town.ground)
-    grid = build_walk_grid(town.strips, town.crosswalks, solids.all)
+    grid = build_walk_grid(town.strips, town.crosswalks, solids.all, town.ground)
     blocks = name_blocks(grid)
     crossings = find_crossings(
         grid, blocks, town.strips, town.crosswalks, lanes or network_of(world, town)

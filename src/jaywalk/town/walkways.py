@@ -15,6 +15,7 @@ from scipy.ndimage import label
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.boxes import box_distance
 from jaywalk.town.fill import fill_polygon
+from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.navmesh import REACH_M, ROADWAY, lengthened
 from jaywalk.town.roads import FloatArray
@@ -38,6 +39,7 @@ BODY_M: Final = 0.3  # half the room a person needs between solid things
 _CLEAR_M: Final = 2.0  # distances to the edge are known up to here
 CELL_M: Final = 0.25
 _VERGE_M: Final = 1.8  # width walked on beside a road without sidewalk
+_DROP_M: Final = 0.4  # over 0.75 m
 _RIM_M: Final = _VERGE_M + 0.5  # kept around lanes
 
 
@@ -51,15 +53,16 @@ class WalkGrid(NamedTuple):
 
 
 def build_walk_grid(
-    strips: list[LaneStrip], crosswalks: list[FloatArray], solids: FloatArray
+    strips: list[LaneStrip], crosswalks: list[FloatArray], solids: FloatArray, ground: Ground
 ) -> WalkGrid:
-    """Draw the grid of a town.
+    """Draw the grid of a town; nobody walks on or under bridges, where one cell has two heights.
 
     Args:
         strips: Lanes of the town.
         crosswalks: Polygons (k, 3).
         solids: (n, 6) oriented boxes x, y, cos, sin, half length, half width; a half width of 0
             makes an upright cylinder of that radius.
+        ground: Heights of the town.
     """
     boxes = [_pieces(strip) for strip in strips]
     boxes += [_box(lengthened(polygon[:, :2], REACH_M))[None] for polygon in crosswalks]
@@ -69,6 +72,7 @@ def build_walk_grid(
     clear, solid = np.zeros_like(surface), np.zeros_like(surface)
     grid = WalkGrid(tiling, surface, clear, solid)
     _draw_surface(grid, strips, crosswalks)
+    _drop_slopes(grid, ground)
     _mark_solids(grid, np.ascontiguousarray(solids, dtype=np.float64))
     _measure(grid)
     return grid
@@ -161,6 +165,51 @@ def _draw_crosswalk(grid: WalkGrid, polygon: FloatArray) -> None:
     # Pieces that the painted part does not touch lie behind the sidewalk.
     window[free & np.isin(pieces, np.unique(pieces[(core == 1) & free]))] = CROSSWALK
     copy_window(tiling, grid.surface, first - 1, left - 1, window, True)
+
+
+@kernel
+def _drop_slopes(grid: WalkGrid, ground: Ground) -> None:
+    """Clear cells with two levels, and verges beside a drop."""
+    tile_rows, tile_columns = grid.tiling.tile.shape
+    cell = grid.tiling.cell_m
+    for start in range(tile_rows * tile_columns):
+        tile = grid.tiling.tile[start // tile_columns, start % tile_columns]
+        if tile < 0:
+            continue
+        x0 = grid.tiling.x0_m + (start % tile_columns) * SIDE * cell
+        y0 = grid.tiling.y0_m + (start // tile_columns) * SIDE * cell
+        for r in range(SIDE):
+            for c in range(SIDE):
+                what = grid.surface[tile, r, c]
+                if what == NOWHERE:
+                    continue
+                x, y = x0 + (c + 0.5) * cell, y0 + (r + 0.5) * cell
+                if _levels(ground, x, y) > 1 or (what == VERGE and _drop(ground, x, y) > _DROP_M):
+                    grid.surface[tile, r, c] = NOWHERE
+
+
+@kernel
+def _levels(ground: Ground, x: float, y: float) -> int:
+    """Most levels of the four nodes around a place."""
+    column = int(np.floor((x - ground.x0_m) / ground.cell_m))
+    row = int(np.floor((y - ground.y0_m) / ground.cell_m))
+    most = 0
+    for j in range(max(row, 0), min(row + 2, ground.rows)):
+        for i in range(max(column, 0), min(column + 2, ground.columns)):
+            node = j * ground.columns + i
+            most = max(most, ground.starts[node + 1] - ground.starts[node])
+    return int(most)
+
+
+@kernel
+def _drop(ground: Ground, x: float, y: float) -> float:
+    """Greatest difference of height to the places around."""
+    here = surface_height(ground, x, y, ground.base_m)
+    worst = 0.0
+    for step in range(4):
+        dx, dy = 0.75 * np.cos(step * np.pi / 2.0), 0.75 * np.sin(step * np.pi / 2.0)
+        worst = max(worst, abs(surface_height(ground, x + dx, y + dy, here) - here))
+    return worst
 
 
 @kernel

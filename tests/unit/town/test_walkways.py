@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import shapely
 
+from jaywalk.town.ground import Ground
 from jaywalk.town.town import Town
 from jaywalk.town.walk_search import blocks_at, find_way, name_blocks
 from jaywalk.town.walkways import (
@@ -36,7 +37,7 @@ SOLIDS = np.array([
 
 @pytest.fixture(scope="module")
 def grid(street: Town) -> WalkGrid:
-    return build_walk_grid(street.strips, street.crosswalks, SOLIDS)
+    return build_walk_grid(street.strips, street.crosswalks, SOLIDS, street.ground)
 
 
 def strip_union(town: Town, kinds: set[str]) -> shapely.Geometry:
@@ -149,8 +150,32 @@ def test_sides_are_connected_by_crosswalks_only_when_asked(grid: WalkGrid) -> No
 def test_verges_only_beside_roads_without_sidewalk(street: Town, grid: WalkGrid) -> None:
     assert not (grid.surface == VERGE).any()
     bare = build_walk_grid(
-        [strip for strip in street.strips if strip.kind == "driving"], [], np.zeros((0, 6))
+        [strip for strip in street.strips if strip.kind == "driving"],
+        [],
+        np.zeros((0, 6)),
+        street.ground,
     )
     assert underfoot(bare, 60.0, 4.5) == VERGE
     assert underfoot(bare, 60.0, 6.0) == NOWHERE
     assert underfoot(bare, 60.0, 1.0) == ROAD
+
+
+def test_nobody_walks_where_a_road_has_another_below(street: Town) -> None:
+    bridge = _bridge(street.ground, 60.0)
+    grid = build_walk_grid(street.strips, [], np.zeros((0, 6)), bridge)
+    assert underfoot(grid, 60.0, 4.5) == NOWHERE
+    assert underfoot(grid, 60.0, 1.0) == NOWHERE
+    assert underfoot(grid, 50.0, 4.5) == SIDEWALK
+
+
+def _bridge(ground: Ground, x_m: float) -> Ground:
+    """The same ground with a second level 6 m below within 3 m of ``x_m``."""
+    starts, heights = [0], []
+    for node in range(ground.columns * ground.rows):
+        own = ground.heights_m[ground.starts[node] : ground.starts[node + 1]].tolist()
+        near = abs(ground.x0_m + (node % ground.columns) * ground.cell_m - x_m) < 3.0
+        heights += [own[0] - 6.0, *own] if near and own else own
+        starts.append(len(heights))
+    return ground._replace(
+        starts=np.array(starts, np.int32), heights_m=np.array(heights, np.float32)
+    )
