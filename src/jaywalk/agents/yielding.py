@@ -22,7 +22,7 @@ _BEFORE_S: Final = 1.3  # or has left this long before another comes
 _MERGE_S: Final = 2.2  # the same when the other goes on behind in the same lane
 _START_MPS2: Final = 1.5
 _START_S: Final = 2.0  # a car that stood longer is waiting itself
-_PULL_MPS2: Final = 1.8
+_PULL_MPS2: Final = 2.6
 _HARD_MPS2: Final = 4.5
 _STILL_MPS: Final = 0.5
 _EXIT_M: Final = 3.0
@@ -45,6 +45,14 @@ class Yielding:
             if front_m < passage.entry_m + 1.0:
                 return passage
         return None
+
+    def is_crossing(self, along_m: float, own: Own) -> bool:
+        """Whether the car is at or in a junction that others cross."""
+        front, tail = along_m + own.front_m, along_m + own.rear_m
+        return any(
+            passage.hold_m - 2.0 < front and tail < passage.exit_m and len(passage.rule) > 0
+            for passage in self.passages
+        )
 
     def hold_gap_m(
         self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: float
