@@ -31,9 +31,9 @@ _PER_OFFSET: Final = 2.4  # metres of transition per metre of offset
 _TRANSITION_M: Final = (5.0, 14.0)
 _LEAST_PER_OFFSET: Final = 1.3
 _CLEAR_M: Final = 0.8
-_PASS_MPS: Final = 7.5
-_PULL_MPS2: Final = 1.8
-_SPARE_S: Final = 1.6
+_PASS_MPS: Final = 9.0
+_PULL_MPS2: Final = 2.4
+_SPARE_S: Final = 1.4
 _SIGHT_M: Final = 160.0
 _IN_LANE_M: Final = 0.35
 _ROOM_TO_RETURN_M: Final = 1.0
@@ -113,6 +113,11 @@ class Bypass:
     def top_mps(self) -> float:
         """The speed on the way round; inf: on none."""
         return math.inf if self.way is None else _PASS_MPS
+
+    @property
+    def hurries(self) -> bool:
+        """Whether the car is where others come from the front."""
+        return self.way is not None and self.way.kind == "opposite"
 
     def update(
         self,

@@ -57,7 +57,11 @@ class Expert(RouteDriver):
     name: ClassVar[str] = "expert"
     version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
-        speed_factor=0.95, acceleration_mps2=2.8, headway_s=0.7, standstill_gap_m=2.2
+        speed_factor=0.95,
+        acceleration_mps2=2.8,
+        lateral_mps2=3.2,
+        headway_s=0.7,
+        standstill_gap_m=2.2,
     )
 
     def setup(self, briefing: Briefing) -> None:
@@ -103,6 +107,13 @@ class Expert(RouteDriver):
         ]
         wish = min(wishes)
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
+
+    def debug(self, choice: Choice) -> dict[str, Any]:
+        """Also whom one gives way to."""
+        said = super().debug(choice)
+        if choice.reason == "giving way":
+            said["longitudinal"]["to"] = self.yielding.because
+        return said
 
     def _near(self, own: Own, seen: Seen) -> Seen:
         """What matters: in sight, at this level."""
@@ -165,7 +176,8 @@ class Expert(RouteDriver):
         """The free road, slower beside people and on a way round."""
         speed = max(own.speed_mps, 0.0)
         pull = self.cruise_mps2(own)
-        if pull > 0.0 and self.yielding.is_crossing(self.along_m, own):
+        hurry = self.bypass.hurries or self.yielding.is_crossing(self.along_m, own)
+        if pull > 0.0 and hurry:
             pull *= _JUNCTION_MPS2 / self.manner.acceleration_mps2
         top = self.bypass.top_mps
         if top < math.inf:
