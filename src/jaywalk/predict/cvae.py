@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.metrics.prediction.forecast import Mixture
-from jaywalk.predict.cvae_config import CvaeConfig, config_from
+from jaywalk.predict.cvae_config import (
+    STEP_SCALES,
+    STEPS_PER_HORIZON,
+    CvaeConfig,
+    config_from,
+)
 from jaywalk.predict.cvae_features import history_steps, samples_of
 from jaywalk.predict.cvae_onnx import KIND
 from jaywalk.predict.cvae_samples import CvaeSamples
@@ -73,13 +78,18 @@ class Cvae:
         self, steps: NDArray[np.float32], crops: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Mean relative to now and log-variance, ``(N, K, H, 2)``, of all eight step columns."""
+        scaled = steps * np.array(STEP_SCALES, dtype=np.float32)
         fed: dict[str, Any] = {
-            "steps": np.ascontiguousarray(steps[:, :, list(self.config.set.columns)]),
+            "steps": np.ascontiguousarray(scaled[:, :, list(self.config.set.columns)]),
             "latent": self._latent,
         }
         if crops is not None:
             fed["crop"] = crops
         mean, log_variance = self._session.run(["mean", "log_variance"], fed)
+        if self.config.anchor == "velocity":
+            seconds = np.arange(1, self.config.horizons + 1, dtype=np.float32)
+            step = steps[:, :, :2].mean(axis=1)[:, None, None]
+            mean = mean + STEPS_PER_HORIZON * seconds[:, None] * step
         return mean, log_variance
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jaywalk.predict.cvae_config import CvaeConfig
+from jaywalk.predict.cvae_config import STEP_SCALES, STEPS_PER_HORIZON, CvaeConfig
 from jaywalk.predict.cvae_samples import CvaeSamples
 from jaywalk.predict.torch_needed import torch
 
@@ -27,6 +27,7 @@ class DeviceSamples:
     raster: Tensor
     rasters: Tensor
     columns: Tensor
+    scales: Tensor
 
 
 def to_device(samples: CvaeSamples, config: CvaeConfig, device: str) -> DeviceSamples:
@@ -42,17 +43,28 @@ def to_device(samples: CvaeSamples, config: CvaeConfig, device: str) -> DeviceSa
         raster=torch.as_tensor(samples.raster, dtype=torch.int64, device=device),
         rasters=torch.as_tensor(_resampled(samples.rasters, scaled), device=device),
         columns=torch.as_tensor(config.set.columns, dtype=torch.int64, device=device),
+        scales=torch.as_tensor(STEP_SCALES, dtype=torch.float32, device=device),
     )
 
 
 def gathered(
     data: DeviceSamples, config: CvaeConfig, index: Tensor, angle: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Steps, futures and crops of windows ``(R, B)``, each turned by its angle in radians."""
+    """Scaled steps, futures relative to their anchor and crops of windows ``(R, B)``.
+
+    Each window is turned by its angle in radians.
+    """
     turn = rotation(angle)
     steps = torch.einsum("rbij,rbtvj->rbtvi", turn, data.steps[index].unflatten(3, (4, 2)))
-    future = torch.einsum("rbij,rbhj->rbhi", turn, data.future[index]).flatten(2)
-    steps = steps.flatten(3).index_select(3, data.columns)
+    future = torch.einsum("rbij,rbhj->rbhi", turn, data.future[index])
+    steps = steps.flatten(3)
+    if config.anchor == "velocity":
+        # A shift changes no density, so likelihoods of both anchors compare.
+        step = steps[..., :2].mean(dim=2)
+        seconds = torch.arange(1, config.horizons + 1, device=step.device, dtype=step.dtype)
+        future = future - STEPS_PER_HORIZON * seconds[:, None] * step[:, :, None]
+    future = future.flatten(2)
+    steps = (steps * data.scales).index_select(3, data.columns)
     if not config.set.map:
         return steps, future, None
     crops = turned_crops(

@@ -22,6 +22,10 @@ CONV_CHANNELS: Final = (4, 8, 16, 16, 32, 32, 64, 64)
 """Output channels of the map encoder's convolutions."""
 POOL_AFTER: Final = (0, 1, 3, 5, 7)
 """Convolutions that a 2 x 2 maximum follows."""
+STEP_SCALES: Final = (10.0, 10.0, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0)
+"""Factors of `feature_sets.STEP_COLUMNS` before the network: m/s and tens of metres, about 1."""
+ANCHORS: Final = ("present", "velocity")
+STEPS_PER_HORIZON: Final = 10
 _MAP_HIDDEN = 512
 
 Shapes = dict[str, tuple[int, ...]]
@@ -42,7 +46,9 @@ class CvaeConfig:
         latent: Dimensions of the latent variable.
         embedding: Length of the history's code.
         map_embedding: Length of the map's code.
-        horizons: Number of horizons.
+        horizons: Number of horizons, a second apart.
+        anchor: ``present`` (the paper): means are relative to the present place; ``velocity``: to
+            going on at the mean velocity of the history, which small data learn sooner.
     """
 
     features: str = "motion"
@@ -55,9 +61,12 @@ class CvaeConfig:
     embedding: int = 128
     map_embedding: int = 100
     horizons: int = 4
+    anchor: str = "present"
 
     def __post_init__(self) -> None:
         _ = self.set
+        if self.anchor not in ANCHORS:
+            raise UsageError(f"anchor '{self.anchor}' must be one of {', '.join(ANCHORS)}")
         if self.map_px % 32 or self.map_px < 32:
             raise UsageError(
                 f"map_px {self.map_px} must be a multiple of 32: five poolings halve it"

@@ -102,7 +102,7 @@ def crossing(
 
 
 def samples(
-    device: str, file: Path, folds: Path, out: Path, *, epochs: int, seeds: int
+    device: str, file: Path, folds: Path, out: Path, *, epochs: int, seeds: int, anchor: str
 ) -> dict[str, Any]:
     """Train on prepared samples by fold; NLL of every window of the held-out folds."""
     data = load_samples(file)
@@ -110,7 +110,7 @@ def samples(
     test = np.isin(fold, _TEST_FOLDS)
     found: dict[str, Any] = {"window": np.flatnonzero(test)}
     for features in ("motion", "motion+egodist"):
-        config = CvaeConfig(features=features)
+        config = CvaeConfig(features=features, anchor=anchor)
         settings = TrainSettings(
             epochs=epochs, batch=512, cosine=True, seeds=tuple(range(seeds)), validate_every=100,
             device=device,
@@ -159,6 +159,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=150)
     parser.add_argument("--tracks", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--anchor", default="present")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
@@ -174,7 +175,7 @@ def main() -> None:
         else:
             found = samples(
                 given.device, given.samples, given.folds, given.out,
-                epochs=given.epochs, seeds=given.seeds,
+                epochs=given.epochs, seeds=given.seeds, anchor=given.anchor,
             )  # fmt: skip
         np.savez_compressed(given.out / f"{given.part}.npz", allow_pickle=False, **found)
         means = {name: np.nanmean(v, axis=1).tolist() for name, v in found.items() if v.ndim == 3}

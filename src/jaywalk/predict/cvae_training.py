@@ -18,7 +18,7 @@ import numpy as np
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import derive_seed, stream
 from jaywalk.predict.cvae_batches import DeviceSamples, gathered, to_device
-from jaywalk.predict.cvae_config import Arrays, CvaeConfig, config_from, initial_parameters
+from jaywalk.predict.cvae_config import Arrays, CvaeConfig, initial_parameters
 from jaywalk.predict.cvae_network import Tensors, folded, horizon_nll
 from jaywalk.predict.cvae_samples import CvaeSamples, windows_by_track
 from jaywalk.predict.cvae_step import Stepper
@@ -126,17 +126,10 @@ def window_nll(
     return torch.cat(parts, dim=1)
 
 
-def read_checkpoint(file: Path) -> tuple[CvaeConfig, dict[str, Any], list[Arrays]]:
-    """Config, settings and best parameters by seed of a checkpoint; needs no torch tensors."""
-    with _opened(file) as stored:
-        about = json.loads(str(stored["about"]))
-        best = {n[5:]: stored[n] for n in stored.files if n.startswith("best/")}
-    seeds = about["settings"]["seeds"]
-    return (
-        config_from(about["config"]),
-        about["settings"],
-        [{name: value[i] for name, value in best.items()} for i in range(len(seeds))],
-    )
+def best_of(folder: Path) -> tuple[list[float], list[int]]:
+    """Best validation NLL and its epoch, by seed, of the run in a folder."""
+    with _opened(folder / CHECKPOINT) as stored:
+        return stored["best_nll"].tolist(), stored["best_epoch"].tolist()
 
 
 def initial_tensors(config: CvaeConfig, seeds: tuple[int, ...], device: str) -> Tensors:
@@ -195,10 +188,12 @@ def _resume(
         arrays = {name: stored[name] for name in stored.files}
     about = json.loads(str(arrays["about"]))
     asked = _about(config, settings)
-    changed = [k for k in asked if k != "settings" and about[k] != asked[k]]
     free = ("epochs", "device", "validate_every", "draws")
-    changed += [
-        k for k, v in asked["settings"].items() if k not in free and about["settings"][k] != v
+    changed = [
+        key
+        for part in ("config", "settings")
+        for key, value in asked[part].items()
+        if key not in free and about[part].get(key) != value
     ]
     if changed:
         raise UsageError(
