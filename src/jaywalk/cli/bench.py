@@ -160,11 +160,11 @@ def realism(
 def predict(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """IRS with BCa intervals: 8 models, 4 horizons, 500 tracks, 10,000 resamples.
+    """IRS with BCa (8 models, 4 horizons, 500 tracks, 10,000 resamples); one network forecast.
 
     Example: jaywalk bench predict --json
     """
-    from jaywalk.bench.predict import AIM_S, bench_predict
+    from jaywalk.bench.predict import AIM_S, DECISION_AIM_MS, bench_predict
 
     result = bench_predict()
     if as_json:
@@ -176,6 +176,9 @@ def predict(
             f"IRS with BCa, {result.models} models x {result.horizons} horizons, "
             f"{result.tracks} tracks, {result.samples} samples: {result.irs_s:.1f} s "
             f"(aim: at most {AIM_S:g}) {verdict}",
+            f"forecast of {result.decision.people} people by the network: "
+            f"{result.decision.cpu_ms:.1f} ms of CPU (aim: at most {DECISION_AIM_MS:g}), "
+            f"{result.decision.wall_ms:.1f} ms of wall time",
             f"calibration loop: {result.calibration_ms:.1f} ms",
         ],
         "jaywalk bench predict --json > bench.json  # keep it for comparison",

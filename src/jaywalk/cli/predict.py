@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.cli.predict_learn import ablate, export, train
+from jaywalk.core.errors import UsageError
 
 app = typer.Typer(
     help="Predicting people: the in-ROI sensitivity and its rivals, with their statistics.",
@@ -19,6 +20,10 @@ Data = Annotated[Path, typer.Argument(help="Folder, file or archive of a dataset
 Format = Annotated[str, typer.Option("--format", help="Format; else guessed from the path.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Source = Annotated[str, typer.Option(help="Only this source of the data, e.g. citr.")]
+
+app.command()(export)
+app.command()(train)
+app.command()(ablate)
 
 
 @app.command()
@@ -36,7 +41,7 @@ def gap(
     from jaywalk.predict.figures import draw_gaps
     from jaywalk.predict.gap_report import gap_report
 
-    report, gaps = gap_report(_open(data, format_name, source))
+    report, gaps = gap_report(open_data(data, format_name, source))
     if png is not None:
         draw_gaps(gaps, png)
         report["figure"] = str(png)
@@ -58,10 +63,12 @@ def gap(
 def evaluate(
     data: Data,
     predictors: Annotated[
-        list[str] | None, typer.Option("--predictor", help="Predictor; repeat for several.")
+        list[str] | None,
+        typer.Option("--predictor", help="Predictor, or cvae-v1=FILE.onnx; repeat for several."),
     ] = None,
     format_name: Format = "",
     source: Source = "",
+    split: Annotated[str, typer.Option(help="Only scenes of this split, e.g. test.")] = "",
     draws: Annotated[int, typer.Option(help="Monte Carlo draws a sample.", min=20)] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap replicates.", min=100)] = 10_000,
     every_s: Annotated[float, typer.Option("--every", help="Seconds between windows.")] = 0.5,
@@ -77,21 +84,26 @@ def evaluate(
 ) -> None:
     """IRS, NLL, ADE, FDE and ECE by horizon, with 50 % BCa intervals over tracks.
 
-    Predictors that need no torch; spreads are fitted on other scenes than those judged.
+    Spreads are fitted on other scenes than those judged; a trained network judges nothing it
+    learnt from if --split test is given.
 
     Example: jaywalk predict eval vci_dut_citr.tar.xz --source citr --json
     """
     from jaywalk.predict.comparison import compare, roc_bands
     from jaywalk.predict.evaluate import Settings, score, summarise
     from jaywalk.predict.figures import draw_roc
-    from jaywalk.predict.registry import PREDICTORS, make_predictor
+    from jaywalk.predict.learning import judging
+    from jaywalk.predict.registry import make_predictor, ready_names
     from jaywalk.predict.samples import roi_samples
+    from jaywalk.predict.splits import of_split
     from jaywalk.predict.windows import build_windows
 
-    names = predictors or [entry.name for entry in PREDICTORS]
-    models = {name: make_predictor(name) for name in names}
-    table = _open(data, format_name, source)
-    windows = build_windows(table, every_s=every_s)
+    names = predictors or ready_names()
+    models = {name: judging(make_predictor(name)) for name in names}
+    table = open_data(data, format_name, source)
+    if split:
+        table = of_split(table, split)
+    windows = build_windows(table, every_s=every_s).with_context(table)
     meetings = roi_samples(table, windows)
     say(f"{len(windows)} windows, {len(meetings)} relevant meetings with a vehicle")
     settings = Settings(draws=draws, resamples=resamples, folds=1 if in_sample else 5, seed=seed)
@@ -103,6 +115,7 @@ def evaluate(
         results[name] = summarise(scores[name], windows, meetings, settings)
     output: dict[str, Any] = {
         "data": str(data),
+        "split": split or "all",
         "sources": sorted(set(table.tracks["source"])),
         "fitted_on": "the judged scenes (in sample)" if in_sample else "other scenes (5 folds)",
         "draws": draws,
@@ -123,25 +136,8 @@ def evaluate(
     finish([f"figure: {png}"] if png else [], f"jaywalk predict eval {data} --json --pairs")
 
 
-@app.command()
-def export() -> None:
-    """Not built yet: datasets from records of our own runs. Exits with code 3."""
-    raise _later("export", "Adapters of public datasets work already: jaywalk predict eval DATA.")
-
-
-@app.command()
-def train() -> None:
-    """Not built yet: training of the CVAE. Exits with code 3."""
-    raise _later("train", "Predictors without training: jaywalk list predictors.")
-
-
-@app.command()
-def ablate() -> None:
-    """Not built yet: the study of eight feature sets. Exits with code 3."""
-    raise _later("ablate", "Its statistics work already: jaywalk predict eval DATA --pairs.")
-
-
-def _open(data: Path, format_name: str, source: str) -> Any:
+def open_data(data: Path, format_name: str, source: str) -> Any:
+    """A dataset, or the part of it that comes from one source."""
     from jaywalk.datasets.formats import open_trajectories
 
     table = open_trajectories(data, format_name)
@@ -151,10 +147,6 @@ def _open(data: Path, format_name: str, source: str) -> Any:
     if source not in known:
         raise UsageError(f"'{data}' has no source '{source}'; it has {', '.join(known)}.")
     return table.of_source(source)
-
-
-def _later(verb: str, instead: str) -> PrerequisiteError:
-    return PrerequisiteError(f"'jaywalk predict {verb}' is not built in this version. {instead}")
 
 
 def _print_results(results: dict[str, Any]) -> None:

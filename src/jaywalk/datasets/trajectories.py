@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.datasets.semantic_map import SemanticMap, read_maps, write_maps
 
 STEP_S = 0.1
 SOURCES = ("sim", "dut", "citr", "av2", "waymo", "eth_ucy")
@@ -55,6 +56,7 @@ class Trajectories:
         ego: Vehicles, see `EGO`; sorted likewise. A scene may have none or several.
         meta: One row a track, see `META`.
         paths: Planned path by (scene, ego, ``k`` of the plan); a missing one is the driven path.
+        maps: Ground by class, by course; the frame is that of the tracks.
         stride: Distance of neighbouring rows in ``k``: 1 is 10 Hz, 4 is 2.5 Hz.
         excluded: What was left out, by reason.
     """
@@ -63,6 +65,7 @@ class Trajectories:
     ego: pl.DataFrame
     meta: pl.DataFrame
     paths: dict[tuple[str, str, int], FloatArray] = field(default_factory=dict)
+    maps: dict[str, SemanticMap] = field(default_factory=dict)
     stride: int = 1
     excluded: dict[str, int] = field(default_factory=dict)
 
@@ -75,6 +78,7 @@ class Trajectories:
             ego=self.ego.filter(pl.col("scene_id").is_in(scenes)),
             meta=self.meta.filter(pl.col("scene_id").is_in(scenes)),
             paths={key: path for key, path in self.paths.items() if key[0] in scenes},
+            maps=self.maps,
             stride=self.stride,
             excluded=self.excluded,
         )
@@ -105,11 +109,13 @@ def assemble(
 
 
 def write_trajectories(data: Trajectories, folder: Path) -> None:
-    """Write ``tracks``, ``ego`` and ``meta`` as parquet and the paths as npz."""
+    """Write ``tracks``, ``ego`` and ``meta`` as parquet, paths and maps as npz."""
     folder.mkdir(parents=True, exist_ok=True)
     data.tracks.write_parquet(folder / "tracks.parquet", metadata={"stride": str(data.stride)})
     data.ego.write_parquet(folder / "ego.parquet")
     data.meta.write_parquet(folder / "meta.parquet")
+    if data.maps:
+        write_maps(data.maps, folder / "maps")
     keys = list(data.paths)
     arrays = {f"path_{i}": data.paths[key] for i, key in enumerate(keys)}
     names = np.array([f"{scene}|{ego}|{k}" for scene, ego, k in keys], dtype=np.str_)
@@ -139,6 +145,7 @@ def read_trajectories(folder: Path) -> Trajectories:
         ego=tables["ego"],
         meta=tables["meta"],
         paths=_read_paths(folder / "paths.npz"),
+        maps=read_maps(folder / "maps"),
         stride=stride,
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.errors import UsageError
 from jaywalk.core.registry import Registry
 from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.predict.windows import Windows
@@ -14,6 +16,7 @@ from jaywalk.predict.windows import Windows
 FloatArray = NDArray[np.float64]
 
 PREDICTORS: Final = Registry("predictor")
+LEARNT: Final = ("cvae-v1", "cvae")
 PREDICTORS.add("stand-still-v1", "jaywalk.predict.stand_still:StandStill", "nobody moves")
 PREDICTORS.add(
     "constant-velocity-v1",
@@ -32,6 +35,9 @@ PREDICTORS.add(
     "social-force-v1",
     "jaywalk.predict.social_force:SocialForce",
     "keeps its velocity but gives way to people nearby",
+)
+PREDICTORS.add(
+    "cvae-v1", "jaywalk.predict.cvae:Cvae", "the trained network; say which: cvae-v1=FILE.onnx"
 )
 
 
@@ -52,5 +58,21 @@ class Predictor(Protocol):
 
 
 def make_predictor(name: str) -> Predictor:
-    """A predictor by name, not yet fitted."""
+    """A predictor by name, not yet fitted; a trained one as ``cvae-v1=FILE.onnx``."""
+    name, _, file = name.partition("=")
+    if name in LEARNT:
+        name = LEARNT[0]
+        if not file:
+            raise UsageError(
+                f"predictor '{name}' needs a trained model: {name}=FILE.onnx. "
+                "Train one: jaywalk predict train DATA --out DIR."
+            )
+        return cast(Predictor, PREDICTORS.get(name).load()(file=Path(file)))
+    if file:
+        raise UsageError(f"predictor '{name}' takes no file, got '{file}'")
     return cast(Predictor, PREDICTORS.get(name).load()())
+
+
+def ready_names() -> list[str]:
+    """Predictors that need no training."""
+    return [entry.name for entry in PREDICTORS if entry.name not in LEARNT]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import UsageError
 from jaywalk.datasets.trajectories import STEP_S, Trajectories
+from jaywalk.predict.context import Context, context_of
 from jaywalk.predict.neighbours import nearest_people
 
 FloatArray = NDArray[np.float64]
@@ -35,6 +36,7 @@ class Windows:
         horizon_steps: Index of each horizon in the steps of ``future_m``.
         step_s: Time between steps.
         excluded: Tracks that gave no window, by reason.
+        context: Vehicle, angles and map of each sample; None if not asked for.
     """
 
     history_m: FloatArray
@@ -48,6 +50,7 @@ class Windows:
     horizon_steps: tuple[int, ...]
     step_s: float
     excluded: dict[str, int]
+    context: Context | None = None
 
     def __len__(self) -> int:
         return len(self.k)
@@ -66,7 +69,16 @@ class Windows:
         """Some of the samples."""
         per_sample = ("history_m", "future_m", "neighbours", "track", "scene", "k")
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Windows(**{n: v[index] if n in per_sample else v for n, v in values.items()})
+        chosen = {n: v[index] if n in per_sample else v for n, v in values.items()}
+        context = None if self.context is None else self.context.rows(index)
+        return Windows(**{**chosen, "context": context})
+
+    def with_context(self, data: Trajectories) -> Windows:
+        """The same samples with what `data` know beside the positions."""
+        steps = self.history_m.shape[1]
+        now_m = self.history_m[:, -1]
+        context = context_of(data, self.scene_names, self.track, self.scene, self.k, now_m, steps)
+        return replace(self, context=context)
 
 
 def build_windows(

@@ -1,12 +1,15 @@
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.bench.predict import PredictBenchmark, bench_predict
+from jaywalk.bench.predict import DecisionTime, PredictBenchmark, bench_predict
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters
+from jaywalk.predict.cvae_onnx import cvae_onnx
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +78,65 @@ def test_eval(clips, tmp_path):
     assert "constant-velocity-v1\t1\t" in run("eval", clips, *words[:2], *few, "--in-sample")
 
 
-@pytest.mark.parametrize("verb", ["export", "train", "ablate"])
-def test_what_is_not_built_says_so(verb):
-    with pytest.raises(PrerequisiteError, match="not built") as found:
-        run(verb)
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """An untrained network: its forecasts are poor, but they are forecasts."""
+    file = tmp_path_factory.mktemp("model") / "any.onnx"
+    config = CvaeConfig(features="motion+egodist", state=8, width=8)
+    file.write_bytes(cvae_onnx(config, initial_parameters(config, 0)))
+    return file
+
+
+def test_eval_of_a_network_on_held_out_scenes(clips, model):
+    names = ("constant-velocity-v1", f"cvae-v1={model}")
+    words = [word for name in names for word in ("--predictor", name)]
+    few = ["--draws", "50", "--resamples", "100", "--split", "test", "--in-sample"]
+    result = json.loads(run("eval", clips, *words, *few, "--json"))
+    assert result["split"] == "test"
+    straight, network = (result["predictors"][name][3]["nll"]["value"] for name in names)
+    assert straight < network
+    with pytest.raises(UsageError, match=r"needs a trained model: cvae-v1=FILE.onnx"):
+        run("eval", clips, "--predictor", "cvae")
+    with pytest.raises(PrerequisiteError, match="does not exist"):
+        run("eval", clips, "--predictor", "cvae=absent.onnx")
+    with pytest.raises(UsageError, match="no scene is in the split 'best'"):
+        run("eval", clips, "--split", "best")
+
+
+def test_ablate_prints_both_tables_from_models_at_hand(clips, tmp_path):
+    names = ("motion", "motion+egodist")
+    for name in names:
+        config = CvaeConfig(features=name, state=8, width=8)
+        (tmp_path / name).mkdir()
+        data = cvae_onnx(config, initial_parameters(config, 0))
+        (tmp_path / name / "best.onnx").write_bytes(data)
+    few = ["--draws", "50", "--resamples", "100"]
+    result = json.loads(run("ablate", clips, "--out", tmp_path, *few, "--json"))
+    assert [row[1] for row in result["table_iii"][1::3]] == list(names)
+    assert len(result["table_iii"][0]) == 14
+    assert [row[0] for row in result["table_iv"]] == ["", "1 s", "2 s", "3 s", "4 s"]
+    assert result["sources"] == ["dut"]
+    with pytest.raises(UsageError, match="no maps"):
+        run("ablate", clips, "--out", tmp_path, "--features", "motion+map")
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed here")
+def test_training_without_torch_says_what_to_install(clips, tmp_path):
+    with pytest.raises(PrerequisiteError, match=r"pip install 'jaywalk\[train\]'") as found:
+        run("train", clips, "--out", tmp_path)
     assert found.value.exit_code == 3
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed (extra 'train')")
+def test_training_and_resuming(clips, tmp_path):
+    words = ("train", clips, "--out", tmp_path, "--state", 8, "--width", 8, "--json", "--epochs")
+    run(*words, 2)
+    first = (tmp_path / "best.onnx").read_bytes()
+    result = json.loads(run(*words, 4))
+    assert result["scenes"]["test"]
+    assert (tmp_path / "best.onnx").read_bytes() != first
+    with pytest.raises(UsageError, match="another state"):
+        run("train", clips, "--out", tmp_path, "--state", 16, "--width", 8)
 
 
 def test_wrong_words_are_named(clips, tmp_path):
@@ -104,6 +161,7 @@ def test_bench_of_the_statistics(monkeypatch):
     slow = PredictBenchmark(
         irs_s=61.0, cpu_s=61.0, models=8, horizons=4, tracks=500, samples=1, resamples=1,
         calibration_ms=30.0,
+        decision=DecisionTime(cpu_ms=8.0, wall_ms=9.0, people=30, draws=16, parameters=1),
     )  # fmt: skip
     monkeypatch.setattr("jaywalk.bench.predict.bench_predict", lambda: slow)
     assert "MISSED" in CliRunner().invoke(app, ["bench", "predict"]).stdout

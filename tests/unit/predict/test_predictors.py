@@ -9,7 +9,7 @@ from jaywalk.datasets.trajectories import assemble
 from jaywalk.metrics.prediction.nll import nll_marginal
 from jaywalk.predict.evaluate import Settings, fold_of, score, summarise
 from jaywalk.predict.gaps import find_meetings
-from jaywalk.predict.registry import PREDICTORS, make_predictor
+from jaywalk.predict.registry import make_predictor, ready_names
 from jaywalk.predict.samples import roi_samples
 from jaywalk.predict.windows import build_windows
 
@@ -81,7 +81,7 @@ def test_short_and_broken_tracks_are_counted():
         build_windows(data, history_s=0.25)
 
 
-@pytest.mark.parametrize("name", [e.name for e in PREDICTORS if "still" not in e.name])
+@pytest.mark.parametrize("name", [name for name in ready_names() if "still" not in name])
 def test_straight_walkers_are_foretold(name):
     data = assemble([track("t", 0.12 * np.arange(80), 0.05 * np.arange(80))], [])
     windows = build_windows(data, full=True)
@@ -89,7 +89,7 @@ def test_straight_walkers_are_foretold(name):
     assert guess == pytest.approx(windows.future_m, abs=0.03 if "kalman" in name else 1e-9)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in PREDICTORS])
+@pytest.mark.parametrize("name", ready_names())
 def test_every_predictor_gives_a_distribution(crowd, name):
     windows = build_windows(crowd)
     fitted = make_predictor(name).fitted(windows)

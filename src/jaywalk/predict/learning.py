@@ -1,0 +1,103 @@
+"""From a dataset to trained models in a folder: samples, training, one ONNX file a seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jaywalk.core.errors import UsageError
+from jaywalk.datasets.trajectories import Trajectories
+from jaywalk.predict.cvae import Cvae
+from jaywalk.predict.cvae_config import CvaeConfig
+from jaywalk.predict.cvae_features import samples_of
+from jaywalk.predict.cvae_onnx import cvae_onnx
+from jaywalk.predict.cvae_samples import CvaeSamples, write_json
+from jaywalk.predict.feature_sets import FEATURE_SETS, FeatureSet
+from jaywalk.predict.registry import Predictor
+from jaywalk.predict.splits import of_split, splits_of
+from jaywalk.predict.windows import build_windows
+
+if TYPE_CHECKING:
+    from jaywalk.predict.cvae_training import TrainSettings
+
+BEST = "best.onnx"
+JUDGED_DRAWS = 200
+_EVERY_S = 0.2
+
+
+def learn(
+    data: Trajectories,
+    config: CvaeConfig,
+    settings: TrainSettings,
+    folder: Path,
+    report: Callable[[dict[str, Any]], None],
+) -> Path:
+    """Train on the scenes of ``train``, choose by ``validation``; the best seed's ONNX file."""
+    from jaywalk.predict.cvae_training import best_of, train  # needs torch
+
+    absent = missing_features(data, config.set)
+    if absent:
+        raise UsageError(f"the data have no {absent}; '{config.features}' would learn from zeros")
+    training, validation = split_samples(data, "train"), split_samples(data, "validation")
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log.jsonl"
+
+    def keep(row: dict[str, Any]) -> None:
+        with log.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        report(row)
+
+    models = train(training, validation, config, settings, folder, keep)
+    best_nll, best_epoch = best_of(folder)
+    for seed, model in zip(settings.seeds, models, strict=True):
+        (folder / f"seed-{seed}.onnx").write_bytes(cvae_onnx(config, model))
+    chosen = min(range(len(models)), key=lambda i: best_nll[i])
+    (folder / BEST).write_bytes(cvae_onnx(config, models[chosen]))
+    splits = splits_of(data)
+    write_json(
+        {
+            "config": config.as_dict(),
+            "settings": asdict(settings),
+            "validation_nll": best_nll,
+            "best_epoch": best_epoch,
+            "best_seed": settings.seeds[chosen],
+            "windows": {"train": len(training), "validation": len(validation)},
+            "scenes": {
+                split: sorted(scene for scene, one in splits.items() if one == split)
+                for split in sorted(set(splits.values()))
+            },
+        },
+        folder / "model.json",
+    )
+    return folder / BEST
+
+
+def split_samples(data: Trajectories, split: str) -> CvaeSamples:
+    """Samples of one split, five a second."""
+    part = of_split(data, split)
+    return samples_of(build_windows(part, every_s=_EVERY_S).with_context(part))
+
+
+def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
+    """What a feature set needs and no row of the data has; empty if nothing."""
+    absent = []
+    if wanted.egodist and len(data.ego) == 0:
+        absent.append("vehicles")
+    if wanted.head_body and data.tracks["head_rad"].is_null().all():
+        absent.append("head angles")
+    if wanted.map and not data.maps:
+        absent.append("maps")
+    return " and no ".join(absent)
+
+
+def judging(model: Predictor) -> Predictor:
+    """A predictor as evaluations want it: a network with more draws than a driver needs."""
+    return replace(model, draws=JUDGED_DRAWS) if isinstance(model, Cvae) else model
+
+
+def possible_sets(data: Trajectories) -> list[FeatureSet]:
+    """The feature sets that these data can answer for."""
+    return [one for one in FEATURE_SETS if not missing_features(data, one)]

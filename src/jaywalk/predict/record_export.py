@@ -1,0 +1,227 @@
+"""Datasets from records of our own runs: people around the ego at 10 Hz, plans and maps.
+
+CARLA's left-handed metres and degrees become right-handed metres and radians here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.frames import carla_to_right_handed, carla_yaw_to_rad
+from jaywalk.datasets.semantic_map import SemanticMap
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.predict.record_meta import with_meta
+from jaywalk.predict.town_map import town_map
+from jaywalk.record import find_records
+from jaywalk.record import open as open_record
+from jaywalk.record.reader import Record
+
+FloatArray = NDArray[np.float64]
+Plans = dict[tuple[str, str, int], FloatArray]
+
+_EGO_ID = "ego"
+_MARGIN_M = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneFacts:
+    """What is kept of an episode beside its tables."""
+
+    course: str
+    opendrive: Path
+    at_light: list[int]
+    actors: frozenset[str]
+
+
+def export_records(
+    runs: Iterable[Path], *, range_m: float = 60.0, cell_m: float = 0.1
+) -> Trajectories:
+    """All episodes of some runs as one dataset.
+
+    Args:
+        runs: Folders of runs or of single records.
+        range_m: People further from the ego are not seen.
+        cell_m: Side of a cell of the maps.
+    """
+    people: list[pl.DataFrame] = []
+    vehicles: list[pl.DataFrame] = []
+    plans: Plans = {}
+    facts: dict[str, SceneFacts] = {}
+    excluded: Counter[str] = Counter()
+    for run in runs:
+        folders = list(find_records(run))
+        if not folders:
+            raise PrerequisiteError(f"'{run}' holds no record; give the folder of a run.")
+        for folder in folders:
+            scene = f"sim/{run.resolve().name}/{folder.name}"
+            if scene in facts:
+                raise DataError(f"two runs give the scene '{scene}'; rename one of the folders")
+            found = _scene(open_record(folder), scene, range_m, excluded)
+            if found is None:
+                continue
+            people.append(found[0])
+            vehicles.append(found[1])
+            plans |= found[2]
+            facts[scene] = found[3]
+    if not people:
+        raise DataError(f"no record has people within {range_m:g} m of an ego: {dict(excluded)}")
+    data = assemble(people, vehicles, excluded=excluded)
+    data = replace(data, paths=plans, maps=_maps(data, facts, cell_m))
+    lit = {scene: one.at_light for scene, one in facts.items()}
+    scripted = {scene: one.actors for scene, one in facts.items()}
+    return with_meta(data, lit, scripted)
+
+
+def _scene(
+    record: Record, scene: str, range_m: float, excluded: Counter[str]
+) -> tuple[pl.DataFrame, pl.DataFrame, Plans, SceneFacts] | None:
+    episode = record.episode
+    if episode.ego_actor is None:
+        excluded["episode without an ego"] += 1
+        return None
+    times = _tenths(record)
+    states = record.states.collect().join(times, on="tick", how="inner")
+    ego = _ego(record, states, scene)
+    actors = record.actors.collect().filter(pl.col("kind") == "walker")
+    people = _people(states, actors, ego, scene, episode.town, range_m)
+    if len(people) == 0:
+        excluded["episode without people in range"] += 1
+        return None
+    scripted = actors.filter(
+        (pl.col("role_name") == "scenario") | pl.col("intended_class").is_not_null()
+    )
+    lit = states.filter(
+        (pl.col("actor") == episode.ego_actor) & pl.col("at_light").fill_null(False)
+    )
+    facts = SceneFacts(
+        course=episode.town,
+        opendrive=record.shared_file("opendrive"),
+        at_light=lit["k"].to_list(),
+        actors=frozenset(f"{scene}/{actor}" for actor in scripted["actor"]),
+    )
+    return people, ego, _plans(record, times, ego, scene), facts
+
+
+def _tenths(record: Record) -> pl.DataFrame:
+    """Ticks that fall on tenths of a second, with their ``k``; nothing is interpolated."""
+    ticks = record.ticks.collect()
+    k = (ticks["time_s"] / STEP_S).round(0)
+    on = ((ticks["time_s"] - k * STEP_S).abs() < 1e-4).alias("on")
+    found = ticks.with_columns(k.cast(pl.Int64).alias("k"), on).filter("on").select("tick", "k")
+    span = float(ticks["time_s"].max() or 0.0) - float(ticks["time_s"].min() or 0.0)  # type: ignore[arg-type]
+    if len(found) < 0.5 * span / STEP_S:
+        raise DataError(
+            f"{record.folder}: its {len(ticks)} ticks do not fall on tenths of a second; record "
+            "with steps of 0.1, 0.05, 0.02 or 0.01 s"
+        )
+    return found
+
+
+def _ego(record: Record, states: pl.DataFrame, scene: str) -> pl.DataFrame:
+    number = record.episode.ego_actor
+    body = record.actors.filter(pl.col("actor") == number).collect().row(0, named=True)
+    half = body["half_x_m"] or 0.0
+    centre = body["offset_x_m"] or 0.0
+    axle = body["rear_axle_x_m"]
+    rear = axle if axle is not None else centre - 0.6 * half
+    rows = states.filter(pl.col("actor") == number).sort("k")
+    yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
+    forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
+
+    def plane(x: str, y: str) -> FloatArray:
+        return carla_to_right_handed(rows.select(x, y).to_numpy().astype(np.float64))
+
+    place = plane("x_m", "y_m") + rear * forward
+    return pl.DataFrame(
+        {
+            "scene_id": scene,
+            "ego_id": _EGO_ID,
+            "k": rows["k"],
+            "x": place[:, 0],
+            "y": place[:, 1],
+            "yaw": yaw,
+            "v": (plane("vx_mps", "vy_mps") * forward).sum(axis=1),
+            "a": (plane("ax_mps2", "ay_mps2") * forward).sum(axis=1),
+            "length": 2.0 * half,
+            "width": 2.0 * (body["half_y_m"] or 0.0),
+            "front_overhang": centre + half - rear,
+        }
+    )
+
+
+def _people(
+    states: pl.DataFrame,
+    actors: pl.DataFrame,
+    ego: pl.DataFrame,
+    scene: str,
+    course: str,
+    range_m: float,
+) -> pl.DataFrame:
+    """Rows of people while they are in range; the body faces where the actor does."""
+    rows = states.filter(pl.col("actor").is_in(actors["actor"].to_list())).sort("actor", "k")
+    if len(rows) == 0:
+        return pl.DataFrame()
+    places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
+    yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
+    table = pl.DataFrame(
+        {
+            "scene_id": scene,
+            "course_id": course,
+            "track_id": [f"{scene}/{actor}" for actor in rows["actor"]],
+            "k": rows["k"],
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "body_rad": np.arctan2(np.sin(yaw), np.cos(yaw)),
+            "source": "sim",
+        }
+    )
+    near = table.join(ego.select("k", ex="x", ey="y"), on="k", how="inner").filter(
+        (pl.col("x") - pl.col("ex")) ** 2 + (pl.col("y") - pl.col("ey")) ** 2 <= range_m**2
+    )
+    return near.drop("ex", "ey").sort("track_id", "k")
+
+
+def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -> Plans:
+    """Planned paths by the tenth at which they were known, from the rear axle on."""
+    told = record.ego.select("tick", "path_x_m", "path_y_m").collect()
+    told = told.join(times, on="tick", how="inner").filter(pl.col("path_x_m").list.len() >= 2)
+    at = {k: (x, y) for k, x, y in ego.select("k", "x", "y").iter_rows()}
+    plans: Plans = {}
+    last: FloatArray | None = None
+    for _, xs, ys, k in told.iter_rows():
+        path = carla_to_right_handed(np.stack([np.asarray(xs), np.asarray(ys)], axis=1))
+        if last is not None and np.array_equal(path, last):
+            continue
+        last = path
+        start = np.array(at.get(k, path[0]))
+        # A path that begins ahead of the axle would leave the ego outside of it.
+        if np.linalg.norm(path[0] - start) > 0.1:
+            path = np.concatenate([start[None], path])
+        plans[scene, _EGO_ID, int(k)] = path
+    return plans
+
+
+def _maps(
+    data: Trajectories, facts: dict[str, SceneFacts], cell_m: float
+) -> dict[str, SemanticMap]:
+    """One map a town, around all people seen there."""
+    maps = {}
+    for course in sorted({one.course for one in facts.values()}):
+        files = {
+            one.opendrive.name: one.opendrive for one in facts.values() if one.course == course
+        }
+        if len(files) > 1:
+            raise DataError(f"the town '{course}' differs between runs; export them one by one")
+        seen = data.tracks.filter(pl.col("course_id") == course).select("x", "y").to_numpy()
+        low, high = seen.min(axis=0) - _MARGIN_M, seen.max(axis=0) + _MARGIN_M
+        (file,) = files.values()
+        maps[course] = town_map(file, course, low, high, cell_m)
+    return maps

@@ -1,0 +1,77 @@
+"""Which scenes a model learns from, is chosen by and is judged on: whole scenes, never tracks.
+
+People of one scene see each other and the same vehicle, so a split by track would leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.errors import UsageError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.datasets.trajectories import Trajectories
+
+SHARES: Final = {"test": 0.3, "validation": 0.1, "train": 0.6}
+
+
+def split_scenes(strata: Mapping[str, str]) -> dict[str, str]:
+    """Split of each scene, by largest remainder within its stratum, in an order by name's hash.
+
+    Args:
+        strata: Stratum of each scene, e.g. its course or its source.
+    """
+    found = {}
+    for stratum in sorted(set(strata.values())):
+        scenes = [name for name, one in strata.items() if one == stratum]
+        scenes.sort(key=lambda name: derive_seed(0, "predict", "split", name))
+        start = 0
+        for split, count in largest_remainder(len(scenes), SHARES).items():
+            found.update(dict.fromkeys(scenes[start : start + count], split))
+            start += count
+    return found
+
+
+def largest_remainder(total: int, shares: Mapping[str, float]) -> dict[str, int]:
+    """Whole numbers in the given proportions that add up to ``total``."""
+    exact = {name: total * share for name, share in shares.items()}
+    counts = {name: int(np.floor(value + 1e-9)) for name, value in exact.items()}
+    order = sorted(shares, key=lambda name: counts[name] - exact[name])
+    for name in order[: total - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
+
+def splits_of(data: Trajectories) -> dict[str, str]:
+    """Split of every scene: the one the data name, else one made here, stratified by source."""
+    named = data.meta.filter(pl.col("split").is_not_null()).select("scene_id", "split").unique()
+    if len(named):
+        doubled = named.filter(named["scene_id"].is_duplicated())
+        if len(doubled):
+            raise UsageError(f"scene '{doubled['scene_id'][0]}' is in two splits")
+        return dict(zip(named["scene_id"], named["split"], strict=True))
+    sources = data.tracks.select("scene_id", "source").unique(subset="scene_id").sort("scene_id")
+    return split_scenes(
+        {scene: source or "" for scene, source in zip(*sources.get_columns(), strict=True)}
+    )
+
+
+def of_split(data: Trajectories, split: str) -> Trajectories:
+    """The scenes of one split."""
+    splits = splits_of(data)
+    scenes = [scene for scene, one in splits.items() if one == split]
+    if not scenes:
+        known = ", ".join(sorted(set(splits.values()))) or "none"
+        raise UsageError(f"no scene is in the split '{split}'; there are: {known}")
+    return Trajectories(
+        tracks=data.tracks.filter(pl.col("scene_id").is_in(scenes)),
+        ego=data.ego.filter(pl.col("scene_id").is_in(scenes)),
+        meta=data.meta.filter(pl.col("scene_id").is_in(scenes)),
+        paths={key: path for key, path in data.paths.items() if key[0] in set(scenes)},
+        maps=data.maps,
+        stride=data.stride,
+        excluded=data.excluded,
+    )

@@ -1,0 +1,22 @@
+"""Torch, for the modules that train; a clear error where the extra is not installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from jaywalk.core.errors import PrerequisiteError
+
+
+def _load() -> Any:
+    try:
+        return import_module("torch")
+    except ImportError as problem:
+        raise PrerequisiteError(
+            "Training needs torch, which is not installed. Install the extra: "
+            "pip install 'jaywalk[train]'. Trained models need no torch."
+        ) from problem
+
+
+torch: Any = _load()
+"""The torch module, untyped: type checks must pass where it is absent."""
