@@ -31,8 +31,8 @@ from jaywalk.scenarios.crowd_state import (
 from jaywalk.scenarios.crowd_view import CrowdView
 from jaywalk.town.routes import DenseRoute
 
-_PLANS_A_TICK: Final = 2  # who comes later thinks a tick later, so no tick takes long
-_DECIDE_S: Final = 0.1
+_PLANS: Final = 4  # at a time; who comes later thinks a moment later, so no tick takes long
+_DECIDE_S: Final = 0.1  # people make up their minds ten times a second
 _CALM: Final = CrowdSettings()
 _WANDER_M: Final = 10.0  # people may leave the band of the route by this much
 
@@ -130,20 +130,17 @@ class Crowd:
         if self._view is None or self._land is None or not self.ids:
             return
         rows = self._rows
-        # Everybody decides ten times a second, on the fastest ticks not all on the same one.
         every = max(round(_DECIDE_S / self.delta_s), 1)
-        first = self._tick % every
         self._tick += 1
+        if self._tick % every:
+            return
         if snapshot is None:
             snapshot = self.world.get_snapshot()
-        seen = self._view.look(snapshot, rows, self.delta_s, first, every)
+        seen = self._view.look(snapshot, rows, every * self.delta_s)
         network = self._land.network
-        advance(
-            rows, seen, network.crossings, network.grid, network.ground,
-            every * self.delta_s, first, every,
-        )  # fmt: skip
+        advance(rows, seen, network.crossings, network.grid, network.ground, every * self.delta_s)
         if rows.need.any():
-            for row in np.flatnonzero(rows.need)[:_PLANS_A_TICK]:
+            for row in np.flatnonzero(rows.need)[:_PLANS]:
                 plan(rows, int(row), self._minds[int(row)], self._land, self.settings)
         if rows.changed.any():
             self._send()

@@ -54,16 +54,15 @@ _RED_S: Final = 14.0  # a light's red phase before it was seen
 
 @kernel
 def advance(
-    people: People, seen: Seen, crossings: Crossings, grid: WalkGrid, ground: Ground,
-    delta_s: float, first: int, every: int,
-) -> None:  # fmt: skip
-    """Decide for the people ``first::every``: fills heading, pace, need and changed.
+    people: People, seen: Seen, crossings: Crossings, grid: WalkGrid, ground: Ground, delta_s: float
+) -> None:
+    """Decide for everybody: fills heading, pace, need and changed.
 
     ``delta_s`` is the time since they decided last.
     """
     vx, vy = people.pace * np.cos(people.heading), people.pace * np.sin(people.heading)
     people.changed[:] = False
-    for i in range(first, len(people.x), every):
+    for i in range(len(people.x)):
         if people.state[i] == RELEASED or people.state[i] == DOWN:
             continue
         floor = surface_height(ground, people.x[i], people.y[i], people.z[i])

@@ -90,7 +90,7 @@ def run(
     """Let them walk as the server lets them; places (ticks, n, 2)."""
     trace = np.zeros((ticks, len(people.x), 2))
     for tick in range(ticks):
-        advance(people, what, ways or crossing(), grid, flat_ground(), DELTA_S, 0, 1)
+        advance(people, what, ways or crossing(), grid, flat_ground(), DELTA_S)
         people.sent_heading[:], people.sent_pace[:] = people.heading, people.pace
         people.x[:] += people.pace * np.cos(people.heading) * DELTA_S
         people.y[:] += people.pace * np.sin(people.heading) * DELTA_S
@@ -235,7 +235,7 @@ def test_controls_are_sent_only_when_they_change() -> None:
     run(people, street(), seen(), 30)
     changes = 0
     for _ in range(100):
-        advance(people, seen(), crossing(), street(), flat_ground(), DELTA_S, 0, 1)
+        advance(people, seen(), crossing(), street(), flat_ground(), DELTA_S)
         changes += int(people.changed[0])
         people.x[0] += people.pace[0] * DELTA_S
     assert changes == 0
