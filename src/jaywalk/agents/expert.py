@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.bypass import Bypass
-from jaywalk.agents.corridor import first_along, speed_along
+from jaywalk.agents.corridor import BESIDE_M, first_along, speed_along
 from jaywalk.agents.following import Manner, follow, stop_at
 from jaywalk.agents.forecast import foresee
 from jaywalk.agents.frame import project
@@ -127,7 +127,7 @@ class Expert(RouteDriver):
 
         What crosses is not followed: whether it will be gone in time is for the forecasts to say.
         """
-        first = int(self.along_m / STEP_M)
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
         side = own.half_width_m + np.where(seen.kind == PERSON, _PERSON_SIDE_M, _SIDE_M)
         at, _ = first_along(self.line, first, first + reach, seen, side)
