@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scene import straight_road
+import shapely
+from scene import DELTA_S, straight_road
 
+from jaywalk.agents.base import Briefing, Moment
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.town import town_from_opendrive
 
 
+@cache
 def straight_map(length_m: float = 2000.0, speed_kmh: int = 50) -> Any:
     """CARLA's map of one straight road along x: lanes at y = 1.75 (to +x) and -1.75 (to -x)."""
     return town_from_opendrive(straight_road(length_m, speed_kmh)).carla_map
@@ -120,3 +124,68 @@ class FakeSnapshot:
 
     def find(self, actor: int) -> FakeActor | None:
         return self._states.get(actor)
+
+
+class ClosedLoop:
+    """A driver in a fake world: the ego is PDM-Lite's bicycle, others go on as they go.
+
+    ``contacts`` lists the ids of what the ego touched.
+    """
+
+    def __init__(self, driver: Any, others: list[FakeActor], route: DenseRoute, **arguments: Any):
+        x, y, _ = route.position_m[0]
+        self.ego = FakeActor(1, "vehicle.ego", x, y, half=(2.446, 0.918, 0.74))
+        self.world = FakeWorld([self.ego, *others])
+        self.driver, self.time_s = driver, 0.0
+        self.contacts: set[int] = set()
+        self.speeds: list[float] = []
+        self.track: list[tuple[float, float]] = []
+        self.decisions: list[Any] = []
+        self.driver.setup(
+            Briefing(
+                client=None, world=self.world, map=straight_map(), ego=self.ego, route=route,
+                seed=1, delta_s=DELTA_S, arguments=arguments,
+            )
+        )  # fmt: skip
+
+    def run(self, seconds: float, each: Any = lambda loop: None) -> ClosedLoop:
+        for _ in range(int(seconds / DELTA_S)):
+            each(self)
+            moment = Moment(
+                frame=0, elapsed_s=self.time_s, snapshot=self.world.snapshot(self.time_s)
+            )
+            decision = self.driver.decide(moment)
+            self.decisions.append(decision)
+            self._step(decision.control)
+            self._touch()
+            self.time_s += DELTA_S
+        return self
+
+    def _step(self, control: Any) -> None:
+        ego = self.ego
+        wheel = 0.36848336 * control.steer
+        slip = math.atan(1.4178275 / (1.4178275 - 0.090769015) * math.tan(wheel))
+        ego.yaw_deg += math.degrees(ego.speed_mps / 1.4178275 * math.sin(slip) * DELTA_S)
+        yaw = math.radians(ego.yaw_deg) + slip
+        ego.x += ego.speed_mps * math.cos(yaw) * DELTA_S
+        ego.y += ego.speed_mps * math.sin(yaw) * DELTA_S
+        push = 7.0 * (max(control.throttle - 0.3, 0.0) / 0.7) ** 1.5 - 0.3 - 7.3 * control.brake
+        ego.speed_mps = max(ego.speed_mps + push * DELTA_S, 0.0)
+        for other in self.world.actors[1:]:
+            velocity = other.get_velocity()
+            other.x += velocity.x * DELTA_S
+            other.y += velocity.y * DELTA_S
+        self.speeds.append(ego.speed_mps)
+        self.track.append((ego.x, ego.y))
+
+    def _touch(self) -> None:
+        mine = _box(self.ego)
+        self.contacts |= {a.id for a in self.world.actors[1:] if mine.intersects(_box(a))}
+
+
+def _box(actor: FakeActor) -> shapely.Polygon:
+    half_x, half_y, _ = actor.half
+    box = shapely.affinity.rotate(
+        shapely.box(-half_x, -half_y, half_x, half_y), actor.yaw_deg, origin=(0, 0)
+    )
+    return shapely.affinity.translate(box, actor.x, actor.y)

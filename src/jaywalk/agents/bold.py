@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from jaywalk.agents.corridor import first_along, speed_along
+from jaywalk.agents.corridor import BESIDE_M, first_along, speed_along
 from jaywalk.agents.cruise import Cruise
 from jaywalk.agents.following import Manner
 from jaywalk.agents.perception import Own, Seen
@@ -34,7 +34,7 @@ class Bold(Cruise):
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _REACH_M + _REACH_S * speed
         seen = seen.where(near < reach + 10.0)
-        first = int(self.along_m / STEP_M)
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         side = np.full(len(seen), own.half_width_m + _SIDE_M)
         at, _ = first_along(self.line, first, first + int(reach / STEP_M), seen, side)
         if not bool(np.isfinite(at).any()):

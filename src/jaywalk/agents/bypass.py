@@ -168,7 +168,7 @@ class Bypass:
         stands = own.speed_mps < 0.2 and along_m < way.from_m - _ROOM_TO_RETURN_M
         self._stood += 1 if stands else -self._stood
         here = self.line.offset_m[int(along_m / STEP_M)] - self._before(int(along_m / STEP_M))
-        in_lane = abs(here) < _IN_LANE_M
+        in_lane = abs(here) < _IN_LANE_M and along_m < way.from_m
         if (in_lane and not self._is_clear(way, own, along_m, seen)) or self._stood > _STUCK_TICKS:
             first, laid = self._laid
             self.line.offset_m[first : first + len(laid)] -= laid
@@ -304,6 +304,7 @@ class Bypass:
         up_s = (_PASS_MPS - speed) / _PULL_MPS2
         up_m = 0.5 * (speed + _PASS_MPS) * up_s
         if distance_m < up_m:
+            distance_m = max(distance_m, 0.0)
             return (math.sqrt(speed**2 + 2.0 * _PULL_MPS2 * distance_m) - speed) / _PULL_MPS2
         return up_s + (distance_m - up_m) / _PASS_MPS
 

@@ -13,6 +13,7 @@ IntArray = NDArray[np.int64]
 
 _STRIDE = 2  # every second sample of the line: one metre
 _OTHER_LEVEL_M = 3.0
+BESIDE_M = 0.4  # what is so much behind the front is beside the car, not ahead of it
 
 
 def gaps_along(

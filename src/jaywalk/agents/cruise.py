@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from jaywalk.agents.base import Moment
-from jaywalk.agents.corridor import first_along, speed_along
+from jaywalk.agents.corridor import BESIDE_M, first_along, speed_along
 from jaywalk.agents.following import follow, stop_at
 from jaywalk.agents.perception import PERSON, Own, Seen
 from jaywalk.agents.route_driver import Choice, RouteDriver
@@ -48,8 +48,7 @@ class Cruise(RouteDriver):
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _REACH_M + _REACH_S * max(own.speed_mps, 0.0)
         seen = seen.where(near < reach + 10.0)
-        first = int((self.along_m + own.rear_m) / STEP_M)
-        first = max(first, int(self.along_m / STEP_M))
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         lane = float(np.clip(0.5 * self.line.lane_width_m[first], *_LANE_HALF_M))
         side = np.where(seen.kind == PERSON, lane, own.half_width_m + _SIDE_M)
         at, _ = first_along(self.line, first, first + int(reach / STEP_M), seen, side)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.bypass import Bypass
-from jaywalk.agents.corridor import first_along, speed_along
+from jaywalk.agents.corridor import BESIDE_M, first_along, speed_along
 from jaywalk.agents.following import Manner, follow, stop_at
 from jaywalk.agents.forecast import foresee
 from jaywalk.agents.frame import project
@@ -46,6 +46,7 @@ _KERB_MPS: Final = 8.5
 _PARKED_S: Final = 1.0
 _OFF_CENTRE_M: Final = 0.5
 _WAITS_S: Final = 4.0
+_TO_GO_ROUND_M: Final = 8.5
 _JUNCTION_MPS2: Final = 3.2  # across a junction one does not dawdle
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
@@ -84,7 +85,7 @@ class Expert(RouteDriver):
         stood_s, moved = self.memory.update(seen)
         speed = max(own.speed_mps, 0.0)
         at, lead, ahead = self._in_the_way(own, seen)
-        blocking = self._blocking(own, seen, at, stood_s, moved)
+        blocking, suspect = self._blocking(own, seen, at, stood_s, moved)
         standing = (seen.speed_mps < 0.1) & (~moved | (stood_s > 5.0))
         around = self.bypass.update(own, self.along_m, seen, blocking, standing)
         change = self.changes.update(own, self.along_m, seen)
@@ -103,7 +104,7 @@ class Expert(RouteDriver):
             (stop_at(speed, leave, self.manner), "junction exit taken"),
             (stop_at(speed, around, self.manner), "waiting to go round"),
             (stop_at(speed, change, self.manner), "waiting to change lanes"),
-            self._following(own, seen, at, lead, ahead),
+            self._following(own, seen, at, lead, ahead, suspect),
         ]
         wish = min(wishes)
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
@@ -127,7 +128,7 @@ class Expert(RouteDriver):
 
         What crosses is not followed: whether it will be gone in time is for the forecasts to say.
         """
-        first = int(self.along_m / STEP_M)
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
         side = own.half_width_m + np.where(seen.kind == PERSON, _PERSON_SIDE_M, _SIDE_M)
         at, _ = first_along(self.line, first, first + reach, seen, side)
@@ -143,11 +144,11 @@ class Expert(RouteDriver):
 
     def _blocking(
         self, own: Own, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
-    ) -> BoolArray:
-        """What stands in the way for good, as opposed to traffic that waits."""
+    ) -> tuple[BoolArray, BoolArray]:
+        """What stands in the way for good, as opposed to traffic that waits; and what may do so."""
         in_way = np.isfinite(at)
         if not in_way.any():
-            return in_way
+            return in_way, in_way
         stands = seen.speed_mps < 0.1
         queues = np.array([self._queue_at(float(a)) for a in at], dtype=np.bool_)
         first = int(self.along_m / STEP_M)
@@ -158,7 +159,9 @@ class Expert(RouteDriver):
         given_up = stood_s > np.where(queues, 2.5 * _LEFT_S, _LEFT_S)
         parked = (seen.kind == VEHICLE) & ((left_there & ~queues) | (waited & ~moved) | given_up)
         person = (seen.kind == PERSON) & (stood_s > 6.0)
-        return np.asarray(in_way & stands & (parked | person | (seen.kind == PROP)))
+        blocking = in_way & stands & (parked | person | (seen.kind == PROP))
+        suspect = in_way & stands & ~moved & ~queues & (stood_s > 0.5 * _PARKED_S)
+        return np.asarray(blocking), np.asarray(suspect | blocking)
 
     def _queue_at(self, at_m: float) -> bool:
         """Whether traffic may well wait at this place: a junction or a light is not far ahead."""
@@ -193,15 +196,24 @@ class Expert(RouteDriver):
         return pull
 
     def _following(
-        self, own: Own, seen: Seen, at: FloatArray, lead: FloatArray, ahead: BoolArray
+        self,
+        own: Own,
+        seen: Seen,
+        at: FloatArray,
+        lead: FloatArray,
+        ahead: BoolArray,
+        suspect: BoolArray,
     ) -> tuple[float, str]:
-        """The hardest braking that anything on the line asks for."""
+        """The hardest braking that anything on the line asks for.
+
+        Behind what may stand there for good one keeps the room to go round it.
+        """
         best, what = math.inf, "nothing"
         speed = max(own.speed_mps, 0.0)
         for k in np.flatnonzero(ahead):
             gap = float(at[k]) - self.along_m - own.front_m
             kind = int(seen.kind[k])
-            room = 3.0 if kind == PERSON else None
+            room = _TO_GO_ROUND_M if suspect[k] else 3.0 if kind == PERSON else None
             pull = follow(speed, gap, float(lead[k]), self.manner, standstill_m=room)
             if pull < best:
                 best, what = pull, _KINDS[kind]

@@ -94,7 +94,8 @@ def lanes_of(carla_map: Any) -> Lanes:
 @lru_cache(maxsize=3)
 def _built(opendrive: str) -> Lanes:
     # A map of our own: waypoints of an episode's map must not outlive it.
-    graph = LaneGraph(native_map("lanes", opendrive))
+    carla_map = native_map("lanes", opendrive)
+    graph = LaneGraph(carla_map)
     first: dict[tuple[int, int, int], int] = {}
     lines: list[FloatArray] = []
     junction: list[bool] = []
@@ -107,6 +108,11 @@ def _built(opendrive: str) -> Lanes:
             junction.append(bool(segment.entry.is_junction))
             exits.append(set())
         exits[first[key]].add(lane_key(segment.exit))
+    for key, line in _left_out(carla_map, set(first)).items():
+        first[key] = len(lines)
+        lines.append(line)
+        junction.append(False)
+        exits.append(set())
     successors = [
         sorted(first[key] for key in group if key in first and first[key] != me)
         for me, group in enumerate(exits)
@@ -114,8 +120,26 @@ def _built(opendrive: str) -> Lanes:
     return _arranged(lines, junction, successors)
 
 
+def _left_out(
+    carla_map: Any, known: set[tuple[int, int, int]]
+) -> dict[tuple[int, int, int], FloatArray]:
+    """Lanes that lead nowhere, which the map's topology does not list."""
+    groups: dict[tuple[int, int, int], list[Any]] = {}
+    for waypoint in carla_map.generate_waypoints(1.0):
+        key = lane_key(waypoint)
+        if key not in known:
+            groups.setdefault(key, []).append(waypoint)
+    return {
+        key: _points(sorted(group, key=lambda w: w.s, reverse=key[2] > 0))
+        for key, group in sorted(groups.items())
+    }
+
+
 def _line(segment: Any) -> FloatArray:
-    waypoints = [segment.entry, *segment.path]
+    return _points([segment.entry, *segment.path])
+
+
+def _points(waypoints: list[Any]) -> FloatArray:
     poses = [waypoint.transform for waypoint in waypoints]
     line = np.array([
         (p.location.x, p.location.y, p.location.z, np.deg2rad(p.rotation.yaw)) for p in poses

@@ -22,6 +22,8 @@ _BRAKE_POLYNOMIAL: Final = (
 _FIT_TOP_KMH: Final = 76.0
 _GAIN_PER_S: Final = 0.35
 _CORRECTION: Final = 0.4
+_BRAKE_GAIN_PER_S: Final = 2.5
+_BRAKE_GAIN: Final = (0.7, 5.0)
 _STAND_MPS: Final = 0.35
 _COAST_MPS2: Final = 0.3  # lifting the foot slows by this more than the least throttle
 
@@ -32,20 +34,29 @@ class Pedals:
 
     delta_s: float
     _correction: float = field(default=0.0, init=False)
+    _brake_gain: float = field(default=1.0, init=False)
     _last_mps: float = field(default=0.0, init=False)
-    _throttled: bool = field(default=False, init=False)
+    _last: tuple[float, float] = field(default=(0.0, 0.0), init=False)  # throttle, brake
     _wanted_mps2: float = field(default=0.0, init=False)
 
     def press(self, speed_mps: float, wanted_mps2: float) -> tuple[float, float]:
         """Throttle and brake for a wanted acceleration."""
-        if self._throttled:
-            missing = self._wanted_mps2 - (speed_mps - self._last_mps) / self.delta_s
-            step = _GAIN_PER_S * self.delta_s * min(max(missing, -2.0), 2.0)
-            self._correction = min(max(self._correction + step, -_CORRECTION), _CORRECTION)
+        self._learn(speed_mps)
         throttle, brake = self._choose(speed_mps, wanted_mps2)
         self._last_mps, self._wanted_mps2 = speed_mps, wanted_mps2
-        self._throttled = 0.0 < throttle < 1.0
+        self._last = throttle, brake
         return throttle, brake
+
+    def _learn(self, speed_mps: float) -> None:
+        """Compare what the car did with what was wanted."""
+        missing = self._wanted_mps2 - (speed_mps - self._last_mps) / self.delta_s
+        throttle, brake = self._last
+        if 0.0 < throttle < 1.0:
+            step = _GAIN_PER_S * self.delta_s * min(max(missing, -2.0), 2.0)
+            self._correction = min(max(self._correction + step, -_CORRECTION), _CORRECTION)
+        elif 0.0 < brake < 1.0 and speed_mps > _STAND_MPS:
+            step = _BRAKE_GAIN_PER_S * self.delta_s * min(max(-missing, -2.0), 2.0)
+            self._brake_gain = min(max(self._brake_gain + step, _BRAKE_GAIN[0]), _BRAKE_GAIN[1])
 
     def _choose(self, speed_mps: float, wanted_mps2: float) -> tuple[float, float]:
         if speed_mps < _STAND_MPS and wanted_mps2 <= 0.05:
@@ -54,7 +65,7 @@ class Pedals:
         if wanted_mps2 < rolling - 0.1:
             # Releasing the throttle slows by itself, so the brake gives the rest.
             full = full_braking_mps2(speed_mps)
-            share = (rolling - wanted_mps2) / max(full + rolling, 0.5)
+            share = self._brake_gain * (rolling - wanted_mps2) / max(full + rolling, 0.5)
             return 0.0, min(max(share, 0.0), 1.0)
         throttle = throttle_for(speed_mps, wanted_mps2) + self._correction
         return min(max(throttle, 0.0), 1.0), 0.0

@@ -1,0 +1,163 @@
+"""Each driver on a straight road in a fake world: what it does about what is in its way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from driver_fakes import ClosedLoop, FakeActor, route_along_x
+
+from jaywalk.agents.catalogue import AGENTS
+
+ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
+
+
+def loop(name: str, others: list[FakeActor], length_m: float = 300.0, **arguments: Any):
+    return ClosedLoop(AGENTS.get(name).load()(), others, route_along_x(length_m), **arguments)
+
+
+def person(x: float, y: float, speed: float = 0.0, yaw_deg: float = -90.0, key: int = 7):
+    return FakeActor(
+        key, "walker.pedestrian.0001", x, y, yaw_deg, speed, half=(0.19, 0.19, 0.93), z=0.93
+    )
+
+
+def crossing(x: float, at_s: float, speed: float = 1.6):
+    """Somebody on the kerb (y = 4.3) who steps out to the left at a time."""
+    somebody = person(x, 4.3)
+
+    def each(scene: ClosedLoop) -> None:
+        somebody.speed_mps = speed if scene.time_s >= at_s else 0.0
+
+    return somebody, each
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_keeps_lane_and_limit_on_a_free_road(name: str) -> None:
+    scene = loop(name, []).run(20.0)
+    track = np.array(scene.track)
+    assert np.abs(track[:, 1] - 1.75).max() < 0.05
+    assert 0.75 * 50.0 / 3.6 < scene.speeds[-1] < 1.03 * 50.0 / 3.6
+    decision = scene.decisions[-1]
+    assert decision.plan.path_m.shape[1] == 2
+    json.dumps(decision.debug)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_car_that_stands_in_mid_lane(name: str) -> None:
+    scene = loop(name, [FakeActor(5, "vehicle.parked", 130.0, 1.75)]).run(20.0)
+    assert scene.contacts == ({5} if name == "blind" else set())
+    if name not in ("blind", "expert"):
+        assert scene.speeds[-1] < 0.1
+        assert 0.5 < 127.7 - (scene.track[-1][0] + 2.446) < 6.0
+
+
+def test_the_expert_goes_round_a_car_left_at_the_edge() -> None:
+    scene = loop("expert", [FakeActor(5, "vehicle.parked", 130.0, 3.0)]).run(25.0)
+    track = np.array(scene.track)
+    assert scene.contacts == set()
+    assert track[-1, 0] > 180.0
+    assert track[:, 1].min() < 0.8
+    assert abs(track[-1, 1] - 1.75) < 0.2
+
+
+def test_the_expert_lets_oncoming_cars_pass_first() -> None:
+    parked = FakeActor(5, "vehicle.parked", 130.0, 1.75, half=(2.3, 1.6, 0.75))
+    coming = [
+        FakeActor(10 + k, "vehicle.coming", 200.0 + 25.0 * k, -1.75, 180.0, 8.0) for k in range(5)
+    ]
+    scene = loop("expert", [parked, *coming]).run(45.0)
+    track = np.array(scene.track)
+    assert scene.contacts == set()
+    over = np.flatnonzero(track[:, 1] < 0.0)
+    assert len(over)
+    last_passed_s = (300.0 - 115.0) / 8.0
+    assert over[0] * 0.05 > last_passed_s - 2.0
+    assert track[-1, 0] > 180.0
+
+
+@pytest.mark.parametrize("name", ["cruise", "expert", "timid", "comfort-zone"])
+def test_stops_for_somebody_who_steps_out(name: str) -> None:
+    somebody, each = crossing(115.0, at_s=8.0)
+    scene = loop(name, [somebody]).run(25.0, each)
+    assert scene.contacts == set()
+    assert scene.track[-1][0] > 130.0  # and goes on afterwards
+
+
+def test_blind_does_not() -> None:
+    arrives_s = next(
+        k * 0.05 for k, (x, _) in enumerate(loop("blind", []).run(20.0).track) if x > 112.0
+    )
+    somebody, each = crossing(115.0, at_s=arrives_s - 1.8)
+    assert loop("blind", [somebody]).run(15.0, each).contacts == {7}
+
+
+def test_the_expert_passes_behind_with_a_second_to_spare() -> None:
+    somebody, each = crossing(115.0, at_s=6.5, speed=1.4)
+    scene = loop("expert", [somebody]).run(25.0, each)
+    left_s = 6.5 + (4.3 - (1.75 - 0.918 - 0.19)) / 1.4
+    reached = next(k * 0.05 for k, (x, _) in enumerate(scene.track) if x + 2.446 > 114.8)
+    assert reached > left_s + 1.0
+
+
+def test_who_stands_on_the_kerb_stops_only_the_timid() -> None:
+    slowest = {}
+    for name in ("timid", "cruise", "bold", "expert"):
+        scene = loop(name, [person(140.0, 5.2)]).run(18.0)
+        slowest[name] = min(scene.speeds[160:])
+    assert slowest["timid"] < 2.5
+    assert slowest["cruise"] > 10.0
+    assert slowest["bold"] > 10.0
+    assert slowest["expert"] > 8.0
+
+
+def test_bold_brakes_later_than_cruise() -> None:
+    starts = {}
+    for name in ("bold", "cruise"):
+        scene = loop(name, [person(140.0, 1.75)]).run(25.0)
+        assert scene.contacts == set()
+        brakes = [k for k, d in enumerate(scene.decisions) if d.control.brake > 0.1]
+        starts[name] = 140.0 - scene.track[brakes[0]][0]
+    assert starts["bold"] < starts["cruise"]
+
+
+def test_following_somebody_who_walks_in_the_lane() -> None:
+    scene = loop("expert", [person(60.0, 1.75, speed=1.3, yaw_deg=0.0)]).run(40.0)
+    assert scene.contacts == set()
+    assert scene.speeds[-1] == pytest.approx(1.3, abs=0.3)
+
+
+@pytest.mark.parametrize("predictor", ["constant-velocity", "kalman-v1"])
+def test_comfort_zone_tells_what_it_foresees(predictor: str) -> None:
+    somebody = person(110.0, 6.0, speed=1.2)
+    scene = loop("comfort-zone", [somebody], predictor=predictor).run(9.0)
+    said = [(k * 0.05, f) for k, d in enumerate(scene.decisions) for f in d.forecasts]
+    assert said
+    time_s, forecast = said[-1]
+    assert forecast.actor_id == 7
+    assert forecast.source.startswith(predictor.removesuffix("-v1"))
+    assert forecast.time_s.tolist() == [1.0, 2.0, 3.0, 4.0]
+    truth = np.array([[110.0, 6.0 - 1.2 * (time_s + t)] for t in forecast.time_s])
+    assert forecast.mean_m[0] == pytest.approx(truth, abs=0.1)
+    spread = forecast.covariance_m2[0, :, 0, 0]
+    assert np.all(np.diff(spread) > 0.0)
+    times = sorted({round(at, 2) for at, _ in said})
+    assert np.diff(times).min() == pytest.approx(0.5, abs=0.051)
+
+
+def test_comfort_zone_refuses_wrong_arguments() -> None:
+    with pytest.raises(Exception, match="expected 3 probabilities"):
+        loop("comfort-zone", [], thresholds=[0.5])
+    with pytest.raises(Exception, match="constant-velocity"):
+        loop("comfort-zone", [], predictor="constant-velocty")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_equal_worlds_give_equal_drives(name: str) -> None:
+    tracks = []
+    for _ in range(2):
+        somebody, each = crossing(100.0, at_s=6.0)
+        tracks.append(loop(name, [somebody]).run(10.0, each).track)
+    assert tracks[0] == tracks[1]
