@@ -256,6 +256,32 @@ def test_unknown_method_is_an_rpc_error_and_the_connection_lives(rpc: RpcSocket)
     assert rpc.call("version")
 
 
+def test_rays_meet_actors_and_tell_sidewalk_from_road(scene: Scene) -> None:
+    car = scene.car()
+    scene.tick(20)
+    place = car.get_location()
+    up, down = place + carla.Location(z=20.0), place - carla.Location(z=2.0)
+    hits = scene.world.cast_ray(up, down)
+    assert [hit.label for hit in hits][-2:-1] == [carla.CityObjectLabel.Car]
+    assert hits[-1].label in (carla.CityObjectLabel.Roads, carla.CityObjectLabel.RoadLines)
+    assert hits[-2].location.z == pytest.approx(place.z + 1.5, abs=0.4)
+    first = scene.world.project_point(up, carla.Vector3D(0.0, 0.0, -1.0), 30.0)
+    assert first.label == carla.CityObjectLabel.Car
+    kerb = next(
+        lane
+        for point in scene.map.get_spawn_points()
+        if (lane := _sidewalk_of(scene.map.get_waypoint(point.location))) is not None
+    )
+    ground = scene.world.ground_projection(kerb + carla.Location(z=1.5), 5.0)
+    assert ground.label == carla.CityObjectLabel.Sidewalks
+
+
+def _sidewalk_of(lane: carla.Waypoint) -> carla.Location | None:
+    while lane is not None and lane.lane_type != carla.LaneType.Sidewalk:
+        lane = lane.get_right_lane()
+    return None if lane is None else lane.transform.location
+
+
 def test_map_queries_through_the_wheel(fresh: Scene) -> None:
     world = fresh.world
     point = fresh.map.get_spawn_points()[0].location

@@ -31,10 +31,15 @@ _PER_OFFSET: Final = 2.4  # metres of transition per metre of offset
 _TRANSITION_M: Final = (5.0, 14.0)
 _LEAST_PER_OFFSET: Final = 1.3
 _CLEAR_M: Final = 0.8
-_PASS_MPS: Final = 7.5
-_PULL_MPS2: Final = 1.8
-_SPARE_S: Final = 1.6
+_PASS_MPS: Final = 9.0
+_PULL_MPS2: Final = 2.4
+_SPARE_S: Final = 1.4
 _SIGHT_M: Final = 160.0
+_IN_LANE_M: Final = 0.35
+_ROOM_TO_RETURN_M: Final = 1.0
+_STUCK_TICKS: Final = 60
+_DECIDE_S: Final = {"own": 6.0, "same": 1.5, "edge": 1.5, "opposite": 0.8}
+_DECIDE_M: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +105,19 @@ class Bypass:
     lanes: Lanes
     way: Way | None = field(default=None, init=False)
     _end_m: float = field(default=-1.0, init=False)
+    _laid: tuple[int, FloatArray] = field(default_factory=lambda: (0, np.zeros(0)), init=False)
+    _stood: int = field(default=0, init=False)  # ticks
     _rooms: dict[tuple[tuple[int, ...], bool], Room] = field(default_factory=dict, init=False)
 
     @property
     def top_mps(self) -> float:
         """The speed on the way round; inf: on none."""
         return math.inf if self.way is None else _PASS_MPS
+
+    @property
+    def hurries(self) -> bool:
+        """Whether the car is where others come from the front."""
+        return self.way is not None and self.way.kind == "opposite"
 
     def update(
         self,
@@ -125,10 +137,8 @@ class Bypass:
             standing: (n,) whatever stands, in the way or beside it.
         """
         if self.way is not None:
-            if along_m > self._end_m:
-                self.way = None
-            return math.inf
-        if not blocking.any():
+            self._reconsider(self.way, own, along_m, seen)
+        if self.way is not None or not blocking.any():
             return math.inf
         things = self._standing(along_m, seen, blocking, standing)
         begin = float(np.min(things.from_m[things.blocks]))
@@ -138,13 +148,39 @@ class Bypass:
         ways = self._ways(things, own)
         for way in ways:
             fitted = self._fitted(way, along_m)
-            if fitted is not None and self._is_clear(fitted, own, along_m, seen):
+            if fitted is None:
+                continue
+            if fitted.from_m - fitted.transition_m - along_m > _decide_m(fitted, own.speed_mps):
+                continue  # too early: who knows who will come
+            if self._is_clear(fitted, own, along_m, seen):
                 self._lay(fitted, along_m)
                 return math.inf
         if not ways:
             return math.inf  # no way round: the car-following stops behind it
         least = 1.7 * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
+
+    def _reconsider(self, way: Way, own: Own, along_m: float, seen: Seen) -> None:
+        """Forget the way at its end, or give it up while still in the own lane."""
+        if along_m > self._end_m:
+            self.way = None
+            return
+        stands = own.speed_mps < 0.2 and along_m < way.from_m - _ROOM_TO_RETURN_M
+        self._stood += 1 if stands else -self._stood
+        here = self.line.offset_m[int(along_m / STEP_M)] - self._before(int(along_m / STEP_M))
+        in_lane = abs(here) < _IN_LANE_M
+        if (in_lane and not self._is_clear(way, own, along_m, seen)) or self._stood > _STUCK_TICKS:
+            first, laid = self._laid
+            self.line.offset_m[first : first + len(laid)] -= laid
+            self.line.refresh(first, first + len(laid))
+            self.way, self._stood = None, 0
+
+    def _before(self, sample: int) -> float:
+        """The offset of the line at a sample without the way round."""
+        first, laid = self._laid
+        inside = first <= sample < first + len(laid)
+        bump = float(laid[sample - first]) if inside else 0.0
+        return float(self.line.offset_m[sample]) - bump
 
     def _standing(
         self,
@@ -279,9 +315,16 @@ class Bypass:
         up = np.clip(1.0 - (way.from_m - at) / way.transition_m, 0.0, 1.0)
         down = np.clip(1.0 - (at - way.to_m) / way.transition_m, 0.0, 1.0)
         share = np.minimum(up, down)
-        self.line.offset_m[first:last] += way.offset_m * share**2 * (3.0 - 2.0 * share)
+        laid = way.offset_m * share**2 * (3.0 - 2.0 * share)
+        self._laid, self._stood = (first, laid), 0
+        self.line.offset_m[first:last] += laid
         self.line.refresh(first, last)
         self.way, self._end_m = way, way.to_m + way.transition_m
+
+
+def _decide_m(way: Way, speed_mps: float) -> float:
+    """How far before its beginning a way is decided on."""
+    return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
 
 
 def _kind(room: Room, needed_m: float) -> str | None:

@@ -18,6 +18,7 @@ from jaywalk.agents.bypass import Bypass
 from jaywalk.agents.corridor import first_along, speed_along
 from jaywalk.agents.following import Manner, follow, stop_at
 from jaywalk.agents.forecast import foresee
+from jaywalk.agents.frame import project
 from jaywalk.agents.lane_change import LaneChanges
 from jaywalk.agents.lanes import lanes_of
 from jaywalk.agents.memory import Memory
@@ -43,6 +44,9 @@ _STUCK_S: Final = 12.0
 _KERB_M: Final = 2.2  # people this near to the car's way make it slow down
 _KERB_MPS: Final = 8.5
 _PARKED_S: Final = 1.0
+_OFF_CENTRE_M: Final = 0.5
+_WAITS_S: Final = 4.0
+_JUNCTION_MPS2: Final = 3.2  # across a junction one does not dawdle
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
@@ -52,7 +56,13 @@ class Expert(RouteDriver):
 
     name: ClassVar[str] = "expert"
     version: ClassVar[str] = "1"
-    manner: ClassVar[Manner] = Manner(speed_factor=0.88, headway_s=1.2, standstill_gap_m=2.2)
+    manner: ClassVar[Manner] = Manner(
+        speed_factor=0.95,
+        acceleration_mps2=2.8,
+        lateral_mps2=3.2,
+        headway_s=0.7,
+        standstill_gap_m=2.2,
+    )
 
     def setup(self, briefing: Briefing) -> None:
         """Also learn the lanes and junctions."""
@@ -74,7 +84,7 @@ class Expert(RouteDriver):
         stood_s, moved = self.memory.update(seen)
         speed = max(own.speed_mps, 0.0)
         at, lead, ahead = self._in_the_way(own, seen)
-        blocking = self._blocking(seen, at, stood_s, moved)
+        blocking = self._blocking(own, seen, at, stood_s, moved)
         standing = (seen.speed_mps < 0.1) & (~moved | (stood_s > 5.0))
         around = self.bypass.update(own, self.along_m, seen, blocking, standing)
         change = self.changes.update(own, self.along_m, seen)
@@ -96,7 +106,14 @@ class Expert(RouteDriver):
             self._following(own, seen, at, lead, ahead),
         ]
         wish = min(wishes)
-        return self._checked(own, seen, wish)
+        return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
+
+    def debug(self, choice: Choice) -> dict[str, Any]:
+        """Also whom one gives way to."""
+        said = super().debug(choice)
+        if choice.reason == "giving way":
+            said["longitudinal"]["to"] = self.yielding.because
+        return said
 
     def _near(self, own: Own, seen: Seen) -> Seen:
         """What matters: in sight, at this level."""
@@ -125,18 +142,21 @@ class Expert(RouteDriver):
         return at, lead, np.isfinite(at) & ~crosses
 
     def _blocking(
-        self, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
+        self, own: Own, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
     ) -> BoolArray:
         """What stands in the way for good, as opposed to traffic that waits."""
         in_way = np.isfinite(at)
         if not in_way.any():
             return in_way
         stands = seen.speed_mps < 0.1
-        waits_for_light = np.array([self._queue_at(float(a)) for a in at], dtype=np.bool_)
-        parked = (seen.kind == VEHICLE) & (
-            (~moved & (stood_s > _PARKED_S) & ~waits_for_light)
-            | (stood_s > np.where(waits_for_light, 2.5 * _LEFT_S, _LEFT_S))
-        )
+        queues = np.array([self._queue_at(float(a)) for a in at], dtype=np.bool_)
+        first = int(self.along_m / STEP_M)
+        _, right, _ = project(self.line, first - 10, first + 220, seen.xy_m, seen.z_m)
+        # Cars wait in the middle of their lane; one at its edge was left there.
+        left_there = ~moved & (stood_s > _PARKED_S) & (np.abs(right) > _OFF_CENTRE_M)
+        waited = ~queues & (stood_s > _WAITS_S) & (own.speed_mps < 2.0)
+        given_up = stood_s > np.where(queues, 2.5 * _LEFT_S, _LEFT_S)
+        parked = (seen.kind == VEHICLE) & ((left_there & ~queues) | (waited & ~moved) | given_up)
         person = (seen.kind == PERSON) & (stood_s > 6.0)
         return np.asarray(in_way & stands & (parked | person | (seen.kind == PROP)))
 
@@ -156,6 +176,9 @@ class Expert(RouteDriver):
         """The free road, slower beside people and on a way round."""
         speed = max(own.speed_mps, 0.0)
         pull = self.cruise_mps2(own)
+        hurry = self.bypass.hurries or self.yielding.is_crossing(self.along_m, own)
+        if pull > 0.0 and hurry:
+            pull *= _JUNCTION_MPS2 / self.manner.acceleration_mps2
         top = self.bypass.top_mps
         if top < math.inf:
             pull = min(pull, 1.5 * (top - speed))
@@ -183,6 +206,11 @@ class Expert(RouteDriver):
             if pull < best:
                 best, what = pull, _KINDS[kind]
         return best, what
+
+    def _followed(self, seen: Seen, lead: FloatArray, ahead: BoolArray) -> BoolArray:
+        """What car-following looks after: things on the line that stand or go the same way."""
+        speed = seen.speed_mps
+        return np.asarray(ahead & ((speed < 0.3) | (lead > 0.8 * speed)))
 
     def _checked(self, own: Own, seen: Seen, wish: tuple[float, str]) -> Choice:
         """The wish, or the mildest braking that touches nobody in the seconds to come."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
+
+_FULL_MPS2: Final = 7.5  # of a leader
+_LAST_MPS2: Final = 4.5  # braking for what a leader might do begins when this much is needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,10 @@ def follow(
         needed = closing * closing / (2.0 * max(room, 0.2))
         if needed > 0.8 * b:
             pull = min(pull, -needed)
+    # Should the leader brake as hard as cars can, there must be room to stop behind it.
+    whole = speed_mps * speed_mps / (2.0 * max(room + lead_mps**2 / (2.0 * _FULL_MPS2), 0.3))
+    if whole > _LAST_MPS2:
+        pull = min(pull, -whole)
     if room <= 0.0:
         pull = min(pull, -b)
     return max(pull, -manner.hardest_mps2)

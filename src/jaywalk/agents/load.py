@@ -10,6 +10,7 @@ from types import ModuleType
 
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
+from jaywalk.agents.leaderboard_agent import ENTRY_POINT, LeaderboardAgent, add_compatibility
 from jaywalk.core.errors import UsageError
 
 
@@ -23,11 +24,15 @@ def make_driver(name: str) -> Driver:
     if not name.endswith(".py"):
         driver: Driver = AGENTS.get(name).load()()
         return driver
-    return _driver_type(Path(name))()
-
-
-def _driver_type(path: Path) -> type[Driver]:
+    path = Path(name)
+    add_compatibility()
     module = _import_file(path)
+    if hasattr(module, ENTRY_POINT):
+        return LeaderboardAgent(module, name)
+    return _driver_type(module, path)()
+
+
+def _driver_type(module: ModuleType, path: Path) -> type[Driver]:
     found = [
         thing
         for thing in vars(module).values()
@@ -39,7 +44,7 @@ def _driver_type(path: Path) -> type[Driver]:
         names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
         raise UsageError(
             f"{path} defines {len(found)} drivers ({names}). Expected exactly one subclass of "
-            "jaywalk.agents.base.Driver."
+            "jaywalk.agents.base.Driver, or get_entry_point() as in a Leaderboard agent."
         )
     return found[0]
 

@@ -17,12 +17,12 @@ from jaywalk.agents.perception import VEHICLE, Own, Seen
 FloatArray = NDArray[np.float64]
 
 _LOOK_M: Final = 25.0  # junctions farther than this plus the braking distance are not looked at
-_AFTER_S: Final = 1.3  # the line's own car comes this long after another has left
-_BEFORE_S: Final = 1.3  # or has left this long before another comes
-_MERGE_S: Final = 2.2  # the same when the other goes on behind in the same lane
+_AFTER_S: Final = 1.2  # the line's own car comes this long after another has left
+_BEFORE_S: Final = 1.2  # or has left this long before another comes
+_PER_MPS_S: Final = 0.3  # more for a faster one that goes on behind in the same lane
 _START_MPS2: Final = 1.5
 _START_S: Final = 2.0  # a car that stood longer is waiting itself
-_PULL_MPS2: Final = 1.8
+_PULL_MPS2: Final = 2.6
 _HARD_MPS2: Final = 4.5
 _STILL_MPS: Final = 0.5
 _EXIT_M: Final = 3.0
@@ -38,6 +38,7 @@ class Yielding:
     controls: Controls
     delta_s: float
     waited_s: float = field(default=0.0, init=False)
+    because: list[int] = field(default_factory=list, init=False)  # whom one waits for
 
     def next_passage(self, front_m: float) -> Passage | None:
         """The junction ahead; None while inside one or with none in reach."""
@@ -45,6 +46,14 @@ class Yielding:
             if front_m < passage.entry_m + 1.0:
                 return passage
         return None
+
+    def is_crossing(self, along_m: float, own: Own) -> bool:
+        """Whether the car is at or in a junction that others cross."""
+        front, tail = along_m + own.front_m, along_m + own.rear_m
+        return any(
+            passage.hold_m - 2.0 < front and tail < passage.exit_m and len(passage.rule) > 0
+            for passage in self.passages
+        )
 
     def hold_gap_m(
         self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: float
@@ -79,7 +88,10 @@ class Yielding:
             return False
         enter, out = _own_times(passage, own, along_m, allowed_mps)
         impatient = 0.4 if self.waited_s > _PATIENCE_S else 1.0
-        before = np.where(passage.merges, _MERGE_S, _BEFORE_S)[:, None] * impatient
+        pace = _own_pace(passage, own, along_m, allowed_mps)
+        faster = np.maximum(seen.speed_mps[None, :] - pace[:, None], 0.0)
+        before = _BEFORE_S + np.where(passage.merges[:, None], _PER_MPS_S * faster, 0.0)
+        before = before * impatient
         conflict = np.isfinite(arrive)
         conflict &= (arrive - before < out[:, None]) & (
             leave + _AFTER_S * impatient > enter[:, None]
@@ -89,7 +101,9 @@ class Yielding:
         owed = (passage.rule == Rule.GIVE_WAY)[:, None] | (first & (arrive < enter[:, None] + 0.3))
         if self.waited_s > 2.0 * _PATIENCE_S:
             owed = np.zeros_like(owed)
-        return bool((conflict & (owed | inside)).any())
+        ahead = conflict & (owed | inside)
+        self.because = seen.actor_id[ahead.any(axis=0)].tolist()
+        return bool(self.because)
 
     def _their_times(
         self, passage: Passage, seen: Seen, stood_s: FloatArray
@@ -149,8 +163,18 @@ def _own_times(
     """When the own car is at each meeting place: from, to."""
     speed = max(own.speed_mps, 0.0)
     enter = _reach_s(passage.from_m - along_m - own.front_m, speed, allowed_mps)
-    leave = _reach_s(passage.to_m - along_m - own.rear_m, speed, allowed_mps)
+    # Whoever goes on in the same lane follows once it is taken: no need to be far away by then.
+    last = np.where(passage.merges, passage.from_m, passage.to_m)
+    leave = _reach_s(last - along_m - own.rear_m, speed, allowed_mps)
     return enter, leave
+
+
+def _own_pace(passage: Passage, own: Own, along_m: float, allowed_mps: float) -> FloatArray:
+    """Speed of the own car when it comes to each meeting place."""
+    speed = max(own.speed_mps, 0.0)
+    way = np.maximum(passage.from_m - along_m - own.front_m, 0.0)
+    reached = np.sqrt(speed**2 + 2.0 * _PULL_MPS2 * way)
+    return np.minimum(reached, max(allowed_mps, speed))
 
 
 def _reach_s(distance_m: FloatArray, speed_mps: float, top_mps: float) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import socket
 import tempfile
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import carla
 import polars as pl
 import psutil
 
@@ -22,11 +22,15 @@ from jaywalk.runner.crew import EPISODE_MODULE, Broken, Finished, Progress, Setu
 from jaywalk.runner.local import LocalCrew
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.scenarios.suite import SuiteRoute, load_suite
+from jaywalk.scenarios.route_xml import Keypoint, Route
+from jaywalk.scenarios.suite import SuiteRoute
+from jaywalk.town.town import load_town
 
 AIM_SIMULATED_PER_CPU_S: Final = 12.0
 _TICKS_PER_S: Final = 20.0
 _WATCHDOG_S: Final = 300.0
+_LENGTH_M: Final = 500.0
+_KEYPOINTS: Final = 20
 # (vehicles, people): the main one, then what is needed to tell what one more of each costs.
 _MAIN: Final = (30, 30)
 _CROWDS: Final = (_MAIN, (0, 0), (60, 30), (30, 60))
@@ -69,7 +73,7 @@ class RunBenchmark:
 
     calibration_ms: float
     agent: str
-    route: str
+    town: str
     episodes: tuple[EpisodeCost, ...]
     client_peak_mb: float
     server_peak_mb: float
@@ -101,7 +105,7 @@ class RunBenchmark:
         return {
             "calibration_ms": self.calibration_ms,
             "agent": self.agent,
-            "route": self.route,
+            "town": self.town,
             "real_time_factor": self.main.real_time_factor,
             "simulated_per_cpu_s": reached,
             "peak_memory_mb": {"client": self.client_peak_mb, "server": self.server_peak_mb},
@@ -123,7 +127,7 @@ class RunBenchmark:
 def bench_run(
     *,
     agent: str = "cruise",
-    suite: str = "smoke",
+    town: str = "Harbour",
     module: str = EPISODE_MODULE,
     say: Callable[[str], None] = lambda _: None,
 ) -> RunBenchmark:
@@ -131,13 +135,13 @@ def bench_run(
 
     Args:
         agent: Who drives.
-        suite: Its longest route is driven, without scenarios.
+        town: Where.
         module: Has ``World`` and ``run_episode``.
         say: Told what comes next, for people who wait.
     """
     say("pure-Python calibration loop")
     calibrated_ms = calibration_ms()
-    item = longest_route(load_suite(suite).routes)
+    item = minute_route(town)
     with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
         setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
         bench = _Bench(setup, AgentSpec(name=agent), item)
@@ -154,22 +158,41 @@ def bench_run(
     return RunBenchmark(
         calibration_ms=calibrated_ms,
         agent=agent,
-        route=item.id,
+        town=town,
         episodes=tuple(episodes),
         client_peak_mb=client_mb,
         server_peak_mb=server_mb,
     )
 
 
-def longest_route(items: tuple[SuiteRoute, ...]) -> SuiteRoute:
-    """The route whose keypoints are farthest apart, without its scenarios."""
+def minute_route(town: str) -> SuiteRoute:
+    """About a minute of town: half a kilometre from the first spawn point that has so much ahead.
 
-    def length_m(item: SuiteRoute) -> float:
-        points = [keypoint.position_m for keypoint in item.route.keypoints]
-        return sum(math.dist(a[:2], b[:2]) for a, b in itertools.pairwise(points))
+    At forks the first way that the map names is taken.
+    """
+    loaded = load_town(town)
+    for pose in loaded.spawn_points:
+        point = loaded.carla_map.get_waypoint(carla.Location(pose.x, pose.y, pose.z))
+        points = [point.transform.location]
+        for _ in range(_KEYPOINTS):
+            ahead = point.next(_LENGTH_M / _KEYPOINTS)
+            if not ahead:
+                break
+            point = ahead[0]
+            points.append(point.transform.location)
+        else:
+            return SuiteRoute(id="minute", route=_route_through(points, loaded.name))
+    raise PrerequisiteError(f"{town} has no {_LENGTH_M:g} m of road ahead of any spawn point.")
 
-    longest = max(items, key=length_m)
-    return replace(longest, route=replace(longest.route, scenarios=()), pair="")
+
+def _route_through(points: list[Any], town: str) -> Route:
+    return Route(
+        attributes=(("id", "0"), ("town", town)),
+        keypoints=tuple(
+            Keypoint(attributes=tuple((key, str(getattr(point, key))) for key in "xyz"))
+            for point in points
+        ),
+    )
 
 
 class _Bench:

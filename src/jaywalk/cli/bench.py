@@ -56,16 +56,17 @@ def server(
 def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "cruise",
+    town: Annotated[str, typer.Option(help="Where to drive.")] = "Harbour",
 ) -> None:
     """What episodes cost: simulated seconds per wall and per CPU second, memory, extra actors.
 
-    One worker with its server, 30 vehicles and 30 people, no cameras.
+    One worker with its server, half a kilometre, 30 vehicles and 30 people, no cameras.
 
     Example: jaywalk bench run --json > bench.json
     """
     from jaywalk.bench.run import AIM_SIMULATED_PER_CPU_S, bench_run
 
-    result = bench_run(agent=agent, say=say)
+    result = bench_run(agent=agent, town=town, say=say)
     if as_json:
         print_json(result.as_dict())
         return

@@ -47,7 +47,8 @@ def run(
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 0,
     routes: Annotated[
-        str, typer.Option(help="Only routes whose id matches; with the suite 'files': a glob.")
+        str,
+        typer.Option(help="Route files to drive instead of the suite's (a glob), or ids to keep."),
     ] = "",
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
     variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",

@@ -54,6 +54,8 @@ def _summary(found: Aggregate) -> list[list[str]]:
          f"{found.successes}/{success.n}"]
     )  # fmt: skip
     for name, figure in found.metrics.items():
+        if not figure.n or name == "success":  # does not apply here, or is the line above
+            continue
         digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
         label = _LABELS.get(name, name)
         interval = _interval(figure.low, figure.high, digits)

@@ -11,6 +11,8 @@ import numpy as np
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.search import terms
+from jaywalk.motion.selection.lemmas import bundled
+from jaywalk.motion.selection.tags import tags_of
 
 SPAN_S: Final = 10.0
 _COLOURS: Final = {"crossing": "#c0392b", "attempting": "#d68910", "not_crossing": "#2471a3"}
@@ -43,7 +45,9 @@ def library_stats(library: MotionLibrary) -> dict[str, Any]:
     for kind in sorted(set(kinds.tolist())):
         chosen = np.flatnonzero(kinds == kind)
         paths = class_paths(library, kind)
-        words = Counter(w for i in chosen for w in set(terms(library.columns["caption"][i])))
+        captions = [library.columns["caption"][i] for i in chosen]
+        words = Counter(w for caption in captions for w in set(terms(caption)))
+        tags = Counter(tag for caption in captions for tag in tags_of([bundled(caption)]))
         result["classes"][kind] = {
             "clips": len(chosen),
             "duration_s": float((frames[chosen] - 1).sum() / rate),
@@ -52,6 +56,7 @@ def library_stats(library: MotionLibrary) -> dict[str, Any]:
             "path_mean_m": _by_second(paths, rate, np.mean),
             "path_variance_m2": _by_second(paths, rate, np.var),
             "words": dict(words.most_common(15)),
+            "tags": dict(tags.most_common()),
         }
     return result
 
@@ -71,7 +76,7 @@ def _by_second(paths: FloatArray, rate: float, how: Any) -> list[list[float] | N
 
 
 def draw_stats(library: MotionLibrary, folder: Path) -> list[Path]:
-    """Write the classes' paths (mean and one standard deviation) and their commonest words."""
+    """Write the classes' paths (mean and one standard deviation) their commonest words and tags."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -91,14 +96,25 @@ def draw_stats(library: MotionLibrary, folder: Path) -> list[Path]:
         axes.set_xlabel("time (s)")
         axes.set_ylabel(("forward (m)", "to the left (m)")[side])
     axes.legend(fontsize=8)
-    words = Figure(figsize=(9.0, 3.4), dpi=110, layout="constrained")
-    FigureCanvasAgg(words)
-    for axes, kind in zip(np.atleast_1d(words.subplots(1, max(1, len(kinds)))), kinds, strict=True):
-        counts = stats["classes"][kind]["words"]
+    files = [folder / "paths.png", folder / "words.png", folder / "tags.png"]
+    pictures = (figure, _bars(stats, "words"), _bars(stats, "tags"))
+    for file, picture in zip(files, pictures, strict=True):
+        picture.savefig(str(file))
+    return files
+
+
+def _bars(stats: dict[str, Any], what: str) -> Any:
+    """The commonest words or tags of each class."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    kinds = list(stats["classes"])
+    picture = Figure(figsize=(9.0, 3.4), dpi=110, layout="constrained")
+    FigureCanvasAgg(picture)
+    every = np.atleast_1d(picture.subplots(1, max(1, len(kinds))))
+    for axes, kind in zip(every, kinds, strict=True):
+        counts = dict(list(stats["classes"][kind][what].items())[:15])
         axes.barh(list(counts)[::-1], list(counts.values())[::-1], color=_COLOURS.get(kind))
         axes.set_title(kind, fontsize=9)
         axes.tick_params(labelsize=7)
-    files = [folder / "paths.png", folder / "words.png"]
-    for file, picture in zip(files, (figure, words), strict=True):
-        picture.savefig(str(file))
-    return files
+    return picture

@@ -297,7 +297,9 @@ EVENTS: Final = Table(
         _col(c.KIND, TEXT, "what happened; see the kinds of events"),
         _col(c.SOURCE, TEXT, "geometry, collision-sensor, scenario, runner or recorder"),
         _opt(c.NAME, TEXT, "scenario, criterion or trigger"),
-        _opt(c.ACTOR, U32, "contact: the ego if it takes part, else the lower number"),
+        _opt(
+            c.ACTOR, U32, "contact: the ego if it takes part, else the lower number; else who acts"
+        ),
         _opt(c.OTHER, U32, "contact: the other actor; null for scenery"),
         _opt(c.OTHER_TYPE_ID, TEXT, "contact: type of the other in CARLA's words, also of scenery"),
         *_group(_PLACE, F32, "where it began", null=True),

@@ -120,7 +120,9 @@ class _Episode:
             sensor = _listen(carla_world, cast.ego, capture)
             progress = RouteProgress(route)
             driver, reason = self._make_driver(carla_world, town_map, cast, route)
-            if driver is not None:
+            if driver is None:
+                capture.observe(carla_world.get_snapshot())
+            else:
                 reason = self._drive(carla_world, cast, capture, driver, progress, weather)
             for _ in range(_FAREWELL_TICKS):
                 carla_world.tick()
@@ -315,11 +317,14 @@ def _listen(carla_world: Any, ego: Any, capture: EpisodeCapture) -> Any:
 
 
 def _note_events(capture: EpisodeCapture, cast: Cast) -> None:
-    """What the scenarios reported since the last tick."""
+    """What the scenarios reported since the last tick; actors by their number in the record."""
     for scenario in cast.scenarios:
         for event in scenario.events:
-            capture.writer.add_event(
-                tick=capture.tick, kind=event.kind, source="scenario", name=event.name,
-                **({c.DETAIL: canonical_json(dict(event.detail))} if event.detail else {}),
-            )  # fmt: skip
+            detail = dict(event.detail)
+            row: dict[str, Any] = {c.NAME: event.name}
+            if "actor" in detail:
+                row[c.ACTOR] = capture.number_of(detail.pop("actor"))
+            if detail:
+                row[c.DETAIL] = canonical_json(detail)
+            capture.writer.add_event(tick=capture.tick, kind=event.kind, source="scenario", **row)
         scenario.events.clear()

@@ -36,6 +36,7 @@ class RunRequest:
         server: ``HOST:PORT`` of a running server; "" for embedded ones.
         cluster: "" for this machine, ``local`` or an address for Ray.
         workers: Episodes at a time; 0: one per core of this machine or of the cluster.
+        backwards: Last route first.
     """
 
     run_folder: Path
@@ -52,6 +53,7 @@ class RunRequest:
     retries: int = DEFAULT_RETRIES
     watchdog_s: float = DEFAULT_S
     module: str = EPISODE_MODULE
+    backwards: bool = False
 
     def plans(self) -> list[EpisodePlan]:
         """The episodes asked for."""
@@ -65,8 +67,9 @@ class RunRequest:
         )
 
     def repeat(self) -> RunRequest:
-        """The same once more, beside it."""
-        return replace(self, run_folder=self.run_folder / VERIFY_FOLDER)
+        """The same once more, beside it; in another order, for that must not matter either."""
+        folder = self.run_folder / VERIFY_FOLDER
+        return replace(self, run_folder=folder, backwards=not self.backwards)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +134,8 @@ def run_request(
         with RunState(folder) as state:
             missing = missing_plans(folder, plans, state, say)
             if missing:
-                _work(request, missing, plans, state, lock, show, score)
+                order = missing[::-1] if request.backwards else missing
+                _work(request, order, plans, state, lock, show, score)
                 jaywalk.record.remove_unfinished(folder / EPISODES_FOLDER)
             return _summarise(folder, plans, state, len(missing))
 

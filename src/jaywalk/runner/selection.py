@@ -11,7 +11,7 @@ from typing import Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.route_xml import Route
-from jaywalk.scenarios.suite import Suite, SuiteRoute, load_suite, suite_of_files
+from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, load_suite, suite_of_files
 
 FILES_SUITE: Final = "files"
 
@@ -22,9 +22,10 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
     Args:
         name: A registered suite; a route file, a folder of them or a glob; or ``files``.
         variant: Variant of a registered suite.
-        routes: Of a registered suite those whose ids match; with ``files``, a glob of route files.
+        routes: A glob of route files to drive instead of the suite's own; or of ids, to drive only
+            those of them that match.
     """
-    if name == FILES_SUITE or _looks_like_files(name):
+    if name == FILES_SUITE or (_looks_like_files(name) and not _is_registered(name)):
         if variant:
             raise UsageError(f"--variant is '{variant}', but route files have no variants.")
         pattern = routes if name == FILES_SUITE else name
@@ -33,7 +34,21 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
         suite = suite_of_files(_files(pattern))
         return suite if name == FILES_SUITE or not routes else _matching(suite, routes)
     suite = load_suite(name, variant)
+    if routes and _looks_like_files(routes) and glob.glob(routes, recursive=True):
+        return _on_other_routes(suite, _files(routes))
     return _matching(suite, routes) if routes else suite
+
+
+def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
+    """The user's routes with as many vehicles and people about as in the suite."""
+    about = suite.routes[0]
+    found = suite_of_files(files, vehicles=about.vehicles, people=about.people)
+    return replace(found, name=f"{suite.name}/files", variant=suite.variant)
+
+
+def _is_registered(name: str) -> bool:
+    """A folder that happens to have the name of a suite does not hide it."""
+    return any(entry.name == name for entry in SUITES)
 
 
 def _looks_like_files(name: str) -> bool:

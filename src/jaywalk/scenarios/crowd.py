@@ -31,8 +31,8 @@ from jaywalk.scenarios.crowd_state import (
 from jaywalk.scenarios.crowd_view import CrowdView
 from jaywalk.town.routes import DenseRoute
 
-_PLANS_A_TICK: Final = 2  # who comes later thinks a tick later, so no tick takes long
-_DECIDE_S: Final = 0.1
+_PLANS: Final = 4  # at a time; who comes later thinks a moment later, so no tick takes long
+_DECIDE_S: Final = 0.1  # people make up their minds ten times a second
 _CALM: Final = CrowdSettings()
 _WANDER_M: Final = 10.0  # people may leave the band of the route by this much
 
@@ -86,7 +86,7 @@ class Crowd:
         network = self._town()
         crowd = [cast(self.seed, number, self.settings) for number in range(count)]
         spawned = spawn_people(
-            self.client, self.world, network, crowd, route, keep_clear_m, self.settings.band_m
+            self.client, self.world, network, crowd, route, keep_clear_m, self.settings
         )
         self.people = [one.person for one in spawned]
         self.ids = [one.person.actor_id for one in spawned]
@@ -119,7 +119,7 @@ class Crowd:
                 Mind(
                     random=stream(self.seed, "crowd", "plans", row),
                     intended=one.intended,
-                    component=int(network.places.component[one.place]),
+                    block=int(network.places.block[one.place]),
                     keep_m=one.keep_m,
                     eager=one.eager,
                 )
@@ -130,19 +130,17 @@ class Crowd:
         if self._view is None or self._land is None or not self.ids:
             return
         rows = self._rows
-        # Everybody decides ten times a second, on the fastest ticks not all on the same one.
         every = max(round(_DECIDE_S / self.delta_s), 1)
-        first = self._tick % every
         self._tick += 1
-        snapshot = snapshot or self.world.get_snapshot()
-        seen = self._view.look(snapshot, rows, self.delta_s, first, every)
+        if self._tick % every:
+            return
+        if snapshot is None:
+            snapshot = self.world.get_snapshot()
+        seen = self._view.look(snapshot, rows, every * self.delta_s)
         network = self._land.network
-        advance(
-            rows, seen, network.crossings, network.grid, network.ground,
-            every * self.delta_s, first, every,
-        )  # fmt: skip
+        advance(rows, seen, network.crossings, network.grid, network.ground, every * self.delta_s)
         if rows.need.any():
-            for row in np.flatnonzero(rows.need)[:_PLANS_A_TICK]:
+            for row in np.flatnonzero(rows.need)[:_PLANS]:
                 plan(rows, int(row), self._minds[int(row)], self._land, self.settings)
         if rows.changed.any():
             self._send()

@@ -15,7 +15,8 @@ from jaywalk.core.kernels import kernel
 from jaywalk.scenarios.lane_network import LaneNetwork
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.navmesh import lengthened
-from jaywalk.town.walk_search import walk_components
+from jaywalk.town.roads import lane_speed_kmh
+from jaywalk.town.walk_search import blocks_at
 from jaywalk.town.walkways import (
     CROSSWALK,
     NOWHERE,
@@ -38,6 +39,7 @@ _MOUTH_M: Final = 4.5  # how far behind a crosswalk its sidewalk may lie
 _IN_M: Final = 0.7  # where people wait: this far from the kerb
 _LONGEST_M: Final = 26.0
 _LONGEST_MID_M: Final = 17.0
+_FASTEST_KMH: Final = 70.0
 _MID_STEP_M: Final = 10.0
 _AWAY_M: Final = 14.0  # mid-block means at least this far from a crosswalk
 _BEHIND_LINE_M: Final = 14.0  # a crosswalk this near behind a light's line belongs to the light
@@ -50,14 +52,15 @@ class Crossings(NamedTuple):
     b: FloatArray  # (n, 2)
     crosswalk: IntArray  # number of the crosswalk, -1: mid-block
     lights: IntArray  # (n, LIGHTS) lights that are red for cars when people walk; -1: none
-    component_a: IntArray  # connected piece of sidewalk at either end
-    component_b: IntArray
+    block_a: IntArray  # of the sidewalks at either end
+    block_b: IntArray
 
 
 def find_crossings(
-    grid: WalkGrid, strips: list[LaneStrip], crosswalks: list[FloatArray], lanes: LaneNetwork
-) -> Crossings:
-    """All crossings of a town."""
+    grid: WalkGrid, blocks: NDArray[np.int32], strips: list[LaneStrip],
+    crosswalks: list[FloatArray], lanes: LaneNetwork,
+) -> Crossings:  # fmt: skip
+    """All crossings of a town; away from crosswalks only where cars are not too fast."""
     rows: list[tuple[float, float, float, float, int]] = []
     for index, polygon in enumerate(crosswalks):
         ends = _crosswalk_ends(grid, polygon)
@@ -68,14 +71,14 @@ def find_crossings(
     rows += [(bx, by, ax, ay, index) for ax, ay, bx, by, index in rows]
     table = np.array(rows).reshape(-1, 5)
     a, b = np.ascontiguousarray(table[:, :2]), np.ascontiguousarray(table[:, 2:4])
-    both = walk_components(grid, np.concatenate([a, b]))
+    both = blocks_at(grid, blocks, np.concatenate([a, b]))
     number = table[:, 4].astype(np.int64)
     keep = (both[: len(a)] >= 0) & (both[len(a) :] >= 0)
     lights = crosswalk_lights(lanes)
     return Crossings(
         a=a[keep], b=b[keep], crosswalk=number[keep],
         lights=lights[number[keep]] if len(lights) else np.full((int(keep.sum()), LIGHTS), -1),
-        component_a=both[: len(a)][keep], component_b=both[len(a) :][keep],
+        block_a=both[: len(a)][keep], block_b=both[len(a) :][keep],
     )  # fmt: skip
 
 
@@ -122,14 +125,27 @@ def _first_standing(
     return np.nan, np.nan
 
 
+def _fast_sections(strips: list[LaneStrip]) -> set[tuple[int, float]]:
+    """Road sections on which nobody crosses away from crosswalks."""
+    return {
+        (strip.road.road_id, strip.section.start_m)
+        for strip in strips
+        if strip.kind == "driving"
+        and lane_speed_kmh(strip.road, strip.lane, float(strip.s_m.mean())) > _FASTEST_KMH
+    }
+
+
 def _mid_block(
     grid: WalkGrid, strips: list[LaneStrip], crosswalks: FloatArray
 ) -> list[tuple[float, float, float, float]]:
     """Straight ways over the road between sidewalks or verges, away from crosswalks."""
     found = []
+    fast = _fast_sections(strips)
     for strip in strips:
         side_walk = strip.kind in WALKED
-        if strip.in_junction or not (side_walk or strip.kind in ("driving", "shoulder")):
+        if strip.in_junction or (strip.road.road_id, strip.section.start_m) in fast:
+            continue
+        if not (side_walk or strip.kind in ("driving", "shoulder")):
             continue
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(strip.inner_m[:, :2].T)))])
         for at in np.arange(0.5 * _MID_STEP_M, along[-1], _MID_STEP_M):

@@ -48,21 +48,21 @@ _NEIGHBOURS: Final = 12
 _TURNS: Final = (0.0, 0.25, -0.25, 0.5, -0.5, 0.85, -0.85, 1.25, -1.25, 1.8, -1.8)
 _LEFT_COST: Final = 0.04  # who meets somebody passes on the right
 _HARD: Final = 5.0  # a cost above this means: something is in the way
+_AT_LIGHTS: Final = 2.0  # who waits for a light knows that it will come
 _RED_S: Final = 14.0  # a light's red phase before it was seen
 
 
 @kernel
 def advance(
-    people: People, seen: Seen, crossings: Crossings, grid: WalkGrid, ground: Ground,
-    delta_s: float, first: int, every: int,
-) -> None:  # fmt: skip
-    """Decide for the people ``first::every``: fills heading, pace, need and changed.
+    people: People, seen: Seen, crossings: Crossings, grid: WalkGrid, ground: Ground, delta_s: float
+) -> None:
+    """Decide for everybody: fills heading, pace, need and changed.
 
     ``delta_s`` is the time since they decided last.
     """
     vx, vy = people.pace * np.cos(people.heading), people.pace * np.sin(people.heading)
     people.changed[:] = False
-    for i in range(first, len(people.x), every):
+    for i in range(len(people.x)):
         if people.state[i] == RELEASED or people.state[i] == DOWN:
             continue
         floor = surface_height(ground, people.x[i], people.y[i], people.z[i])
@@ -118,7 +118,8 @@ def _progress(people: People, i: int, seen: Seen, crossings: Crossings, delta_s:
             people.state[i] = CROSSING
         else:
             people.waited[i] += delta_s
-            if people.waited[i] > people.patience[i]:
+            lit = crossings.lights[people.cross_ref[i], 0] >= 0
+            if people.waited[i] > people.patience[i] * (_AT_LIGHTS if lit else 1.0):
                 people.need[i] = GAVE_UP
                 people.state[i], people.timer[i] = STANDING, 0.0
     if state == CROSSING and along >= people.cross_to[i]:
@@ -174,7 +175,8 @@ def _endangers(
     if speed < _STOPPED_MPS:
         return False
     rx, ry = car[0] - ax, car[1] - ay
-    if rx * rx + ry * ry > 6400.0:
+    reach = 30.0 + speed * (length / pace + margin_s)
+    if rx * rx + ry * ry > reach * reach:
         return False
     half = car[5] + 0.6
     dx, dy = car[6] / speed, car[7] / speed

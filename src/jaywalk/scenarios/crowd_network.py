@@ -12,6 +12,7 @@ from jaywalk.scenarios.lane_network import LaneNetwork
 from jaywalk.scenarios.traffic import network_of
 from jaywalk.town.ground import Ground
 from jaywalk.town.town import Town, town_from_opendrive
+from jaywalk.town.walk_search import name_blocks
 from jaywalk.town.walkways import WalkGrid, build_walk_grid
 
 
@@ -39,9 +40,12 @@ def walk_network_of(
     if town is None:
         town = town_from_opendrive(world.get_map().to_opendrive())
     solids = read_solids(world, town.ground)
-    grid = build_walk_grid(town.strips, town.crosswalks, solids.all)
-    crossings = find_crossings(grid, town.strips, town.crosswalks, lanes or network_of(world, town))
-    places = find_places(grid, town.ground, town.strips, crossings, solids)
+    grid = build_walk_grid(town.strips, town.crosswalks, solids.all, town.ground)
+    blocks = name_blocks(grid)
+    crossings = find_crossings(
+        grid, blocks, town.strips, town.crosswalks, lanes or network_of(world, town)
+    )
+    places = find_places(grid, blocks, town.ground, town.strips, crossings, solids)
     return WalkNetwork(
         grid=grid, ground=town.ground, places=places, crossings=crossings, solids=solids
     )

@@ -19,7 +19,7 @@ from jaywalk.scenarios.crowd_solids import Solids
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.routes import DenseRoute
-from jaywalk.town.walk_search import walk_components
+from jaywalk.town.walk_search import blocks_at
 from jaywalk.town.walkways import SIDEWALK, VERGE, WALKED, WalkGrid, edge_gap, underfoot
 
 FloatArray = NDArray[np.float64]
@@ -54,12 +54,13 @@ class Places(NamedTuple):
     z: FloatArray  # of the ground
     yaw: FloatArray
     kind: IntArray  # PlaceKind
-    component: IntArray  # connected piece of sidewalk
+    block: IntArray  # connected piece of sidewalk
 
 
 def find_places(
-    grid: WalkGrid, ground: Ground, strips: list[LaneStrip], crossings: Crossings, solids: Solids
-) -> Places:
+    grid: WalkGrid, blocks: NDArray[np.int32], ground: Ground, strips: list[LaneStrip],
+    crossings: Crossings, solids: Solids,
+) -> Places:  # fmt: skip
     """All places of a town, in the order of its lanes."""
     rows = [_along(strip) for strip in strips if _is_walked(strip)]
     rows.append(_at_crosswalks(crossings))
@@ -75,8 +76,8 @@ def find_places(
     ):
         kind[plain & (nearest_box(table[:, :2], near, reach_m) >= 0)] = new
     table, z, kind = table[keep], z[keep], kind[keep]
-    component = walk_components(grid, table[:, :2])
-    return Places(table[:, 0], table[:, 1], z, table[:, 3], kind, component)
+    block = blocks_at(grid, blocks, table[:, :2])
+    return Places(table[:, 0], table[:, 1], z, table[:, 3], kind, block)
 
 
 def _is_walked(strip: LaneStrip) -> bool:
@@ -216,3 +217,15 @@ def _mark_near(
             if dx * dx + dy * dy < reach * reach:
                 near[k] = True
                 break
+
+
+def on_right(x_m: FloatArray, y_m: FloatArray, route: DenseRoute) -> NDArray[np.bool_]:
+    """Which places lie to the right of a route, seen from its nearest point."""
+    line = route.position_m[:, :2]
+    result = np.zeros(len(x_m), np.bool_)
+    for k, (x, y) in enumerate(zip(x_m, y_m, strict=True)):
+        dx, dy = x - line[:, 0], y - line[:, 1]
+        nearest = int(np.argmin(dx * dx + dy * dy))
+        yaw = np.deg2rad(route.rotation_deg[nearest, 1])
+        result[k] = -dx[nearest] * np.sin(yaw) + dy[nearest] * np.cos(yaw) > 0.0
+    return result

@@ -28,6 +28,7 @@ from jaywalk.scenarios.crowd_state import (
     People,
 )
 from jaywalk.town.walk_search import find_way
+from jaywalk.town.walkways import CELL_M
 
 FloatArray = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ _NEAREST_M: Final = 12.0
 _FARTHEST_M: Final = 60.0
 _CROSSING_M: Final = 45.0  # how far somebody walks to cross
 _FEW: Final = 4  # the nearest crossings one chooses from
+_LONGEST: Final = int(0.7 * PATH_POINTS * PATH_STEP_M / CELL_M)  # cells, some of them diagonal
 _TRIES: Final = 3
 _STEP_OUT_M: Final = 1.1  # beyond the kerb, by somebody who then turns back
 _KERB_M: Final = 0.7  # from where one waits to the kerb
@@ -48,7 +50,7 @@ class Mind:
 
     random: np.random.Generator
     intended: str
-    component: int  # piece of sidewalk the person is on
+    block: int  # piece of sidewalk the person is on
     keep_m: float  # distance kept from the edges of the sidewalk
     eager: float  # chance of crossing next
     crossing: int = -1  # row of the crossing under way
@@ -105,7 +107,7 @@ def _finish_crossing(mind: Mind, land: Land, here: tuple[float, float]) -> None:
     to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
     to_b = np.hypot(crossings.b[row, 0] - here[0], crossings.b[row, 1] - here[1])
     if to_b < to_a:
-        mind.component = int(crossings.component_b[row])
+        mind.block = int(crossings.block_b[row])
         mind.crossed += 1
     else:
         mind.attempts += 1
@@ -118,7 +120,7 @@ def _plan_walk(
     places = land.network.places
     dx, dy = places.x - here[0], places.y - here[1]
     away = np.hypot(dx, dy)
-    fits = land.places & (places.component == mind.component)
+    fits = land.places & (places.block == mind.block)
     fits &= (away > _NEAREST_M) & (away < _FARTHEST_M)
     found = np.flatnonzero(fits)
     for _ in range(_TRIES):
@@ -134,7 +136,7 @@ def _plan_walk(
         aim = (float(places.x[goal]), float(places.y[goal]))
         way = find_way(land.network.grid, here, aim, mind.keep_m)
         if len(way) > 3:
-            _write(people, row, way[: int(PATH_POINTS * PATH_STEP_M / land.network.grid.cell_m)])
+            _write(people, row, way[:_LONGEST])
             people.cross_from[row], people.cross_ref[row] = np.inf, -1
             people.state[row] = WALKING
             mind.stay -= 1
@@ -153,7 +155,7 @@ def _plan_crossing(
     anywhere = mind.random.random() < settings.jaywalking
     spread, draw, steps_out = mind.random.random(3)
     away = np.hypot(crossings.a[:, 0] - here[0], crossings.a[:, 1] - here[1])
-    fits = land.crossings & (crossings.component_a == mind.component) & (away < _CROSSING_M)
+    fits = land.crossings & (crossings.block_a == mind.block) & (away < _CROSSING_M)
     painted = crossings.crosswalk >= 0
     found = np.flatnonzero(fits & (painted != anywhere))
     if not len(found):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.crowd_network import WalkNetwork
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_route
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_route, on_right
 from jaywalk.scenarios.crowd_state import (
     ATTEMPTING,
     NOT_CROSSING,
@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 _CHOICES: Final = 60  # places one person tries
 _APART_M: Final = 1.2
 _STANDING_MPS: Final = 0.1
-_DROP_M: Final = 0.95  # the middle of a body, above the ground
+_DROP_M: Final = 1.2  # the middle of a body above the map's ground; kerbs may be higher than it
 _ENOUGH: Final = 200  # sidewalk places that make verges unnecessary
 # How often people start at each kind of place; kinds a street lacks leave more to the others.
 _SHARES: Final = {
@@ -104,11 +104,11 @@ def spawn_people(
     crowd: list[Candidate],
     route: DenseRoute | None,
     keep_clear_m: Sequence[tuple[float, float, float]],
-    band_m: float,
+    settings: CrowdSettings,
 ) -> list[Spawned]:
     """Put everybody into the world or nobody."""
     places = mark_parked(network.places, network.grid, _standing(world, network.solids.parked))
-    groups = _groups(places, route, band_m, keep_clear_m)
+    groups = _groups(places, route, settings, keep_clear_m)
     models = _models(world)
     waiting, next_choice = list(crowd), [0] * len(crowd)
     done: dict[int, tuple[Candidate, int, Any]] = {}
@@ -155,13 +155,15 @@ def _too_few(
 
 
 def _groups(
-    places: Places, route: DenseRoute | None, band_m: float,
+    places: Places, route: DenseRoute | None, settings: CrowdSettings,
     keep_clear_m: Sequence[tuple[float, float, float]],
 ) -> dict[PlaceKind, NDArray[np.int64]]:  # fmt: skip
     """Usable places by kind; verges only where sidewalks are scarce."""
-    usable = places.component >= 0
+    usable = places.block >= 0
     if route is not None:
-        usable &= near_route(np.column_stack([places.x, places.y]), route, band_m)
+        usable &= near_route(np.column_stack([places.x, places.y]), route, settings.band_m)
+        if settings.side != "both":
+            usable &= on_right(places.x, places.y, route) == (settings.side == "right")
     for x, y, radius in keep_clear_m:
         usable &= np.hypot(places.x - x, places.y - y) >= radius
     groups = {kind: np.flatnonzero(usable & (places.kind == int(kind))) for kind in PlaceKind}
@@ -247,8 +249,5 @@ def _spawned(
 def _side(one: Candidate, route: DenseRoute | None) -> str:
     if route is None:
         return ""
-    dx, dy = one.x_m - route.position_m[:, 0], one.y_m - route.position_m[:, 1]
-    nearest = int(np.argmin(np.hypot(dx, dy)))
-    yaw = np.deg2rad(route.rotation_deg[nearest, 1])
-    right = -dx[nearest] * np.sin(yaw) + dy[nearest] * np.cos(yaw)
-    return "right" if right > 0.0 else "left"
+    right = on_right(np.array([one.x_m]), np.array([one.y_m]), route)
+    return "right" if right[0] else "left"

@@ -30,6 +30,7 @@ class CrowdSettings:
     children: float = 0.12
     obeying: float = 0.9  # share who wait for the light
     band_m: float = 30.0  # people live within this distance of the route
+    side: str = "both"  # of the route that people start on: "left", "right" or "both"
     pause: float = 0.35  # share of arrivals that end in a pause
     pause_s: tuple[float, float] = (2.0, 12.0)
 

@@ -13,9 +13,9 @@ from jaywalk.scenarios.crowd_state import RELEASED, People, Seen
 FloatArray = NDArray[np.float64]
 
 _RED: Final = 0
-_CARS_TICKS: Final = 4  # people look at cars every so many ticks
-_LIGHTS_TICKS: Final = 10
-_LOW_M: Final = 0.2  # props flatter than this are walked over
+_CARS_EVERY: Final = 2  # of so many looks one is at cars
+_LIGHTS_EVERY: Final = 5
+_LOW_M: Final = 0.1  # half the height of props that are walked over
 
 
 class CrowdView:
@@ -25,7 +25,7 @@ class CrowdView:
         self._world = world
         self._own = own_ids
         self._count = -1
-        self._tick = 0
+        self._looks = 0
         self._lights = sorted(
             world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
         )
@@ -50,14 +50,17 @@ class CrowdView:
             [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
-    def look(self, snapshot: Any, people: People, delta_s: float, first: int, every: int) -> Seen:
-        """Update the places of people ``first::every``; cars and lights when it is their turn."""
-        self._read_people(snapshot, people, first, every)
-        if self._tick % _CARS_TICKS == 0:
+    def look(self, snapshot: Any, people: People, delta_s: float) -> Seen:
+        """Update the places of people; cars and lights when it is their turn.
+
+        ``delta_s`` is the time since the last look.
+        """
+        self._read_people(snapshot, people)
+        if self._looks % _CARS_EVERY == 0:
             self._look_around(snapshot)
-        if self._tick % _LIGHTS_TICKS == 0:
-            self._read_lights(_LIGHTS_TICKS * delta_s)
-        self._tick += 1
+        if self._looks % _LIGHTS_EVERY == 0:
+            self._read_lights(_LIGHTS_EVERY * delta_s)
+        self._looks += 1
         return Seen(self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s)
 
     def _look_around(self, snapshot: Any) -> None:
@@ -66,22 +69,20 @@ class CrowdView:
             self._rescan()
             self._read_others(snapshot)
 
-    def _read_people(self, snapshot: Any, people: People, first: int, every: int) -> None:
+    def _read_people(self, snapshot: Any, people: People) -> None:
         find = snapshot.find
         rows = []
-        for number, actor in enumerate(self._own[first::every]):
+        for row, actor in enumerate(self._own):
             state = find(actor)
             if state is None:  # not yet in the world, or taken out of it
-                row = first + number * every
                 rows.append((people.x[row], people.y[row], people.z[row]))
-                if self._tick > every:
+                if self._looks:
                     people.state[row] = RELEASED
                 continue
             place = state.get_transform().location
             rows.append((place.x, place.y, place.z))
         if rows:
-            mine = slice(first, None, every)
-            people.x[mine], people.y[mine], people.z[mine] = np.array(rows).T
+            people.x[:], people.y[:], people.z[:] = np.array(rows).T
 
     def _read_others(self, snapshot: Any) -> bool:
         rows = []
@@ -119,7 +120,7 @@ class CrowdView:
         self._red_length_s[ended] = self._red_s[ended]
         begun = red & (self._red_s < 0.0)
         self._red_s = np.where(red, self._red_s + since_s, -1.0)
-        self._red_s[begun] = 0.0 if self._tick else 3.0
+        self._red_s[begun] = 0.0 if self._looks else 3.0
 
 
 def flat_box(actor: Any) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EARTH_RADIUS_M: Final = 6378137.0
+_SCALE_0916: Final = 0.9996
 DEFAULT_REFERENCE_DEG: Final = (42.0, 2.0)
 
 
@@ -40,3 +41,18 @@ def to_gps(position_m: NDArray[np.float64], reference: tuple[float, float]) -> N
         np.degrees(east_m / scale),
         position_m[:, 2],
     ])  # fmt: skip
+
+
+def from_0916_gps(
+    latitude: float, longitude: float, reference: tuple[float, float]
+) -> tuple[float, float]:
+    """X and y in CARLA's frame of what a GNSS sensor of 0.9.16 reports.
+
+    That version projects with the spherical transverse Mercator projection and takes north as +y.
+    """
+    north = math.radians(latitude)
+    east = math.radians(longitude - reference[1])
+    scale = _SCALE_0916 * EARTH_RADIUS_M
+    x_m = scale * math.atanh(math.cos(north) * math.sin(east))
+    y_m = scale * (math.atan2(math.tan(north), math.cos(east)) - math.radians(reference[0]))
+    return x_m, y_m

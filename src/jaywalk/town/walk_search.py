@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.town.roads import FloatArray
-from jaywalk.town.walkways import CROSSWALK, STEP_M, WalkGrid
+from jaywalk.town.walk_tiles import SIDE, find_cell
+from jaywalk.town.walkways import CROSSWALK, STEP_M, WalkGrid, cell_at, edge_gap
 
+NO_CELL: Final = -(1 << 30)
+_NEAR_M: Final = 1.0
 _RIM_M: Final = 20.0  # how far beyond start and goal a way may lead
 _EDGE_WEIGHT: Final = 1.2  # extra cost a metre of being nearer to the edge than wanted
 _FAR_WEIGHT: Final = 0.25  # and of being farther from it
@@ -28,11 +31,10 @@ def _search(
     crosswalks: bool,
 ) -> NDArray[np.int64]:  # fmt: skip
     """Cells (row, column) from start to goal; empty when there is no way."""
-    rim = int(_RIM_M / grid.cell_m)
-    rows, columns = grid.surface.shape
-    top, left = max(min(start[0], goal[0]) - rim, 0), max(min(start[1], goal[1]) - rim, 0)
-    high = min(max(start[0], goal[0]) + rim + 1, rows) - top
-    wide = min(max(start[1], goal[1]) + rim + 1, columns) - left
+    rim = int(_RIM_M / grid.tiling.cell_m)
+    top, left = min(start[0], goal[0]) - rim, min(start[1], goal[1]) - rim
+    high = max(start[0], goal[0]) + rim + 1 - top
+    wide = max(start[1], goal[1]) + rim + 1 - left
     cost = np.full(high * wide, np.inf)
     before = np.full(high * wide, -1, np.int32)
     first = (start[0] - top) * wide + start[1] - left
@@ -51,10 +53,9 @@ def _search(
                 r, c = row + dr, column + dc
                 if (dr == 0 and dc == 0) or r < 0 or c < 0 or r >= high or c >= wide:
                     continue
-                room = grid.clear[r + top, c + left]
-                if room == 0:
-                    continue
-                if not crosswalks and grid.surface[r + top, c + left] == CROSSWALK:
+                tile, tr, tc = find_cell(grid.tiling, r + top, c + left)
+                room = grid.clear[tile, tr, tc] if tile >= 0 else 0
+                if room == 0 or (not crosswalks and grid.surface[tile, tr, tc] == CROSSWALK):
                     continue
                 short = keep_m - room * STEP_M
                 weight = 1.0 + (_EDGE_WEIGHT * short if short > 0.0 else -_FAR_WEIGHT * short)
@@ -89,8 +90,7 @@ def _smooth(grid: WalkGrid, raw: NDArray[np.float64], reach: int) -> NDArray[np.
             x += raw[j, 0]
             y += raw[j, 1]
         x, y = x / (2 * half + 1), y / (2 * half + 1)
-        row, column = int((y - grid.y0_m) / grid.cell_m), int((x - grid.x0_m) / grid.cell_m)
-        if grid.clear[row, column] > 0:
+        if edge_gap(grid, x, y) > 0.0:
             out[k, 0], out[k, 1] = x, y
     return out
 
@@ -118,73 +118,88 @@ def find_way(
     if len(cells) == 0:
         return np.empty((0, 2))
     raw = cells[:, ::-1].astype(np.float64)
-    raw = (raw + 0.5) * grid.cell_m + np.array([grid.x0_m, grid.y0_m])
-    way: FloatArray = _smooth(grid, raw, int(_SMOOTH_M / grid.cell_m))
+    tiling = grid.tiling
+    raw = (raw + 0.5) * tiling.cell_m + np.array([tiling.x0_m, tiling.y0_m])
+    way: FloatArray = _smooth(grid, raw, int(_SMOOTH_M / tiling.cell_m))
     return way
 
 
 def _cell(grid: WalkGrid, place_m: tuple[float, float]) -> tuple[int, int] | None:
-    row = int(np.floor((place_m[1] - grid.y0_m) / grid.cell_m))
-    column = int(np.floor((place_m[0] - grid.x0_m) / grid.cell_m))
-    found: tuple[int, int] = nearest_cell(grid, row, column, int(1.0 / grid.cell_m))
-    return None if found[0] < 0 else found
+    found: tuple[int, int] = nearest_cell(grid, place_m[0], place_m[1])
+    return None if found[0] == NO_CELL else found
 
 
 @kernel
-def nearest_cell(grid: WalkGrid, row: int, column: int, reach: int) -> tuple[int, int]:
-    """The nearest cell one can stand on that is no crosswalk; (-1, -1) without one in reach."""
-    best, where = 1 << 40, (-1, -1)
-    rows, columns = grid.surface.shape
+def nearest_cell(grid: WalkGrid, x_m: float, y_m: float) -> tuple[int, int]:
+    """The nearest cell within a metre where one can stand off the road; NO_CELL without one."""
+    row, column = cell_at(grid, x_m, y_m)
+    reach = int(_NEAR_M / grid.tiling.cell_m)
+    best, where = 1 << 40, (NO_CELL, NO_CELL)
     for dr in range(-reach, reach + 1):
         for dc in range(-reach, reach + 1):
-            r, c = row + dr, column + dc
-            if r < 0 or c < 0 or r >= rows or c >= columns or grid.clear[r, c] == 0:
-                continue
+            tile, r, c = find_cell(grid.tiling, row + dr, column + dc)
             gap = dr * dr + dc * dc
-            if gap < best and grid.surface[r, c] != CROSSWALK:
-                best, where = gap, (r, c)
+            if tile < 0 or gap >= best or grid.clear[tile, r, c] == 0:
+                continue
+            if grid.surface[tile, r, c] != CROSSWALK:
+                best, where = gap, (row + dr, column + dc)
     return where
 
 
-def walk_components(grid: WalkGrid, places_m: FloatArray) -> NDArray[np.int64]:
-    """Name of the connected piece of sidewalk under each place (n, 2); -1: none within 1 m.
+def name_blocks(grid: WalkGrid) -> NDArray[np.int32]:
+    """Number, from 1, of the connected piece of sidewalk of every cell; 0: nobody walks there.
 
-    Crosswalks do not connect: one name is one block. It is the number of the piece's first cell,
-    whatever places are asked for.
+    Crosswalks do not connect: what one can walk round without crossing a road has one number.
     """
-    labels = np.zeros(grid.surface.shape, np.int32)  # pages that stay zero cost no memory
+    names = np.zeros(grid.clear.shape, np.int32)
+    _name_blocks(grid, names)
+    return names
+
+
+@kernel
+def _name_blocks(grid: WalkGrid, names: NDArray[np.int32]) -> None:
+    number = 0
+    tile_rows, tile_columns = grid.tiling.tile.shape
+    for start in range(tile_rows * tile_columns * SIDE * SIDE):
+        tile_at, inside = start // (SIDE * SIDE), start % (SIDE * SIDE)
+        tile_row, tile_column = tile_at // tile_columns, tile_at % tile_columns
+        tile = grid.tiling.tile[tile_row, tile_column]
+        r, c = inside // SIDE, inside % SIDE
+        if tile < 0 or not _joins(grid, names, tile, r, c):
+            continue
+        number += 1
+        names[tile, r, c] = number
+        rest = [(tile_row * SIDE + r, tile_column * SIDE + c)]
+        while len(rest):
+            row, column = rest.pop()
+            for dr in range(-1, 2):
+                for dc in range(-1, 2):
+                    t, nr, nc = find_cell(grid.tiling, row + dr, column + dc)
+                    if t >= 0 and _joins(grid, names, t, nr, nc):
+                        names[t, nr, nc] = number
+                        rest.append((row + dr, column + dc))
+
+
+@kernel
+def _joins(grid: WalkGrid, names: NDArray[np.int32], tile: int, r: int, c: int) -> bool:
+    walked = grid.clear[tile, r, c] > 0 and grid.surface[tile, r, c] != CROSSWALK
+    return bool(walked and names[tile, r, c] == 0)
+
+
+def blocks_at(grid: WalkGrid, names: NDArray[np.int32], places_m: FloatArray) -> NDArray[np.int64]:
+    """Block of each place (n, 2) by the cell within a metre of it; -1: none."""
     result = np.full(len(places_m), -1, np.int64)
-    _flood_all(grid, np.ascontiguousarray(places_m, dtype=np.float64), labels, result)
+    _blocks_at(grid, names, np.ascontiguousarray(places_m, dtype=np.float64), result)
     return result
 
 
 @kernel
-def _flood_all(
-    grid: WalkGrid, places: NDArray[np.float64], labels: NDArray[np.int32],
+def _blocks_at(
+    grid: WalkGrid, names: NDArray[np.int32], places: NDArray[np.float64],
     result: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    rows, columns = grid.surface.shape
-    names = [0]
     for k in range(len(places)):
-        at = (int(np.floor((places[k, 1] - grid.y0_m) / grid.cell_m)),
-              int(np.floor((places[k, 0] - grid.x0_m) / grid.cell_m)))  # fmt: skip
-        row, column = nearest_cell(grid, at[0], at[1], int(1.0 / grid.cell_m))
-        if row < 0:
-            continue
-        if labels[row, column] == 0:
-            number, name = len(names), row * columns + column
-            labels[row, column] = number
-            open_cells = [(row, column)]
-            while len(open_cells):
-                here = open_cells.pop()
-                for dr in range(-1, 2):
-                    for dc in range(-1, 2):
-                        r, c = here[0] + dr, here[1] + dc
-                        if r < 0 or c < 0 or r >= rows or c >= columns or labels[r, c]:
-                            continue
-                        if grid.clear[r, c] and grid.surface[r, c] != CROSSWALK:
-                            labels[r, c] = number
-                            name = min(name, r * columns + c)
-                            open_cells.append((r, c))
-            names.append(name)
-        result[k] = names[labels[row, column]]
+        row, column = nearest_cell(grid, places[k, 0], places[k, 1])
+        if row != NO_CELL:
+            tile, r, c = find_cell(grid.tiling, row, column)
+            result[k] = names[tile, r, c]

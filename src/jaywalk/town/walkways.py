@@ -1,8 +1,7 @@
 """Where people can walk: a fine grid of sidewalks, crosswalks, verges, roads and solid things.
 
 Made for people who walk everywhere in a town: one lookup tells what is underfoot, how far the edge
-of the sidewalk is and how far the nearest solid thing. The arrays span the whole town but memory is
-only used where roads are (untouched pages of zeros cost nothing). Frame: CARLA's, metres.
+of the sidewalk is and how far the nearest solid thing. Frame: CARLA's left-handed world, metres.
 """
 
 from __future__ import annotations
@@ -15,10 +14,21 @@ from scipy.ndimage import label
 
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.boxes import box_distance
-from jaywalk.town.fill import fill_polygon, fill_strip
+from jaywalk.town.fill import fill_polygon
+from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.navmesh import REACH_M, ROADWAY, lengthened
 from jaywalk.town.roads import FloatArray
+from jaywalk.town.walk_tiles import (
+    SIDE,
+    Tiling,
+    copy_window,
+    fill_band,
+    find_cell,
+    make_tiling,
+    read_cell,
+    tile_count,
+)
 
 # What is underfoot. People keep to 1..3; 0 is land nobody walks on.
 NOWHERE, SIDEWALK, CROSSWALK, VERGE, ROAD = 0, 1, 2, 3, 4
@@ -27,82 +37,83 @@ STEP_M: Final = 0.05  # unit of the distances kept as bytes
 NEAR_M: Final = 1.5  # solid things farther than this are far
 BODY_M: Final = 0.3  # half the room a person needs between solid things
 _CLEAR_M: Final = 2.0  # distances to the edge are known up to here
-_CELL_M: Final = 0.25
-_MOST_CELLS: Final = 150_000_000  # a wider town gets coarser cells
-_MARGIN_M: Final = 12.0
+CELL_M: Final = 0.25
 _VERGE_M: Final = 1.8  # width walked on beside a road without sidewalk
+_DROP_M: Final = 0.4  # over 0.75 m
+_RIM_M: Final = _VERGE_M + 0.5  # kept around lanes
 
 
 class WalkGrid(NamedTuple):
-    """Cells (row, column) cover ``x0 + column * cell .. + cell`` and the same in y."""
+    """Cells in tiles, (tiles, SIDE, SIDE) each."""
 
-    x0_m: float
-    y0_m: float
-    cell_m: float
-    surface: NDArray[np.uint8]  # (rows, columns)
+    tiling: Tiling
+    surface: NDArray[np.uint8]
     clear: NDArray[np.uint8]  # steps to the nearest cell people cannot stand on; 0: not here
     solid: NDArray[np.uint8]  # steps by which a solid thing is nearer than NEAR_M; 0: far
 
 
 def build_walk_grid(
-    strips: list[LaneStrip], crosswalks: list[FloatArray], solids: FloatArray
+    strips: list[LaneStrip], crosswalks: list[FloatArray], solids: FloatArray, ground: Ground
 ) -> WalkGrid:
-    """Draw the grid of a town.
+    """Draw the grid of a town; nobody walks on or under bridges, where one cell has two heights.
 
     Args:
         strips: Lanes of the town.
         crosswalks: Polygons (k, 3).
         solids: (n, 6) oriented boxes x, y, cos, sin, half length, half width; a half width of 0
             makes an upright cylinder of that radius.
+        ground: Heights of the town.
     """
-    edges = [edge[:, :2] for strip in strips for edge in (strip.inner_m, strip.outer_m)]
-    points = np.concatenate(edges) if edges else np.zeros((1, 2))
-    low = np.floor(points.min(axis=0) - _MARGIN_M)
-    high = np.ceil(points.max(axis=0) + _MARGIN_M)
-    cell_m = _CELL_M
-    while np.prod((high - low) / cell_m) > _MOST_CELLS:
-        cell_m *= 1.25
-    columns, rows = (int(n) for n in np.ceil((high - low) / cell_m))
-    x0, y0 = float(low[0]), float(low[1])
-    surface = np.zeros((rows, columns), np.uint8)
+    boxes = [_pieces(strip) for strip in strips]
+    boxes += [_box(lengthened(polygon[:, :2], REACH_M))[None] for polygon in crosswalks]
+    rim = np.array([-_RIM_M, -_RIM_M, _RIM_M, _RIM_M])
+    tiling = make_tiling(np.concatenate(boxes) + rim if boxes else rim[None], CELL_M)
+    surface = np.zeros((tile_count(tiling), SIDE, SIDE), np.uint8)
     clear, solid = np.zeros_like(surface), np.zeros_like(surface)
-    _draw_surface(surface, (x0, y0, cell_m), strips, crosswalks)
-    _mark_solids(solid, x0, y0, cell_m, np.ascontiguousarray(solids, dtype=np.float64))
-    for strip in strips:
-        for box in _pieces(strip, _VERGE_M + 1.0):
-            _measure(surface, solid, clear, *_window(box, low, cell_m, surface.shape), cell_m)
-    for polygon in crosswalks:
-        reach = lengthened(polygon[:, :2], REACH_M)
-        box = np.concatenate([reach.min(axis=0), reach.max(axis=0)])
-        _measure(surface, solid, clear, *_window(box, low, cell_m, surface.shape), cell_m)
-    return WalkGrid(x0, y0, cell_m, surface, clear, solid)
+    grid = WalkGrid(tiling, surface, clear, solid)
+    _draw_surface(grid, strips, crosswalks)
+    _drop_slopes(grid, ground)
+    _mark_solids(grid, np.ascontiguousarray(solids, dtype=np.float64))
+    _measure(grid)
+    return grid
 
 
-def _draw_surface(
-    surface: NDArray[np.uint8],
-    grid: tuple[float, float, float],
-    strips: list[LaneStrip],
-    crosswalks: list[FloatArray],
-) -> None:
+def _box(points: FloatArray) -> FloatArray:
+    return np.concatenate([points.min(axis=0), points.max(axis=0)])
+
+
+def _pieces(strip: LaneStrip) -> FloatArray:
+    """Boxes (n, 4) round pieces of a strip, short ones for bends."""
+    boxes = []
+    for first in range(0, len(strip.s_m) - 1, 16):
+        part = slice(first, first + 17)
+        boxes.append(_box(np.concatenate([strip.inner_m[part, :2], strip.outer_m[part, :2]])))
+    return np.array(boxes).reshape(-1, 4)
+
+
+def _draw_surface(grid: WalkGrid, strips: list[LaneStrip], crosswalks: list[FloatArray]) -> None:
+    def draw(inner_m: FloatArray, outer_m: FloatArray, what: int) -> None:
+        fill_band(grid.tiling, grid.surface, inner_m, outer_m, what)
+
     bare = _bare_sides(strips)
     for strip in bare.values():
         # A ribbon beside the road, drawn first so that everything else lies over it.
         outward = strip.outer_m - strip.inner_m
         outward = outward / np.maximum(np.hypot(outward[:, 0], outward[:, 1]), 1e-6)[:, None]
-        fill_strip(surface, *grid, strip.outer_m, strip.outer_m + _VERGE_M * outward, VERGE)
+        draw(strip.outer_m, strip.outer_m + _VERGE_M * outward, VERGE)
     for strip in strips:
         if strip.kind == "shoulder" and _side(strip) in bare:
-            fill_strip(surface, *grid, strip.inner_m, strip.outer_m, VERGE)
+            draw(strip.inner_m, strip.outer_m, VERGE)
     for strip in strips:
         if strip.kind in WALKED:
-            fill_strip(surface, *grid, strip.inner_m, strip.outer_m, SIDEWALK)
+            draw(strip.inner_m, strip.outer_m, SIDEWALK)
     for strip in strips:
         if strip.kind in ROADWAY or (strip.kind == "shoulder" and _side(strip) not in bare):
-            fill_strip(surface, *grid, strip.inner_m, strip.outer_m, ROAD)
+            draw(strip.inner_m, strip.outer_m, ROAD)
         elif strip.kind in ("median", "none", "border", "curb"):
-            fill_strip(surface, *grid, strip.inner_m, strip.outer_m, NOWHERE)
+            draw(strip.inner_m, strip.outer_m, NOWHERE)
     for polygon in crosswalks:
-        _draw_crosswalk(surface, grid, polygon)
+        _draw_crosswalk(grid, polygon)
 
 
 _Side = tuple[int, float, bool]
@@ -136,135 +147,167 @@ def _bare_sides(strips: list[LaneStrip]) -> dict[_Side, LaneStrip]:
     }
 
 
-def _draw_crosswalk(
-    surface: NDArray[np.uint8], grid: tuple[float, float, float], polygon: FloatArray
-) -> None:
+def _draw_crosswalk(grid: WalkGrid, polygon: FloatArray) -> None:
     """Paint a crosswalk, lengthened off the road until it touches what is walked on."""
-    x0, y0, cell = grid
+    tiling = grid.tiling
     reach = lengthened(polygon[:, :2], REACH_M)
-    corners = np.concatenate([polygon[:, :2], reach])
-    low = np.maximum(((corners.min(axis=0) - (x0, y0)) / cell).astype(int) - 1, 0)
-    high = ((corners.max(axis=0) - (x0, y0)) / cell).astype(int) + 2
-    window = surface[low[1] : high[1], low[0] : high[0]]
-    at = (x0 + low[0] * cell, y0 + low[1] * cell, cell)
+    box = _box(np.concatenate([polygon[:, :2], reach])) - (2 * (tiling.x0_m, tiling.y0_m))
+    left, first, right, last = (int(v) for v in np.floor(box / tiling.cell_m))
+    window = np.zeros((last - first + 3, right - left + 3), np.uint8)
+    copy_window(tiling, grid.surface, first - 1, left - 1, window, False)
+    corner = (tiling.x0_m + (left - 1) * tiling.cell_m, tiling.y0_m + (first - 1) * tiling.cell_m)
     core, wide = np.zeros_like(window), np.zeros_like(window)
-    fill_polygon(core, *at, np.ascontiguousarray(polygon[:, :2]), 1)
-    fill_polygon(wide, *at, reach, 1)
+    fill_polygon(core, *corner, tiling.cell_m, np.ascontiguousarray(polygon[:, :2]), 1)
+    fill_polygon(wide, *corner, tiling.cell_m, reach, 1)
     free = (core == 1) | ((wide == 1) & (window != ROAD))
     free &= (window != SIDEWALK) & (window != VERGE)
     pieces, _ = label(free)
     # Pieces that the painted part does not touch lie behind the sidewalk.
     window[free & np.isin(pieces, np.unique(pieces[(core == 1) & free]))] = CROSSWALK
-
-
-def _pieces(strip: LaneStrip, rim_m: float) -> list[FloatArray]:
-    """Boxes (x low, y low, x high, y high) round pieces of a strip, short ones for bends."""
-    boxes = []
-    for first in range(0, len(strip.s_m) - 1, 16):
-        part = slice(first, first + 17)
-        corners = np.concatenate([strip.inner_m[part, :2], strip.outer_m[part, :2]])
-        boxes.append(np.concatenate([corners.min(axis=0) - rim_m, corners.max(axis=0) + rim_m]))
-    return boxes
-
-
-def _window(
-    box: FloatArray, low: FloatArray, cell_m: float, shape: tuple[int, ...]
-) -> tuple[int, int, int, int]:
-    """First and last row, first and last column of a box."""
-    columns = np.clip((box[[0, 2]] - low[0]) / cell_m, 0, shape[1] - 1).astype(int)
-    rows = np.clip((box[[1, 3]] - low[1]) / cell_m, 0, shape[0] - 1).astype(int)
-    return int(rows[0]), int(rows[1]), int(columns[0]), int(columns[1])
+    copy_window(tiling, grid.surface, first - 1, left - 1, window, True)
 
 
 @kernel
-def _mark_solids(
-    solid: NDArray[np.uint8], x0: float, y0: float, cell: float, solids: NDArray[np.float64]
-) -> None:
+def _drop_slopes(grid: WalkGrid, ground: Ground) -> None:
+    """Clear cells with two levels, and verges beside a drop."""
+    tile_rows, tile_columns = grid.tiling.tile.shape
+    cell = grid.tiling.cell_m
+    for start in range(tile_rows * tile_columns):
+        tile = grid.tiling.tile[start // tile_columns, start % tile_columns]
+        if tile < 0:
+            continue
+        x0 = grid.tiling.x0_m + (start % tile_columns) * SIDE * cell
+        y0 = grid.tiling.y0_m + (start // tile_columns) * SIDE * cell
+        for r in range(SIDE):
+            for c in range(SIDE):
+                what = grid.surface[tile, r, c]
+                if what == NOWHERE:
+                    continue
+                x, y = x0 + (c + 0.5) * cell, y0 + (r + 0.5) * cell
+                if _levels(ground, x, y) > 1 or (what == VERGE and _drop(ground, x, y) > _DROP_M):
+                    grid.surface[tile, r, c] = NOWHERE
+
+
+@kernel
+def _levels(ground: Ground, x: float, y: float) -> int:
+    """Most levels of the four nodes around a place."""
+    column = int(np.floor((x - ground.x0_m) / ground.cell_m))
+    row = int(np.floor((y - ground.y0_m) / ground.cell_m))
+    most = 0
+    for j in range(max(row, 0), min(row + 2, ground.rows)):
+        for i in range(max(column, 0), min(column + 2, ground.columns)):
+            node = j * ground.columns + i
+            most = max(most, ground.starts[node + 1] - ground.starts[node])
+    return int(most)
+
+
+@kernel
+def _drop(ground: Ground, x: float, y: float) -> float:
+    """Greatest difference of height to the places around."""
+    here = surface_height(ground, x, y, ground.base_m)
+    worst = 0.0
+    for step in range(4):
+        dx, dy = 0.75 * np.cos(step * np.pi / 2.0), 0.75 * np.sin(step * np.pi / 2.0)
+        worst = max(worst, abs(surface_height(ground, x + dx, y + dy, here) - here))
+    return worst
+
+
+@kernel
+def _mark_solids(grid: WalkGrid, solids: NDArray[np.float64]) -> None:
     """Write the exact distance to the nearest solid thing into every cell near it."""
-    rows, columns = solid.shape
+    x0, y0, cell = grid.tiling.x0_m, grid.tiling.y0_m, grid.tiling.cell_m
     for k in range(len(solids)):
         x, y, cos, sin, along, across = solids[k]
         reach_x = abs(cos) * along + abs(sin) * across + NEAR_M
         reach_y = abs(sin) * along + abs(cos) * across + NEAR_M
         if across == 0.0:
             reach_x = reach_y = along + NEAR_M
-        first = max(int((y - reach_y - y0) / cell), 0)
-        last = min(int((y + reach_y - y0) / cell) + 1, rows - 1)
-        left = max(int((x - reach_x - x0) / cell), 0)
-        right = min(int((x + reach_x - x0) / cell) + 1, columns - 1)
+        first, last = int((y - reach_y - y0) / cell), int((y + reach_y - y0) / cell) + 1
+        left, right = int((x - reach_x - x0) / cell), int((x + reach_x - x0) / cell) + 1
         for row in range(first, last + 1):
             py = y0 + (row + 0.5) * cell
             for column in range(left, right + 1):
+                tile, r, c = find_cell(grid.tiling, row, column)
+                if tile < 0:
+                    continue
                 px = x0 + (column + 0.5) * cell
                 if across == 0.0:
                     gap = np.hypot(px - x, py - y) - along
                 else:
                     gap = box_distance(px, py, x, y, cos, sin, along, across)
                 near = int(np.ceil((NEAR_M - max(gap, 0.0)) / STEP_M))
-                if near > solid[row, column]:
-                    solid[row, column] = near
+                if near > grid.solid[tile, r, c]:
+                    grid.solid[tile, r, c] = near
 
 
 @kernel
-def _standable(surface: NDArray[np.uint8], solid: NDArray[np.uint8], row: int, column: int) -> bool:
-    underfoot = surface[row, column]
-    room = NEAR_M - solid[row, column] * STEP_M
-    return bool(SIDEWALK <= underfoot <= VERGE and room >= BODY_M)
+def _standable(grid: WalkGrid, row: int, column: int) -> bool:
+    tile, r, c = find_cell(grid.tiling, row, column)
+    if tile < 0 or not SIDEWALK <= grid.surface[tile, r, c] <= VERGE:
+        return False
+    return bool(NEAR_M - grid.solid[tile, r, c] * STEP_M >= BODY_M)
 
 
 @kernel
-def _measure(
-    surface: NDArray[np.uint8], solid: NDArray[np.uint8], clear: NDArray[np.uint8],
-    first: int, last: int, left: int, right: int, cell: float,
-) -> None:  # fmt: skip
-    """Distance of each walkable cell in a window from the nearest cell that is not."""
-    rows, columns = surface.shape
-    reach = int(np.ceil(_CLEAR_M / cell))
-    for row in range(first, last + 1):
-        for column in range(left, right + 1):
-            if clear[row, column] or not _standable(surface, solid, row, column):
+def _measure(grid: WalkGrid) -> None:
+    """Distance of each cell where one can stand from the nearest one where one cannot."""
+    reach = int(np.ceil(_CLEAR_M / grid.tiling.cell_m))
+    free = np.empty((SIDE + 2 * reach, SIDE + 2 * reach), np.bool_)  # a tile with a rim
+    tile_rows, tile_columns = grid.tiling.tile.shape
+    for tile_row in range(tile_rows):
+        for tile_column in range(tile_columns):
+            tile = grid.tiling.tile[tile_row, tile_column]
+            if tile < 0:
                 continue
-            best = _CLEAR_M
-            for ring in range(1, reach + 1):
-                if (ring - 0.5) * cell >= best:
-                    break
-                for dr in range(-ring, ring + 1):
-                    step = 1 if abs(dr) == ring else 2 * ring
-                    for dc in range(-ring, ring + 1, step):
-                        r, c = row + dr, column + dc
-                        known = 0 <= r < rows and 0 <= c < columns
-                        if known and _standable(surface, solid, r, c):
-                            continue
-                        gap = (np.hypot(dr, dc) - 0.5) * cell
-                        best = min(best, gap)
-            clear[row, column] = max(int(best / STEP_M), 1)
+            first, left = tile_row * SIDE - reach, tile_column * SIDE - reach
+            for r in range(free.shape[0]):
+                for c in range(free.shape[1]):
+                    free[r, c] = _standable(grid, first + r, left + c)
+            for r in range(SIDE):
+                for c in range(SIDE):
+                    if free[r + reach, c + reach]:
+                        room = _room(free, r + reach, c + reach, reach) * grid.tiling.cell_m
+                        grid.clear[tile, r, c] = max(int(min(room, _CLEAR_M) / STEP_M), 1)
+
+
+@kernel
+def _room(free: NDArray[np.bool_], row: int, column: int, reach: int) -> float:
+    """Cells to the nearest one that is not free, looking outwards ring by ring."""
+    best = float(reach)
+    for ring in range(1, reach + 1):
+        if ring - 0.5 >= best:
+            break
+        for dr in range(-ring, ring + 1):
+            step = 1 if abs(dr) == ring else 2 * ring
+            for dc in range(-ring, ring + 1, step):
+                if not free[row + dr, column + dc]:
+                    best = min(best, np.hypot(dr, dc) - 0.5)
+    return best
+
+
+@kernel
+def cell_at(grid: WalkGrid, x_m: float, y_m: float) -> tuple[int, int]:
+    """Row and column of a place."""
+    column = int(np.floor((x_m - grid.tiling.x0_m) / grid.tiling.cell_m))
+    return int(np.floor((y_m - grid.tiling.y0_m) / grid.tiling.cell_m)), column
 
 
 @kernel
 def underfoot(grid: WalkGrid, x_m: float, y_m: float) -> int:
     """What is at a place; ``NOWHERE`` outside the grid."""
-    column = int(np.floor((x_m - grid.x0_m) / grid.cell_m))
-    row = int(np.floor((y_m - grid.y0_m) / grid.cell_m))
-    if row < 0 or column < 0 or row >= grid.surface.shape[0] or column >= grid.surface.shape[1]:
-        return NOWHERE
-    return int(grid.surface[row, column])
+    row, column = cell_at(grid, x_m, y_m)
+    return read_cell(grid.tiling, grid.surface, row, column)
 
 
 @kernel
 def edge_gap(grid: WalkGrid, x_m: float, y_m: float) -> float:
     """Metres from a place to the edge of what people walk on, up to 2; 0: nobody stands here."""
-    column = int(np.floor((x_m - grid.x0_m) / grid.cell_m))
-    row = int(np.floor((y_m - grid.y0_m) / grid.cell_m))
-    if row < 0 or column < 0 or row >= grid.surface.shape[0] or column >= grid.surface.shape[1]:
-        return 0.0
-    return float(grid.clear[row, column] * STEP_M)
+    row, column = cell_at(grid, x_m, y_m)
+    return float(read_cell(grid.tiling, grid.clear, row, column) * STEP_M)
 
 
 @kernel
 def solid_gap(grid: WalkGrid, x_m: float, y_m: float) -> float:
     """Metres from a place to the nearest solid thing, up to 1.5."""
-    column = int(np.floor((x_m - grid.x0_m) / grid.cell_m))
-    row = int(np.floor((y_m - grid.y0_m) / grid.cell_m))
-    if row < 0 or column < 0 or row >= grid.surface.shape[0] or column >= grid.surface.shape[1]:
-        return NEAR_M
-    return float(NEAR_M - grid.solid[row, column] * STEP_M)
+    row, column = cell_at(grid, x_m, y_m)
+    return float(NEAR_M - read_cell(grid.tiling, grid.solid, row, column) * STEP_M)

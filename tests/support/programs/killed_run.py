@@ -79,16 +79,18 @@ def run_to_end(command: list[str], out: Path) -> tuple[float, float]:
 def main(out: Path, kills: int, seed: int, command: list[str]) -> int:
     choose = random.Random(seed)
     first_s, whole_s = run_to_end(command, out / "undisturbed")
-    # From the very start of a session to well into its work, so that all get done little by little.
-    latest_s = first_s + 2.0 * (whole_s - first_s) / kills
+    step_s = 2.0 * (whole_s - first_s) / kills
     expected = hashes(out / "undisturbed")
     run, left_behind, again, done = out / "killed", 0, 0, []
     before: dict[str, float] = {}
-    for _ in range(kills):
+    for kill in range(kills):
         process = subprocess.Popen(
             [*command, "--out", str(run)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + choose.uniform(0.0, latest_s)
+        # Every other one after the session's first record, so that all get done little by little.
+        while kill % 2 and process.poll() is None and len(finished(run)) == len(before):
+            time.sleep(0.01)
+        deadline = time.monotonic() + choose.uniform(0.0, step_s if kill % 2 else first_s + step_s)
         while time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.01)
         children = of_session(process.pid)

@@ -138,6 +138,7 @@ def main():
     client.set_timeout(60.0)
     world = client.get_world()
     world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=DELTA_S))
+    world.reset_all_traffic_lights()  # they ran by the wall clock until now
     traffic = Traffic(client, world, seed=seed)
     watch = Watch(world, traffic.spawn(wanted))
     cpu = []

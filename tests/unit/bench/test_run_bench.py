@@ -1,12 +1,14 @@
 """The arithmetic of ``jaywalk bench run``, and the whole of it on made-up episodes."""
 
+import itertools
 import json
+import math
 
 import pytest
 from fake_episodes import fake_suite
 
 from jaywalk.bench import run as bench
-from jaywalk.bench.run import EpisodeCost, RunBenchmark, longest_route
+from jaywalk.bench.run import EpisodeCost, RunBenchmark, minute_route
 
 
 def cost(vehicles, people, ms):
@@ -18,7 +20,7 @@ def cost(vehicles, people, ms):
 
 def test_rates_and_costs_per_actor():
     result = RunBenchmark(
-        calibration_ms=20.0, agent="cruise", route="r",
+        calibration_ms=20.0, agent="cruise", town="Harbour",
         episodes=(cost(30, 30, 3.0), cost(0, 0, 1.2), cost(60, 30, 3.9), cost(30, 30, 3.0)),
         client_peak_mb=500.0, server_peak_mb=300.0,
     )  # fmt: skip
@@ -32,14 +34,19 @@ def test_rates_and_costs_per_actor():
     assert costs["person"] is None  # the town had no room for more
 
 
-def test_the_longest_route_is_driven_without_scenarios():
-    suite = fake_suite("a", "b")
-    assert longest_route(suite.routes).id == "b"
-    assert longest_route(suite.routes).route.scenarios == ()
+def test_the_route_is_half_a_kilometre_of_road():
+    route = minute_route("Harbour").route
+    points = [keypoint.position_m for keypoint in route.keypoints]
+    steps_m = [math.dist(a, b) for a, b in itertools.pairwise(points)]
+    assert route.town == "Harbour"
+    assert min(steps_m) > 15.0  # bends cut corners
+    assert max(steps_m) < 25.5
+    assert sum(steps_m) == pytest.approx(500.0, abs=25.0)
 
 
+@pytest.mark.slow
 def test_measures_worker_and_server(monkeypatch):
-    monkeypatch.setattr(bench, "load_suite", lambda name: fake_suite("slow"))
+    monkeypatch.setattr(bench, "minute_route", lambda town: fake_suite("slow").routes[0])
     result = bench.bench_run(module="fake_episodes")
     assert len(result.episodes) == 4
     assert (result.main.vehicles, result.main.people) == (0, 1)  # what the records hold

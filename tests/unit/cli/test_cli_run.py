@@ -71,10 +71,22 @@ def test_incomplete_is_four_and_differing_records_are_one(tmp_path):
     assert code == 4
     assert "a: 1/2 episodes, 1 given up, INCOMPLETE" in out
     routes = write_routes(tmp_path, "ok-1", "random")
-    code, out, _ = run(tmp_path, routes, "--agent", "cruise", "--out", "b", "--verify-determinism")
+    code, out, _ = run(
+        tmp_path,
+        routes,
+        "--agent",
+        "cruise",
+        "--out",
+        "b",
+        "--workers",
+        "1",
+        "--verify-determinism",
+    )
     assert code == 1
     assert "determinism: 1/2 identical" in out
     assert "differs: r-random-s1" in out
+    begun = (tmp_path / "b/.verify/started.log").read_text().split()
+    assert (begun[0], len(begun)) == ("r-random-s1", 6)  # last route first
 
 
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):

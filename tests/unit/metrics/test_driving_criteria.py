@@ -18,6 +18,7 @@ from jaywalk.metrics.driving.criteria.rules import RULES
 from jaywalk.metrics.driving.criteria.scenario_timeout import find_scenario_timeouts
 from jaywalk.metrics.driving.criteria.scene import read_scene
 from jaywalk.metrics.driving.criteria.stop_sign import find_stops
+from jaywalk.scenarios.obstacle_two_ways import WRONG_LANE
 
 LB1, LB2, B2D, F2D = (
     RULES[name] for name in ("leaderboard-1.0", "leaderboard-2.0", "bench2drive", "fail2drive")
@@ -245,7 +246,9 @@ def test_the_other_lane_is_wrong(tmp_path):
 
 
 def test_the_other_lane_is_allowed_while_switched_off(tmp_path):
-    off = [{"tick": 10, "kind": "criterion_switch", "name": "wrong_lane", "detail": {"on": False}}]
+    off = [
+        {"tick": 10, "kind": "criterion_switch", "name": WRONG_LANE, "detail": {"active": False}}
+    ]
     assert not beside(tmp_path / "a", -LANE_Y, events=off)
     assert beside(tmp_path / "b", -6.0, events=off)  # off the road counts always
 

@@ -158,7 +158,7 @@ def test_commands(library, tmp_path):
     assert classed["agreement"] is None
     assert run("stats", library, "-o", tmp_path / "figures").exit_code == 0
     assert {f.name for f in (tmp_path / "figures").iterdir()} == {
-        "paths.png", "words.png", "stats.json",
+        "paths.png", "words.png", "tags.png", "stats.json",
     }  # fmt: skip
     assert (
         run("show", library, "000002", "--gif", tmp_path / "a.gif", "--rig", "girl").exit_code == 0
@@ -191,6 +191,7 @@ def test_stats(library):
     crossing = stats["classes"]["crossing"]
     assert crossing["path_mean_m"][5][0] > 4.5
     assert crossing["path_mean_m"][10] is None
+    assert stats["classes"]["not_crossing"]["tags"] == {"stand": 1}
 
 
 def test_search_ignores_endings():

@@ -23,7 +23,14 @@ from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.model import default as default_module
 from jaywalk.motion.model.model_file import default_model
-from jaywalk.motion.model.sampling import BEHAVIOURS, behaviour_key, counts, sample, sample_library
+from jaywalk.motion.model.sampling import (
+    BEHAVIOURS,
+    behaviour_key,
+    counts,
+    sample,
+    sample_clip,
+    sample_library,
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +58,23 @@ def test_clips_are_reproducible_and_distinct(motions):
     hashes = {m.content_hash() for m in (*motions, *again)}
     assert len(hashes) == 90
     assert len({m.name for m in motions}) == 80
+
+
+@pytest.mark.parametrize(
+    ("key", "frames", "end_m", "wrist_m"),
+    [
+        ("crossing-walk", 147, [0.4376, 0.7034, 6.4452], [0.3724, 0.6874, 3.0786]),
+        ("attempting-turnback", 103, [-0.7591, 1.0063, 0.1576], [0.0741, 0.9769, 2.0939]),
+        ("notcrossing-phone", 161, [0.0379, 0.9339, 0.0016], [0.2651, 0.9175, -0.0409]),
+    ],
+)
+def test_golden_clips(key, frames, end_m, wrist_m):
+    """The same on every machine, to a few millimetres; change SAMPLER_VERSION if on purpose."""
+    behaviour = next(b for b in BEHAVIOURS if behaviour_key(b) == key)
+    motion = sample_clip(default_model(), behaviour, 0, 1).motion
+    assert motion.frames == frames
+    assert motion.root_m[-1] == pytest.approx(end_m, abs=0.005)
+    assert motion.joints_m()[frames // 2, 20] == pytest.approx(wrist_m, abs=0.005)
 
 
 def test_clips_are_of_their_class_and_varied(motions):
@@ -129,6 +153,7 @@ def test_judging(motions, tmp_path):
     assert every["held out"]["clips"] + every["training"]["clips"] == 40
     assert every["generated"]["clips"] == 40
     assert every["generated"]["distinct"] > 0.8
+    assert every["generated"]["nearest_training"] > 0.0
     assert 0.0 < every["generated"]["likeness"]["coverage"] <= 1.0
     with pytest.raises(UsageError, match="held-out"):
         judge(open_library(tmp_path / "made"), open_library(tmp_path / "real"), ["50"])

@@ -34,7 +34,7 @@ def test_subsets_are_by_id_of_suite_or_file_and_keep_the_order():
         subset_of(suite, "a,x")
 
 
-def test_suites_come_by_name_or_from_files(tmp_path):
+def test_suites_come_by_name_or_from_files(tmp_path, monkeypatch):
     routes = '<routes><route id="7" town="T"><waypoints><position x="0" y="0" z="0"/>'
     routes += '<position x="9" y="0" z="0"/></waypoints></route></routes>'
     for name in ("one", "two"):
@@ -43,6 +43,12 @@ def test_suites_come_by_name_or_from_files(tmp_path):
     assert ids(find_suite(str(tmp_path))) == ["one-7", "two-7"]
     assert ids(find_suite(str(tmp_path / "t*.xml"))) == ["two-7"]
     assert ids(find_suite("files", routes=str(tmp_path / "*.xml"))) == ["one-7", "two-7"]
+    (tmp_path / "smoke").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert find_suite("smoke").name == "jaywalk/smoke-v1"
+    other = find_suite("smoke", routes=str(tmp_path / "one.xml"))
+    assert (ids(other), other.name) == (["one-7"], "jaywalk/smoke-v1/files")
+    assert other.routes[0].vehicles == find_suite("smoke").routes[0].vehicles > 0
     assert ids(find_suite(str(tmp_path), routes="tw*")) == ["two-7"]
     with pytest.raises(UsageError, match="matches no route"):
         find_suite(str(tmp_path), routes="x*")

@@ -25,6 +25,7 @@ from jaywalk.scenarios.crowd_state import (
     make_people,
 )
 from jaywalk.town.ground import flat_ground
+from jaywalk.town.walk_tiles import SIDE, Tiling
 from jaywalk.town.walkways import ROAD, SIDEWALK, STEP_M, WalkGrid, underfoot
 
 CELL_M = 0.25
@@ -34,13 +35,15 @@ DELTA_S = 0.1
 @cache
 def street(width_m: float = 3.0) -> WalkGrid:
     """Sidewalks at y in 0..width and 10..10 + width, road between, 80 m long."""
-    surface = np.zeros((64, 320), np.uint8)
+    surface = np.zeros((SIDE, 5 * SIDE), np.uint8)
     middle = (np.arange(64) + 0.5) * CELL_M
     surface[(middle < width_m) | ((middle > 10.0) & (middle < 10.0 + width_m))] = SIDEWALK
     surface[(middle > width_m) & (middle < 10.0)] = ROAD
     room = distance_transform_edt(np.pad(surface == SIDEWALK, 1))[1:-1, 1:-1] * CELL_M
     clear = np.minimum(room / STEP_M, 40).astype(np.uint8)
-    return WalkGrid(0.0, 0.0, CELL_M, surface, clear, np.zeros_like(surface))
+    tiling = Tiling(0.0, 0.0, CELL_M, np.arange(5, dtype=np.int32).reshape(1, 5))
+    tiles = [np.stack(np.split(cells, 5, axis=1)) for cells in (surface, clear)]
+    return WalkGrid(tiling, *tiles, np.zeros_like(tiles[0]))
 
 
 def crossing(lights: int = -1, painted: int = 0) -> Crossings:
@@ -48,7 +51,7 @@ def crossing(lights: int = -1, painted: int = 0) -> Crossings:
         a=np.array([[40.0, 2.3]]), b=np.array([[40.0, 10.7]]),
         crosswalk=np.array([painted], np.int64),
         lights=np.array([[lights] + [-1] * (LIGHTS - 1)], np.int64),
-        component_a=np.zeros(1, np.int64), component_b=np.ones(1, np.int64),
+        block_a=np.zeros(1, np.int64), block_b=np.ones(1, np.int64),
     )  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def run(
     """Let them walk as the server lets them; places (ticks, n, 2)."""
     trace = np.zeros((ticks, len(people.x), 2))
     for tick in range(ticks):
-        advance(people, what, ways or crossing(), grid, flat_ground(), DELTA_S, 0, 1)
+        advance(people, what, ways or crossing(), grid, flat_ground(), DELTA_S)
         people.sent_heading[:], people.sent_pace[:] = people.heading, people.pace
         people.x[:] += people.pace * np.cos(people.heading) * DELTA_S
         people.y[:] += people.pace * np.sin(people.heading) * DELTA_S
@@ -232,7 +235,7 @@ def test_controls_are_sent_only_when_they_change() -> None:
     run(people, street(), seen(), 30)
     changes = 0
     for _ in range(100):
-        advance(people, seen(), crossing(), street(), flat_ground(), DELTA_S, 0, 1)
+        advance(people, seen(), crossing(), street(), flat_ground(), DELTA_S)
         changes += int(people.changed[0])
         people.x[0] += people.pace[0] * DELTA_S
     assert changes == 0

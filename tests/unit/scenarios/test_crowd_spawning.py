@@ -14,6 +14,7 @@ from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_
 from jaywalk.scenarios.crowd_spawn import cast, spawn_people
 from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.town.routes import DenseRoute
+from jaywalk.town.walk_tiles import SIDE, Tiling
 from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
 
 
@@ -76,11 +77,12 @@ def network(count: int = 400) -> Any:
     y = np.repeat([4.0, -4.0], count // 2)
     kind = np.where(np.arange(count) % 10 == 0, int(PlaceKind.CROSSWALK), int(PlaceKind.SIDEWALK))
     zero = np.zeros(count)
-    surface = np.full((40, 240), ROAD, np.uint8)
-    surface[:17] = surface[23:] = SIDEWALK
+    surface = np.full((4, SIDE, SIDE), ROAD, np.uint8)
+    surface[:, :17] = surface[:, 23:] = SIDEWALK
+    tiling = Tiling(-10.0, -20.0, 1.0, np.arange(4, dtype=np.int32).reshape(1, 4))
     return SimpleNamespace(
         places=Places(x, y, zero, zero, kind.astype(np.int64), np.zeros(count, np.int64)),
-        grid=WalkGrid(-10.0, -20.0, 1.0, surface, surface, surface),
+        grid=WalkGrid(tiling, surface, surface, surface),
         solids=SimpleNamespace(parked=np.zeros((0, 6))),
     )
 
@@ -96,9 +98,10 @@ def route(length: int = 200) -> DenseRoute:
 
 
 def spawned(server: Server, count: int, **options: Any) -> list[Any]:
-    people = [cast(7, number, CrowdSettings()) for number in range(count)]
-    way, clear = options.get("route", route()), options.get("keep_clear_m", ())
-    return spawn_people(server, world(), network(), people, way, clear, 30.0)
+    settings = options.get("settings", CrowdSettings())
+    people = [cast(7, number, settings) for number in range(count)]
+    clear = options.get("keep_clear_m", ())
+    return spawn_people(server, world(), network(), people, route(), clear, settings)
 
 
 def test_a_person_is_the_same_whoever_else_is_there(commands: None) -> None:
@@ -138,6 +141,13 @@ def test_nobody_is_left_behind_when_there_is_no_room(commands: None) -> None:
 def test_circles_stay_clear(commands: None) -> None:
     found = spawned(Server(lambda _: False), 60, keep_clear_m=[(100.0, 0.0, 50.0)])
     assert all(np.hypot(p.candidate.x_m - 100.0, p.candidate.y_m) >= 50.0 for p in found)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_everybody_on_one_side(commands: None, side: str) -> None:
+    found = spawned(Server(lambda _: False), 30, settings=CrowdSettings(side=side))
+    assert {one.person.side for one in found} == {side}
+    assert {one.candidate.y_m for one in found} == {4.0 if side == "right" else -4.0}
 
 
 def test_gaps_by_parked_cars_but_not_by_waiting_ones() -> None:

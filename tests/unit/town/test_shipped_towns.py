@@ -14,6 +14,7 @@ import shapely
 from defusedxml import ElementTree
 
 from jaywalk.town.author.audit import Audit, audit, crosswalk_polygons, lane_graph
+from jaywalk.town.town import load_town
 
 TOWNS = ("harbour", "orchard", "ridge")
 LOAD_LIMIT_S = 1.5  # 0.05-0.15 s measured; the rest is for busy machines
@@ -157,3 +158,19 @@ def test_landmarks_face_along_their_lanes(name: str) -> None:
         if waypoint is not None and waypoint.lane_id * lanes[0][0] > 0:
             turn = mark.transform.rotation.yaw - waypoint.transform.rotation.yaw
             assert abs(math.remainder(turn, 360.0)) < 12.0  # a taper turns the lane a little
+
+
+@pytest.mark.parametrize("name", ["Harbour", "Orchard", "Ridge"])
+@pytest.mark.parametrize("step_m", [0.5, 1.0, 2.0, 5.0])
+def test_every_lane_can_be_walked_in_even_steps(name: str, step_m: float) -> None:
+    """As planners do; the library raises when a step ends exactly where a section begins."""
+    town = carla.Map(name, load_town(name).opendrive)
+    for first, last in town.get_topology():
+        end, point = last.transform.location, first
+        for _ in range(4000):
+            if point.transform.location.distance(end) <= step_m:
+                break
+            following = point.next(step_m)
+            if not following:
+                break
+            point = following[0]

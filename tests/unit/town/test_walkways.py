@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import shapely
 
+from jaywalk.town.ground import Ground
 from jaywalk.town.town import Town
-from jaywalk.town.walk_search import find_way, walk_components
+from jaywalk.town.walk_search import blocks_at, find_way, name_blocks
 from jaywalk.town.walkways import (
     BODY_M,
+    CELL_M,
     CROSSWALK,
     NEAR_M,
     NOWHERE,
@@ -35,7 +37,7 @@ SOLIDS = np.array([
 
 @pytest.fixture(scope="module")
 def grid(street: Town) -> WalkGrid:
-    return build_walk_grid(street.strips, street.crosswalks, SOLIDS)
+    return build_walk_grid(street.strips, street.crosswalks, SOLIDS, street.ground)
 
 
 def strip_union(town: Town, kinds: set[str]) -> shapely.Geometry:
@@ -85,7 +87,7 @@ def test_solid_distance_is_exact_to_a_cell(grid: WalkGrid) -> None:
     things = shapes()
     for x, y in random.uniform((20.0, -18.0), (80.0, 8.0), (2000, 2)):
         expected = min(NEAR_M, min(thing.distance(shapely.Point(x, y)) for thing in things))
-        assert abs(solid_gap(grid, x, y) - expected) < 0.71 * grid.cell_m + STEP_M
+        assert abs(solid_gap(grid, x, y) - expected) < 0.71 * CELL_M + STEP_M
 
 
 def test_edge_distance_agrees_with_shapely(street: Town, grid: WalkGrid) -> None:
@@ -96,7 +98,7 @@ def test_edge_distance_agrees_with_shapely(street: Town, grid: WalkGrid) -> None
     for x, y in random.uniform((10.0, -6.0), (110.0, 6.0), (2000, 2)):
         point = shapely.Point(x, y)
         expected = min(free.boundary.distance(point), 2.0) if free.contains(point) else 0.0
-        assert abs(edge_gap(grid, x, y) - expected) < 1.5 * grid.cell_m
+        assert abs(edge_gap(grid, x, y) - expected) < 1.5 * CELL_M
 
 
 def test_way_goes_round_the_wall_and_is_shortest(grid: WalkGrid) -> None:
@@ -104,22 +106,26 @@ def test_way_goes_round_the_wall_and_is_shortest(grid: WalkGrid) -> None:
     assert len(way) > 10
     assert all(edge_gap(grid, x, y) > 0.0 for x, y in way)
     graph = networkx.Graph()
-    rows, columns = np.nonzero(grid.clear)
-    inside = (rows * grid.cell_m + grid.y0_m > 3.0) & (rows * grid.cell_m + grid.y0_m < 6.0)
-    cells = set(zip(rows[inside].tolist(), columns[inside].tolist(), strict=True))
+    x0, y0 = grid.tiling.x0_m, grid.tiling.y0_m
+    cells = {
+        (row, column)
+        for row in range(int((3.0 - y0) / CELL_M), int((6.0 - y0) / CELL_M))
+        for column in range(int((25.0 - x0) / CELL_M), int((55.0 - x0) / CELL_M))
+        if edge_gap(grid, x0 + (column + 0.5) * CELL_M, y0 + (row + 0.5) * CELL_M) > 0.0
+    }
     for row, column in cells:
         for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
             if (row + dr, column + dc) in cells:
                 graph.add_edge((row, column), (row + dr, column + dc), w=np.hypot(dr, dc))
 
     def cell(place: np.ndarray) -> tuple[int, int]:
-        column, row = ((place - (grid.x0_m, grid.y0_m)) / grid.cell_m).astype(int)
+        column, row = ((place - (x0, y0)) / CELL_M).astype(int)
         return int(row), int(column)
 
     shortest = networkx.dijkstra_path_length(graph, cell(way[0]), cell(way[-1]), weight="w")
     length = np.hypot(*np.diff(way, axis=0).T).sum()
     # Without a wanted distance every metre still costs a little more in the middle.
-    assert length < 1.1 * shortest * grid.cell_m + 0.5
+    assert length < 1.1 * shortest * CELL_M + 0.5
 
 
 def test_ways_keep_the_wanted_distance(grid: WalkGrid) -> None:
@@ -134,19 +140,42 @@ def test_sides_are_connected_by_crosswalks_only_when_asked(grid: WalkGrid) -> No
     over = find_way(grid, left, right, crosswalks=True)
     assert {int(underfoot(grid, x, y)) for x, y in over} == {SIDEWALK, CROSSWALK}
     places = np.array([left, right, (30.0, -4.5), (100.0, 4.5), (60.0, 0.0), (60.0, 30.0)])
-    names = walk_components(grid, places)
+    names = blocks_at(grid, name_blocks(grid), places)
     assert names[0] == names[2]
     assert names[1] == names[3]
     assert names[0] != names[1]
     assert list(names[4:]) == [-1, -1]
-    assert walk_components(grid, places[[3]])[0] == names[1]  # whatever else is asked for
 
 
 def test_verges_only_beside_roads_without_sidewalk(street: Town, grid: WalkGrid) -> None:
     assert not (grid.surface == VERGE).any()
     bare = build_walk_grid(
-        [strip for strip in street.strips if strip.kind == "driving"], [], np.zeros((0, 6))
+        [strip for strip in street.strips if strip.kind == "driving"],
+        [],
+        np.zeros((0, 6)),
+        street.ground,
     )
     assert underfoot(bare, 60.0, 4.5) == VERGE
     assert underfoot(bare, 60.0, 6.0) == NOWHERE
     assert underfoot(bare, 60.0, 1.0) == ROAD
+
+
+def test_nobody_walks_where_a_road_has_another_below(street: Town) -> None:
+    bridge = _bridge(street.ground, 60.0)
+    grid = build_walk_grid(street.strips, [], np.zeros((0, 6)), bridge)
+    assert underfoot(grid, 60.0, 4.5) == NOWHERE
+    assert underfoot(grid, 60.0, 1.0) == NOWHERE
+    assert underfoot(grid, 50.0, 4.5) == SIDEWALK
+
+
+def _bridge(ground: Ground, x_m: float) -> Ground:
+    """The same ground with a second level 6 m below within 3 m of ``x_m``."""
+    starts, heights = [0], []
+    for node in range(ground.columns * ground.rows):
+        own = ground.heights_m[ground.starts[node] : ground.starts[node + 1]].tolist()
+        near = abs(ground.x0_m + (node % ground.columns) * ground.cell_m - x_m) < 3.0
+        heights += [own[0] - 6.0, *own] if near and own else own
+        starts.append(len(heights))
+    return ground._replace(
+        starts=np.array(starts, np.int32), heights_m=np.array(heights, np.float32)
+    )

@@ -13,6 +13,7 @@ from jaywalk.metrics.motion.diversity import (
     collect_windows,
     distinct_share,
     likeness,
+    nearest,
     space_of,
 )
 from jaywalk.metrics.motion.feet import (
@@ -139,4 +140,9 @@ def _compare(sets: dict[str, tuple[list[Motion], list[str]]]) -> dict[str, Any]:
             result[name]["likeness"] = {key: getattr(found, key) for key in found.__slots__}
     own = likeness(reference, reference, space)
     result["held out"]["likeness"] = {"windows": own.windows, "spread": own.spread}
+    known = windows.get("training")
+    for name in ("held out", "generated"):  # a model that copies lies nearer than strangers do
+        if known is not None and name in windows:
+            near = np.median(nearest(space.of(windows[name]), space.of(known)))
+            result[name]["nearest_training"] = float(near)
     return result

@@ -21,6 +21,11 @@ CLIPS: Final = 420
 SEED: Final = 20
 _KEPT: Final = 2
 _PREFIX: Final = "default-"
+#: Modules outside this package whose code decides how a sampled clip looks.
+_USED: Final = (
+    "carla_rigs", "classes", "heading", "kinematics", "leg_reach", "quaternions", "retarget",
+    "rotation", "smpl",
+)  # fmt: skip
 
 
 def cache_folder() -> Path:
@@ -36,7 +41,8 @@ def library_key() -> str:
     numbers = (default_model().digest, SAMPLER_VERSION, LIBRARY_VERSION, CLIPS, SEED)
     digest.update(repr(numbers).encode())
     package = Path(__file__).parents[1]
-    for path in sorted([*Path(__file__).parent.glob("*.py"), *package.glob("*.py")]):
+    code = [*Path(__file__).parent.glob("*.py"), *(package / f"{name}.py" for name in _USED)]
+    for path in sorted(code):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -13,6 +13,7 @@ from jaywalk.server.sensors.gnss import Gnss
 from jaywalk.server.sensors.header import SensorType, pack_header, pose_of
 from jaywalk.server.sensors.imu import Imu
 from jaywalk.server.sensors.obstacle import ObstacleDetector
+from jaywalk.server.sensors.ray_query import Point, things_along_ray
 from jaywalk.server.sensors.rig import CollisionSensor, make_sensor
 from jaywalk.server.sensors.scene import Scene, without_rows
 from jaywalk.server.wire.dialect import Dialect
@@ -115,6 +116,10 @@ class SensorHub:
             return scene
         known = (self._world.actors.get(actor_id) for actor_id in ignored)
         return without_rows(scene, [actor.row for actor in known if actor is not None])
+
+    def along_ray(self, episode: Episode, start: Point, end: Point) -> list[tuple[Point, int]]:
+        """Place and label of all that lies between two points, near to far; actors too."""
+        return things_along_ray(self._view.scene(episode.weather), start, end)
 
     def try_out(self, actor: Actor, episode: Episode) -> None:
         """Measure once for nobody: compiles what the sensor needs."""

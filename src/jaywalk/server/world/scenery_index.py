@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.town.ground import surface_height
 from jaywalk.town.scenery import KINDS, Shape
 from jaywalk.town.town import Town
 
@@ -110,84 +109,6 @@ class SceneryIndex:
         """Names of all objects."""
         return [self.name(row) for row in range(len(self._objects))]
 
-    # -- rays ------------------------------------------------------------------------------------
-
-    def cast(self, start: Vector, end: Vector) -> list[tuple[float, Vector, int]]:
-        """What lies between two points: (distance, place, label), near to far."""
-        origin, target = np.array(start), np.array(end)
-        reach = float(np.linalg.norm(target - origin))
-        if reach < 1e-9:
-            return []
-        direction = (target - origin) / reach
-        hits = [
-            (distance, _along(origin, direction, distance), label)
-            for distance, label in self._solid_hits(origin, direction, reach)
-        ]
-        ground = self._ground_hit(origin, direction, reach)
-        if ground is not None:
-            hits.append((ground, _along(origin, direction, ground), LABEL_ROAD))
-        return sorted(hits)
-
-    def _solid_hits(
-        self, origin: NDArray[np.float64], direction: NDArray[np.float64], reach: float
-    ) -> list[tuple[float, int]]:
-        """Slab test against every visible object's box."""
-        items = self.visible()
-        if not len(items):
-            return []
-        cos, sin = np.cos(items["yaw"]), np.sin(items["yaw"])
-        dx, dy = origin[0] - items["x"], origin[1] - items["y"]
-        local = np.stack([dx * cos + dy * sin, dy * cos - dx * sin, origin[2] - items["z"]], axis=1)
-        ray = np.stack(
-            [
-                direction[0] * cos + direction[1] * sin,
-                direction[1] * cos - direction[0] * sin,
-                np.full(len(items), direction[2]),
-            ],
-            axis=1,
-        )
-        is_box = items["shape"] == Shape.BOX
-        half = np.stack(
-            [
-                items["ex"],
-                np.where(is_box, items["ey"], items["ex"]),
-                np.where(items["shape"] == Shape.SPHERE, items["ex"], items["ez"]),
-            ],
-            axis=1,
-        )
-        ray = np.where(np.abs(ray) < 1e-12, 1e-12, ray)
-        near = ((-np.sign(ray) * half - local) / ray).max(axis=1)
-        far = ((np.sign(ray) * half - local) / ray).min(axis=1)
-        hit = (near <= far) & (near >= 0.0) & (near <= reach)
-        return [(float(near[k]), int(items["label"][k])) for k in np.flatnonzero(hit)]
-
-    def _ground_hit(
-        self, origin: NDArray[np.float64], direction: NDArray[np.float64], reach: float
-    ) -> float | None:
-        """First crossing of the surface along the ray, found by steps and halving."""
-
-        def above(distance: float) -> float:
-            x, y, z = origin + distance * direction
-            return float(z - surface_height(self._town.ground, x, y, z))
-
-        before, height = 0.0, above(0.0)
-        steps = max(1, min(int(reach / _RAY_STEP_M), 2000))
-        for k in range(1, steps + 1):
-            after = reach * k / steps
-            lower = above(after)
-            if height >= 0.0 > lower:
-                for _ in range(30):
-                    middle = 0.5 * (before + after)
-                    before, after = (middle, after) if above(middle) >= 0.0 else (before, middle)
-                return after
-            before, height = after, lower
-        return None
-
 
 def _post_box(pose: Any) -> list[Any]:
     return [[pose.x, pose.y, pose.z + 1.5], [0.3, 0.3, 1.5], [0.0, pose.yaw, 0.0], 0]
-
-
-def _along(origin: Any, direction: Any, distance: float) -> Vector:
-    x, y, z = origin + distance * direction
-    return float(x), float(y), float(z)

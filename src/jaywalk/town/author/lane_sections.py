@@ -11,6 +11,9 @@ from jaywalk.town.author.roads import Lane, Road
 SOLID_BEFORE_JUNCTION_M = 30.0
 NARROW_LANE_M = 2.9
 SHORT_ROAD_M = 80.0
+# Sections of an even length end exactly on the steps of a planner that walks a lane backwards;
+# there the client library loses the lane by rounding and raises.
+_UNEVEN_M = 0.0037
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +167,8 @@ def write_lanes(element: ET.Element, road: Road, joints: Joints) -> None:
     lanes = ET.SubElement(element, "lanes")
     cuts = road.cuts()
     for section in range(len(cuts) - 1):
-        record = ET.SubElement(lanes, "laneSection", s=_text(cuts[section]))
+        begin = cuts[section] + section * _UNEVEN_M
+        record = ET.SubElement(lanes, "laneSection", s=_text(begin))
         _write_side(record, road, joints, 1, section)
         centre = ET.SubElement(
             ET.SubElement(record, "center"), "lane", id="0", type="none", level="false"

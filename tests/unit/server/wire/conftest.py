@@ -48,6 +48,7 @@ class Stage:
     def tick(self, count: int = 1) -> None:
         for _ in range(count):
             self.episode.tick()
+            self.episode.send_pictures()
 
     def payload(self, sensor: Actor) -> bytes:
         """What the sensor sent last, without its header."""

@@ -2,7 +2,7 @@
 
 Contract with whoever writes the events (``name`` is the scenario's name in the route):
 ``scenario_start``, then ``scenario_end`` or ``scenario_timeout``; ``criterion_switch`` with the
-name ``blocked`` or ``wrong_lane`` and the detail ``{"on": bool}``.
+name ``blocked`` or ``wrong_lane`` and the detail ``{"active": bool}``.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span
 def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
     """Switched criteria: those noted, and those that go with a scenario where none is noted."""
     noted = [
-        Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["on"]))
+        Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["active"]))
         for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)
-        if "on" in _detail(row)
+        if "active" in _detail(row)
     ]
     known = {switch.criterion for switch in noted}
     for span in spans:

@@ -38,18 +38,19 @@ def project_point(
     origin, way = vector(start), vector(direction)
     length = math.hypot(*way) or 1.0
     end = tuple(o + w / length * number(distance) for o, w in zip(origin, way, strict=True))
-    hits = server.episode.world.scenery.cast(origin, (end[0], end[1], end[2]))
+    episode = server.episode
+    hits = episode.sensors.along_ray(episode, origin, (end[0], end[1], end[2]))
     if not hits:
         return [False, [[0.0, 0.0, 0.0], 0]]
-    _, place, label = hits[0]
+    place, label = hits[0]
     return [True, [list(place), label]]
 
 
 @rpc("cast_ray")
 def cast_ray(server: CarlaServer, client: RpcClient, start: Any, end: Any) -> list[Any]:
     """Everything between two points, near to far."""
-    hits = server.episode.world.scenery.cast(vector(start), vector(end))
-    return [[list(place), label] for _, place, label in hits]
+    hits = server.episode.sensors.along_ray(server.episode, vector(start), vector(end))
+    return [[list(place), label] for place, label in hits]
 
 
 @rpc("get_navigation_mesh")
