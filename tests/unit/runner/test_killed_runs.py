@@ -30,10 +30,12 @@ def test_three_kills(tmp_path):
     found = killed_run(tmp_path, episodes=6, kills=3, seed=1)
     assert (found["identical"], found["episodes"], found["run_again"]) == (6, 6, 0)
     assert found["left_behind"] == 0
+    assert found["kills"] >= 2
 
 
 def test_ten_kills(tmp_path):
     found = killed_run(tmp_path, episodes=24, kills=10, seed=2)
     assert (found["identical"], found["episodes"], found["run_again"]) == (24, 24, 0)
+    assert found["kills"] >= 8
     # Some fell into the run, not all before or after it.
     assert len(set(found["done_at_kills"])) > 2
