@@ -6,7 +6,7 @@ both directions.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,8 +223,3 @@ def _lights_before(
         if lanes.light[one] >= 0
         and at_m + float(lanes.length_m[one] - lanes.light_at_m[one]) < _BEHIND_LINE_M
     ]
-
-
-def light_states(lights: list[Any]) -> IntArray:
-    """States of the lights as the API numbers them."""
-    return np.array([int(light.state) for light in lights], np.int64)
