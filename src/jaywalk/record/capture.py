@@ -47,6 +47,7 @@ _WHOLE: Final = (
     c.ACTOR, c.TICK, "family", c.HAND_BRAKE, c.REVERSE, c.MANUAL_GEAR, c.GEAR, c.AT_LIGHT,
     c.LIGHT_STATE, c.LAMPS, c.JUMP, c.CLIP,
 )  # fmt: skip
+_SETTLED: Final = frozenset({"light", "sign"})
 _NO_WALK: Final = (0.0, 0.0, 0.0, 0.0)
 _NO_DRIVE: Final = (0.0, 0.0, 0.0, 0.0)
 
@@ -99,6 +100,10 @@ class EpisodeCapture:
         self._fetch = fetch
         self._known: dict[int, _Known] = {}
         self._strangers: set[int] = set()
+        self._present = -1  # actors in the last snapshot
+        self._followed: list[tuple[int, _Known]] = []  # those of them that may move or go
+        self._settled: list[_Known] = []  # those that stay for good
+        self._lights: list[_Known] = []
         self._hits: list[tuple[int, int, str, Vector, Vector]] = []
         self._ego_velocity: dict[int, tuple[float, float]] = {}
         self._floats: list[float] = []
@@ -118,18 +123,46 @@ class EpisodeCapture:
             self.step_s = round(stamp.delta_seconds, 6)
         time_s = stamp.elapsed_seconds - self.first_elapsed_s
         self.writer.add_tick(tick, time_s, stamp.delta_seconds)
+        if not self._follow(snapshot, tick):
+            self._look_round(snapshot, tick)
+        if self._rows >= _FLUSH_ROWS:
+            self._flush()
+        return True
+
+    def _follow(self, snapshot: Any, tick: int) -> bool:
+        """Take the actors that were there at the last tick; False when others may be there now.
+
+        Most of a town's actors are signs and lights, which stay where they are for good: as long
+        as the number of actors is the same and nobody else is missing, they need no look.
+        """
+        if len(snapshot) != self._present:
+            return False
+        found = [(known, snapshot.find(server_id)) for server_id, known in self._followed]
+        if any(one is None for _, one in found):
+            return False
+        for known, one in found:
+            known.last_tick = tick
+            self._take(known, one, tick)
+        for known in self._lights:
+            self._take(known, None, tick)
+        return True
+
+    def _look_round(self, snapshot: Any, tick: int) -> None:
+        """Take every actor of a snapshot, and get to know the new ones."""
+        for known in self._settled:
+            known.last_tick = tick - 1  # they were there until now, or still are
         seen = list(snapshot)
         new = [one.id for one in seen if one.id not in self._known]
         if new:
             self._welcome([n for n in new if n not in self._strangers], snapshot)
-        for one in seen:
-            known = self._known.get(one.id)
-            if known is not None:
-                known.last_tick = tick
-                self._take(known, one, tick)
-        if self._rows >= _FLUSH_ROWS:
-            self._flush()
-        return True
+        present = [(one, self._known[one.id]) for one in seen if one.id in self._known]
+        for one, known in present:
+            known.last_tick = tick
+            self._take(known, one, tick)
+        self._present = len(seen)
+        self._settled = [known for _, known in present if known.kind in _SETTLED]
+        self._lights = [known for known in self._settled if known.kind == "light"]
+        self._followed = [(one.id, known) for one, known in present if known.kind not in _SETTLED]
 
     def _welcome(self, ids: list[int], snapshot: Any) -> None:
         """Number and describe new actors, in order of their ids."""
@@ -254,6 +287,8 @@ class EpisodeCapture:
     def finish(self, episode: Episode) -> Path:
         """Find the contacts, write the record and put it in place."""
         self._flush()
+        for known in self._settled:
+            known.last_tick = self.tick
         for known in self._known.values():
             self.writer.add("actors", **{**known.row, c.LAST_TICK: known.last_tick})
         self._add_contacts()
