@@ -47,8 +47,8 @@ def write_driver(folder: Path, first: str = "pass", name: str = "driver.py") -> 
 
 
 def short_plan(
-    world: World, agent: str, *, length_m: int = 60, vehicles: int = 0, scenarios: str = "",
-    seed: int = 1, town: str = "Harbour",
+    world: World, agent: str, *, length_m: int = 60, vehicles: int = 0, people: int = 0,
+    scenarios: str = "", seed: int = 1, town: str = "Harbour",
 ) -> EpisodePlan:  # fmt: skip
     """A plan for the lane at the fourth spawn point of Harbour."""
     first, last = _ends(world, length_m)
@@ -56,7 +56,9 @@ def short_plan(
     text = _ROUTE.format(points=points, scenarios=scenarios).replace("Harbour", town)
     return EpisodePlan(
         suite="test", variant="",
-        item=SuiteRoute(id="r1", route=parse_routes(text, "test").routes[0], vehicles=vehicles),
+        item=SuiteRoute(
+            id="r1", route=parse_routes(text, "test").routes[0], vehicles=vehicles, people=people
+        ),
         seed=seed, agent=AgentSpec(name=agent),
     )  # fmt: skip
 

@@ -77,6 +77,7 @@ class EpisodeCapture:
         writer: For rows only the caller knows: ego, forecasts, debug, route, events.
         lamps: Server id -> lamp flags, as last asked for.
         pose_states: Server id -> (clip, phase, blend) of posed walkers at the present tick.
+        intended_classes: Server id -> what a person is meant to do.
         first_ego_place_m: Where the ego was first seen (x, y).
     """
 
@@ -92,6 +93,7 @@ class EpisodeCapture:
         self.ego_id = ego_id
         self.lamps: Mapping[int, int] = {}
         self.pose_states: Mapping[int, tuple[str, float, float]] = {}
+        self.intended_classes: Mapping[int, str] = {}
         self.first_frame: int | None = None
         self.first_elapsed_s = 0.0
         self.tick = -1
@@ -289,8 +291,11 @@ class EpisodeCapture:
         self._flush()
         for known in self._settled:
             known.last_tick = self.tick
-        for known in self._known.values():
-            self.writer.add("actors", **{**known.row, c.LAST_TICK: known.last_tick})
+        for server_id, known in self._known.items():
+            more: dict[str, Any] = {c.LAST_TICK: known.last_tick}
+            if server_id in self.intended_classes:
+                more[c.INTENDED_CLASS] = self.intended_classes[server_id]
+            self.writer.add("actors", **{**known.row, **more})
         self._add_contacts()
         ego = None if self.ego_id is None else self.number_of(self.ego_id)
         wall = episode.wall.model_copy(

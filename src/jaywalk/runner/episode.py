@@ -117,6 +117,9 @@ class _Episode:
         driver: Driver | None = None
         try:
             capture.writer.add("weather", tick=0, **weather_row(sky))
+            if cast.crowd is not None:
+                people = cast.crowd.people
+                capture.intended_classes = {one.actor_id: one.intended for one in people}
             sensor = _listen(carla_world, cast.ego, capture)
             progress = RouteProgress(route)
             driver, reason = self._make_driver(carla_world, town_map, cast, route)
