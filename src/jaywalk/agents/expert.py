@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Final
 
+import carla
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +18,7 @@ from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.bypass import Bypass
 from jaywalk.agents.corridor import BESIDE_M, first_along, speed_along
 from jaywalk.agents.following import Manner, follow, stop_at
-from jaywalk.agents.forecast import foresee
+from jaywalk.agents.forecast import Paths, foresee
 from jaywalk.agents.frame import project
 from jaywalk.agents.lane_change import LaneChanges
 from jaywalk.agents.lanes import lanes_of
@@ -38,6 +39,8 @@ _SIDE_M: Final = 0.3
 _PERSON_SIDE_M: Final = 0.5
 _BRAKES_MPS2: Final = np.array([-1.0, -2.0, -3.2, -5.0, -8.0])
 _BOOST_MPS2: Final = 3.0
+_WAIT_MPS2: Final = -1.8  # for people beside the road, as long as
+_LATEST_MPS2: Final = 3.2  # no more than this would stop in time
 _CROSSES: Final = 0.6  # sine of the angle to the line from which on something crosses it
 _HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
 _STUCK_S: Final = 12.0
@@ -244,18 +247,31 @@ class Expert(RouteDriver):
         self._braked_s = 0.0
         if speed < 0.3:
             self._stuck_s += self.briefing.delta_s
-        who = _KINDS[int(around.kind[trial.who[0]])]
+        who = int(trial.who[0])
         if len(free):
             pull = float(pulls[free[0]])
         else:
-            pull = self._least_bad(own, around, paths, pulls, trial.first_s, top)
-        return Choice(acceleration_mps2=min(pull, wanted) if pull < 0 else pull,
-                      reason=f"{who} foreseen")  # fmt: skip
+            escape = wanted > 0.0 and around.kind[who] == VEHICLE
+            pull = self._least_bad(own, around, paths, pulls, top) if escape else float(pulls[-1])
+        if around.kind[who] == PERSON and self._can_wait(own, around, who, trial.first_s[0]):
+            pull = max(pull, _WAIT_MPS2)
+        pull = min(pull, wanted) if pull < 0.0 else pull
+        return Choice(acceleration_mps2=pull, reason=f"{_KINDS[int(around.kind[who])]} foreseen")
+
+    def _can_wait(self, own: Own, around: Seen, who: int, first_s: float) -> bool:
+        """Whether somebody beside the road may yet stop there: room enough to brake later."""
+        speed = max(own.speed_mps, 0.0)
+        room = max(speed * first_s - 0.5, 0.5)
+        if speed * speed / (2.0 * room) > _LATEST_MPS2:
+            return False
+        x, y = (float(value) for value in around.xy_m[who])
+        place = carla.Location(x, y, float(around.z_m[who]))
+        lanes = carla.LaneType.Driving | carla.LaneType.Bidirectional
+        return self.briefing.map.get_waypoint(place, False, lanes) is None
 
     def _least_bad(
-        self, own: Own, around: Seen, paths: Any, pulls: FloatArray, first_s: FloatArray,
-        top_mps: float,
-    ) -> float:  # fmt: skip
+        self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float
+    ) -> float:
         """Nothing is free of contact: out of the way forwards if that works, else full brake."""
         boost = try_out(
             self.line, self.along_m, own, around, paths, np.array([_BOOST_MPS2]),

@@ -29,6 +29,7 @@ _PERSON_LEAD_S: Final = 0.3
 _VEHICLE_TRAIL_S: Final = 1.1
 _TRAIL_M: Final = 9.0
 _SHRUNK_M: Final = 0.02
+_STANDS_MPS: Final = 0.1
 _CROSSING: Final = 0.5  # sine of the angle from which on a vehicle crosses
 
 
@@ -160,6 +161,9 @@ def try_out(
         )  # fmt: skip
         hit[:, :, inside] = overlap(tight, bare_boxes(close, some))
         hit[:, 0, :] = False
+    # Whoever walks or drives into a car that stands is not avoided by braking.
+    stands = speed + pulls_mps2[:, None] * TIMES_S[None, :] < _STANDS_MPS
+    hit &= ~(stands & (pulls_mps2 < 0.0)[:, None])[:, :, None]
     any_hit = np.any(hit, axis=2)
     step = np.argmax(any_hit, axis=1)
     found = np.any(any_hit, axis=1)
