@@ -6,6 +6,7 @@ Everything per tick comes out of the snapshot; the server is asked once per new 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -186,7 +187,9 @@ class EpisodeCapture:
                 if theirs is not None and ours is not None:
                     row |= mount_row(ours.get_transform(), theirs.get_transform())
             if server_id == self.ego_id:
-                row |= chassis_row(handle, handle.get_transform())
+                # A watcher may come too late to ask; mass and axles may be missing, the ego not.
+                with contextlib.suppress(RuntimeError):
+                    row |= chassis_row(handle, handle.get_transform())
             self._known[server_id] = _Known(number, kind, handle, row)
 
     def _take(self, known: _Known, one: Any, tick: int) -> None:
