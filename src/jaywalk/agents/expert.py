@@ -46,6 +46,7 @@ _HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
 _STUCK_S: Final = 12.0
 _KERB_M: Final = 2.2  # people this near to the car's way make it slow down
 _KERB_MPS: Final = 8.5
+_CAUTION_MPS: Final = 5.5  # where an oncoming car may turn across
 _PARKED_S: Final = 1.0
 _OFF_CENTRE_M: Final = 0.5
 _WAITS_S: Final = 4.0
@@ -65,7 +66,7 @@ class Expert(RouteDriver):
         acceleration_mps2=2.8,
         lateral_mps2=3.2,
         headway_s=0.7,
-        standstill_gap_m=2.2,
+        standstill_gap_m=4.4,  # also the room to go round, should it come to that
     )
 
     def setup(self, briefing: Briefing) -> None:
@@ -185,6 +186,8 @@ class Expert(RouteDriver):
         hurry = self.bypass.hurries or self.yielding.is_crossing(self.along_m, own)
         if pull > 0.0 and hurry:
             pull *= _JUNCTION_MPS2 / self.manner.acceleration_mps2
+        if self.yielding.caution:
+            pull = min(pull, max(_CAUTION_MPS - speed, -1.8))
         top = self.bypass.top_mps
         if top < math.inf:
             pull = min(pull, 1.5 * (top - speed))

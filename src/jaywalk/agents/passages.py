@@ -59,6 +59,7 @@ class Passage:
     to_m: FloatArray  # (s,) and leaves it
     room_m: FloatArray  # (s,) length of the meeting place on the stream
     merges: NDArray[np.bool_]  # (s,) the stream goes on in the line's own lane
+    turns: NDArray[np.bool_]  # (s,) oncoming cars that turn left across the line
     upstream_m: FloatArray  # (s, n) from a segment's start to the meeting place; inf: not on it
 
 
@@ -144,8 +145,9 @@ def _passage(
             stream = _stream(line, lanes, samples, segment)
             if stream is not None:
                 rule = _rule(control, left, line.yaw_rad[samples[0]], lanes, controls, segment)
-                streams.append((rule, *stream, upstream_m(lanes, segment, stream[2])))
-    columns = list(zip(*streams, strict=True)) if streams else [()] * 7
+                turns = _turns_across(lanes.line(segment), line.yaw_rad[samples[0]])
+                streams.append((rule, *stream, upstream_m(lanes, segment, stream[2]), turns))
+    columns = list(zip(*streams, strict=True)) if streams else [()] * 8
     return Passage(
         entry_m=entry, exit_m=last * STEP_M, hold_m=hold, control=control,
         rule=np.array(columns[0], dtype=np.int64),
@@ -153,6 +155,7 @@ def _passage(
         to_m=np.array(columns[2], dtype=np.float64),
         room_m=np.array(columns[4], dtype=np.float64),
         merges=np.array(columns[5], dtype=np.bool_),
+        turns=np.array(columns[7], dtype=np.bool_),
         upstream_m=np.array(columns[6], dtype=np.float64).reshape(-1, len(lanes.successors)),
     )  # fmt: skip
 
@@ -219,6 +222,11 @@ def upstream_m(
                     further.append(before)
         front = further
     return result
+
+
+def _turns_across(theirs: FloatArray, yaw_rad: float) -> bool:
+    opposite = np.cos(theirs[0, 3] - yaw_rad) < -0.7
+    return bool(opposite and _turn(theirs[0, 3], theirs[-1, 3]) < _LEFT_RAD)
 
 
 def _turn(start_rad: float, end_rad: float) -> float:

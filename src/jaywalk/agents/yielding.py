@@ -25,6 +25,8 @@ _START_S: Final = 2.0  # a car that stood longer is waiting itself
 _PULL_MPS2: Final = 2.6
 _HARD_MPS2: Final = 4.5
 _STILL_MPS: Final = 0.5
+_TURN_S: Final = 2.5
+_TURN_MPS: Final = (1.5, 7.5)  # faster cars cannot turn
 _EXIT_M: Final = 3.0
 _PATIENCE_S: Final = 20.0
 
@@ -38,6 +40,7 @@ class Yielding:
     controls: Controls
     delta_s: float
     waited_s: float = field(default=0.0, init=False)
+    caution: bool = field(default=False, init=False)  # an oncoming car may turn across
     because: list[int] = field(default_factory=list, init=False)  # whom one waits for
 
     def next_passage(self, front_m: float) -> Passage | None:
@@ -60,6 +63,7 @@ class Yielding:
     ) -> float:
         """Room to the line where one must wait now; inf: go."""
         front, speed = along_m + own.front_m, max(own.speed_mps, 0.0)
+        self.caution = False
         passage = self.next_passage(front)
         if passage is None or passage.hold_m - front > _LOOK_M + speed * speed / 4.0:
             self.waited_s = 0.0
@@ -87,6 +91,9 @@ class Yielding:
         if not np.isfinite(arrive).any():
             return False
         enter, out = _own_times(passage, own, along_m, allowed_mps)
+        pace = seen.speed_mps[None, :]
+        could = passage.turns[:, None] & (arrive < enter[:, None] + _TURN_S)
+        self.caution = bool((could & (pace > _TURN_MPS[0]) & (pace < _TURN_MPS[1])).any())
         impatient = 0.4 if self.waited_s > _PATIENCE_S else 1.0
         pace = _own_pace(passage, own, along_m, allowed_mps)
         faster = np.maximum(seen.speed_mps[None, :] - pace[:, None], 0.0)
