@@ -34,15 +34,25 @@ def choose_route(planner, places, random, length_m):
             if points[-1].distance(end) < 60.0:
                 continue
             try:
-                route = planner.plan([(p.x, p.y, p.z) for p in (*points, end)])
+                longer = planner.plan([(p.x, p.y, p.z) for p in (*points, end)])
             except DataError:  # a lane that leads nowhere
                 break
+            if turns_back(longer):
+                break
+            route = longer
             points.append(end)
             if len(points) > 12:
                 break
         if route is not None and route.along_m[-1] >= length_m:
             return route
     raise AssertionError("no route found")
+
+
+def turns_back(route):
+    """Whether the route leaps or turns on the spot where two legs meet, as no car can."""
+    steps = np.diff(route.position_m[:, :2], axis=0)
+    turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
+    return bool(np.any(np.hypot(*steps.T) > 9.0) or np.any(turn > 1.0))
 
 
 def cut(route, length_m):
