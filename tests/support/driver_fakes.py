@@ -104,6 +104,9 @@ class FakeWorld:
         self.questions += 1
         return ActorList(a for a in self.actors if ids is None or a.id in ids)
 
+    def get_weather(self) -> SimpleNamespace:
+        return SimpleNamespace(sun_altitude_angle=45.0, fog_density=0.0, precipitation=0.0)
+
     def snapshot(self, elapsed_s: float = 0.0) -> FakeSnapshot:
         return FakeSnapshot({a.id: a for a in self.actors}, elapsed_s)
 

@@ -49,6 +49,7 @@ class Seen:
     cos: FloatArray
     sin: FloatArray
     half_m: FloatArray  # (n, 2) half length, half width
+    height_m: FloatArray
     velocity_mps: FloatArray  # (n, 2)
     yaw_rate_radps: FloatArray
     acceleration_mps2: FloatArray  # along the heading
@@ -172,6 +173,7 @@ class Eyes:
             cos=cos,
             sin=sin,
             half_m=fixed[:, 1:3],
+            height_m=2.0 * fixed[:, 3],
             velocity_mps=self._velocities(rows, now_s),
             yaw_rate_radps=np.deg2rad(rows[:, 6]),
             acceleration_mps2=rows[:, 7],

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment, Plan
 from jaywalk.agents.following import Manner, free_road
+from jaywalk.agents.limited_eyes import LimitedEyes
 from jaywalk.agents.pedals import Pedals
 from jaywalk.agents.perception import Eyes, Own
 from jaywalk.agents.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.signals import Signals, find_signals
 from jaywalk.agents.steering import Steering
+from jaywalk.core.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 
@@ -42,7 +44,7 @@ class RouteDriver(Driver):
         """Lay the line, find the signals on it."""
         self.briefing = briefing
         self.line: RouteLine = make_line(briefing.route, briefing.map, DEFAULT_LIMIT_MPS)
-        self.eyes = Eyes(briefing.world, briefing.ego)
+        self.eyes = _eyes(briefing)
         self.signals: Signals = find_signals(briefing.world, self.line, briefing.delta_s)
         self.along_m = 0.0
         self._steering = Steering(briefing.delta_s)
@@ -84,6 +86,15 @@ class RouteDriver(Driver):
         """Acceleration towards the speed that limit and bends allow here."""
         at = min(int(self.along_m / STEP_M), len(self.line) - 1)
         return free_road(max(own.speed_mps, 0.0), float(self.allowed_mps[at]), self.manner)
+
+
+def _eyes(briefing: Briefing) -> Eyes:
+    """Eyes as the argument ``perception`` asks for: full (default) or limited."""
+    wanted = str(briefing.arguments.get("perception", "full"))
+    kinds = {"full": Eyes, "limited": LimitedEyes}
+    if wanted not in kinds:
+        raise UsageError(f"perception '{wanted}': expected full or limited.")
+    return kinds[wanted](briefing.world, briefing.ego)
 
 
 def allowed_speeds(

@@ -12,9 +12,9 @@ from jaywalk.agents.following import Manner
 from jaywalk.agents.perception import PERSON, Own, Seen
 from jaywalk.agents.route_line import STEP_M
 
-_NEAR_M: Final = 5.0  # beside the car's way
-_AHEAD_M: Final = 10.0
-_AHEAD_S: Final = 2.5
+_NEAR_M: Final = 3.0  # beside the car's way
+_AHEAD_M: Final = 8.0
+_AHEAD_S: Final = 2.0
 _BRAKING_MPS2: Final = 3.5
 _CRAWL_MPS: Final = 1.5
 

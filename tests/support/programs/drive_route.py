@@ -15,6 +15,7 @@ import numpy as np
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.perception import PERSON, Eyes
+from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.boxes import box_box_overlap
 from jaywalk.scenarios.traffic import Traffic
@@ -25,24 +26,33 @@ KINDS = ("vehicle", "person", "prop")
 
 
 def choose_route(planner, places, random, length_m):
-    """A route of about a length between two spawn points; changes of lanes come as they come."""
-    best = None
+    """A route over random spawn points, as many as its length takes."""
     for _ in range(60):
-        start, end = (places[int(k)].location for k in random.integers(len(places), size=2))
-        if start.distance(end) < 0.25 * length_m:
-            continue
-        try:
-            route = planner.plan([(start.x, start.y, start.z), (end.x, end.y, end.z)])
-        except Exception:
-            continue
-        if len(route) < 0.6 * length_m:
-            continue
-        if best is None or abs(len(route) - length_m) < abs(len(best) - length_m):
-            best = route
-        if abs(len(best) - length_m) < 0.15 * length_m:
-            break
-    assert best is not None, "no route found"
-    return best
+        points, route = [places[int(random.integers(len(places)))].location], None
+        while route is None or route.along_m[-1] < length_m:
+            end = places[int(random.integers(len(places)))].location
+            if points[-1].distance(end) < 60.0:
+                continue
+            try:
+                longer = planner.plan([(p.x, p.y, p.z) for p in (*points, end)])
+            except DataError:  # a lane that leads nowhere
+                break
+            if turns_back(longer):
+                break
+            route = longer
+            points.append(end)
+            if len(points) > 12:
+                break
+        if route is not None and route.along_m[-1] >= length_m:
+            return route
+    raise AssertionError("no route found")
+
+
+def turns_back(route):
+    """Whether the route leaps or turns on the spot where two legs meet, as no car can."""
+    steps = np.diff(route.position_m[:, :2], axis=0)
+    turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
+    return bool(np.any(np.hypot(*steps.T) > 9.0) or np.any(turn > 1.0))
 
 
 def cut(route, length_m):

@@ -97,6 +97,7 @@ def car(lanes: Lanes, point: int, speed: float) -> Seen:
     return Seen(
         actor_id=np.array([5]), kind=np.array([0]), xy_m=np.array([[x, y]]), z_m=np.array([z]),
         cos=np.cos([yaw]), sin=np.sin([yaw]), half_m=np.array([[2.3, 0.95]]),
+        height_m=np.array([1.5]),
         velocity_mps=speed * np.array([[np.cos(yaw), np.sin(yaw)]]),
         yaw_rate_radps=np.zeros(1), acceleration_mps2=np.zeros(1),
     )  # fmt: skip
