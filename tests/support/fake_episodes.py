@@ -80,7 +80,9 @@ class World:
             self.process.wait()
 
 
-def run_episode(plan: EpisodePlan, world: World, run_folder: Path, heartbeat) -> EpisodeOutcome:
+def run_episode(
+    plan: EpisodePlan, world: World, run_folder: Path, heartbeat, watchdog_s: float
+) -> EpisodeOutcome:
     name = plan.episode_id
     with (run_folder / "started.log").open("a") as log:
         server = world.process.pid if world.process else 0

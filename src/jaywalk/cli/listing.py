@@ -32,7 +32,8 @@ def list_things(
         print_json(rows)
         return
     columns = list(rows[0]) if rows else []
-    print_table(columns, [[_text(row[column]) for column in columns] for row in rows])
+    cells = [[_text(row[column]) for column in columns] for row in rows]
+    print_table(columns, cells, header_in_pipe=False)  # names for scripts
 
 
 def _text(value: Any) -> str:

@@ -15,10 +15,10 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
-def print_table(columns: list[str], rows: list[list[str]]) -> None:
+def print_table(columns: list[str], rows: list[list[str]], *, header_in_pipe: bool = True) -> None:
     """Write rows as a table on a terminal, as tab-separated lines in a pipe."""
     if not sys.stdout.isatty():
-        for row in rows:
+        for row in [columns, *rows] if header_in_pipe and any(columns) else rows:
             sys.stdout.write("\t".join(row) + "\n")
         return
     table = Table(box=None, header_style="bold", pad_edge=False)

@@ -44,9 +44,11 @@ from jaywalk.record.shared_files import SharedFiles
 from jaywalk.runner.cast import Cast, set_the_stage
 from jaywalk.runner.ego_rows import add_decision, add_route
 from jaywalk.runner.outcome import EpisodeOutcome
+from jaywalk.runner.patience import OutOfPatience, patience
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.route_progress import RouteProgress
 from jaywalk.runner.route_weather import RouteWeather
+from jaywalk.runner.watchdog import DEFAULT_S, agent_patience_s
 from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Moment, Phase
 from jaywalk.town.routes import DenseRoute
@@ -70,16 +72,25 @@ def _silent(simulated_s: float, share: float, doing: str) -> None:
 
 
 def run_episode(
-    plan: EpisodePlan, world: World, run_folder: Path, heartbeat: Heartbeat = _silent
-) -> EpisodeOutcome:
+    plan: EpisodePlan, world: World, run_folder: Path, heartbeat: Heartbeat = _silent,
+    watchdog_s: float = DEFAULT_S,
+) -> EpisodeOutcome:  # fmt: skip
     """Run one episode and write its record to ``run_folder/episodes/<episode id>``.
+
+    Args:
+        plan: What to run.
+        world: Where.
+        run_folder: The run it belongs to.
+        heartbeat: Told now and then how far the episode is.
+        watchdog_s: Somebody will end this process after so many seconds without a heartbeat; an
+            agent that takes nearly as long for one answer has failed.
 
     Raises:
         InfrastructureError: The server failed; try again with another one.
         JaywalkError: The plan itself is wrong (town, route, scenario); trying again is no use.
     """
     try:
-        return _Episode(plan, world, run_folder, heartbeat).run()
+        return _Episode(plan, world, run_folder, heartbeat, watchdog_s).run()
     except RuntimeError as problem:  # what the wheel raises when a server is gone
         raise InfrastructureError(f"{plan.episode_id}: {problem}") from problem
 
@@ -88,9 +99,12 @@ class _Episode:
     """State of one episode in the making."""
 
     def __init__(
-        self, plan: EpisodePlan, world: World, run_folder: Path, heartbeat: Heartbeat
-    ) -> None:
+        self, plan: EpisodePlan, world: World, run_folder: Path, heartbeat: Heartbeat,
+        watchdog_s: float,
+    ) -> None:  # fmt: skip
         self._plan, self._server, self._heartbeat = plan, world, heartbeat
+        self._setup_limit_s = agent_patience_s(watchdog_s, setting_up=True)
+        self._step_limit_s = agent_patience_s(watchdog_s, setting_up=False)
         self._run_folder = run_folder
         self._started = datetime.now(UTC)
         self._clock_s = time.monotonic()
@@ -140,7 +154,7 @@ class _Episode:
             raise
         finally:
             if driver is not None:
-                self._guarded(driver.close)
+                self._guarded(driver.close, self._step_limit_s)
         return EpisodeOutcome(
             episode_id=plan.episode_id,
             end_reason=reason,
@@ -169,14 +183,15 @@ class _Episode:
             driver.setup(briefing)
             return driver
 
-        driver = self._guarded(make)
+        driver = self._guarded(make, self._setup_limit_s)
         return driver, "" if driver is not None else "agent setup failed"
 
-    def _guarded(self, call: Callable[[], Any]) -> Any | None:
+    def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
         """Call the agent; its exception is its failure, unless the server is what failed."""
         try:
-            return call()
-        except Exception as problem:
+            with patience(limit_s):
+                return call()
+        except (Exception, OutOfPatience) as problem:
             if isinstance(problem, RuntimeError) and not self._server.is_alive():
                 raise InfrastructureError(f"{self._plan.episode_id}: {problem}") from problem
             self._failure = self._failure or traceback.format_exc()
@@ -230,7 +245,7 @@ class _Episode:
 
     def _decide(self, driver: Driver, snapshot: Any, elapsed_s: float) -> Decision | None:
         moment = DriverMoment(frame=snapshot.frame, elapsed_s=elapsed_s, snapshot=snapshot)
-        decision: Decision | None = self._guarded(lambda: driver.decide(moment))
+        decision: Decision | None = self._guarded(lambda: driver.decide(moment), self._step_limit_s)
         if decision is None:
             return None
         control = decision.control

@@ -14,6 +14,8 @@ DEFAULT_S: Final = 180.0
 # minutes on a busy machine. The server gives up by itself a little earlier.
 _OPENING_S: Final = 1000.0
 _SETTING_S: Final = 400.0
+# The agent's own limit comes first, so that its episode ends as its failure, with a record.
+_AGENT_SHARE: Final = 0.9
 
 
 @dataclass(slots=True)
@@ -44,6 +46,11 @@ class Watchdog:
     def is_late(self, now_s: float) -> bool:
         """Whether it is time to end the episode."""
         return now_s >= self._deadline_s
+
+
+def agent_patience_s(limit_s: float, *, setting_up: bool) -> float:
+    """How long one call of the agent may take under a watchdog with this limit."""
+    return _AGENT_SHARE * (max(limit_s, _SETTING_S) if setting_up else limit_s)
 
 
 def kill_tree(pid: int) -> None:

@@ -106,7 +106,7 @@ def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePl
         world = keeper.world(plan.seed)
         fault = Fault.EPISODE
         tell("episode")
-        found = keeper.module.run_episode(plan, world, setup.run_folder, beat)
+        found = keeper.module.run_episode(plan, world, setup.run_folder, beat, setup.watchdog_s)
     except Exception as problem:
         traceback.print_exc()
         if fault is Fault.EPISODE and _is_about_the_plan(problem):

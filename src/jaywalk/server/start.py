@@ -7,7 +7,8 @@ import time
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.core.kernels import is_cached
+from jaywalk.core.kernels import cache_folder, is_cached
+from jaywalk.core.turns import in_turns
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.sensors.cast import cast_rays
 from jaywalk.server.sensors.catalogue import SENSORS
@@ -67,12 +68,6 @@ def warm_up(episode: Episode) -> None:
     With a cold cache that means every kernel, those of the sensors too; with a warm one the
     sensors' kernels are left to whoever uses them, since loading them costs time.
     """
-    cold = not kernels_are_compiled()
-    if cold:
-        sys.stderr.write(
-            "jaywalk: compiling kernels for this machine (once, one to three minutes) ...\n"
-        )
-        sys.stderr.flush()
     started = time.perf_counter()
     actors = [
         # Far below the town, where nothing is touched.
@@ -81,20 +76,41 @@ def warm_up(episode: Episode) -> None:
     ]
     for actor in actors:
         episode.world.set_physics(actor, False)
-    episode.world.step(0.05, 1)
-    episode.world.bones(actors[1])
-    episode.world.snapshot_records()
-    if cold:
-        _collide(episode, actors)
-        _use_every_sensor(episode, actors[0].id)
-        episode.navigation_file()
-    for actor in actors:
-        episode.destroy(actor.id)
-    if cold:
+    if kernels_are_compiled():
+        _move(episode, actors)
+    else:
+        _compile(episode, actors)
         seconds = time.perf_counter() - started
         sys.stderr.write(
             f"jaywalk: kernels ready after {seconds:.0f} s; from now on they come from the cache\n"
         )
+    for actor in actors:
+        episode.destroy(actor.id)
+
+
+def _compile(episode: Episode, actors: list[Actor]) -> None:
+    """Run every kernel; servers that start together share the work."""
+    sys.stderr.write(
+        "jaywalk: compiling kernels for this machine (once, one to three minutes) ...\n"
+    )
+    sys.stderr.flush()
+
+    def world() -> None:
+        _move(episode, actors)
+        _collide(episode, actors)
+        episode.navigation_file()
+
+    def sensors() -> None:
+        _use_every_sensor(episode, actors[0].id)
+
+    in_turns(cache_folder(step_vehicles) / "turns", {"world": world, "sensors": sensors})
+
+
+def _move(episode: Episode, actors: list[Actor]) -> None:
+    """What every tick needs."""
+    episode.world.step(0.05, 1)
+    episode.world.bones(actors[1])
+    episode.world.snapshot_records()
 
 
 def _collide(episode: Episode, actors: list[Actor]) -> None:
