@@ -131,6 +131,11 @@ class LeaderboardAgent(Driver):
     def _people(self) -> list[int]:
         return sorted(one.id for one in self._world.get_actors().filter("walker.*"))
 
+    @property
+    def rig(self) -> SensorRig | None:
+        """Its sensors, once it is set up."""
+        return self._rig
+
     def _sensor_list(self) -> list[Any]:
         assert self._rig is not None
         return self._rig.actors

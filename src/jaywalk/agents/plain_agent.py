@@ -77,9 +77,9 @@ class PlainDriver(Driver):
         self._lost = False
 
     @property
-    def ready(self) -> Ready:
-        """How the agent introduced itself."""
-        return self._ready
+    def peer(self) -> dict[str, Any]:
+        """What a remote agent said about itself when it was reached."""
+        return dict(self._link.peer) if isinstance(self._link, jaywalk_agent.RemoteAgent) else {}
 
     @property
     def rig(self) -> SensorRig | None:

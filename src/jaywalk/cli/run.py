@@ -98,9 +98,11 @@ def run(
     from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
 
     _check_options(town, xodr, server, cluster)
-    agents = [_agent_spec(name, agent_config) for name in agent.split(",") if name]
+    agents = [agent_spec(name, agent_config) for name in agent.split(",") if name]
     if not agents:
-        raise UsageError(f"--agent is '{agent}', expected a name or a file.")
+        raise UsageError(f"--agent is '{agent}', expected a name, a file or ws://HOST:PORT.")
+    for one in agents:
+        _check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
@@ -226,7 +228,7 @@ def _check_towns(suite: Suite) -> None:
         )
 
 
-def _agent_spec(name: str, config: Path | None) -> AgentSpec:
+def agent_spec(name: str, config: Path | None) -> AgentSpec:
     """A named agent takes its config as arguments, a file gets the path of it."""
     from jaywalk.agents.catalogue import AGENTS
     from jaywalk.runner.plan import AgentSpec
@@ -235,7 +237,9 @@ def _agent_spec(name: str, config: Path | None) -> AgentSpec:
         raise UsageError(f"--agent-config is '{config}', and there is no such file.")
     is_file, is_remote = name.endswith(".py"), "://" in name
     if is_remote:
-        _check_remote(name)
+        from jaywalk.agents.load import is_remote as check_address
+
+        check_address(name)
     if is_file and not Path(name).is_file():
         raise UsageError(f"--agent is '{name}', and there is no such file.")
     if not (is_file or is_remote):
@@ -250,7 +254,8 @@ def _check_remote(address: str) -> None:
     from jaywalk.agents.plain_agent import open_link
     from jaywalk_agent import LinkError
 
-    is_remote(address)
+    if not is_remote(address):
+        return
     try:
         open_link(address).drop()
     except (InfrastructureError, LinkError) as problem:
