@@ -193,8 +193,8 @@ class Session:
         if agent is not None:
             agent.close()
 
-    def _send(self, kind: str, **parts: Any) -> None:
-        self._link.send(pack({"type": kind, **parts}))
+    def _send(self, message_type: str, **parts: Any) -> None:
+        self._link.send(pack({"type": message_type, **parts}))
 
     def _complain(self, parts: Message) -> None:
         with contextlib.suppress(LinkError, OSError):  # it may be gone already

@@ -100,7 +100,7 @@ def run(
     _check_options(town, xodr, server, cluster)
     agents = [agent_spec(name, agent_config) for name in agent.split(",") if name]
     if not agents:
-        raise UsageError(f"--agent is '{agent}', expected a name, a file or ws://HOST:PORT.")
+        raise UsageError(f"--agent is '{agent}', expected a name or a file, or ws://HOST:PORT.")
     for one in agents:
         _check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)

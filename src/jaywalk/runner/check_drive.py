@@ -30,6 +30,7 @@ STEP_LIMIT_S: Final = 10.0
 DRIVE_S: Final = 12.0  # simulated
 DRIVE_WALL_S: Final = 12.0
 _AIM_M: Final = 6
+_LOST_M: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,8 @@ def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) 
         drive.samples.append(_sample(stage, progress, snapshot, elapsed_s, decision, wall_ms))
         control = decision.control
         if not all(math.isfinite(v) for v in (control.throttle, control.steer, control.brake)):
+            break
+        if drive.samples[-1].away_m > _LOST_M:
             break
         stage.ego.apply_control(control)
         stage.world.tick()

@@ -24,7 +24,7 @@ SKIP: Final = "skip"
 
 _MOVES_M: Final = 8.0
 _AWAY_M: Final = (2.0, 4.0)  # warn, fail
-_FAST: Final = (1.2, 1.6)  # times the limit
+_FAST: Final = (1.15, 1.35)  # times the limit
 _SLOW: Final = 0.25
 _LEAST_TURN_RAD: Final = math.radians(2.0)
 _AGREES: Final = 0.3
