@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +41,8 @@ class Full(Agent):
     def sensors(self):
         place = {"x": 0.7, "y": 0.0, "z": 1.6, "roll": 0.0, "pitch": 0.0, "yaw": 0.0}
         return [
-            {"type": "sensor.camera.rgb", "id": "cam", "width": 32, "height": 24, "fov": 90, **place},
+            {"type": "sensor.camera.rgb", "id": "cam", "width": 32, "height": 24, "fov": 90,
+             **place},
             {"type": "sensor.other.imu", "id": "imu", **place},
             {"type": "sensor.speedometer", "id": "speed"},
             {"type": "sensor.opendrive_map", "id": "map"},
@@ -68,6 +70,7 @@ class Full(Agent):
             forecasts=told, plan=Plan(path_m=self.way[:5, :2]), debug={"turn": {"rad": turn}},
         )
 """
+_NEEDED = "import sys, numpy, msgpack; sys.exit(sys.version_info[:2] != (3, 8))"
 _TURN = "max(-1.0, min(1.0, 1.2 * turn))"
 
 
@@ -77,16 +80,34 @@ def _write(folder: Path, first: str = "pass", steer: str = _TURN) -> Path:
     return path
 
 
+def _works(python: str, code: str) -> bool:
+    try:
+        done = subprocess.run([python, "-c", code], capture_output=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
 def _old_python() -> str:
-    """An older Python with numpy and msgpack, if there is one; else this one, apart."""
-    for name in ("JAYWALK_PYTHON38", "JAYWALK_WHEEL15_PYTHON"):
-        if os.environ.get(name):
-            return os.environ[name]
-    for name in ("python3.8", "python3.10"):
-        found = shutil.which(name)
-        test = [found or "", "-c", "import numpy, msgpack"]
-        if found and subprocess.run(test, capture_output=True, check=False).returncode == 0:
-            return found
+    """A Python 3.8 with numpy and msgpack, in a cached environment; else this one, apart."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", tempfile.gettempdir()))
+    folder = base / f"jaywalk-agent-3.8-{os.getuid()}"
+    python = str(folder / "bin" / "python")
+    if _works(python, _NEEDED):
+        return python
+    found = [str(one) for one in (Path.home() / ".pyenv/versions").glob("3.8.*/bin/python")]
+    for old in [*found, shutil.which("python3.8") or ""]:
+        if not _works(old, "import sys; sys.exit(sys.version_info[:2] != (3, 8))"):
+            continue
+        steps = [
+            [old, "-m", "venv", "--clear", str(folder)],
+            [python, "-m", "pip", "install", "--quiet", "numpy", "msgpack"],
+        ]
+        if all(
+            subprocess.run(step, capture_output=True, timeout=120, check=False).returncode == 0
+            for step in steps
+        ) and _works(python, _NEEDED):
+            return python
     return sys.executable
 
 
@@ -153,7 +174,7 @@ def test_nobody_there_is_not_the_agents_failure(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jaywalk.agents.plain_agent.WAIT_S", 0.0)
-    with pytest.raises(InfrastructureError, match="nobody listens at ws://127.0.0.1:9"):
+    with pytest.raises(InfrastructureError, match="nobody listens at ws://127"):
         run_episode(short_plan(world, "ws://127.0.0.1:9"), world, tmp_path / "run")
 
 
