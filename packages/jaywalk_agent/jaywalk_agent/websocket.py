@@ -19,6 +19,7 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _MOST_HEAD = 16384
 _CONTINUATION, _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 _HANDSHAKE_S = 10.0
+_LARGE = 65536
 
 
 class Websocket:
@@ -47,7 +48,7 @@ class Websocket:
         """
         self._send_frame(_BINARY, payload)
 
-    def receive(self) -> bytes:
+    def receive(self) -> bytearray:
         """The next binary message.
 
         Raises:
@@ -67,11 +68,11 @@ class Websocket:
                 if begun is (code == _BINARY):
                     self._refuse(1002, "a message was cut up against the rules")
                 if last and not begun:
-                    return bytes(payload)
+                    return payload
                 begun = True
                 parts += payload
                 if last:
-                    return bytes(parts)
+                    return parts
             elif code == _TEXT:
                 self._refuse(1003, "text was sent; messages are binary (msgpack)")
             elif code != _PONG:
@@ -148,9 +149,16 @@ class Websocket:
             mask = os.urandom(4)
             body = bytearray(payload)
             _flip(body, mask)
-            self._link.sendall(head + mask + body)
+            self._put(head + mask, body)
         else:
-            self._link.sendall(head + payload)
+            self._put(head, payload)
+
+    def _put(self, head: bytes, body: bytes | bytearray) -> None:
+        if len(body) < _LARGE:
+            self._link.sendall(head + body)
+        else:  # joining them would copy a picture once more
+            self._link.sendall(head)
+            self._link.sendall(body)
 
     def _answer_close(self, payload: bytearray) -> None:
         code = struct.unpack("!H", payload[:2])[0] if len(payload) >= 2 else 1005
@@ -168,8 +176,9 @@ def _flip(data: bytearray, mask: bytes) -> None:
     if not data:
         return
     view = np.frombuffer(data, np.uint8)
-    whole = len(data) // 4 * 4
-    view[:whole].view(np.uint32)[:] ^= np.frombuffer(mask, np.uint32)[0]
+    whole = len(data) // 8 * 8
+    words = view[:whole].view(np.uint64)
+    words ^= np.frombuffer(mask * 2, np.uint64)[0]
     for index in range(whole, len(data)):
         data[index] ^= mask[index % 4]
 

@@ -29,6 +29,8 @@ PROTOCOL = 1
 ARRAY = 1  # number of the extension type
 DTYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
 _MOST_AXES = 8
+_BIN_32 = b"\xc6"
+_HEAD = 128  # dtype, shape and length of an array are within so many bytes
 
 Message = Dict[str, Any]
 T = TypeVar("T")
@@ -44,7 +46,7 @@ def pack(message: Message) -> bytes:
     return data
 
 
-def unpack(data: bytes) -> Message:
+def unpack(data: bytes | bytearray) -> Message:
     """A message from bytes.
 
     Raises:
@@ -67,9 +69,9 @@ def _plain(value: Any) -> Any:
         if order.str not in DTYPES:
             raise TypeError(f"An array of {value.dtype} cannot be sent; use one of {DTYPES}.")
         data = np.ascontiguousarray(value, order).tobytes()
-        return msgpack.ExtType(
-            ARRAY, msgpack.packb([order.str, list(value.shape), data], use_bin_type=True)
-        )
+        # As packing [dtype, shape, data] does, but a picture is copied only once.
+        head = msgpack.packb([order.str, list(value.shape), b""], use_bin_type=True)[:-2]
+        return msgpack.ExtType(ARRAY, b"".join([head, _BIN_32, len(data).to_bytes(4, "big"), data]))
     if isinstance(value, np.generic):
         return value.item()
     if is_dataclass(value) and not isinstance(value, type):
@@ -80,11 +82,8 @@ def _plain(value: Any) -> Any:
 def _extension(code: int, data: bytes) -> Any:
     if code != ARRAY:
         raise ProtocolError(f"Extension type {code} is unknown, expected {ARRAY} (array).")
-    parts = msgpack.unpackb(data, raw=False)
-    if not isinstance(parts, list) or len(parts) != 3:
-        raise ProtocolError("An array that is not [dtype, shape, data].")
-    kind, shape, raw = parts
-    if kind not in DTYPES or not isinstance(shape, list) or not isinstance(raw, bytes):
+    kind, shape, raw = _array_parts(data)
+    if kind not in DTYPES or not isinstance(shape, list):
         raise ProtocolError(f"An array of '{kind}', expected one of {DTYPES}.")
     if len(shape) > _MOST_AXES or any(not isinstance(n, int) or n < 0 for n in shape):
         raise ProtocolError(f"An array of shape {shape}, expected at most {_MOST_AXES} lengths.")
@@ -95,6 +94,23 @@ def _extension(code: int, data: bytes) -> Any:
         raise ProtocolError(f"An array of shape {shape} and type {kind} in {len(raw)} bytes.")
     # A copy, so that an agent may write into it as it may in process.
     return np.frombuffer(raw, np.dtype(kind)).reshape(shape).copy()
+
+
+def _array_parts(data: bytes) -> tuple[Any, Any, memoryview]:
+    """Dtype, shape and bytes of an array, without copying the bytes."""
+    head = msgpack.Unpacker(raw=False)
+    head.feed(data[:_HEAD])
+    if head.read_array_header() != 3:
+        raise ProtocolError("An array that is not [dtype, shape, data].")
+    kind, shape, start = head.unpack(), head.unpack(), head.tell()
+    width = {0xC4: 1, 0xC5: 2, 0xC6: 4}.get(data[start])
+    if width is None:
+        raise ProtocolError("An array whose data are no bytes.")
+    first = start + 1 + width
+    raw = memoryview(data)[first:]
+    if int.from_bytes(data[start + 1 : first], "big") != len(raw):
+        raise ProtocolError("An array that is cut off.")
+    return kind, shape, raw
 
 
 def build(kind: type[T], parts: Any, where: str) -> T:

@@ -16,7 +16,7 @@ from jaywalk.agents.answers import read_forecasts, read_plan
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment
 from jaywalk.agents.observation import Observer
 from jaywalk.agents.sensor_rig import SensorRig, check_sensors
-from jaywalk.core.errors import InfrastructureError
+from jaywalk.core.errors import AgentUnreachableError
 from jaywalk_agent.agent import as_answer, name_of
 from jaywalk_agent.client import Ready
 from jaywalk_agent.wire import answer_from, as_map, pack, unpack
@@ -164,14 +164,14 @@ def open_link(address: str, wait_s: float = 0.0) -> jaywalk_agent.RemoteAgent:
     """Connect to a remote agent.
 
     Raises:
-        InfrastructureError: Nobody listens there.
+        AgentUnreachableError: Nobody listens there.
         ProtocolError: Somebody does, but does not speak our protocol.
     """
     try:
         return jaywalk_agent.RemoteAgent(address, wait_s=wait_s, who=f"jaywalk {__version__}")
     except jaywalk_agent.NoListener as problem:
         waited = f" for {wait_s:g} s" if wait_s else ""
-        raise InfrastructureError(
+        raise AgentUnreachableError(
             f"No agent to be reached{waited}: {problem}. Start it (python -m jaywalk_agent FILE "
             "--port PORT), then run the same command again."
         ) from problem

@@ -47,7 +47,7 @@ def check(
     Example: jaywalk check --agent ws://127.0.0.1:8765 --json
     """
     from jaywalk.cli.run import agent_spec
-    from jaywalk.runner.check_drive import check_drive
+    from jaywalk.runner.check_drive import check_drive, check_reach
     from jaywalk.runner.check_rules import FAIL, judge, timing_ms
     from jaywalk.runner.world import World
 
@@ -55,10 +55,14 @@ def check(
     if not as_json:
         say(f"checking {agent} in {town}; this takes about half a minute")
     again: CheckDrive | None = None
-    with _open(World, server, seed) as world:
-        drive = check_drive(spec, world, town, seed)
-        if not drive.failed_in:
-            again = check_drive(spec, world, town, seed, drive_s=_AGAIN_S)
+    lost = check_reach(spec)
+    if lost is not None:
+        drive = lost
+    else:
+        with _open(World, server, seed) as world:
+            drive = check_drive(spec, world, town, seed)
+            if not drive.failed_in:
+                again = check_drive(spec, world, town, seed, drive_s=_AGAIN_S)
     findings = judge(drive, again, budget_ms)
     failed = any(one.state == FAIL for one in findings)
     if as_json:

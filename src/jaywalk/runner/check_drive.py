@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment
-from jaywalk.agents.load import make_driver, seed_name
-from jaywalk.agents.plain_agent import PlainDriver
+from jaywalk.agents.load import is_remote, make_driver, seed_name
+from jaywalk.agents.plain_agent import PlainDriver, open_link
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.check_stage import CheckStage, set_check_stage
 from jaywalk.runner.patience import OutOfPatience, patience
@@ -102,6 +102,17 @@ def check_drive(
             with contextlib.suppress(_Failed):
                 _guarded(drive, "close", STEP_LIMIT_S, driver.close)
     return drive
+
+
+def check_reach(agent: AgentSpec) -> CheckDrive | None:
+    """The end of a check of a remote agent that cannot be reached; None: there is hope."""
+    drive = CheckDrive(route_m=np.zeros((0, 2)), name=agent.name)
+    try:
+        if is_remote(agent.name):
+            _guarded(drive, "load", STEP_LIMIT_S, lambda: open_link(agent.name).drop())
+    except _Failed:
+        return drive
+    return None
 
 
 def _guarded(drive: CheckDrive, doing: str, limit_s: float, call: Any) -> Any:

@@ -6,6 +6,7 @@ A finding is ``pass``, ``warn`` (works, but look at it), ``fail`` (with the fix)
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -26,12 +27,15 @@ _MOVES_M: Final = 8.0
 _AWAY_M: Final = (2.0, 4.0)  # warn, fail
 _FAST: Final = (1.15, 1.35)  # times the limit
 _SLOW: Final = 0.25
+# "package.room.SomeError: text"; a name without dots, as of KeyError, tells something.
+_CLASS: Final = re.compile(r"^(?:\w+\.)+\w+: ")
 _LEAST_TURN_RAD: Final = math.radians(2.0)
 _AGREES: Final = 0.3
 _STEERS: Final = 0.01
 _HANDED: Final = (
-    "CARLA's frame is left-handed: x ahead, y to the right, yaw clockwise from above, positive "
-    "steer turns right. From a right-handed frame (y to the left) negate y, yaw and steer"
+    "if it is mirrored: CARLA's frame is left-handed, x ahead, y to the right, yaw clockwise from "
+    "above, positive steer turns right. From a right-handed frame (y to the left) negate y, yaw "
+    "and steer. Who aims at a far point of the thinned plan cuts bends and looks alike"
 )
 
 
@@ -93,8 +97,8 @@ def _answers(drive: CheckDrive) -> Finding:
         detail = f"{who}: set up in {drive.setup_s:.1f} s, {len(drive.samples)} steps"
         return Finding(check="answers", state=PASS, detail=detail)
     lines = drive.failure.strip().splitlines()
-    last = lines[-1][:300]
-    where = {"load": "while it was loaded", "setup": "in setup", "close": "when it was closed",
+    last = _CLASS.sub("", lines[-1])[:300]
+    where = {"load": "at the start", "setup": "in setup", "close": "when it was closed",
              "step": f"in step {len(drive.samples) + 1}"}[drive.failed_in]  # fmt: skip
     fix = "see the traceback with --json"
     for word, advice in _ADVICE.items():
