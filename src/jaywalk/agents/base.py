@@ -89,5 +89,9 @@ class Driver(ABC):
     def decide(self, moment: Moment) -> Decision:
         """Say what to do until the next tick."""
 
+    def declared(self) -> tuple[str, str] | None:
+        """Name and version for the record, of an agent that has its own apart from its address."""
+        return None
+
     def close(self) -> None:  # noqa: B027  (optional)
         """Release what ``setup`` took; called once, also after a failure."""

@@ -17,6 +17,8 @@ VERBS: Final = {
     "demo": "demo:demo",
     "serve": "serve:serve",
     "run": "run:run",
+    "check": "check:check",
+    "new": "new:app",
     "record": "record:record",
     "score": "score:score",
     "compare": "compare:compare",

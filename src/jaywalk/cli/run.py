@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
     from jaywalk.runner.job import RunRequest, RunSummary, Show
@@ -42,7 +42,10 @@ def run(
     ],
     agent: Annotated[
         str,
-        typer.Option(help="Agent: a name or a .py file; several, with commas, are several runs."),
+        typer.Option(
+            help="Agent: a name, a .py file or ws://HOST:PORT; several, with commas, are several "
+            "runs."
+        ),
     ],
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 0,
@@ -88,14 +91,18 @@ def run(
     Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference.
 
     Example: jaywalk run smoke --agent cruise,blind --seeds 1,2,3 --workers 4
+
+    Example: jaywalk run smoke --agent ws://127.0.0.1:8765
     """
     from jaywalk.runner.job import RunRequest
     from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
 
     _check_options(town, xodr, server, cluster)
-    agents = [_agent_spec(name, agent_config) for name in agent.split(",") if name]
+    agents = [agent_spec(name, agent_config) for name in agent.split(",") if name]
     if not agents:
-        raise UsageError(f"--agent is '{agent}', expected a name or a file.")
+        raise UsageError(f"--agent is '{agent}', expected a name or a file, or ws://HOST:PORT.")
+    for one in agents:
+        _check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
@@ -221,7 +228,7 @@ def _check_towns(suite: Suite) -> None:
         )
 
 
-def _agent_spec(name: str, config: Path | None) -> AgentSpec:
+def agent_spec(name: str, config: Path | None) -> AgentSpec:
     """A named agent takes its config as arguments, a file gets the path of it."""
     from jaywalk.agents.catalogue import AGENTS
     from jaywalk.runner.plan import AgentSpec
@@ -229,12 +236,30 @@ def _agent_spec(name: str, config: Path | None) -> AgentSpec:
     if config is not None and not config.is_file():
         raise UsageError(f"--agent-config is '{config}', and there is no such file.")
     is_file, is_remote = name.endswith(".py"), "://" in name
+    if is_remote:
+        from jaywalk.agents.load import is_remote as check_address
+
+        check_address(name)
     if is_file and not Path(name).is_file():
         raise UsageError(f"--agent is '{name}', and there is no such file.")
     if not (is_file or is_remote):
         AGENTS.get(name)
         return AgentSpec(name=name, arguments={} if config is None else _json_object(config))
     return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
+
+
+def _check_remote(address: str) -> None:
+    """Before a long run begins: somebody listens, and speaks our protocol."""
+    from jaywalk.agents.load import is_remote
+    from jaywalk.agents.plain_agent import open_link
+    from jaywalk_agent import LinkError
+
+    if not is_remote(address):
+        return
+    try:
+        open_link(address).drop()
+    except (InfrastructureError, LinkError) as problem:
+        raise PrerequisiteError(str(problem)) from problem
 
 
 def _json_object(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import carla
 from jaywalk import __version__
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
-from jaywalk.agents.load import make_driver
+from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record import columns as c
@@ -109,6 +109,7 @@ class _Episode:
         self._started = datetime.now(UTC)
         self._clock_s = time.monotonic()
         self._failure = ""
+        self._agent_name, self._agent_version = plan.agent.name, ""
         self._standing_s = 0.0
         self._limit_s = _START_S
         self._charged_m = 0.0
@@ -174,7 +175,8 @@ class _Episode:
         self._heartbeat(0.0, 0.0, "agent: setup")
         briefing = Briefing(
             client=self._server.client, world=carla_world, map=town_map, ego=cast.ego,
-            route=route, seed=derive_seed(plan.seed, "driver", plan.agent.name), delta_s=STEP_S,
+            route=route, delta_s=STEP_S,
+            seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
             arguments=plan.agent.arguments,
         )  # fmt: skip
 
@@ -184,13 +186,18 @@ class _Episode:
             return driver
 
         driver = self._guarded(make, self._setup_limit_s)
-        return driver, "" if driver is not None else "agent setup failed"
+        if driver is None:
+            return None, "agent setup failed"
+        self._agent_name, self._agent_version = driver.declared() or (plan.agent.name, "")
+        return driver, ""
 
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
         """Call the agent; its exception is its failure, unless the server is what failed."""
         try:
             with patience(limit_s):
                 return call()
+        except InfrastructureError:
+            raise  # nobody listens where the agent should be
         except (Exception, OutOfPatience) as problem:
             if isinstance(problem, RuntimeError) and not self._server.is_alive():
                 raise InfrastructureError(f"{self._plan.episode_id}: {problem}") from problem
@@ -293,7 +300,8 @@ class _Episode:
                         "traffic": plan.traffic, "motions": plan.motions},
             town=plan.item.route.town,
             seed=plan.seed,
-            agent=Agent(name=plan.agent.name, arguments=plan.agent.arguments),
+            agent=Agent(name=self._agent_name, version=self._agent_version,
+                        arguments=plan.agent.arguments),
             server=Server(kind=server.kind, version=server.server_version,
                           settings={"synchronous_mode": True, "fixed_delta_seconds": STEP_S}),
             route=Route(
