@@ -29,6 +29,7 @@ _ATTRIBUTES: Final = {
 }  # fmt: skip
 _DROP_M: Final = 1.0
 _SETTLE_TICKS: Final = 5
+_LONGEST_TICKS: Final = 12000
 _LEVEL: Final = 0.03  # of slope: choose a place flatter than this
 _PLACES: Final = 40  # to look at
 
@@ -109,7 +110,8 @@ def play_clips(
 ) -> Seen:  # fmt: skip
     """Play cues, one after the other, on a walker of a synchronous world and watch it.
 
-    Without ``ground`` the walker stays at the height of the place, which is level.
+    Without ``ground`` the walker stays at the height of the place, which is level. ``seconds`` of
+    0 end with the last clip.
     """
     delta_s = world.get_settings().fixed_delta_seconds
     place = level_place(world)
@@ -120,7 +122,8 @@ def play_clips(
             world.tick()
         people = PosedPeople(client, world, bank, ground, delta_s)
         people.take(actor, cues[0], cues[1:])
-        return _watch(world, people, actor, rig, round(seconds / delta_s), delta_s)
+        ticks = round(seconds / delta_s) if seconds else _LONGEST_TICKS
+        return _watch(world, people, actor, rig, ticks, delta_s)
     finally:
         actor.destroy()
 
@@ -148,6 +151,8 @@ def _watch(
         now = people.playing(actor.id)
         clips.append(now.clip)
         joining.append(now.weight < 1.0)
+        if now.ended and ticks == _LONGEST_TICKS:
+            break
     way = np.array(poses)
     way[:, 3] = np.unwrap(np.deg2rad(way[:, 3]))
     return Seen(
