@@ -33,7 +33,7 @@ class LibraryWriter:
     def __init__(
         self, folder: Path, policies: Mapping[str, RootPolicy], notes: Mapping[str, Any]
     ) -> None:
-        if folder.exists() and any(folder.iterdir()) and not (folder / META).exists():
+        if folder.exists() and not _is_ours(folder):
             raise UsageError(f"{folder} holds other files; give a new folder for the library")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / META).unlink(missing_ok=True)  # an interrupted build must not look complete
@@ -122,6 +122,14 @@ class LibraryWriter:
         }
         text = json.dumps(meta, indent=2) + "\n"
         (self._folder / META).write_text(text, encoding="utf-8")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is empty, or holds a library or what an interrupted build left of one."""
+    if not folder.is_dir():
+        return False
+    own = {META, INDEX, *(f"{name}.f32" for name in frame_columns())}
+    return (folder / META).exists() or all(path.name in own for path in folder.iterdir())
 
 
 _SCHEMA = pa.schema(
