@@ -38,6 +38,7 @@ from jaywalk.record.shared_files import SharedFiles
 from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.ego_rows import add_decision, add_route
 from jaywalk.runner.ending import EGO_REMOVED, EndRules
+from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.route_progress import RouteProgress
 from jaywalk.runner.route_weather import RouteWeather
@@ -80,7 +81,7 @@ class StagedEpisode:
 
     def __init__(
         self, plan: EpisodePlan, world: World, run_folder: Path | None,
-        heartbeat: Heartbeat = silent,
+        heartbeat: Heartbeat = silent, episode_id: str = "",
     ) -> None:  # fmt: skip
         """Load the town and put everybody in place.
 
@@ -89,7 +90,9 @@ class StagedEpisode:
             world: Where.
             run_folder: The run whose record this becomes; None: nothing is recorded.
             heartbeat: Told now and then how far the episode is.
+            episode_id: Name of the record, if not that of the plan.
         """
+        self.episode_id = episode_id or plan.episode_id
         self.plan, self.server, self.heartbeat = plan, world, heartbeat
         self._run_folder = run_folder
         self._started = datetime.now(UTC)
@@ -116,7 +119,7 @@ class StagedEpisode:
         self._first_frame = 0
         self._capture: EpisodeCapture | None = None
         if run_folder is not None:
-            folder = run_folder / "episodes" / plan.episode_id
+            folder = episode_folder(run_folder, self.episode_id)
             self._capture = EpisodeCapture(folder, self.carla_world.get_actors, self.ego.id)
         try:
             self._record_beginning(sky)
@@ -260,7 +263,7 @@ class StagedEpisode:
     def _describe(self, reason: str, failure: str, files: dict[str, SharedFile]) -> Episode:
         plan, server = self.plan, self.server
         return Episode(
-            episode_id=plan.episode_id,
+            episode_id=self.episode_id,
             suite=plan.suite,
             scenario=plan.item.id,
             variant=plan.variant,
