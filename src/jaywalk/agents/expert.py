@@ -53,9 +53,11 @@ _CAUTION_MPS: Final = 5.5  # where an oncoming car may turn across
 _PARKED_S: Final = 1.0
 _OFF_CENTRE_M: Final = 0.5
 _WAITS_S: Final = 4.0
-_TO_GO_ROUND_M: Final = 11.0
+_TO_GO_ROUND_M: Final = 8.5
 _JUNCTION_MPS2: Final = 4.2  # across a junction one does not dawdle
 _ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a red light
+_CROSSERS_M: Final = 45.0
+_ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
@@ -243,7 +245,10 @@ class Expert(RouteDriver):
         patience = USUAL if self._stuck_s < _STUCK_S else _NO_MORE
         top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
         paths = foresee(around, self.lanes)
-        trial = try_out(self.line, self.along_m, own, around, paths, pulls, top, patience)
+        on_road = self._on_road(own, around)
+        trial = try_out(
+            self.line, self.along_m, own, around, paths, pulls, top, patience, on_road
+        )  # fmt: skip
         best = trial.first_free(clear=True)
         if best == 0:
             self._braked_s += self.briefing.delta_s
@@ -284,10 +289,21 @@ class Expert(RouteDriver):
         room = max(speed * first_s - 0.5, 0.5)
         if speed * speed / (2.0 * room) > _LATEST_MPS2:
             return False
+        return not self._is_road(around, who)
+
+    def _on_road(self, own: Own, around: Seen) -> BoolArray:
+        """Which people walk on a driving lane, as far as it matters."""
+        away = np.hypot(around.xy_m[:, 0] - own.x_m, around.xy_m[:, 1] - own.y_m)
+        walks = (around.kind == PERSON) & (around.speed_mps > 0.3) & (away < _CROSSERS_M)
+        found = np.zeros(len(around), np.bool_)
+        for k in np.flatnonzero(walks):
+            found[k] = self._is_road(around, int(k))
+        return found
+
+    def _is_road(self, around: Seen, who: int) -> bool:
         x, y = (float(value) for value in around.xy_m[who])
         place = carla.Location(x, y, float(around.z_m[who]))
-        lanes = carla.LaneType.Driving | carla.LaneType.Bidirectional
-        return self.briefing.map.get_waypoint(place, False, lanes) is None
+        return self.briefing.map.get_waypoint(place, False, _ROAD) is not None
 
     def _least_bad(
         self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float

@@ -27,6 +27,7 @@ _STILL_SIDE_M: Final = 0.12  # what does not move needs no more
 _SPREAD_MPS: Final = 0.12  # how fast a person's place becomes uncertain
 _PERSON_TRAIL_S: Final = 1.3
 _LEAD_S: Final = 0.3
+_CROSSER_LEAD_S: Final = 1.2  # of people on the road: they are let go first
 _PUSH_S: Final = 1.0  # so long an acceleration may go on
 _PUSH_MPS2: Final = 4.0
 _VEHICLE_TRAIL_S: Final = 1.1
@@ -95,7 +96,9 @@ def own_boxes(line: RouteLine, along_m: float, own: Own, driven_m: FloatArray) -
     )
 
 
-def their_boxes(seen: Seen, paths: Paths, own: Own, patience: Patience) -> tuple[Boxes, BoolArray]:
+def their_boxes(
+    seen: Seen, paths: Paths, own: Own, patience: Patience, on_road: BoolArray
+) -> tuple[Boxes, BoolArray]:
     """Forecast boxes with room around them, arrays ``(1, t, n)``; and who crosses, ``(n, t)``."""
     speed = seen.speed_mps
     person, prop = seen.kind == PERSON, seen.kind == PROP
@@ -108,7 +111,8 @@ def their_boxes(seen: Seen, paths: Paths, own: Own, patience: Patience) -> tuple
     trail_s = np.where(person, _PERSON_TRAIL_S, _VEHICLE_TRAIL_S)[:, None] * crosses
     share = np.where(person, patience.people, patience.vehicles)
     trail = share[:, None] * np.minimum(trail_s * speed[:, None], _TRAIL_M)
-    lead = _LEAD_S * speed[:, None] * np.where(person[:, None], 1.0, crosses)
+    lead_s = np.where(on_road & walks, _CROSSER_LEAD_S, _LEAD_S)[:, None]
+    lead = lead_s * speed[:, None] * np.where(person[:, None], 1.0, crosses)
     lead = share[:, None] * (lead + np.where(person[:, None], 0.0, crosses) * _gained_m(seen))
     still = prop | (~person & (speed < 0.2))
     side = np.where(person, _PERSON_SIDE_M, np.where(still, _STILL_SIDE_M, _VEHICLE_SIDE_M))
@@ -176,8 +180,21 @@ class Trial:
 def try_out(
     line: RouteLine, along_m: float, own: Own, seen: Seen, paths: Paths,
     pulls_mps2: FloatArray, top_mps: float, patience: Patience = USUAL,
+    on_road: BoolArray | None = None,
 ) -> Trial:  # fmt: skip
-    """When each acceleration would first touch somebody's box."""
+    """When each acceleration would first touch somebody's box.
+
+    Args:
+        line: The line to follow.
+        along_m: Where the car is on it.
+        own: The car.
+        seen: The others.
+        paths: Their forecasts.
+        pulls_mps2: (k,) what to try.
+        top_mps: No faster than this.
+        patience: How much room others are given.
+        on_road: (n,) people on a driving lane, who get more; None: nobody.
+    """
     count = len(pulls_mps2)
     if not len(seen):
         return Trial(
@@ -185,7 +202,9 @@ def try_out(
         )
     speed = max(own.speed_mps, 0.0)
     mine = own_boxes(line, along_m, own, own_distance(speed, pulls_mps2, top_mps))
-    theirs, crosses = their_boxes(seen, paths, own, patience)
+    if on_road is None:
+        on_road = np.zeros(len(seen), np.bool_)
+    theirs, crosses = their_boxes(seen, paths, own, patience, on_road)
     hit: NDArray[Any] = overlap(mine, theirs)
     # Whoever is in the extra room already cannot be given it: only their body counts.
     inside = np.any(hit[:, 0, :], axis=0)

@@ -33,7 +33,8 @@ def build(request: BuildRequest) -> RouteFile:
     if not length_m >= _SHORTEST_M:
         raise UsageError(f"--length is {length_m:g}, expected at least {_SHORTEST_M:g} m.")
     town = request.town
-    places = [(pose.x, pose.y, pose.z) for pose in town.spawn_points]
+    # As they will stand in the file: what is checked here must be what is driven.
+    places = [_rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
     if len(places) < 2:
         raise DataError(f"{town.name} has {len(places)} spawn points; a route needs two.")
     planner = RoutePlanner(town.carla_map)
@@ -99,11 +100,16 @@ class _Draft:
         while last < len(route) - 1 and bool(route.in_junction[last]):
             last += 1
         x, y, z = route.position_m[last].tolist()
-        cut = [*points[:-1], (x, y, z)]
+        cut = [*points[:-1], _rounded((x, y, z))]
         again = self._plan(cut)
         if again is None or abs(again.along_m[-1] - route.along_m[last]) > _FITS_M:
             return None
         return cut
+
+
+def _rounded(point: Point) -> Point:
+    x, y, z = (round(value, 3) for value in point)
+    return x, y, z
 
 
 def _leaps(route: DenseRoute) -> bool:
