@@ -80,6 +80,7 @@ class Driver(ABC):
 
     name: ClassVar[str]
     version: ClassVar[str] = "1"
+    takes: ClassVar[tuple[str, ...]] = ()  # names of the arguments it understands
 
     @abstractmethod
     def setup(self, briefing: Briefing) -> None:

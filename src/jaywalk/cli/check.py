@@ -46,12 +46,12 @@ def check(
 
     Example: jaywalk check --agent ws://127.0.0.1:8765 --json
     """
-    from jaywalk.cli.run import agent_spec
+    from jaywalk.cli.agent_choice import agent_specs
     from jaywalk.runner.check_drive import check_drive, check_reach
     from jaywalk.runner.check_rules import FAIL, judge, timing_ms
     from jaywalk.runner.world import World
 
-    spec = agent_spec(agent, agent_config)
+    (spec,) = agent_specs(agent, agent_config)
     if not as_json:
         say(f"checking {agent} in {town}; this takes about half a minute")
     again: CheckDrive | None = None

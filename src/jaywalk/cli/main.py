@@ -25,6 +25,7 @@ VERBS: Final = {
     "report": "report:report",
     "replay": "replay:replay",
     "export": "export:export",
+    "suite": "suite:app",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import sys
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
+from jaywalk.cli.agent_choice import Perception, agent_specs, check_remote
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
     from jaywalk.runner.job import RunRequest, RunSummary, Show
-    from jaywalk.runner.plan import AgentSpec
     from jaywalk.runner.pool import QuickScore, Scorer
     from jaywalk.runner.tally import Tally
     from jaywalk.runner.verify import Verification
@@ -66,6 +65,22 @@ def run(
     agent_config: Annotated[
         Path | None, typer.Option(help="Config file of the agent; JSON for a named one.")
     ] = None,
+    perception: Annotated[
+        Perception | None,
+        typer.Option(
+            help="What our drivers see: everything, or no farther than the weather and "
+            "nothing behind other things [default: full].",
+            show_default=False,
+        ),
+    ] = None,
+    predictor: Annotated[
+        str,
+        typer.Option(
+            help="What comfort-zone predicts people with: jaywalk list predictors; "
+            "a trained one as cvae=FILE.onnx [default: constant-velocity].",
+            show_default=False,
+        ),
+    ] = "",
     server: Annotated[
         str, typer.Option(help="HOST:PORT of a running server instead of embedded ones.")
     ] = "",
@@ -98,11 +113,9 @@ def run(
     from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
 
     _check_options(town, xodr, server, cluster)
-    agents = [agent_spec(name, agent_config) for name in agent.split(",") if name]
-    if not agents:
-        raise UsageError(f"--agent is '{agent}', expected a name or a file, or ws://HOST:PORT.")
+    agents = agent_specs(agent, agent_config, perception, predictor)
     for one in agents:
-        _check_remote(one.name)
+        check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
@@ -226,52 +239,6 @@ def _check_towns(suite: Suite) -> None:
             "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
             "that has them with --server HOST:PORT."
         )
-
-
-def agent_spec(name: str, config: Path | None) -> AgentSpec:
-    """A named agent takes its config as arguments, a file gets the path of it."""
-    from jaywalk.agents.catalogue import AGENTS
-    from jaywalk.runner.plan import AgentSpec
-
-    if config is not None and not config.is_file():
-        raise UsageError(f"--agent-config is '{config}', and there is no such file.")
-    is_file, is_remote = name.endswith(".py"), "://" in name
-    if is_remote:
-        from jaywalk.agents.load import is_remote as check_address
-
-        check_address(name)
-    if is_file and not Path(name).is_file():
-        raise UsageError(f"--agent is '{name}', and there is no such file.")
-    if not (is_file or is_remote):
-        AGENTS.get(name)
-        return AgentSpec(name=name, arguments={} if config is None else _json_object(config))
-    return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
-
-
-def _check_remote(address: str) -> None:
-    """Before a long run begins: somebody listens, and speaks our protocol."""
-    from jaywalk.agents.load import is_remote
-    from jaywalk.agents.plain_agent import open_link
-    from jaywalk_agent import LinkError
-
-    if not is_remote(address):
-        return
-    try:
-        open_link(address).drop()
-    except (InfrastructureError, LinkError) as problem:
-        raise PrerequisiteError(str(problem)) from problem
-
-
-def _json_object(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
-    if not isinstance(value, dict):
-        raise UsageError(
-            f"--agent-config {path} holds a {type(value).__name__}, expected an object."
-        )
-    return value
 
 
 def _opendrive(path: Path | None) -> str | None:
