@@ -82,11 +82,27 @@ def build_library(
     Raises:
         UsageError: No source was given, or a folder does not exist.
     """
+    return write_library(read_all(sources), out, policies=policies, foot_lock=foot_lock, say=say)
+
+
+def write_library(
+    motions: Iterable[Found],
+    out: Path,
+    *,
+    policies: Mapping[str, RootPolicy] | None = None,
+    foot_lock: bool = True,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Problem]:
+    """Clean motions, put them on the rigs and write them to a library folder.
+
+    Returns:
+        What could not be used, those already found among ``motions`` included.
+    """
     chosen = dict(policies or DEFAULT_POLICIES)
     notes = {"foot_lock": foot_lock}
     problems: list[Problem] = []
     with LibraryWriter(out, chosen, notes) as writer:
-        for found in read_all(sources):
+        for found in motions:
             if isinstance(found, Motion):
                 try:
                     motion = clean(found, foot_lock=foot_lock)

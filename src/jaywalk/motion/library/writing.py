@@ -21,6 +21,18 @@ from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
 from jaywalk.motion.retarget import RigMotion, RootPolicy
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that a library must not be written to; call it before long work.
+
+    Raises:
+        UsageError: It is a file, or holds files that are no library.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; give a folder for the library")
+    if folder.exists() and not _is_ours(folder):
+        raise UsageError(f"{folder} holds other files; give a new folder for the library")
+
+
 class LibraryWriter:
     """Context manager; the library is complete once it is left without an error.
 
@@ -33,8 +45,7 @@ class LibraryWriter:
     def __init__(
         self, folder: Path, policies: Mapping[str, RootPolicy], notes: Mapping[str, Any]
     ) -> None:
-        if folder.exists() and not _is_ours(folder):
-            raise UsageError(f"{folder} holds other files; give a new folder for the library")
+        check_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / META).unlink(missing_ok=True)  # an interrupted build must not look complete
         self._folder = folder
@@ -126,8 +137,6 @@ class LibraryWriter:
 
 def _is_ours(folder: Path) -> bool:
     """Whether a folder is empty, or holds a library or what an interrupted build left of one."""
-    if not folder.is_dir():
-        return False
     own = {META, INDEX, *(f"{name}.f32" for name in frame_columns())}
     return (folder / META).exists() or all(path.name in own for path in folder.iterdir())
 

@@ -1,0 +1,175 @@
+"""A static camera over level ground, found from ground points.
+
+The world has SMPL's axes: y up, the ground at y = 0. The file's ground axes (x, y) become the
+world's x and -z; if they were left-handed as seen from above (CARLA's are), y is turned round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from jaywalk.core.errors import DataError
+from jaywalk.motion.quaternions import from_matrix, from_rotvec, to_matrix, to_rotvec
+from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.video.ground import GroundPoints, homography
+
+# A focal length outside this range, in picture widths, is not a camera but noise in the points.
+_SHORTEST, _LONGEST, _USUAL = 0.35, 8.0, 1.1
+_TOO_FAR_PX: Final = 25.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camera:
+    """A pinhole with square pixels.
+
+    Attributes:
+        turn: (3, 3) world to camera axes (x right, y down, z forward).
+        place_m: (3,) where it stands in the world.
+        focal_px: Focal length.
+        centre_px: (2,) principal point.
+        fit_px: Root mean square miss of the ground points.
+        guessed_focal: Whether the points said nothing of the focal length.
+    """
+
+    turn: FloatArray
+    place_m: FloatArray
+    focal_px: float
+    centre_px: FloatArray
+    fit_px: float = 0.0
+    guessed_focal: bool = False
+
+    def to_camera(self, points_m: FloatArray) -> FloatArray:
+        """World points (..., 3) in camera axes."""
+        return np.asarray((points_m - self.place_m) @ self.turn.T)
+
+    def project(self, points_m: FloatArray) -> FloatArray:
+        """World points (..., 3) to pixels (..., 2); depth is kept away from zero."""
+        seen = self.to_camera(points_m)
+        depth = np.maximum(seen[..., 2:], 0.05)
+        return np.asarray(self.focal_px * seen[..., :2] / depth + self.centre_px)
+
+    def rays(self, pixels: FloatArray) -> FloatArray:
+        """Unit directions (..., 3) in the world of pixels (..., 2)."""
+        flat = (pixels - self.centre_px) / self.focal_px
+        seen = np.concatenate([flat, np.ones_like(flat[..., :1])], axis=-1)
+        seen = seen / np.linalg.norm(seen, axis=-1, keepdims=True)
+        return np.asarray(seen @ self.turn)
+
+    def on_ground(self, pixels: FloatArray, height_m: float = 0.0) -> FloatArray:
+        """World points (..., 3) at a height, under pixels (..., 2); NaN above the horizon."""
+        rays = self.rays(pixels)
+        down = np.where(rays[..., 1] < -1e-3, rays[..., 1], np.nan)
+        along = (height_m - self.place_m[1]) / down
+        return np.asarray(self.place_m + along[..., None] * rays)
+
+    def facing(self, pixels: FloatArray) -> FloatArray:
+        """(..., 3, 3) turns from axes that look along a pixel's ray to the world.
+
+        A network that sees a crop tells depth along the ray to the crop, not along the optical
+        axis of the whole picture.
+        """
+        forward = self.rays(pixels)
+        down = np.broadcast_to(self.turn[1], forward.shape)
+        right = np.cross(down, forward)
+        right = right / np.linalg.norm(right, axis=-1, keepdims=True)
+        return np.stack([right, np.cross(forward, right), forward], axis=-1)
+
+
+def find_camera(ground: GroundPoints, width_px: int, height_px: int) -> Camera:
+    """The camera that sees the ground points where they are seen.
+
+    The principal point is taken to be the middle of the picture. If the points leave the focal
+    length open (the picture was taken from straight above, say), a usual one is taken.
+
+    Raises:
+        DataError: Points lie outside the picture, or fit no camera.
+    """
+    ground.check_inside(width_px, height_px)
+    centre = 0.5 * np.array([width_px, height_px], dtype=np.float64)
+    flat = ground.ground_m
+    matrix = homography(flat, ground.image_px - centre)
+    focal = ground.focal_px or _focal_px(matrix)
+    guessed = focal is None or not _SHORTEST * width_px <= focal <= _LONGEST * max(
+        width_px, height_px
+    )
+    if ground.focal_px is not None:
+        guessed = False
+    chosen = _USUAL * width_px if guessed or focal is None else focal
+    turn, place = _pose(matrix, chosen, flat)
+    if place[1] < 0.0:  # seen from below: the file's axes are left-handed
+        flat = flat * np.array([1.0, -1.0])
+        matrix = homography(flat, ground.image_px - centre)
+        turn, place = _pose(matrix, chosen, flat)
+    camera = Camera(turn=turn, place_m=place, focal_px=chosen, centre_px=centre)
+    free_focal = not guessed and ground.focal_px is None
+    camera = _refined(camera, flat, ground.image_px, free_focal=free_focal, guessed=guessed)
+    if not camera.place_m[1] > 0.05 or camera.fit_px > _TOO_FAR_PX:
+        raise DataError(
+            f"{ground.name}: the points fit no camera above level ground (best miss "
+            f"{camera.fit_px:.0f} px); check their order and their metres"
+        )
+    return camera
+
+
+def to_world(ground_m: FloatArray) -> FloatArray:
+    """Ground points (..., 2) of right-handed axes as world points."""
+    x, y = ground_m[..., 0], ground_m[..., 1]
+    return np.stack([x, np.zeros_like(x), -y], axis=-1)
+
+
+def _focal_px(matrix: FloatArray) -> float | None:
+    """Focal length from the two columns being square to each other and as long."""
+    a, b = matrix[:, 0], matrix[:, 1]
+    rows = np.array([a[:2] @ b[:2], a[:2] @ a[:2] - b[:2] @ b[:2]])
+    want = -np.array([a[2] * b[2], a[2] ** 2 - b[2] ** 2])
+    size = float(rows @ rows)
+    inverse = float(rows @ want) / size if size > 0.0 else 0.0
+    return 1.0 / np.sqrt(inverse) if inverse > 0.0 else None
+
+
+def _pose(matrix: FloatArray, focal: float, flat: FloatArray) -> tuple[FloatArray, FloatArray]:
+    columns = matrix / np.array([focal, focal, 1.0])[:, None]
+    columns = columns * 2.0 / (np.linalg.norm(columns[:, 0]) + np.linalg.norm(columns[:, 1]))
+    depths = flat @ columns[2, :2] + columns[2, 2]
+    if np.median(depths) < 0.0:
+        columns = -columns
+    first, second, offset = columns.T
+    # columns: ground x, ground y, up; the world's are x, up, -y
+    raw = np.stack([first, np.cross(first, second), -second], axis=1)
+    u, _, vt = np.linalg.svd(raw)
+    turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+    return turn, -turn.T @ offset
+
+
+def _refined(
+    camera: Camera, flat: FloatArray, pixels: FloatArray, *, free_focal: bool, guessed: bool
+) -> Camera:
+    points = to_world(flat)
+    start = np.concatenate([to_rotvec(from_matrix(camera.turn)), camera.place_m, [0.0]])
+
+    def at(x: FloatArray) -> Camera:
+        return Camera(
+            turn=to_matrix(from_rotvec(x[:3])),
+            place_m=x[3:6],
+            focal_px=camera.focal_px * float(np.exp(x[6] if free_focal else 0.0)),
+            centre_px=camera.centre_px,
+            guessed_focal=guessed,
+        )
+
+    def miss(x: FloatArray) -> FloatArray:
+        return np.asarray((at(x).project(points) - pixels).ravel())
+
+    found = least_squares(miss, start, x_scale=np.array([0.1] * 3 + [1.0] * 3 + [0.1]))
+    best = at(found.x)
+    return Camera(
+        turn=best.turn,
+        place_m=best.place_m,
+        focal_px=best.focal_px,
+        centre_px=best.centre_px,
+        fit_px=float(np.sqrt((found.fun**2).sum() / len(points))),
+        guessed_focal=guessed,
+    )
