@@ -25,7 +25,6 @@ from jaywalk.predict.two_mode_crossing import two_mode_crossing
 
 _MAP_BYTES: Final = 10e6
 """Bytes that a sample's activations move through memory, forward and back, in half precision."""
-_KL_START: Final = 5.0
 _TEST_FOLDS, _VALIDATION_FOLD = (0, 1), 2
 
 
@@ -94,7 +93,7 @@ def crossing(
         ]
         settings = TrainSettings(
             epochs=epochs, batch=512, cosine=True, seeds=(0, 1), draws=1000, device=device,
-            validate_every=max(1, epochs // 30), kl_start=_KL_START,
+            validate_every=max(1, epochs // 10),
         )  # fmt: skip
         size = CvaeConfig(**{"features": features, "width": 256, **config})
         best = train(parts[0], parts[1], size, settings, folder / name.replace(" ", "_"), _print)

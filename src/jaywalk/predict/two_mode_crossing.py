@@ -28,11 +28,11 @@ def two_mode_crossing(
     rng = stream(seed, "two-mode-crossing")
     rasters, angle, ahead, side = _maps(rng)
     which = rng.integers(0, _MAPS, tracks)
-    # The side people take; the present place lies on the walk before the zebra.
+    # The side people take.
     turn = np.where(rng.random(tracks) < wrong_share, -side[which], side[which])
     speed = rng.normal(1.35, 0.15, tracks)
-    start = rng.uniform(-2.0, 0.0, tracks)
-    along = start[:, None] + 0.1 * speed[:, None] * np.arange(-STEPS, 41)
+    # All stand in the middle of their map: where in it they stand must tell nothing by itself.
+    along = 0.1 * speed[:, None] * np.arange(-STEPS, 41)
     past_turn = np.maximum(along - ahead[which][:, None], 0.0)
     x = np.minimum(along, ahead[which][:, None])
     noise = rng.normal(0.0, _SEEN_M, (tracks, STEPS + 41, 2))
@@ -64,7 +64,7 @@ def _maps(
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Rasters, heading of the walk, distance of the zebra ahead and its side (+1 left)."""
     angle = rng.uniform(0.0, 2.0 * np.pi, _MAPS)
-    ahead = rng.uniform(0.5, 2.0, _MAPS)
+    ahead = rng.uniform(0.5, 4.0, _MAPS)
     side = np.where(np.arange(_MAPS) % 2 == 0, 1.0, -1.0)
     cells = round(_SIDE_M / _CELL_M)
     axis = (np.arange(cells) + 0.5) * _CELL_M - _SIDE_M / 2
