@@ -4,7 +4,10 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3; do \
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test bench lint lock clean
+# Files that talk to a server each have a process of their own, see tests/run_isolated.py.
+LIVE := tests/conformance tests/loading tests/running
+
+.PHONY: demo test test-slow bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -17,8 +20,13 @@ demo: $(READY)
 	$(BIN)/jaywalk demo
 
 test: $(READY)
-	$(BIN)/python -m pytest --ignore tests/conformance --ignore tests/loading --ignore tests/running
-	$(BIN)/python tests/run_isolated.py tests/conformance tests/loading tests/running
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(addprefix --ignore ,$(LIVE))
+	$(BIN)/python tests/run_isolated.py -m "not slow" $(LIVE)
+
+# The long ones: whole towns, kills and resumes, soaks, real data.
+test-slow: $(READY)
+	$(BIN)/python -m pytest -m slow -n auto --dist loadfile $(addprefix --ignore ,$(LIVE))
+	$(BIN)/python tests/run_isolated.py -m slow $(LIVE)
 
 bench: $(READY)
 	$(BIN)/jaywalk bench server

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from short_plans import short_plan
 
+import jaywalk.record
 from jaywalk.runner.episode import run_episode
 from jaywalk.runner.world import World
 
@@ -60,13 +61,22 @@ class Mine(AutonomousAgent):
         turn = (turn - math.radians(pose.rotation.yaw) + math.pi) % (2 * math.pi) - math.pi
         speed = input_data["speed"][1]["speed"]
         return carla.VehicleControl(throttle=0.6 if speed < 8 else 0.0, steer=max(-1, min(1, turn)))
+    def jaywalk_plan(self):
+        return [(p.location.x, p.location.y) for p, _ in self._global_plan_world_coord]
+    def jaywalk_forecasts(self):
+        people = CarlaDataProvider.get_world().get_actors().filter("walker.*")
+        places = [one.get_location() for one in people]
+        return [{"position_m": [p.x, p.y], "time_s": [1.0], "mean_m": [[[p.x, p.y]]]}
+                for p in places if abs(p.x) + abs(p.y) > 0.0]
 """
 
 
-def _run(world: World, folder: Path, limit: float) -> tuple[object, dict[str, object]]:
+def _run(
+    world: World, folder: Path, limit: float, people: int = 0
+) -> tuple[object, dict[str, object]]:
     path = folder / "agent.py"
     path.write_text(_AGENT.replace("LIMIT", str(limit)))
-    outcome = run_episode(short_plan(world, str(path)), world, folder / "run")
+    outcome = run_episode(short_plan(world, str(path), people=people), world, folder / "run")
     return outcome, json.loads(Path(f"{path}.json").read_text())
 
 
@@ -86,7 +96,14 @@ def test_a_leaderboard_agent_drives_as_it_is(world: World, tmp_path: Path) -> No
     assert 0.4 < seen["timestamp"] < 0.6  # ten ticks for the sensors first
 
 
-def test_its_exception_is_its_failure(world: World, tmp_path: Path) -> None:
-    outcome, _ = _run(world, tmp_path, 2.0)
+def test_its_exception_is_its_failure_and_its_forecasts_are_kept(
+    world: World, tmp_path: Path
+) -> None:
+    outcome, _ = _run(world, tmp_path, 2.0, people=3)
     assert outcome.end_reason == "agent failed"
     assert "KeyError: 'lost'" in outcome.failure
+    record = jaywalk.record.open(outcome.folder)
+    forecasts = record.forecasts.collect()
+    assert len(forecasts) > 20
+    assert set(forecasts["source"]) == {"Mine"}
+    assert record.ego.collect()["path_x_m"].drop_nulls().len() > 10

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from record_scenes import write_episode
 
-from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.core.errors import AgentUnreachableError, DataError, InfrastructureError
 from jaywalk.record import record_hash
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
@@ -125,6 +125,8 @@ def _go_wrong(kind: str, world: World, heartbeat) -> None:
         os.kill(os.getpid(), signal.SIGSEGV)
     if kind.startswith("raise-once"):
         raise InfrastructureError("connection lost")
+    if kind.startswith("no-agent"):
+        raise AgentUnreachableError("nobody listens at ws://127.0.0.1:9")
     if kind.startswith("bad-plan"):
         raise DataError("the route does not fit into the town")
     if kind.startswith("server-dies-once"):

@@ -80,6 +80,7 @@ class Driver(ABC):
 
     name: ClassVar[str]
     version: ClassVar[str] = "1"
+    takes: ClassVar[tuple[str, ...]] = ()  # names of the arguments it understands
 
     @abstractmethod
     def setup(self, briefing: Briefing) -> None:
@@ -88,6 +89,10 @@ class Driver(ABC):
     @abstractmethod
     def decide(self, moment: Moment) -> Decision:
         """Say what to do until the next tick."""
+
+    def declared(self) -> tuple[str, str] | None:
+        """Name and version for the record, of an agent that has its own apart from its address."""
+        return None
 
     def close(self) -> None:  # noqa: B027  (optional)
         """Release what ``setup`` took; called once, also after a failure."""

@@ -7,7 +7,7 @@ goes on looking while on it; where there is no room the driver waits.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -27,18 +27,23 @@ _PERSON_SIDE_M: Final = 0.9
 _OVER_EDGE_M: Final = 0.25  # a little over the line is still in the own lane
 _CLUSTER_M: Final = 14.0
 _LOOK_M: Final = 45.0
-_PER_OFFSET: Final = 2.4  # metres of transition per metre of offset
-_TRANSITION_M: Final = (5.0, 14.0)
+_PER_OFFSET: Final = 3.2  # metres of transition per metre of offset
+_TRANSITION_M: Final = (5.0, 28.0)
+_LATERAL_MPS2: Final = 3.0  # on a transition
 _LEAST_PER_OFFSET: Final = 1.3
+_WAIT_PER_OFFSET: Final = 2.8  # room to keep for the way while waiting
+_BACK_MPS: Final = 8.0  # the way back is smooth at this speed
 _CLEAR_M: Final = 0.8
-_PASS_MPS: Final = 9.0
-_PULL_MPS2: Final = 2.4
-_SPARE_S: Final = 1.4
+_PASS_MPS: Final = {"own": 9.0, "same": 12.0, "edge": 9.0, "opposite": 11.0}
+_PULL_MPS2: Final = 3.6
+_SPARE_S: Final = 0.8  # between being back and the next one who comes
+_AFTER_S: Final = 0.4  # between the last one's tail and entering his lane
+_ENTER_SHARE: Final = 0.35  # of a transition after which the car is in the next lane
 _SIGHT_M: Final = 160.0
 _IN_LANE_M: Final = 0.35
 _ROOM_TO_RETURN_M: Final = 1.0
 _STUCK_TICKS: Final = 60
-_DECIDE_S: Final = {"own": 6.0, "same": 1.5, "edge": 1.5, "opposite": 0.8}
+_DECIDE_S: Final = {"own": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
 _DECIDE_M: Final = 4.0
 
 
@@ -93,7 +98,13 @@ class Way:
     from_m: float  # the whole offset from here
     to_m: float  # to here
     transition_m: float
+    back_m: float  # length of the transition back
     kind: str  # "own", "same", "opposite", "edge"
+
+    @property
+    def end_m(self) -> float:
+        """Where the car is on its line again."""
+        return self.to_m + self.back_m
 
 
 @dataclass(slots=True)
@@ -106,13 +117,14 @@ class Bypass:
     way: Way | None = field(default=None, init=False)
     _end_m: float = field(default=-1.0, init=False)
     _laid: tuple[int, FloatArray] = field(default_factory=lambda: (0, np.zeros(0)), init=False)
+    _limits: FloatArray = field(default_factory=lambda: np.zeros(0), init=False)
     _stood: int = field(default=0, init=False)  # ticks
     _rooms: dict[tuple[tuple[int, ...], bool], Room] = field(default_factory=dict, init=False)
 
     @property
     def top_mps(self) -> float:
         """The speed on the way round; inf: on none."""
-        return math.inf if self.way is None else _PASS_MPS
+        return math.inf if self.way is None else _PASS_MPS[self.way.kind]
 
     @property
     def hurries(self) -> bool:
@@ -157,7 +169,7 @@ class Bypass:
                 return math.inf
         if not ways:
             return math.inf  # no way round: the car-following stops behind it
-        least = 1.7 * min(abs(way.offset_m) for way in ways) + 3.0
+        least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
 
     def _reconsider(self, way: Way, own: Own, along_m: float, seen: Seen) -> None:
@@ -172,6 +184,7 @@ class Bypass:
         if (in_lane and not self._is_clear(way, own, along_m, seen)) or self._stood > _STUCK_TICKS:
             first, laid = self._laid
             self.line.offset_m[first : first + len(laid)] -= laid
+            self.line.limit_mps[first : first + len(laid)] = self._limits
             self.line.refresh(first, first + len(laid))
             self.way, self._stood = None, 0
 
@@ -230,7 +243,8 @@ class Bypass:
                     offset_m=reach if right else -reach,
                     from_m=obstacle.from_m - own.front_m - _CLEAR_M,
                     to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
-                    transition_m=min(max(_PER_OFFSET * reach, _TRANSITION_M[0]), _TRANSITION_M[1]),
+                    transition_m=_transition_m(reach, own.speed_mps),
+                    back_m=_transition_m(reach, _BACK_MPS),
                     kind=kind,
                 )
             )
@@ -242,7 +256,7 @@ class Bypass:
         room = way.from_m - along_m - 0.5
         if room < _LEAST_PER_OFFSET * abs(way.offset_m):
             return None
-        first, last = int(along_m / STEP_M), int((way.to_m + way.transition_m) / STEP_M)
+        first, last = int(along_m / STEP_M), int(way.end_m / STEP_M)
         if last >= len(self.line):
             return None
         if way.kind != "own" and bool(self.line.in_junction[first : last + 1].any()):
@@ -250,10 +264,7 @@ class Bypass:
         changes = self.line.change_from
         if bool(np.any((changes > first - 60) & (changes < last + 20))):
             return None
-        return Way(
-            offset_m=way.offset_m, from_m=way.from_m, to_m=way.to_m,
-            transition_m=min(way.transition_m, room), kind=way.kind,
-        )  # fmt: skip
+        return replace(way, transition_m=min(way.transition_m, room))
 
     def _is_clear(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
         if way.kind == "own":
@@ -277,7 +288,7 @@ class Bypass:
         """Whether nobody comes on the opposite lane before the own car is back."""
         if not len(cars):
             return True
-        back_m = way.to_m + 0.6 * way.transition_m
+        back_m = way.to_m + 0.6 * way.back_m
         k = min(int(back_m / STEP_M), len(self.line) - 1)
         yaw = float(self.line.base_yaw_rad[k])
         place = self.line.base_m[k : k + 1, :2] + way.offset_m * np.array(
@@ -292,40 +303,71 @@ class Bypass:
         upstream = upstream_m(self.lanes, segment, float(self.lanes.along_m[point[0]]), _SIGHT_M)
         theirs, fit = self.lanes.match(cars.xy_m, cars.z_m, np.arctan2(cars.sin, cars.cos))
         away = upstream[self.lanes.segment[theirs]] - self.lanes.along_m[theirs]
-        away = np.where(fit < 2.0, away, np.inf) - cars.half_m[:, 0]
-        passed = away < -(back_m - along_m - own.rear_m) - 2.0 * cars.half_m[:, 0]
+        away = np.where((fit < 2.0) & (away > -200.0), away, np.inf)
+        # In metres to where one is back in the own lane: their fronts, and where one leaves it.
+        front, tail = away - cars.half_m[:, 0], away + cars.half_m[:, 0]
+        enter_m = way.from_m - (1.0 - _ENTER_SHARE) * way.transition_m
+        enter_s = self._needed_s(way, own, along_m, enter_m - own.front_m)
+        back_s = self._needed_s(way, own, along_m, back_m - own.rear_m)
         speed = cars.speed_mps
-        needed = self._needed_s(back_m - along_m, own)
-        comes = away < speed * (needed + _SPARE_S)
-        return not bool((np.isfinite(away) & ~passed & comes & (away > -200.0)).any())
+        gone = tail + (back_m - enter_m) < speed * max(enter_s - _AFTER_S, 0.0)
+        comes = front < speed * (back_s + _SPARE_S)
+        return not bool((np.isfinite(away) & ~gone & comes).any())
 
-    def _needed_s(self, distance_m: float, own: Own) -> float:
-        speed = min(max(own.speed_mps, 0.0), _PASS_MPS)
-        up_s = (_PASS_MPS - speed) / _PULL_MPS2
-        up_m = 0.5 * (speed + _PASS_MPS) * up_s
-        if distance_m < up_m:
-            distance_m = max(distance_m, 0.0)
-            return (math.sqrt(speed**2 + 2.0 * _PULL_MPS2 * distance_m) - speed) / _PULL_MPS2
-        return up_s + (distance_m - up_m) / _PASS_MPS
+    def _needed_s(self, way: Way, own: Own, along_m: float, to_m: float) -> float:
+        """Time until the car is at a place of the way, no faster than it can be driven."""
+        out_mps = _bend_mps(way.offset_m, way.transition_m)
+        back_mps = _bend_mps(way.offset_m, way.back_m)
+        top, speed, spent_s, at = self._pass_mps(way), max(own.speed_mps, 0.0), 0.0, along_m
+        while at < to_m:
+            bends = out_mps if at < way.from_m else back_mps if at > way.to_m else top
+            after = min(math.sqrt(speed * speed + 2.0 * _PULL_MPS2), max(min(bends, top), 2.0))
+            spent_s += 2.0 / max(speed + after, 0.5)
+            speed, at = after, at + 1.0
+        return spent_s
+
+    def _pass_mps(self, way: Way) -> float:
+        """The speed at which a way is driven: its own top, or the limit there.
+
+        Where others come from the front the limit is not kept: the shorter one is there the better.
+        """
+        if way.kind == "opposite":
+            return _PASS_MPS[way.kind]
+        at = min(max(int(way.from_m / STEP_M), 0), len(self.line) - 1)
+        return max(min(_PASS_MPS[way.kind], float(self.line.limit_mps[at])), 3.0)
 
     def _lay(self, way: Way, along_m: float) -> None:
         first = int((way.from_m - way.transition_m) / STEP_M)
-        last = min(int((way.to_m + way.transition_m) / STEP_M) + 1, len(self.line))
+        last = min(int(way.end_m / STEP_M) + 1, len(self.line))
         first = max(first, int(along_m / STEP_M))
         at = STEP_M * np.arange(first, last)
         up = np.clip(1.0 - (way.from_m - at) / way.transition_m, 0.0, 1.0)
-        down = np.clip(1.0 - (at - way.to_m) / way.transition_m, 0.0, 1.0)
+        down = np.clip(1.0 - (at - way.to_m) / way.back_m, 0.0, 1.0)
         share = np.minimum(up, down)
         laid = way.offset_m * share**2 * (3.0 - 2.0 * share)
         self._laid, self._stood = (first, laid), 0
+        self._limits = self.line.limit_mps[first:last].copy()
+        if way.kind == "opposite":  # the shorter the better
+            self.line.limit_mps[first:last] = np.maximum(self._limits, _PASS_MPS[way.kind])
         self.line.offset_m[first:last] += laid
         self.line.refresh(first, last)
-        self.way, self._end_m = way, way.to_m + way.transition_m
+        self.way, self._end_m = way, way.end_m
 
 
 def _decide_m(way: Way, speed_mps: float) -> float:
     """How far before its beginning a way is decided on."""
     return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
+
+
+def _transition_m(offset_m: float, speed_mps: float) -> float:
+    """Length over which an offset is driven at a speed without swerving."""
+    smooth = max(speed_mps, 0.0) * math.sqrt(6.0 * offset_m / _LATERAL_MPS2)
+    return min(max(_PER_OFFSET * offset_m, smooth, _TRANSITION_M[0]), _TRANSITION_M[1])
+
+
+def _bend_mps(offset_m: float, transition_m: float) -> float:
+    """The speed at which a transition can be driven."""
+    return transition_m * math.sqrt(_LATERAL_MPS2 / (6.0 * max(abs(offset_m), 0.1)))
 
 
 def _kind(room: Room, needed_m: float) -> str | None:

@@ -8,7 +8,9 @@ record.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Decision, Forecast, Moment
 from jaywalk.agents.cruise import Cruise
-from jaywalk.agents.people_history import PeopleHistory
+from jaywalk.agents.people_history import PeopleHistory, to_carla
 from jaywalk.agents.perception import PERSON, Own, Seen
 from jaywalk.agents.route_line import STEP_M
 from jaywalk.agents.zone_check import zone_probability
@@ -26,7 +28,7 @@ from jaywalk.geometry.path import Path, make_path
 from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.predict.constant_velocity import ConstantVelocity
 from jaywalk.predict.kalman import Kalman
-from jaywalk.predict.registry import PREDICTORS, Predictor, make_predictor
+from jaywalk.predict.registry import Predictor, ready_predictor
 from jaywalk.predict.spread import PointPredictor
 from jaywalk.predict.windows import HORIZONS_S
 
@@ -55,12 +57,15 @@ class ComfortZoneDriver(Cruise):
 
     name: ClassVar[str] = "comfort-zone"
     version: ClassVar[str] = "1"
+    takes: ClassVar[tuple[str, ...]] = ("perception", "predictor", "thresholds")
 
     def setup(self, briefing: Briefing) -> None:
         """Also make the predictor."""
         super().setup(briefing)
-        self.source = _full_name(str(briefing.arguments.get("predictor", "constant-velocity")))
-        self.predictor = _ready(make_predictor(self.source))
+        wanted = str(briefing.arguments.get("predictor", "constant-velocity"))
+        full_name, made = ready_predictor(wanted)
+        self.predictor = _ready(made)
+        self.source = _source(full_name)
         self.thresholds = _thresholds(self.predictor, briefing.arguments.get("thresholds"))
         self._history = PeopleHistory()
         self._forecasts: tuple[Forecast, ...] = ()
@@ -75,12 +80,12 @@ class ComfortZoneDriver(Cruise):
     def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
         """What the plain driver does, or braking until no violation is foreseen."""
         plain = super().obstacle(own, seen)
-        self._history.note(self._moment.elapsed_s, seen)
+        self._history.note(self._moment.elapsed_s, own, seen)
         speed = max(own.speed_mps, 0.0)
         people = self._relevant(own, seen)
         if not len(people):
             return plain
-        forecast = self.predictor.predict(self._history.windows(people))
+        forecast = to_carla(self.predictor.predict(self._history.windows(people)))
         if self._moment.elapsed_s >= self._say_at_s - 1e-9:
             self._say_at_s = self._moment.elapsed_s + _SAY_S
             self._forecasts = _spoken(people, forecast, self.source)
@@ -134,12 +139,12 @@ class ComfortZoneDriver(Cruise):
         return make_path(points), self.along_m - first * STEP_M + own.front_m
 
 
-def _full_name(name: str) -> str:
-    """A name of the registry; the version may be left out."""
-    for entry in PREDICTORS:
-        if entry.name == name or entry.name.rpartition("-v")[0] == name:
-            return str(entry.name)
-    return str(PREDICTORS.get(name).name)
+def _source(full_name: str) -> str:
+    """How forecasts name their predictor: a trained one by the digest of its file."""
+    name, _, file = full_name.partition("=")
+    if not file:
+        return name
+    return f"{name}@{hashlib.sha256(FilePath(file).read_bytes()).hexdigest()[:8]}"
 
 
 def _ready(predictor: Predictor) -> Predictor:

@@ -25,7 +25,7 @@ from jaywalk.agents.lanes import lanes_of
 from jaywalk.agents.memory import Memory
 from jaywalk.agents.passages import find_controls, find_passages
 from jaywalk.agents.perception import PERSON, PROP, VEHICLE, Own, Seen
-from jaywalk.agents.rollouts import try_out
+from jaywalk.agents.rollouts import USUAL, Patience, Trial, try_out
 from jaywalk.agents.route_driver import Choice, RouteDriver, allowed_speeds
 from jaywalk.agents.route_line import STEP_M
 from jaywalk.agents.yielding import Yielding, exit_gap_m
@@ -44,6 +44,9 @@ _LATEST_MPS2: Final = 3.2  # no more than this would stop in time
 _CROSSES: Final = 0.6  # sine of the angle to the line from which on something crosses it
 _HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
 _STUCK_S: Final = 12.0
+_NO_MORE: Final = Patience(people=0.4, vehicles=0.4)
+_TIGHT: Final = Patience(vehicles=0.3)
+_NOTHING: Final = Patience(people=0.0, vehicles=0.0)
 _KERB_M: Final = 2.2  # people this near to the car's way make it slow down
 _KERB_MPS: Final = 8.5
 _CAUTION_MPS: Final = 5.5  # where an oncoming car may turn across
@@ -51,7 +54,10 @@ _PARKED_S: Final = 1.0
 _OFF_CENTRE_M: Final = 0.5
 _WAITS_S: Final = 4.0
 _TO_GO_ROUND_M: Final = 8.5
-_JUNCTION_MPS2: Final = 3.2  # across a junction one does not dawdle
+_JUNCTION_MPS2: Final = 4.2  # across a junction one does not dawdle
+_ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a red light
+_CROSSERS_M: Final = 45.0
+_ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
@@ -62,10 +68,10 @@ class Expert(RouteDriver):
     name: ClassVar[str] = "expert"
     version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
-        speed_factor=0.95,
-        acceleration_mps2=2.8,
-        lateral_mps2=3.2,
-        headway_s=0.7,
+        speed_factor=1.0,
+        acceleration_mps2=3.5,
+        lateral_mps2=3.4,
+        headway_s=0.5,
         standstill_gap_m=4.4,  # also the room to go round, should it come to that
     )
 
@@ -102,7 +108,7 @@ class Expert(RouteDriver):
         leave = exit_gap_m(passage, own, self.along_m, np.where(ahead, at, np.inf), lead)
         wishes = [
             (self._free(own, seen), "free road"),
-            (stop_at(speed, self.signals.light_gap_m(own, self.along_m), self.manner), "light"),
+            (stop_at(speed, self.signals.light_gap_m(own, self.along_m), _ROLLING), "light"),
             (stop_at(speed, self.signals.sign_gap_m(own, self.along_m), self.manner), "stop sign"),
             (stop_at(speed, hold, self.manner), "giving way"),
             (stop_at(speed, leave, self.manner), "junction exit taken"),
@@ -236,12 +242,15 @@ class Expert(RouteDriver):
         around = self._matters(own, seen)
         speed = max(own.speed_mps, 0.0)
         pulls = np.concatenate([[wanted], _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
-        patience = 1.0 if self._stuck_s < _STUCK_S else 0.4
+        patience = USUAL if self._stuck_s < _STUCK_S else _NO_MORE
         top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
         paths = foresee(around, self.lanes)
-        trial = try_out(self.line, self.along_m, own, around, paths, pulls, top, patience)
-        free = np.flatnonzero(np.isinf(trial.first_s))
-        if len(free) and free[0] == 0:
+        on_road = self._on_road(own, around)
+        trial = try_out(
+            self.line, self.along_m, own, around, paths, pulls, top, patience, on_road
+        )  # fmt: skip
+        best = trial.first_free(clear=True)
+        if best == 0:
             self._braked_s += self.briefing.delta_s
             if self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5:
                 wanted = 0.0
@@ -251,15 +260,28 @@ class Expert(RouteDriver):
         if speed < 0.3:
             self._stuck_s += self.briefing.delta_s
         who = int(trial.who[0])
-        if len(free):
-            pull = float(pulls[free[0]])
+        if best is None:
+            pull = self._second_best(own, around, paths, pulls, top, trial)
         else:
-            escape = wanted > 0.0 and around.kind[who] == VEHICLE
-            pull = self._least_bad(own, around, paths, pulls, top) if escape else float(pulls[-1])
-        if around.kind[who] == PERSON and self._can_wait(own, around, who, trial.first_s[0]):
+            pull = float(pulls[best])
+        what = "crossing" if who < 0 else _KINDS[int(around.kind[who])]
+        if what == "person" and self._can_wait(own, around, who, trial.first_s[0]):
             pull = max(pull, _WAIT_MPS2)
         pull = min(pull, wanted) if pull < 0.0 else pull
-        return Choice(acceleration_mps2=pull, reason=f"{_KINDS[int(around.kind[who])]} foreseen")
+        return Choice(acceleration_mps2=pull, reason=f"{what} foreseen")
+
+    def _second_best(
+        self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float, trial: Trial
+    ) -> float:
+        """Nothing is as it should be: closer past vehicles, or to rest in somebody's way."""
+        tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT)
+        for found in (tight.first_free(clear=True), trial.first_free(clear=False)):
+            if found is not None:
+                return float(pulls[found])
+        who = int(trial.who[0])
+        if pulls[0] > 0.0 and who >= 0 and around.kind[who] == VEHICLE:
+            return self._least_bad(own, around, paths, pulls, top_mps)
+        return float(pulls[-1])
 
     def _can_wait(self, own: Own, around: Seen, who: int, first_s: float) -> bool:
         """Whether somebody beside the road may yet stop there: room enough to brake later."""
@@ -267,10 +289,21 @@ class Expert(RouteDriver):
         room = max(speed * first_s - 0.5, 0.5)
         if speed * speed / (2.0 * room) > _LATEST_MPS2:
             return False
+        return not self._is_road(around, who)
+
+    def _on_road(self, own: Own, around: Seen) -> BoolArray:
+        """Which people walk on a driving lane, as far as it matters."""
+        away = np.hypot(around.xy_m[:, 0] - own.x_m, around.xy_m[:, 1] - own.y_m)
+        walks = (around.kind == PERSON) & (around.speed_mps > 0.3) & (away < _CROSSERS_M)
+        found = np.zeros(len(around), np.bool_)
+        for k in np.flatnonzero(walks):
+            found[k] = self._is_road(around, int(k))
+        return found
+
+    def _is_road(self, around: Seen, who: int) -> bool:
         x, y = (float(value) for value in around.xy_m[who])
         place = carla.Location(x, y, float(around.z_m[who]))
-        lanes = carla.LaneType.Driving | carla.LaneType.Bidirectional
-        return self.briefing.map.get_waypoint(place, False, lanes) is None
+        return self.briefing.map.get_waypoint(place, False, _ROAD) is not None
 
     def _least_bad(
         self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float
@@ -278,7 +311,7 @@ class Expert(RouteDriver):
         """Nothing is free of contact: out of the way forwards if that works, else full brake."""
         boost = try_out(
             self.line, self.along_m, own, around, paths, np.array([_BOOST_MPS2]),
-            max(top_mps, own.speed_mps + 4.0), 0.0,
+            max(top_mps, own.speed_mps + 4.0), _NOTHING,
         )  # fmt: skip
         if np.isinf(boost.first_s[0]) and own.speed_mps > 2.0:
             return _BOOST_MPS2

@@ -17,7 +17,8 @@ from typing import Any, Final
 import carla
 from defusedxml.ElementTree import fromstring
 
-from jaywalk.agents.base import Briefing, Decision, Driver, Moment
+from jaywalk.agents.answers import read_forecasts, read_plan
+from jaywalk.agents.base import Briefing, Decision, Driver, Forecast, Moment, Plan
 from jaywalk.agents.sensor_rig import SensorError, SensorRig, check_sensors
 from jaywalk.core.errors import UsageError
 from jaywalk.town.gps import reference_deg, to_gps
@@ -67,6 +68,7 @@ class LeaderboardAgent(Driver):
         self._provider = import_module(_NEEDED[1]).CarlaDataProvider
         self._clock = import_module(_NEEDED[2]).GameTime
         self._tell_provider(briefing)
+        self._world = briefing.world
         config = str(briefing.arguments.get("config", ""))
         gps, world = global_plan(briefing)
         parameters = list(inspect.signature(self._kind.__init__).parameters)[1:]
@@ -111,7 +113,28 @@ class LeaderboardAgent(Driver):
         more = (self._sensor_list(),) if self._local else ()
         control = self._agent.run_step(data, time_s, *more)
         control.manual_gear_shift = False
-        return Decision(control=control)
+        return Decision(control=control, plan=self._plan(), forecasts=self._forecasts(moment))
+
+    def _plan(self) -> Plan | None:
+        """What the optional method ``jaywalk_plan()`` says."""
+        tell = getattr(self._agent, "jaywalk_plan", None)
+        return read_plan(tell()) if callable(tell) else None
+
+    def _forecasts(self, moment: Moment) -> tuple[Forecast, ...]:
+        """What the optional method ``jaywalk_forecasts()`` says."""
+        tell = getattr(self._agent, "jaywalk_forecasts", None)
+        if not callable(tell):
+            return ()
+        source = type(self._agent).__name__
+        return read_forecasts(tell(), source, moment.snapshot, self._people)
+
+    def _people(self) -> list[int]:
+        return sorted(one.id for one in self._world.get_actors().filter("walker.*"))
+
+    @property
+    def rig(self) -> SensorRig | None:
+        """Its sensors, once it is set up."""
+        return self._rig
 
     def _sensor_list(self) -> list[Any]:
         assert self._rig is not None

@@ -1,9 +1,10 @@
-"""From a name or a file to a driver."""
+"""From a name, a file or an address to a driver."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -11,16 +12,21 @@ from types import ModuleType
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.leaderboard_agent import ENTRY_POINT, LeaderboardAgent, add_compatibility
+from jaywalk.agents.plain_agent import PlainDriver
 from jaywalk.core.errors import UsageError
+from jaywalk_agent import Agent
+from jaywalk_agent.websocket import parse_address
 
 
 def make_driver(name: str) -> Driver:
-    """A fresh driver: a registered one, or the one that a Python file defines.
+    """A fresh driver: a registered one, one that a Python file defines, or one that serves.
 
     Raises:
         RegistryError: No driver has that name.
-        UsageError: The file is missing or does not define exactly one driver.
+        UsageError: The file is missing or does not define exactly one driver; a wrong address.
     """
+    if is_remote(name):
+        return PlainDriver(address=name)
     if not name.endswith(".py"):
         driver: Driver = AGENTS.get(name).load()()
         return driver
@@ -29,24 +35,48 @@ def make_driver(name: str) -> Driver:
     module = _import_file(path)
     if hasattr(module, ENTRY_POINT):
         return LeaderboardAgent(module, name)
-    return _driver_type(module, path)()
+    return _driver_maker(module, path)()
 
 
-def _driver_type(module: ModuleType, path: Path) -> type[Driver]:
+def is_remote(name: str) -> bool:
+    """Whether a name is the address of an agent that serves.
+
+    Raises:
+        UsageError: It is an address, but not a right one.
+    """
+    if "://" not in name:
+        return False
+    try:
+        parse_address(name)
+    except ValueError as problem:
+        raise UsageError(f"--agent is {problem}.") from problem
+    return True
+
+
+def seed_name(name: str) -> str:
+    """What an agent's seed is derived from: a foreign one gets the same wherever it lives."""
+    return "agent" if "://" in name or name.endswith(".py") else name
+
+
+def _driver_maker(module: ModuleType, path: Path) -> Callable[[], Driver]:
     found = [
         thing
         for thing in vars(module).values()
         if isinstance(thing, type)
-        and issubclass(thing, Driver)
+        and issubclass(thing, (Driver, Agent))
         and thing.__module__ == module.__name__
     ]
     if len(found) != 1:
         names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
         raise UsageError(
             f"{path} defines {len(found)} drivers ({names}). Expected exactly one subclass of "
-            "jaywalk.agents.base.Driver, or get_entry_point() as in a Leaderboard agent."
+            "jaywalk_agent.Agent or jaywalk.agents.base.Driver, or get_entry_point() as in a "
+            "Leaderboard agent."
         )
-    return found[0]
+    kind = found[0]
+    if issubclass(kind, Driver):
+        return kind
+    return lambda: PlainDriver(kind())
 
 
 def _import_file(path: Path) -> ModuleType:

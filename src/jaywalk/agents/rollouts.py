@@ -26,11 +26,15 @@ _BESIDE_SIDE_M: Final = 0.25
 _STILL_SIDE_M: Final = 0.12  # what does not move needs no more
 _SPREAD_MPS: Final = 0.12  # how fast a person's place becomes uncertain
 _PERSON_TRAIL_S: Final = 1.3
-_PERSON_LEAD_S: Final = 0.3
+_LEAD_S: Final = 0.3
+_CROSSER_LEAD_S: Final = 1.2  # of people on the road: they are let go first
+_PUSH_S: Final = 1.0  # so long an acceleration may go on
+_PUSH_MPS2: Final = 4.0
 _VEHICLE_TRAIL_S: Final = 1.1
 _TRAIL_M: Final = 9.0
 _SHRUNK_M: Final = 0.02
 _STANDS_MPS: Final = 0.1
+_WALKS_MPS: Final = 0.5
 _CROSSING: Final = 0.5  # sine of the angle from which on a vehicle crosses
 
 
@@ -92,8 +96,10 @@ def own_boxes(line: RouteLine, along_m: float, own: Own, driven_m: FloatArray) -
     )
 
 
-def their_boxes(seen: Seen, paths: Paths, own: Own, patience: float = 1.0) -> Boxes:
-    """Forecast boxes with room around them: arrays ``(1, t, n)``; less room when patience ends."""
+def their_boxes(
+    seen: Seen, paths: Paths, own: Own, patience: Patience, on_road: BoolArray
+) -> tuple[Boxes, BoolArray]:
+    """Forecast boxes with room around them, arrays ``(1, t, n)``; and who crosses, ``(n, t)``."""
     speed = seen.speed_mps
     person, prop = seen.kind == PERSON, seen.kind == PROP
     heading = np.arctan2(seen.velocity_mps[:, 1], seen.velocity_mps[:, 0])
@@ -103,8 +109,11 @@ def their_boxes(seen: Seen, paths: Paths, own: Own, patience: float = 1.0) -> Bo
     sin = np.where(walks[:, None], np.sin(heading)[:, None], paths.sin)
     crosses = np.abs(sin * np.cos(own.yaw_rad) - cos * np.sin(own.yaw_rad)) > _CROSSING
     trail_s = np.where(person, _PERSON_TRAIL_S, _VEHICLE_TRAIL_S)[:, None] * crosses
-    trail = patience * np.minimum(trail_s * speed[:, None], _TRAIL_M)
-    lead = patience * _PERSON_LEAD_S * speed[:, None] * np.where(person[:, None], 1.0, crosses)
+    share = np.where(person, patience.people, patience.vehicles)
+    trail = share[:, None] * np.minimum(trail_s * speed[:, None], _TRAIL_M)
+    lead_s = np.where(on_road & walks, _CROSSER_LEAD_S, _LEAD_S)[:, None]
+    lead = lead_s * speed[:, None] * np.where(person[:, None], 1.0, crosses)
+    lead = share[:, None] * (lead + np.where(person[:, None], 0.0, crosses) * _gained_m(seen))
     still = prop | (~person & (speed < 0.2))
     side = np.where(person, _PERSON_SIDE_M, np.where(still, _STILL_SIDE_M, _VEHICLE_SIDE_M))
     # Who walks along the road sways, but does not mean to come over.
@@ -112,13 +121,21 @@ def their_boxes(seen: Seen, paths: Paths, own: Own, patience: float = 1.0) -> Bo
     side = np.where(beside, _BESIDE_SIDE_M, side)
     spread = np.where((walks & ~beside)[:, None], _SPREAD_MPS * TIMES_S[None, :], 0.0)
     half_x = seen.half_m[:, 0:1] + 0.5 * (trail + lead) + spread
-    half_y = seen.half_m[:, 1:2] + side[:, None] * patience + spread
+    half_y = seen.half_m[:, 1:2] + (side * share)[:, None] + spread
     shift = 0.5 * (lead - trail)
-    return Boxes(
+    boxes = Boxes(
         x=(paths.xy_m[:, :, 0] + shift * cos).T[None],
         y=(paths.xy_m[:, :, 1] + shift * sin).T[None],
         cos=cos.T[None], sin=sin.T[None], half_x=half_x.T[None], half_y=half_y.T[None],
     )  # fmt: skip
+    return boxes, np.asarray(crosses)
+
+
+def _gained_m(seen: Seen) -> FloatArray:
+    """How much farther each comes if its acceleration goes on for a while: ``(n, t)``."""
+    push = np.clip(seen.acceleration_mps2, 0.0, _PUSH_MPS2)[:, None]
+    pushed = np.minimum(TIMES_S, _PUSH_S)[None, :]
+    return np.asarray(push * (0.5 * pushed**2 + pushed * (TIMES_S[None, :] - pushed)))
 
 
 def bare_boxes(seen: Seen, paths: Paths) -> Boxes:
@@ -133,24 +150,62 @@ def bare_boxes(seen: Seen, paths: Paths) -> Boxes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """What came of trying accelerations."""
+class Patience:
+    """Share of the usual room that is left to others."""
 
-    first_s: FloatArray  # (k,) when each first touches somebody; inf: never
+    people: float = 1.0
+    vehicles: float = 1.0
+
+
+USUAL: Final = Patience()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What came of trying accelerations.
+
+    ``clear`` also wants that the car does not come to rest where somebody is about to cross.
+    """
+
+    first_s: FloatArray  # (k,) when each first touches somebody while moving; inf: never
     who: NDArray[np.int64]  # (k,) row of whom; -1: nobody
+    clear: BoolArray  # (k,)
+
+    def first_free(self, *, clear: bool) -> int | None:
+        """The first acceleration that touches nobody; ``clear``: nor stops in somebody's way."""
+        free = np.flatnonzero(np.isinf(self.first_s) & (self.clear if clear else True))
+        return int(free[0]) if len(free) else None
 
 
 def try_out(
     line: RouteLine, along_m: float, own: Own, seen: Seen, paths: Paths,
-    pulls_mps2: FloatArray, top_mps: float, patience: float = 1.0,
+    pulls_mps2: FloatArray, top_mps: float, patience: Patience = USUAL,
+    on_road: BoolArray | None = None,
 ) -> Trial:  # fmt: skip
-    """When each acceleration would first touch somebody's box."""
+    """When each acceleration would first touch somebody's box.
+
+    Args:
+        line: The line to follow.
+        along_m: Where the car is on it.
+        own: The car.
+        seen: The others.
+        paths: Their forecasts.
+        pulls_mps2: (k,) what to try.
+        top_mps: No faster than this.
+        patience: How much room others are given.
+        on_road: (n,) people on a driving lane, who get more; None: nobody.
+    """
     count = len(pulls_mps2)
     if not len(seen):
-        return Trial(first_s=np.full(count, np.inf), who=np.full(count, -1))
+        return Trial(
+            first_s=np.full(count, np.inf), who=np.full(count, -1), clear=np.ones(count, np.bool_)
+        )
     speed = max(own.speed_mps, 0.0)
     mine = own_boxes(line, along_m, own, own_distance(speed, pulls_mps2, top_mps))
-    hit: NDArray[Any] = overlap(mine, their_boxes(seen, paths, own, patience))
+    if on_road is None:
+        on_road = np.zeros(len(seen), np.bool_)
+    theirs, crosses = their_boxes(seen, paths, own, patience, on_road)
+    hit: NDArray[Any] = overlap(mine, theirs)
     # Whoever is in the extra room already cannot be given it: only their body counts.
     inside = np.any(hit[:, 0, :], axis=0)
     if inside.any():
@@ -165,11 +220,18 @@ def try_out(
         )  # fmt: skip
         hit[:, :, inside] = overlap(tight, bare_boxes(close, some))
         hit[:, 0, :] = False
-    # Whoever walks or drives into a car that stands is not avoided by braking.
+    # Whoever walks or drives into a car that stands is not avoided by braking ...
     stands = speed + pulls_mps2[:, None] * TIMES_S[None, :] < _STANDS_MPS
-    hit &= ~(stands & (pulls_mps2 < 0.0)[:, None])[:, :, None]
+    stands &= (pulls_mps2 < 0.0)[:, None]
+    # ... but one need not come to rest in the way of somebody who crosses.
+    pass_by = crosses.T[None] & (seen.speed_mps > _WALKS_MPS) & (seen.kind != PROP)
+    in_way = np.any(hit & pass_by & stands[:, :, None], axis=(1, 2)) & (speed > _STANDS_MPS)
+    hit &= ~stands[:, :, None]
     any_hit = np.any(hit, axis=2)
     step = np.argmax(any_hit, axis=1)
     found = np.any(any_hit, axis=1)
     who = np.argmax(hit[np.arange(count), step], axis=1)
-    return Trial(first_s=np.where(found, TIMES_S[step], np.inf), who=np.where(found, who, -1))
+    return Trial(
+        first_s=np.where(found, TIMES_S[step], np.inf), who=np.where(found, who, -1),
+        clear=~in_way,
+    )  # fmt: skip

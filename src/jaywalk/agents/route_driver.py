@@ -39,6 +39,7 @@ class RouteDriver(Driver):
     """Follows the route; a subclass says how hard to accelerate or brake."""
 
     manner: ClassVar[Manner] = Manner()
+    takes: ClassVar[tuple[str, ...]] = ("perception",)
 
     def setup(self, briefing: Briefing) -> None:
         """Lay the line, find the signals on it."""

@@ -98,6 +98,7 @@ class SensorRig:
         self._actors: list[Any] = []
         self._arrived: queue.Queue[tuple[str, int, Any]] = queue.Queue()
         self._waited: set[str] = set()
+        self.latest: dict[str, tuple[int, Any]] = {}  # what was read last
         self._speedometers = [one["id"] for one in sensors if one["type"] == _SPEEDOMETER]
         self._maps = [one["id"] for one in sensors if one["type"] == _MAP]
         self._map_text = world.get_map().to_opendrive()
@@ -153,6 +154,7 @@ class SensorRig:
             found[tag] = (frame, {"speed": _forward_speed(snapshot.find(self._ego.id))})
         for tag in self._maps:
             found[tag] = (frame, {"opendrive": self._map_text})
+        self.latest = found
         return found
 
     @property

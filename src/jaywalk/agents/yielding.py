@@ -17,13 +17,15 @@ from jaywalk.agents.perception import VEHICLE, Own, Seen
 FloatArray = NDArray[np.float64]
 
 _LOOK_M: Final = 25.0  # junctions farther than this plus the braking distance are not looked at
-_AFTER_S: Final = 1.2  # the line's own car comes this long after another has left
-_BEFORE_S: Final = 1.2  # or has left this long before another comes
+_AFTER_S: Final = 0.7  # the line's own car comes this long after another has left
+_BEFORE_S: Final = 1.0  # or has left this long before another comes
 _PER_MPS_S: Final = 0.3  # more for a faster one that goes on behind in the same lane
 _START_MPS2: Final = 1.5
 _START_S: Final = 2.0  # a car that stood longer is waiting itself
-_PULL_MPS2: Final = 2.6
+_PULL_MPS2: Final = 3.2
 _HARD_MPS2: Final = 4.5
+_LATE_MPS2: Final = 2.5
+_BRAKES_MPS2: Final = -0.5
 _STILL_MPS: Final = 0.5
 _TURN_S: Final = 2.5
 _TURN_MPS: Final = (1.5, 7.5)  # faster cars cannot turn
@@ -142,7 +144,10 @@ class Yielding:
                 continue
             speed = float(seen.speed_mps[k])
             left = self.lanes.length_m(number) - at - float(seen.half_m[k, 0])
-            held[k] = speed * speed / (2.0 * _HARD_MPS2) < left + 2.0
+            needed = speed * speed / (2.0 * max(left + 2.0, 0.1))
+            # Who would have to brake by now and does not has no mind to stop.
+            brakes = seen.acceleration_mps2[k] < _BRAKES_MPS2
+            held[k] = needed < (_HARD_MPS2 if brakes else _LATE_MPS2)
         return held
 
 

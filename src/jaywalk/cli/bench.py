@@ -96,6 +96,44 @@ def run(
 
 
 @app.command()
+def agents(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    agent: Annotated[
+        str, typer.Option(help="Which drivers, with commas [default: all].", show_default=False)
+    ] = "",
+    town: Annotated[str, typer.Option(help="Where to drive.")] = "Harbour",
+    ticks: Annotated[int, typer.Option(min=1, help="Decisions of each to time.")] = 400,
+) -> None:
+    """Milliseconds of CPU per decision of each driver, among 30 vehicles and 30 people.
+
+    Example: jaywalk bench agents --json > bench.json
+    """
+    from jaywalk.bench.agents import AIMS_MS, bench_agents
+
+    names = [name for name in agent.split(",") if name]
+    result = bench_agents(names, town=town, ticks=ticks, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    print_table(
+        ["driver", "ms per decision", "median", "99 %", "setup ms", "vehicles+people"],
+        [
+            [one.agent, f"{one.ms_per_decision:.2f}", f"{one.median_ms:.2f}", f"{one.p99_ms:.2f}",
+             f"{one.setup_ms:.0f}", f"{one.vehicles}+{one.people}"]
+            for one in result.agents
+        ],
+    )  # fmt: skip
+    lines = [f"calibration loop: {result.calibration_ms:.1f} ms"]
+    for one in result.agents:
+        if one.agent in AIMS_MS:
+            aim = AIMS_MS[one.agent]
+            verdict = "ok" if one.ms_per_decision <= aim else "MISSED"
+            reached = f"{one.agent}: {one.ms_per_decision:.2f} ms (aim: at most {aim:g}) {verdict}"
+            lines.insert(0, reached)
+    finish(lines, "jaywalk bench agents --json > bench.json  # keep it for comparison")
+
+
+@app.command()
 def determinism(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     runs: Annotated[int, typer.Option(min=2, help="Runs of each scene.")] = 2,

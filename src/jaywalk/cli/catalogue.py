@@ -143,6 +143,11 @@ KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers
 KINDS.add("protocols", f"{__name__}:protocols", "Rules that results can be scored under")
 KINDS.add("scenarios", "jaywalk.scenarios.catalogue:SCENARIOS", "What can happen on a route")
 KINDS.add("suites", f"{__name__}:suites", "Routes to run, under one name and version")
+KINDS.add(
+    "suite-kinds",
+    "jaywalk.scenarios.suites.building:SUITE_KINDS",
+    "Suites that 'jaywalk suite build' makes for any town",
+)
 KINDS.add("agents", "jaywalk.agents.catalogue:AGENTS", "Drivers that can be run by name")
 KINDS.add("predictors", "jaywalk.predict.registry:PREDICTORS", "Predictors of pedestrians")
 KINDS.add(

@@ -56,7 +56,8 @@ def _print(found: Comparison) -> None:
         )
         if pair.unpaired:
             say(f"without a partner: {', '.join(pair.unpaired)}")
-        columns = ["", pair.baseline, pair.candidate, f"difference [{100 * found.level:.0f} %]",
+        interval = f"difference [{100 * found.level:.0f} %]"
+        columns = ["metric", pair.baseline, pair.candidate, interval,
                    "scenarios up/down/equal", "p", "n"]  # fmt: skip
         rows = [_row(d, d.name) for d in pair.metrics]
         rows += [_row(d, f"{d.name} per km") for d in pair.rates_per_km]

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli import motion_choice, motion_video
+from jaywalk.cli import motion_choice, motion_play, motion_video
+from jaywalk.cli.motion_library import library_at
 from jaywalk.cli.motion_model import app as model_app
 from jaywalk.cli.output import finish, print_json, print_table, say
 
@@ -17,9 +18,12 @@ app = typer.Typer(
 )
 app.add_typer(model_app, name="model")
 motion_choice.register(app)
+motion_play.register(app)
 motion_video.register(app)
 
-LibraryArgument = Annotated[Path, typer.Argument(help="Folder of a motion library.")]
+LibraryArgument = Annotated[
+    Path, typer.Argument(help="Folder of a motion library, or 'default': the one that comes along.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -85,9 +89,8 @@ def check(
     Example: jaywalk motion check lib --json > check.json
     """
     from jaywalk.metrics.motion.library_check import check_library
-    from jaywalk.motion.library.reading import open_library
 
-    result = check_library(open_library(library), clip)
+    result = check_library(library_at(library), clip)
     if as_json:
         print_json(result)
         return
@@ -121,9 +124,8 @@ def classify(
     """
     from jaywalk.motion.classes import ClassRule
     from jaywalk.motion.library.classing import class_agreement, class_rows
-    from jaywalk.motion.library.reading import open_library
 
-    lib = open_library(library)
+    lib = library_at(library)
     rule = ClassRule()
     result: dict[str, Any] = {
         "rule": {"net_m": rule.net_m, "excursion_m": rule.excursion_m},
@@ -159,13 +161,12 @@ def show(
 
     Example: jaywalk motion show lib 004041 --gif walk.gif --rig woman
     """
-    from jaywalk.motion.library.reading import open_library
-    from jaywalk.motion.picture import animate
+    from jaywalk.motion.picture import animate, film_of
 
-    lib = open_library(library)
+    lib = library_at(library)
     posed = lib.on_rig(clip, rig)
     caption = lib.columns["caption"][lib.rows[clip]]
-    animate(posed, gif, title=f"{clip} on {rig} ({posed.policy}): {caption}")
+    animate(film_of(posed), gif, title=f"{clip} on {rig} ({posed.policy}): {caption}")
     finish([str(gif)], f"jaywalk motion check {library} --clip {clip}")
 
 
@@ -181,10 +182,9 @@ def stats(
     """
     import json
 
-    from jaywalk.motion.library.reading import open_library
     from jaywalk.motion.stats import draw_stats, library_stats
 
-    lib = open_library(library)
+    lib = library_at(library)
     result = library_stats(lib)
     files = []
     if out is not None:
@@ -209,18 +209,22 @@ def stats(
 @app.command()
 def search(
     library: LibraryArgument,
-    query: Annotated[str, typer.Argument(help="Words to look for.")],
+    query: Annotated[
+        str, typer.Argument(help="Words to look for; alone, they are looked for in 'default'.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, help="Clips to show at most.")] = 10,
     as_json: JsonOption = False,
 ) -> None:
     """Clips whose captions say it best; endings of words do not matter.
 
+    Example: jaywalk motion search "limping across"
     Example: jaywalk motion search lib "limping across"
     """
-    from jaywalk.motion.library.reading import open_library
     from jaywalk.motion.search import search as find
 
-    lib = open_library(library)
+    if not query:
+        library, query = Path("default"), str(library)
+    lib = library_at(library)
     found = [
         {
             "name": lib.names[place],

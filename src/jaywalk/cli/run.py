@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import sys
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
+from jaywalk.cli.agent_choice import Perception, agent_specs, check_remote
 from jaywalk.cli.output import finish, print_json, say
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
     from jaywalk.runner.job import RunRequest, RunSummary, Show
-    from jaywalk.runner.plan import AgentSpec
     from jaywalk.runner.pool import QuickScore, Scorer
     from jaywalk.runner.tally import Tally
     from jaywalk.runner.verify import Verification
@@ -42,7 +41,10 @@ def run(
     ],
     agent: Annotated[
         str,
-        typer.Option(help="Agent: a name or a .py file; several, with commas, are several runs."),
+        typer.Option(
+            help="Agent: a name, a .py file or ws://HOST:PORT; several, with commas, are several "
+            "runs."
+        ),
     ],
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 0,
@@ -63,6 +65,22 @@ def run(
     agent_config: Annotated[
         Path | None, typer.Option(help="Config file of the agent; JSON for a named one.")
     ] = None,
+    perception: Annotated[
+        Perception | None,
+        typer.Option(
+            help="What our drivers see: everything, or no farther than the weather and "
+            "nothing behind other things [default: full].",
+            show_default=False,
+        ),
+    ] = None,
+    predictor: Annotated[
+        str,
+        typer.Option(
+            help="What comfort-zone predicts people with: jaywalk list predictors; "
+            "a trained one as cvae=FILE.onnx [default: constant-velocity].",
+            show_default=False,
+        ),
+    ] = "",
     server: Annotated[
         str, typer.Option(help="HOST:PORT of a running server instead of embedded ones.")
     ] = "",
@@ -88,14 +106,16 @@ def run(
     Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference.
 
     Example: jaywalk run smoke --agent cruise,blind --seeds 1,2,3 --workers 4
+
+    Example: jaywalk run smoke --agent ws://127.0.0.1:8765
     """
     from jaywalk.runner.job import RunRequest
     from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
 
     _check_options(town, xodr, server, cluster)
-    agents = [_agent_spec(name, agent_config) for name in agent.split(",") if name]
-    if not agents:
-        raise UsageError(f"--agent is '{agent}', expected a name or a file.")
+    agents = agent_specs(agent, agent_config, perception, predictor)
+    for one in agents:
+        check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
@@ -219,34 +239,6 @@ def _check_towns(suite: Suite) -> None:
             "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
             "that has them with --server HOST:PORT."
         )
-
-
-def _agent_spec(name: str, config: Path | None) -> AgentSpec:
-    """A named agent takes its config as arguments, a file gets the path of it."""
-    from jaywalk.agents.catalogue import AGENTS
-    from jaywalk.runner.plan import AgentSpec
-
-    if config is not None and not config.is_file():
-        raise UsageError(f"--agent-config is '{config}', and there is no such file.")
-    is_file, is_remote = name.endswith(".py"), "://" in name
-    if is_file and not Path(name).is_file():
-        raise UsageError(f"--agent is '{name}', and there is no such file.")
-    if not (is_file or is_remote):
-        AGENTS.get(name)
-        return AgentSpec(name=name, arguments={} if config is None else _json_object(config))
-    return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
-
-
-def _json_object(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
-    if not isinstance(value, dict):
-        raise UsageError(
-            f"--agent-config {path} holds a {type(value).__name__}, expected an object."
-        )
-    return value
 
 
 def _opendrive(path: Path | None) -> str | None:

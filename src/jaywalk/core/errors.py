@@ -6,6 +6,7 @@ JaywalkError
 ├── DataError           a file or a data set is broken (exit code 3)
 ├── RegistryError       an unknown or doubled name
 └── InfrastructureError a server or a worker failed, not what was tested (exit code 4)
+    └── AgentUnreachableError nobody listens where a remote agent should
 """
 
 from __future__ import annotations
@@ -45,3 +46,7 @@ class InfrastructureError(JaywalkError):
     """A server, a connection or a worker failed. Worth another try; never scored."""
 
     exit_code = 4
+
+
+class AgentUnreachableError(InfrastructureError):
+    """Nobody listens where a remote agent should. Names the address."""

@@ -1,8 +1,10 @@
-"""Pictures of motions on a walker rig: an animation from the side and from above."""
+"""Pictures of people on a walker rig, from the side and from above: animations and strips."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,30 +18,87 @@ _LEFT, _RIGHT, _MIDDLE = "#c0392b", "#2471a3", "#2c3e50"
 _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")
 
 
-def animate(posed: RigMotion, file: Path, *, title: str = "", every: int = 2) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Film:
+    """A walker's bones over time, to be drawn. Frame: CARLA's left-handed metres.
+
+    Attributes:
+        rig: One of ``RIG_NAMES``.
+        joints_m: (frames, bones, 3) in the world.
+        actor: (frames, 4) ``x y z yaw`` with z the ground.
+        rate_hz: Frames per second.
+        notes: What to write beside each frame; none, or one a frame.
+    """
+
+    rig: str
+    joints_m: FloatArray
+    actor: FloatArray
+    rate_hz: float
+    notes: Sequence[str] = ()
+
+
+def film_of(posed: RigMotion) -> Film:
+    """A clip as it lies in a library."""
+    return Film(rig=posed.rig, joints_m=posed.joints_m(), actor=posed.actor, rate_hz=posed.rate_hz)
+
+
+def animate(film: Film, file: Path, *, title: str = "", every: int = 2) -> None:
     """Write a GIF: side view along the walk (left side red) and view from above with footprints."""
     from matplotlib.animation import FuncAnimation, PillowWriter
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    joints = posed.joints_m()
-    figure = Figure(figsize=(9.0, 4.2), dpi=80, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure(9.0, 4.2, title or film.rig)
     side, above = figure.subplots(1, 2)
-    figure.suptitle(textwrap.shorten(title or posed.rig, 110), fontsize=9)
-    along = _direction(posed.actor)
-    frames = range(0, len(joints), every)
+    along = _direction(film.actor)
 
     def draw(frame: int) -> list[Any]:
         for axes in (side, above):
             axes.clear()
             axes.set_aspect("equal")
-        _draw_side(side, joints[frame], posed.actor[frame], along)
-        _draw_above(above, joints, frame, posed)
+        centre = float((film.actor[frame, :2] - film.actor[0, :2]) @ along)
+        _draw_side(side, film, frame, along, shift_m=-float(film.actor[0, :2] @ along))
+        side.set_xlim(centre - 1.2, centre + 1.2)
+        side.set_ylim(-0.15, 2.1)
+        side.set_xlabel("along the walk (m)")
+        side.set_ylabel("height (m)")
+        if film.notes:
+            side.set_title(film.notes[frame], fontsize=8, loc="left")
+        _draw_above(above, film, [frame], along)
         return []
 
-    movie = FuncAnimation(figure, draw, frames=list(frames), blit=False)
-    movie.save(str(file), writer=PillowWriter(fps=max(1, round(posed.rate_hz / every))))
+    frames = list(range(0, len(film.joints_m), every))
+    movie = FuncAnimation(figure, draw, frames=frames, blit=False)
+    movie.save(str(file), writer=PillowWriter(fps=max(1, round(film.rate_hz / every))))
+
+
+def draw_strip(film: Film, file: Path, *, title: str = "", moments: int = 12) -> None:
+    """Write a PNG: poses at equal times from the side, spread out, and the walk from above."""
+    figure = _figure(13.0, 6.6, title or film.rig)
+    side, above = figure.subplots(2, 1, height_ratios=[2.1, 3.0])
+    along = _direction(film.actor)
+    frames = np.linspace(0, len(film.joints_m) - 1, moments).round().astype(int).tolist()
+    for place, frame in enumerate(frames):
+        shift = 1.1 * place - float(film.actor[frame, :2] @ along)
+        _draw_side(side, film, frame, along, shift_m=shift)
+        label = f"{frame / film.rate_hz:.1f} s"
+        side.text(1.1 * place, -0.22, label, fontsize=7, ha="center")
+    side.set_xlim(-0.8, 1.1 * (moments - 1) + 0.8)
+    side.set_ylim(-0.3, 2.05)
+    side.set_ylabel("height (m)")
+    side.set_xticks([])
+    _draw_above(above, film, frames, along, fit=True)
+    for axes in (side, above):
+        axes.set_aspect("equal")
+    figure.savefig(str(file))
+
+
+def _figure(width: float, height: float, title: str) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=80, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(textwrap.shorten(title, 110), fontsize=9)
+    return figure
 
 
 def _direction(actor: FloatArray) -> FloatArray:
@@ -61,34 +120,47 @@ def _bone_lines(rig_name: str) -> list[tuple[int, int, str]]:
     return lines
 
 
-def _draw_side(axes: Any, joints: FloatArray, actor: FloatArray, along: FloatArray) -> None:
-    flat = joints[:, :2] @ along
-    for a, b, colour in _bone_lines("man"):  # all rigs share the bone order
-        axes.plot([flat[a], flat[b]], [joints[a, 2], joints[b, 2]], color=colour, lw=2)
+def _draw_side(axes: Any, film: Film, frame: int, along: FloatArray, *, shift_m: float) -> None:
+    joints = film.joints_m[frame]
+    flat, up = joints[:, :2] @ along + shift_m, joints[:, 2] - film.actor[frame, 2]
+    for a, b, colour in _bone_lines(film.rig):
+        axes.plot([flat[a], flat[b]], [up[a], up[b]], color=colour, lw=2)
     axes.axhline(0.0, color="#888888", lw=1)
-    centre = float(actor[:2] @ along)
-    axes.set_xlim(centre - 1.2, centre + 1.2)
-    axes.set_ylim(-0.15, 2.1)
-    axes.set_xlabel("along the walk (m)")
-    axes.set_ylabel("height (m)")
 
 
-def _draw_above(axes: Any, joints: FloatArray, frame: int, posed: RigMotion) -> None:
-    rig = load_rig(posed.rig)
-    actor = posed.actor
-    # CARLA's y points right: drawn downwards, so that left turns look like left turns
-    axes.plot(actor[:, 0], -actor[:, 1], color="#bbbbbb", lw=1)
+def _draw_above(
+    axes: Any, film: Film, frames: list[int], along: FloatArray, *, fit: bool = False
+) -> None:
+    """The bones of some frames, and the way and footprints up to the last of them.
+
+    Turned so that the walk goes from left to right and left turns go up.
+    """
+    rig, start = load_rig(film.rig), film.actor[0, :2]
+    left = np.array([along[1], -along[0]])  # CARLA's y points to the right of x
+
+    def flat(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return (points[..., :2] - start) @ along, (points[..., :2] - start) @ left
+
+    x, y = flat(film.actor)
+    axes.plot(x, y, color="#bbbbbb", lw=1)
     for name, colour in (("crl_toe__L", _LEFT), ("crl_toe__R", _RIGHT)):
-        toe = joints[: frame + 1, rig.bone_index[name]]
-        low = toe[toe[:, 2] < rig.rest_mesh[rig.bone_index[name], 2] + 0.02]
-        axes.plot(low[:, 0], -low[:, 1], ".", color=colour, ms=3)
-    for a, b, colour in _bone_lines(posed.rig):
-        axes.plot(joints[frame, [a, b], 0], -joints[frame, [a, b], 1], color=colour, lw=1.5)
-    x, y, yaw = actor[frame, 0], -actor[frame, 1], -actor[frame, 3]
-    axes.plot([x, x + 0.5 * np.cos(yaw)], [y, y + 0.5 * np.sin(yaw)], color="#27ae60", lw=2)
-    reach = np.array([actor[:, :2].min(axis=0), actor[:, :2].max(axis=0)])
-    middle, half = reach.mean(axis=0), max(1.0, float(np.ptp(reach, axis=0).max()) / 2.0 + 0.6)
-    axes.set_xlim(middle[0] - half, middle[0] + half)
-    axes.set_ylim(-middle[1] - half, -middle[1] + half)
-    axes.set_xlabel("x (m)")
+        toe = film.joints_m[: frames[-1] + 1, rig.bone_index[name]]
+        height = toe[:, 2] - film.actor[: frames[-1] + 1, 2]
+        low = toe[height < rig.rest_mesh[rig.bone_index[name], 2] + 0.02]
+        axes.plot(*flat(low), ".", color=colour, ms=3)
+    for frame in frames:
+        u, v = flat(film.joints_m[frame])
+        for a, b, colour in _bone_lines(film.rig):
+            axes.plot(u[[a, b]], v[[a, b]], color=colour, lw=1.5)
+        yaw = film.actor[frame, 3]
+        ahead = film.actor[frame, :2] + 0.5 * np.array([np.cos(yaw), np.sin(yaw)])
+        tip = flat(ahead)
+        axes.plot([x[frame], tip[0]], [y[frame], tip[1]], color="#27ae60", lw=2)
+    spans = np.array([[x.min(), y.min()], [x.max(), y.max()]])
+    middle, half = spans.mean(axis=0), np.ptp(spans, axis=0) / 2.0 + 0.7
+    if not fit:
+        half = np.full(2, max(1.0, float(half.max())))
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    axes.set_xlabel("along the walk (m)")
     axes.set_ylabel("to the left (m)")

@@ -27,6 +27,7 @@ STEP_SCALES: Final = (10.0, 10.0, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0)
 ANCHORS: Final = ("present", "velocity")
 STEPS_PER_HORIZON: Final = 10
 _MAP_HIDDEN = 512
+_MAP_LAYERS = ("conv", "map")
 
 Shapes = dict[str, tuple[int, ...]]
 Arrays = dict[str, NDArray[np.float32]]
@@ -130,7 +131,11 @@ def parameter_count(config: CvaeConfig) -> int:
 
 
 def initial_parameters(config: CvaeConfig, seed: int) -> Arrays:
-    """Fresh parameters: uniform within 1 / sqrt(inputs); gains equal to the norms."""
+    """Fresh parameters: uniform within 1 / sqrt(inputs); gains equal to the norms.
+
+    The map encoder's gains are sqrt(2) instead, its biases 0: ten layers of rectified units that
+    each lose half of the signal, as they would, leave nothing of the map at its end.
+    """
     rng = stream(seed, "cvae", "initial", config.features)
     arrays: Arrays = {}
     bound = 1.0
@@ -141,6 +146,12 @@ def initial_parameters(config: CvaeConfig, seed: int) -> Arrays:
         arrays[name] = rng.uniform(-bound, bound, shape).astype(np.float32)
         if name.endswith(".weight"):
             arrays[gain_of(name)] = _norms(arrays[name])
+    for name in arrays:
+        if name.startswith(_MAP_LAYERS):
+            if name.endswith(".gain"):
+                arrays[name][:] = math.sqrt(2.0)
+            elif name.endswith(".bias"):
+                arrays[name][:] = 0.0
     return arrays
 
 

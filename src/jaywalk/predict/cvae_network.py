@@ -59,6 +59,7 @@ def negative_elbo(
     crops: Tensor | None,
     future: Tensor,
     noise: Tensor,
+    kl_weight: Tensor | float = 1.0,
 ) -> tuple[Tensor, Tensor]:
     """Loss to minimise and its KL part, each seed's mean over the batch: ``(R,)``."""
     code = code_of(plain, config, steps, crops)
@@ -66,7 +67,7 @@ def negative_elbo(
     latent = mean + torch.exp(0.5 * log_variance) * noise
     divergence = 0.5 * (mean**2 + log_variance.exp() - 1.0 - log_variance).sum(dim=2)
     error = -log_density(*prediction(plain, code, latent), future).sum(dim=2)
-    return (error + divergence).mean(dim=1), divergence.mean(dim=1)
+    return (error + kl_weight * divergence).mean(dim=1), divergence.mean(dim=1)
 
 
 def log_density(mean: Tensor, log_variance: Tensor, value: Tensor) -> Tensor:

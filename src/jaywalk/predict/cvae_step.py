@@ -35,6 +35,7 @@ class Stepper:
         self._index = torch.zeros((seeds, batch), dtype=torch.int64, device=device)
         self._angle = torch.zeros((seeds, batch), device=device)
         self._noise = torch.zeros((seeds, batch, config.latent), device=device)
+        self._kl_weight = torch.ones((), device=device)
         rate: Any = torch.tensor(learning_rate, device=device) if fast else learning_rate
         self.optimiser = torch.optim.Adam(
             list(parameters.values()), lr=rate, fused=fast, capturable=fast
@@ -50,6 +51,10 @@ class Stepper:
             group["lr"].fill_(rate)
         else:
             group["lr"] = rate
+
+    def set_kl_weight(self, weight: float) -> None:
+        """How much the divergence counts; 1 is the likelihood's bound."""
+        self._kl_weight.fill_(weight)
 
     def __call__(self, index: Tensor, angle: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Learn from one batch; loss and KL of each seed, before the step."""
@@ -67,7 +72,7 @@ class Stepper:
         steps, future, crops = gathered(self._data, self._config, index, angle)
         with torch.autocast(steps.device.type, torch.bfloat16, enabled=self._fast):
             plain = folded(self.parameters)
-            return negative_elbo(plain, self._config, steps, crops, future, noise)
+            return negative_elbo(plain, self._config, steps, crops, future, noise, self._kl_weight)
 
     def _learn(self) -> tuple[Tensor, Tensor]:
         self.optimiser.zero_grad(set_to_none=True)

@@ -25,6 +25,7 @@ from jaywalk.predict.two_mode_crossing import two_mode_crossing
 
 _MAP_BYTES: Final = 10e6
 """Bytes that a sample's activations move through memory, forward and back, in half precision."""
+_KL_START: Final = 5.0
 _TEST_FOLDS, _VALIDATION_FOLD = (0, 1), 2
 
 
@@ -92,8 +93,8 @@ def crossing(
             for seed, n in ((1, tracks), (2, tracks // 5), (3, tracks // 4))
         ]
         settings = TrainSettings(
-            epochs=epochs, batch=512, cosine=True, seeds=(0, 1), validate_every=max(1, epochs // 6),
-            device=device,
+            epochs=epochs, batch=512, cosine=True, seeds=(0, 1), draws=1000, device=device,
+            validate_every=max(1, epochs // 30), kl_start=_KL_START,
         )  # fmt: skip
         size = CvaeConfig(**{"features": features, "width": 256, **config})
         best = train(parts[0], parts[1], size, settings, folder / name.replace(" ", "_"), _print)
@@ -170,7 +171,11 @@ def main() -> None:
         if given.part == "crossing":
             folder = given.out.parent / "training_crossing"
             found = crossing(
-                given.device, folder, tracks=given.tracks, epochs=given.epochs, config={}
+                given.device,
+                folder,
+                tracks=given.tracks,
+                epochs=given.epochs,
+                config={"anchor": given.anchor},
             )
         else:
             found = samples(

@@ -37,6 +37,9 @@ class TrainSettings:
         batch: Windows a step; smaller data make it smaller.
         learning_rate: Of Adam.
         cosine: Let the rate fall to 0 along a cosine, instead of constant.
+        kl_start: Weight of the divergence at first; it falls to 1 over the first half of training.
+            Above 1 the history is used before the latent variable: otherwise that may learn what
+            the history says, and predictions, which draw it anew, suffer. The paper: 1.
         seeds: One model each, trained side by side.
         rotate: Turn every window by a random angle.
         validate_every: Epochs between validations.
@@ -48,6 +51,7 @@ class TrainSettings:
     batch: int = 2048
     learning_rate: float = 1e-3
     cosine: bool = False
+    kl_start: float = 1.0
     seeds: tuple[int, ...] = (0,)
     rotate: bool = True
     validate_every: int = 25
@@ -87,6 +91,7 @@ def train(
         if settings.cosine:
             half_turn = math.pi * epoch / settings.epochs
             stepper.set_learning_rate(settings.learning_rate * 0.5 * (1.0 + math.cos(half_turn)))
+        stepper.set_kl_weight(_kl_weight(settings, epoch))
         for draws in _epoch_draws(groups, config, settings, batch, epoch):
             loss, divergence = stepper(*draws)
         progress.epoch = epoch + 1
@@ -96,6 +101,11 @@ def train(
             report(_row(progress, loss, divergence, nll))
             _save(folder / CHECKPOINT, stepper, progress, config, settings)
     return [_of_seed(progress.best, i) for i in range(len(settings.seeds))]
+
+
+def _kl_weight(settings: TrainSettings, epoch: int) -> float:
+    left = max(0.0, 1.0 - 2.0 * epoch / settings.epochs)
+    return float(settings.kl_start**left)
 
 
 def mean_nll(

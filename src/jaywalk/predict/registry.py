@@ -73,6 +73,17 @@ def make_predictor(name: str) -> Predictor:
     return cast(Predictor, PREDICTORS.get(name).load()())
 
 
+def ready_predictor(name: str) -> tuple[str, Predictor]:
+    """A predictor and its full name; the version may be left out, as in ``kalman``."""
+    short, equals, file = name.partition("=")
+    for entry in PREDICTORS:
+        if short in (entry.name, entry.name.rpartition("-v")[0]):
+            full = f"{entry.name}{equals}{file}"
+            return full, make_predictor(full)
+    PREDICTORS.get(short)  # says what there is
+    raise AssertionError
+
+
 def ready_names() -> list[str]:
     """Predictors that need no training."""
     return [entry.name for entry in PREDICTORS if entry.name not in LEARNT]

@@ -14,8 +14,10 @@ from jaywalk.datasets.semantic_map import NETWORK_CLASSES
 from jaywalk.predict.cvae_config import STEPS
 from jaywalk.predict.cvae_samples import CvaeSamples
 
-_SIDE_M, _CELL_M, _MAPS = 44.0, 0.1, 64
+_SIDE_M, _CELL_M, _MAPS = 44.0, 0.1, 256
 _WALK_M, _ZEBRA_M = 3.0, 4.0
+_SEEN_M = 0.02  # noise of the past
+_SWAY_M = 0.2  # of the future, times the root of the seconds: nobody walks by a ruler
 _ROAD, _SIDEWALK, _ZEBRA = NETWORK_CLASSES[1], NETWORK_CLASSES[2], NETWORK_CLASSES[6]
 
 
@@ -33,7 +35,9 @@ def two_mode_crossing(
     along = start[:, None] + 0.1 * speed[:, None] * np.arange(-STEPS, 41)
     past_turn = np.maximum(along - ahead[which][:, None], 0.0)
     x = np.minimum(along, ahead[which][:, None])
-    noise = rng.normal(0.0, 0.02, (tracks, STEPS + 41, 2))
+    noise = rng.normal(0.0, _SEEN_M, (tracks, STEPS + 41, 2))
+    later_s = 0.1 * np.arange(1, 41)
+    noise[:, STEPS + 1 :] += rng.normal(0.0, _SWAY_M, (tracks, 40, 2)) * np.sqrt(later_s)[:, None]
     path = np.stack([x, turn[:, None] * past_turn], axis=2) + noise
     cos, sin = np.cos(angle[which]), np.sin(angle[which])
     rotation = np.stack([np.stack([cos, -sin], 1), np.stack([sin, cos], 1)], 1)

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.report.causes import cause_of
 from jaywalk.report.scored_runs import (
     ScoredRun,
     episodes_by_pair,
     is_doubled,
     run_labels,
-    scenario_of,
     what_was_tested,
 )
 from jaywalk.stats.bootstrap import FloatArray, Statistic, bca, cluster_codes

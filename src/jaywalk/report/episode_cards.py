@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, scenario_of
 from jaywalk.record.reader import Record, open_record
 from jaywalk.report.causes import cause_of, decisive, in_words
 from jaywalk.report.ground_plan import GroundPlan, ground_plan, town_of
@@ -23,7 +23,7 @@ from jaywalk.report.replay_data import (
     replay_data,
 )
 from jaywalk.report.scene import Scene, read_scene
-from jaywalk.report.scored_runs import ScoredRun, is_doubled, scenario_of
+from jaywalk.report.scored_runs import ScoredRun, is_doubled
 from jaywalk.report.series import Series, ego_series
 from jaywalk.report.series_figure import series_figure
 

@@ -9,10 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, scenario_of
 from jaywalk.report.comparison import Difference, PairOfRuns
 from jaywalk.report.labels import label_of, number
-from jaywalk.report.scored_runs import scenario_of
 from jaywalk.report.summary import Quantity, RunSummary
 from jaywalk.report.svg import HAIR, SERIES, SOFT, drawing, el, legend, text, text_width, ticks_of
 

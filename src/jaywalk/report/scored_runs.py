@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.record.episode import EPISODE_FILE
 
 # What two paired episodes must agree in, besides suite and scenario, for their scores to be
@@ -46,19 +46,6 @@ def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:
         raise UsageError(f"The same run is given twice: {', '.join(twice)}.")
     scoring: Any = import_module(_SCORING)
     return [ScoredRun(score=scoring.score_run(f, protocol), folder=f) for f in folders]
-
-
-def scenario_of(episode: EpisodeScore) -> str:
-    """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
-
-    Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
-    one class of scenario, so the route is the unit. Episodes named otherwise fall back on their
-    scenario, then on their own name.
-    """
-    ending = f"-s{episode.seed}"
-    if episode.seed is not None and episode.episode_id.endswith(ending):
-        return episode.episode_id.removesuffix(ending)
-    return episode.scenario or episode.episode_id
 
 
 def is_doubled(name: str, counts: Collection[str]) -> bool:

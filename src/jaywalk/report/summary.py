@@ -1,30 +1,17 @@
-"""A run in figures: rates, means and events per km, each with n and an interval.
-
-Scenarios are the units; the seeds of one scenario are nested in it. Where a protocol says that a
-missing episode counts as zero, it does so here too.
-"""
+"""A run in figures for a reader: rates, means and events per km, each with n and an interval."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from jaywalk.metrics.driving.penalties import PROTOCOLS
+from jaywalk.metrics.driving.aggregate import ZERO_WHEN_MISSING, Aggregate, Figure, aggregate
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.report.causes import decisive, in_words
-from jaywalk.report.scored_runs import is_doubled, scenario_of
-from jaywalk.stats import bootstrap
-from jaywalk.stats.clustered import clustered_wilson
-from jaywalk.stats.intervals import poisson_rate
+from jaywalk.report.scored_runs import is_doubled
 
 QuantityKind = Literal["rate", "mean", "per_km"]
-
-_SUMMED: Final = frozenset({"driven_km"})  # a total, told beside the rates
-_ZERO_WHEN_MISSING: Final = frozenset({"driving_score", "route_completion", "infraction_penalty"})
-_SEED: Final = re.compile(r"-s-?\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,100 +59,47 @@ class RunSummary:
         return next(wanted, None)
 
 
-def summarise(run: RunScore, label: str, level: float = 0.95) -> RunSummary:
-    """All figures of a run."""
-    means = _means(run, level)
+def summarise(run: RunScore, label: str) -> RunSummary:
+    """All figures of a run: those of ``jaywalk score``, in the order of a reader's interest."""
+    found = aggregate(run)
+    means = [q for name, figure in found.metrics.items() if (q := _mean(found, name, figure))]
     # What a reader looks for first stands first: scores, then what was hit, then the rest.
-    scores = [q for q in means if q.name in _ZERO_WHEN_MISSING]
-    rest = [q for q in means if q.name not in _ZERO_WHEN_MISSING]
+    scores = [q for q in means if q.name in ZERO_WHEN_MISSING]
+    rest = [q for q in means if q.name not in ZERO_WHEN_MISSING]
+    success = _quantity("success_rate", "rate", found.success)
     return RunSummary(
         label=label,
         run=run,
-        quantities=(_success(run, level), *scores, *_rates(run, level), *rest),
+        quantities=(success, *scores, *_rates(found), *rest),
         failures=tuple(_failures(run.episodes)),
-        driven_km=_driven_km(run),
+        driven_km=found.km,
     )
 
 
-def missing_scenarios(run: RunScore) -> list[str]:
-    """Scenarios of missing episodes that count as zero under the run's protocol."""
-    rules = PROTOCOLS.get(run.protocol)
-    if rules is None or rules.missing != "zero":
-        return []
-    return [_SEED.sub("", name) for name in run.missing]
+def _mean(found: Aggregate, name: str, figure: Figure) -> Quantity | None:
+    """None for what no episode has, and for what is told per km already."""
+    if not figure.n or is_doubled(name, set(found.rates_per_km)):
+        return None
+    return _quantity(name, "mean", figure)
 
 
-def _success(run: RunScore, level: float) -> Quantity:
-    absent = missing_scenarios(run)
-    won = [float(episode.success) for episode in run.episodes] + [0.0] * len(absent)
-    scenarios = [scenario_of(episode) for episode in run.episodes] + absent
-    found = clustered_wilson(won, scenarios, level)
-    value = 100.0 * sum(won) / len(won) if won else math.nan
+def _quantity(name: str, kind: QuantityKind, figure: Figure) -> Quantity:
     return Quantity(
-        name="success_rate",
-        kind="rate",
-        value=value,
-        low=100.0 * found.low,
-        high=100.0 * found.high,
-        n=len(won),
-    )
+        name=name, kind=kind, value=figure.value, low=figure.low, high=figure.high, n=figure.n,
+        note=figure.warning,
+    )  # fmt: skip
 
 
-def _means(run: RunScore, level: float) -> list[Quantity]:
-    names = dict.fromkeys(name for episode in run.episodes for name in episode.metrics)
-    counts = {name for episode in run.episodes for name in episode.counts}
-    absent = missing_scenarios(run)
-    found = []
-    for name in names:
-        rows = [e for e in run.episodes if math.isfinite(e.metrics.get(name, math.nan))]
-        if not rows or name in _SUMMED or is_doubled(name, counts):
-            continue
-        values = [e.metrics[name] for e in rows]
-        scenarios = [scenario_of(e) for e in rows]
-        if name in _ZERO_WHEN_MISSING:
-            values += [0.0] * len(absent)
-            scenarios += absent
-        estimate = bootstrap.mean(values, scenarios, level=level)
-        found.append(
-            Quantity(
-                name=name,
-                kind="mean",
-                value=estimate.value,
-                low=estimate.interval.low,
-                high=estimate.interval.high,
-                n=len(values),
-                note=estimate.warning or "",
-            )
-        )
-    return found
-
-
-def _rates(run: RunScore, level: float) -> list[Quantity]:
-    km = _driven_km(run)
-    if km <= 0.0:
+def _rates(found: Aggregate) -> list[Quantity]:
+    if found.km <= 0.0:
         return []
-    events: Counter[str] = Counter()
-    for episode in run.episodes:
-        events.update(episode.counts)
-    found = []
-    for name, count in events.items():
-        interval = poisson_rate(count, km, level)
-        found.append(
-            Quantity(
-                name=name,
-                kind="per_km",
-                value=count / km,
-                low=interval.low,
-                high=interval.high,
-                n=count,
-            )
+    return [
+        Quantity(
+            name=name, kind="per_km", value=rate.per_km, low=rate.low, high=rate.high,
+            n=rate.events,
         )
-    return found
-
-
-def _driven_km(run: RunScore) -> float:
-    driven = [episode.metrics.get("driven_km", math.nan) for episode in run.episodes]
-    return float(sum(km for km in driven if math.isfinite(km)))
+        for name, rate in found.rates_per_km.items()
+    ]  # fmt: skip
 
 
 def _failures(episodes: tuple[EpisodeScore, ...]) -> list[tuple[str, int]]:

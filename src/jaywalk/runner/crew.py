@@ -35,6 +35,7 @@ class Fault(Enum):
 
     EPISODE = "episode"  # crash, lost server, stuck: worth another try
     WORLD = "world"  # no world to run in: if it stays so, nothing can be run
+    AGENT = "agent"  # nobody listens where a remote agent should: likewise
     PLAN = "plan"  # the plan itself cannot be run; another try would end the same
 
 

@@ -17,8 +17,10 @@ from jaywalk.runner.state import RunState
 
 DEFAULT_RETRIES: Final = 2
 _WAIT_S: Final = 0.5
-# So many worlds in a row that would not open, and none that did: the fault is not the episode's.
+# So many worlds in a row that would not open (or agents that were not there), and none that did:
+# the fault is not the episode's.
 _WORLDLESS: Final = 3
+_LACKING: Final = {Fault.WORLD: "world can be opened", Fault.AGENT: "agent can be reached"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class Pool:
         Interrupted by any exception it puts the episodes in flight back.
 
         Raises:
-            PrerequisiteError: No world can be opened at all.
+            PrerequisiteError: No world can be opened at all, or no agent be reached.
         """
         # Seed by seed: a run cut short has seen every route, and servers are kept longer.
         order = sorted(plans, key=lambda plan: plan.seed)
@@ -134,7 +136,8 @@ class Pool:
         if outcome is not None:
             self._keep(outcome)
             return
-        self._worldless = self._worldless + 1 if event.fault is Fault.WORLD else 0
+        hopeless = event.fault in (Fault.WORLD, Fault.AGENT)
+        self._worldless = self._worldless + 1 if hopeless else 0
         again = event.fault is not Fault.PLAN and self._tries[name] < self._tries_allowed
         if again:
             self._state.put_back(name, event.error)
@@ -144,5 +147,6 @@ class Pool:
         self._watcher.broken(event, will_retry=again)
         if self._worldless >= _WORLDLESS:
             raise PrerequisiteError(
-                f"No world can be opened; the last of {self._worldless} tries said: {event.error}"
+                f"No {_LACKING[event.fault]}; the last of {self._worldless} tries said: "
+                f"{event.error}"
             )

@@ -17,7 +17,12 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any, NoReturn
 
-from jaywalk.core.errors import InfrastructureError, JaywalkError, PrerequisiteError
+from jaywalk.core.errors import (
+    AgentUnreachableError,
+    InfrastructureError,
+    JaywalkError,
+    PrerequisiteError,
+)
 from jaywalk.core.orphans import die_with_parent
 from jaywalk.runner.crew import Fault, Setup
 from jaywalk.runner.outcome import EpisodeOutcome
@@ -111,6 +116,8 @@ def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePl
         traceback.print_exc()
         if fault is Fault.EPISODE and _is_about_the_plan(problem):
             fault = Fault.PLAN
+        elif isinstance(problem, AgentUnreachableError):
+            fault = Fault.AGENT
         tell("fault", fault, f"{type(problem).__name__}: {problem}")
         return False
     # In the runner's own form, so that the parent need not import what the worker did.

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry
 from jaywalk.scenarios.route_xml import Route, read_routes
+from jaywalk.scenarios.xml_node import attribute
 
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
@@ -46,16 +47,35 @@ def load_suite(name: str, variant: str = "") -> Suite:
 
 
 def suite_of_files(paths: Sequence[Path], *, vehicles: int = 0, people: int = 0) -> Suite:
-    """A suite of the user's own route files; ids are ``<file>-<route id>``."""
+    """A suite of the user's own route files; ids are ``<file>-<route id>``.
+
+    A route's own attributes ``vehicles`` and ``people`` say who is about, else the arguments.
+    """
     routes: list[SuiteRoute] = []
     for path in paths:
         for route in read_routes(path).routes:
             wanted = f"{path.stem}-{route.id}"
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
-            routes.append(SuiteRoute(id=name, route=route, vehicles=vehicles, people=people))
+            routes.append(
+                SuiteRoute(
+                    id=name,
+                    route=route,
+                    vehicles=_about(route, "vehicles", vehicles, path),
+                    people=_about(route, "people", people, path),
+                )
+            )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
     if doubled:
         raise UsageError(f"Two route files give the same route id: {', '.join(sorted(doubled))}.")
     if not routes:
         raise UsageError("No route found in the given files.")
     return Suite(name="files", routes=tuple(routes))
+
+
+def _about(route: Route, key: str, otherwise: int, path: Path) -> int:
+    text = attribute(route.attributes, key)
+    if text is None:
+        return otherwise
+    if not text.isdecimal():
+        raise DataError(f"'{path}', route {route.id}: {key} is '{text}', expected a whole number.")
+    return int(text)

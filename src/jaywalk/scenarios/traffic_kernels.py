@@ -163,9 +163,11 @@ def arbitrate(
         if fleet.speed[i] < 0.2 and left < 4.0:
             fleet.stopped[i] += delta_s
         if fleet.granted[i] == 1:
-            if _light_allows(fleet, i, f, lights):
+            stops = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2) < left - 0.5
+            taken = stops and _taken_outside(fleet, i, conflict, outside)
+            if _light_allows(fleet, i, f, lights) and not taken:
                 continue
-            fleet.granted[i] = 0  # turned yellow in time
+            fleet.granted[i] = 0  # turned yellow, or somebody not of ours comes, in time
         if not _asks(fleet, i, f, left, lights, stop_wait_s):
             continue
         waited = (tick - fleet.arrived[i]) * delta_s if fleet.arrived[i] >= 0 else 0.0
@@ -241,13 +243,8 @@ def _may_enter(
     exit_m = fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] + 2.5
     if fleet.hit_along[i] < exit_m and fleet.hit_speed[i] < 1.5:
         return False  # it would stand in the junction
-    for a in range(HELD):
-        mine = fleet.held[i, a]
-        if mine < 0:
-            break
-        for b in range(len(outside)):
-            if outside[b] and (conflict[mine, b] > 0.0):
-                return False
+    if _taken_outside(fleet, i, conflict, outside):
+        return False
     front = _front(fleet, i)
     pace = max(fleet.speed[i], 3.0)
     through_s = (fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] - front) / pace + _CLEAR_S
@@ -266,6 +263,21 @@ def _may_enter(
             if soon and _light_allows(fleet, j, other, lights):
                 return False
     return True
+
+
+@kernel
+def _taken_outside(
+    fleet: Fleet, i: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_]
+) -> bool:
+    """Whether somebody not of ours uses lanes that the next passage crosses."""
+    for a in range(HELD):
+        mine = fleet.held[i, a]
+        if mine < 0:
+            break
+        for b in range(len(outside)):
+            if outside[b] and (conflict[mine, b] > 0.0):
+                return True
+    return False
 
 
 @kernel
@@ -432,8 +444,9 @@ def outside_holds(
             continue
         vx, vy = boxes[j, 6], boxes[j, 7]
         speed = np.hypot(vx, vy)
-        steps = 1 + int(min(speed, 15.0) * 2.0 / 2.0)  # every 2 m for 2 s
+        steps = 1 + int(min(speed, 15.0) * 2.5 / 2.0)  # every 2 m for 2.5 s
         for step in range(steps):
+            near = 1.5 + 0.12 * step  # the road may bend
             t = step * 2.0 / max(speed, 1e-3) if step else 0.0
             x, y = boxes[j, 0] + t * vx, boxes[j, 1] + t * vy
             for s in inside:
@@ -445,7 +458,7 @@ def outside_holds(
                     continue
                 for k in range(starts[s], starts[s + 1]):
                     dx, dy = points[k, 0] - x, points[k, 1] - y
-                    if dx * dx + dy * dy < 2.25:
+                    if dx * dx + dy * dy < near * near:
                         heading = np.cos(points[k, 3]) * boxes[j, 2]
                         heading += np.sin(points[k, 3]) * boxes[j, 3]
                         if heading > 0.5:

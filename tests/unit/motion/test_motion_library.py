@@ -204,3 +204,17 @@ def test_search_ignores_endings():
 def test_mirrored_captions():
     assert mirror_caption("Left arm, turns clockwise") == "Right arm, turns counterclockwise"
     assert mirror_caption("turns counter-clockwise right") == "turns clockwise left"
+
+
+def test_an_interrupted_build_may_be_repeated_in_its_folder(tmp_path):
+    out = tmp_path / "lib"
+    writer = LibraryWriter(out, DEFAULT_POLICIES, {})
+    writer.add(still(), on_rigs(still(), DEFAULT_POLICIES))
+    writer.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    with pytest.raises(DataError, match="no complete motion library"):
+        open_library(out)
+    assert open_library(write_library(out, [still(), walking()])).names == ["still", "walk"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("keep")
+    with pytest.raises(UsageError, match="holds other files"):
+        LibraryWriter(tmp_path / "mine", DEFAULT_POLICIES, {})

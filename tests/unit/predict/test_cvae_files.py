@@ -130,8 +130,9 @@ def test_onnx_equals_the_network_spelt_out(features, tmp_path):
         (steps * np.array([10, 10, 0.1, 0.1, 1, 1, 1, 1]))[:, :, list(config.set.columns)],
         model._latent.astype(np.float64), crop,
     )  # fmt: skip
-    assert mean == pytest.approx(wanted[0], abs=1e-5)
-    assert log_variance == pytest.approx(wanted[1], abs=1e-5)
+    # Single precision through ten layers of maps, against double.
+    assert mean == pytest.approx(wanted[0], abs=1e-4)
+    assert log_variance == pytest.approx(wanted[1], abs=1e-4)
 
 
 def test_gains_scale_directions():

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.compare import compare
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.scorecard import scenario_of
 from jaywalk.report.comparison import compare_runs
-from jaywalk.report.scored_runs import ScoredRun, run_labels, scenario_of
+from jaywalk.report.scored_runs import ScoredRun, run_labels
 
 # Six routes with two seeds: the baseline fails on all of a, b, c and once on d.
 FIRST = {
@@ -215,7 +216,8 @@ def test_the_command_prints_json_and_lines(command):
         500 / 12
     )
     lines = command("one", "two").stdout.splitlines()
-    assert lines[0].startswith("success_rate\t41.67\t83.33\t+41.67 [")
+    assert lines[0].startswith("metric\tblind\tcruise\tdifference")
+    assert lines[1].startswith("success_rate\t41.67\t83.33\t+41.67 [")
     assert "e\t2\tsuccess\tfailure\thit a person at 3.0 s" in lines
 
 

@@ -138,6 +138,14 @@ def test_no_world_at_all_ends_the_run(tmp_path, monkeypatch):
     assert {row.state for row in rows(tmp_path).values()} == {PENDING}
 
 
+def test_no_agent_to_be_reached_ends_the_run_and_nothing_is_recorded(tmp_path):
+    with pytest.raises(PrerequisiteError, match=r"No agent can be reached; .*nobody listens"):
+        run(request(tmp_path, "ok-1", "no-agent-1", "no-agent-2", "no-agent-3"))
+    states = {name: row.state for name, row in rows(tmp_path).items()}
+    assert states.pop("ok-1-s1") == DONE
+    assert set(states.values()) == {PENDING}
+
+
 def test_another_config_is_refused_and_more_of_the_same_is_added(tmp_path):
     run(request(tmp_path, "ok-1"))
     with pytest.raises(UsageError, match=r"agent arguments: \{\} there, \{'bold': True\} here"):

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.metrics.driving.penalties import PROTOCOLS
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_wilson
@@ -24,7 +24,7 @@ from jaywalk.stats.intervals import poisson_rate
 
 _LEAST_KM: Final = 0.001
 _SUMMED: Final = frozenset({"driven_km"})  # totals, not means
-_ZERO_WHEN_MISSING: Final = ("driving_score", "route_completion", "infraction_penalty")
+ZERO_WHEN_MISSING: Final = ("driving_score", "route_completion", "infraction_penalty")
 _SEED: Final = re.compile(r"-s-?\d+$")
 
 
@@ -111,11 +111,11 @@ def _mean(
     episodes: Sequence[EpisodeScore], name: str, absent: Sequence[str], resamples: int
 ) -> Figure:
     rows = [
-        (one.metrics[name], cluster_of(one))
+        (one.metrics[name], scenario_of(one))
         for one in episodes
         if math.isfinite(one.metrics.get(name, math.nan))
     ]
-    if name in _ZERO_WHEN_MISSING:
+    if name in ZERO_WHEN_MISSING:
         rows += [(0.0, label) for label in absent]
     if not rows:
         return Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
@@ -135,7 +135,7 @@ def _success(episodes: Sequence[EpisodeScore], absent: Sequence[str]) -> Figure:
     hits = [float(one.success) for one in episodes] + [0.0] * len(absent)
     if not hits:
         return Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
-    interval = clustered_wilson(hits, [cluster_of(one) for one in episodes] + list(absent))
+    interval = clustered_wilson(hits, [scenario_of(one) for one in episodes] + list(absent))
     return Figure(
         value=100.0 * float(np.mean(hits)),
         low=100.0 * interval.low,
@@ -157,15 +157,10 @@ def _rates(episodes: Sequence[EpisodeScore], km: float) -> dict[str, Rate]:
     return rates
 
 
-def cluster_of(score: EpisodeScore) -> str:
-    """Label shared by the episodes of one scenario (over seeds)."""
-    return score.scenario or _SEED.sub("", score.episode_id)
-
-
 def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
     groups: dict[str, list[EpisodeScore]] = {}
     for one in episodes:
-        groups.setdefault(cluster_of(one), []).append(one)
+        groups.setdefault(scenario_of(one), []).append(one)
     return tuple(
         ScenarioRow(
             scenario=name,

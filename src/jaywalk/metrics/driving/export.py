@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.driving.aggregate import cluster_of
 from jaywalk.metrics.driving.export_records import bench2drive_fields, checkpoint_json, record_json
 from jaywalk.metrics.driving.fail2drive_split import published_split
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 
 Format = Literal["leaderboard", "bench2drive", "fail2drive"]
 Layout = Literal["parser", "named"]
@@ -63,14 +62,14 @@ def number_episodes(episodes: Sequence[EpisodeScore]) -> list[tuple[EpisodeScore
     Seeds of a scenario become its repetitions. Where route ids are no numbers, or two scenarios
     share one, scenarios are counted from 0.
     """
-    labels = list(dict.fromkeys(cluster_of(one) for one in episodes))
-    own = {cluster_of(one): str(one.detail.get("route_id", "")) for one in episodes}
+    labels = list(dict.fromkeys(scenario_of(one) for one in episodes))
+    own = {scenario_of(one): str(one.detail.get("route_id", "")) for one in episodes}
     usable = all(text.isdigit() for text in own.values()) and len(set(own.values())) == len(own)
     number = {label: int(own[label]) if usable else k for k, label in enumerate(labels)}
     counted: dict[str, int] = {}
     out = []
-    for one in sorted(episodes, key=lambda one: (number[cluster_of(one)], one.seed or 0)):
-        label = cluster_of(one)
+    for one in sorted(episodes, key=lambda one: (number[scenario_of(one)], one.seed or 0)):
+        label = scenario_of(one)
         out.append((one, number[label], counted.get(label, 0)))
         counted[label] = counted.get(label, 0) + 1
     return out

@@ -70,3 +70,16 @@ class RunScore:
     def is_complete(self) -> bool:
         """Whether every announced episode has been scored."""
         return not self.missing and len(self.episodes) == self.expected
+
+
+def scenario_of(episode: EpisodeScore) -> str:
+    """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
+
+    Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
+    one class of scenario, so the route is the unit. Episodes named otherwise fall back on their
+    scenario, then on their own name.
+    """
+    ending = f"-s{episode.seed}"
+    if episode.seed is not None and episode.episode_id.endswith(ending):
+        return episode.episode_id.removesuffix(ending)
+    return episode.scenario or episode.episode_id

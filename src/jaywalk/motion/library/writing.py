@@ -29,7 +29,7 @@ def check_folder(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; give a folder for the library")
-    if folder.exists() and any(folder.iterdir()) and not (folder / META).exists():
+    if folder.exists() and not _is_ours(folder):
         raise UsageError(f"{folder} holds other files; give a new folder for the library")
 
 
@@ -133,6 +133,12 @@ class LibraryWriter:
         }
         text = json.dumps(meta, indent=2) + "\n"
         (self._folder / META).write_text(text, encoding="utf-8")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is empty, or holds a library or what an interrupted build left of one."""
+    own = {META, INDEX, *(f"{name}.f32" for name in frame_columns())}
+    return (folder / META).exists() or all(path.name in own for path in folder.iterdir())
 
 
 _SCHEMA = pa.schema(

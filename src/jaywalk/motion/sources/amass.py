@@ -50,6 +50,8 @@ def read_amass(path: Path, *, name: str = "", caption: str = "") -> Motion:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
+        if path.is_file() and not zipfile.is_zipfile(path):
+            raise DataError(f"{path}: is no .npz archive; is the file cut short or something else?")
         # opened here: numpy forgets to close a file it cannot read
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             wanted = {"poses", "trans", "mocap_framerate", "mocap_frame_rate", "root_orient",

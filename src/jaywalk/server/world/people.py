@@ -38,6 +38,14 @@ class Person:
     pending: list[Any] = field(default_factory=list)  # bone lists not yet decoded
 
 
+def _names(bones: Any) -> list[Any] | None:
+    """Names of the bones of a list that is not checked yet; None if it has none."""
+    try:
+        return [bone[0] for bone in bones]
+    except (TypeError, IndexError, KeyError):
+        return None
+
+
 class People:
     """All walkers' bodies, by actor id."""
 
@@ -66,6 +74,8 @@ class People:
             person.override.capture(self._animated(person, columns, time_s))
         if len(bones) >= len(person.rig.bones):
             person.pending.clear()
+        elif person.pending and _names(person.pending[-1]) == _names(bones):
+            person.pending.pop()  # a player that names the same bones on every tick
         person.pending.append(bones)
         if len(person.pending) > _MOST_PENDING:
             self._decode(person)

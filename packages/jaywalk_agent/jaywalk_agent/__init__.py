@@ -1,0 +1,52 @@
+"""Write a driving agent for Jaywalk that runs in its own Python."""
+
+from jaywalk_agent.agent import Agent, Answer, Control, Forecast, Plan
+from jaywalk_agent.client import RemoteAgent
+from jaywalk_agent.errors import AgentFailure, ConnectionLost, LinkError, NoListener, ProtocolError
+from jaywalk_agent.loading import load_agent
+from jaywalk_agent.server import AgentServer, serve
+from jaywalk_agent.sight import (
+    PERSON,
+    PROP,
+    VEHICLE,
+    Actors,
+    Briefing,
+    EgoState,
+    Lights,
+    Moment,
+    Route,
+    StopLines,
+    Vehicle,
+)
+from jaywalk_agent.wire import PROTOCOL
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PERSON",
+    "PROP",
+    "PROTOCOL",
+    "VEHICLE",
+    "Actors",
+    "Agent",
+    "AgentFailure",
+    "AgentServer",
+    "Answer",
+    "Briefing",
+    "ConnectionLost",
+    "Control",
+    "EgoState",
+    "Forecast",
+    "Lights",
+    "LinkError",
+    "Moment",
+    "NoListener",
+    "Plan",
+    "ProtocolError",
+    "RemoteAgent",
+    "Route",
+    "StopLines",
+    "Vehicle",
+    "load_agent",
+    "serve",
+]

@@ -1,0 +1,141 @@
+"""Which agent drives, and with which arguments: from the options of a verb to a spec."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.agents.base import Driver
+    from jaywalk.runner.plan import AgentSpec
+
+_PERCEPTION: Final = "perception"
+_PREDICTOR: Final = "predictor"
+
+
+class Perception(StrEnum):
+    """What our own drivers see."""
+
+    full = "full"
+    limited = "limited"
+
+
+def agent_specs(
+    names: str,
+    config: Path | None = None,
+    perception: Perception | None = None,
+    predictor: str = "",
+) -> list[AgentSpec]:
+    """The agents of a text such as ``expert,timid`` with their arguments.
+
+    Args:
+        names: Names and files, with commas.
+        config: JSON of a named agent's arguments; a file gets the path of it.
+        perception: What named agents see; None: as ``config`` says, else everything.
+        predictor: What predicts people, for the agents that use one.
+
+    Raises:
+        UsageError: An option fits none of the agents.
+        RegistryError: No agent or predictor has that name.
+    """
+    listed = [name for name in names.split(",") if name]
+    if not listed:
+        raise UsageError(
+            f"--agent is '{names}', expected a name, a file or ws://HOST:PORT; "
+            "'jaywalk list agents' names ours."
+        )
+    if config is not None and not config.is_file():
+        raise UsageError(f"--agent-config is '{config}', and there is no such file.")
+    specs = [_spec(name, config, perception, predictor) for name in listed]
+    if predictor and not any(_PREDICTOR in spec.arguments for spec in specs):
+        raise UsageError(
+            f"--predictor is '{predictor}', but {names} predicts with none; comfort-zone does."
+        )
+    return specs
+
+
+def _spec(
+    name: str, config: Path | None, perception: Perception | None, predictor: str
+) -> AgentSpec:
+    from jaywalk.agents.catalogue import AGENTS
+    from jaywalk.runner.plan import AgentSpec
+
+    if name.endswith(".py") or "://" in name:
+        _check_foreign(name, perception)
+        return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
+    kind: type[Driver] = AGENTS.get(name).load()
+    given = {} if config is None else _json_object(config)
+    unknown = sorted(given.keys() - set(kind.takes))
+    if unknown:
+        raise UsageError(
+            f"--agent-config {config} has '{unknown[0]}', which {name} does not take; "
+            f"it takes: {', '.join(kind.takes)}."
+        )
+    arguments = {key: given[key] for key in kind.takes if key in given}
+    if _PERCEPTION in kind.takes:
+        wanted = perception or given.get(_PERCEPTION, Perception.full)
+        arguments[_PERCEPTION] = _perception(str(wanted))
+    if _PREDICTOR in kind.takes:
+        arguments[_PREDICTOR] = _predictor(predictor or str(given.get(_PREDICTOR, "")))
+    return AgentSpec(name=name, arguments=arguments)
+
+
+def check_remote(address: str) -> None:
+    """Before a long run begins: somebody listens at a remote agent's address."""
+    from jaywalk.agents.load import is_remote
+    from jaywalk.agents.plain_agent import open_link
+    from jaywalk_agent import LinkError
+
+    if not is_remote(address):
+        return
+    try:
+        open_link(address).drop()
+    except (InfrastructureError, LinkError) as problem:
+        raise PrerequisiteError(str(problem)) from problem
+
+
+def _check_foreign(name: str, perception: Perception | None) -> None:
+    from jaywalk.agents.load import is_remote
+
+    if "://" in name:
+        is_remote(name)  # says what is wrong with the address
+    if name.endswith(".py") and not Path(name).is_file():
+        raise UsageError(f"--agent is '{name}', and there is no such file.")
+    if perception is not None:
+        raise UsageError(
+            f"--perception is '{perception}', but '{name}' sees with sensors of its own; the "
+            "option is for drivers of 'jaywalk list agents'."
+        )
+
+
+def _perception(wanted: str) -> str:
+    if wanted not in set(Perception):
+        raise UsageError(f"perception is '{wanted}', expected full or limited.")
+    return str(Perception(wanted))
+
+
+def _predictor(wanted: str) -> str:
+    """The predictor's full name, after a look whether it can be had."""
+    from jaywalk.predict.registry import ready_predictor
+
+    name, made = ready_predictor(wanted or "constant-velocity")
+    file = getattr(made, "file", None)
+    if file is not None and not Path(file).is_file():
+        raise UsageError(f"--predictor is '{wanted}', and there is no file '{file}'.")
+    return name
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"--agent-config {path} holds a {type(value).__name__}, expected an object."
+        )
+    return value

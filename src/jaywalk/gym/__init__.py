@@ -1,0 +1,22 @@
+"""The gymnasium environment ``jaywalk/Drive-v1``: the runner's episodes for learners.
+
+Importing this package registers it: ``import jaywalk.gym``, then ``gymnasium.make(ENV_ID)``; or
+``gymnasium.make("jaywalk.gym:jaywalk/Drive-v1")`` without the import.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Final
+
+from jaywalk.core.errors import PrerequisiteError
+
+ENV_ID: Final = "jaywalk/Drive-v1"
+
+if find_spec("gymnasium") is None:
+    raise PrerequisiteError("gymnasium is not installed. Run: pip install 'jaywalk[gym]'")
+
+import gymnasium  # type: ignore[import-not-found,unused-ignore]  # noqa: E402
+
+if ENV_ID not in gymnasium.registry:
+    gymnasium.register(id=ENV_ID, entry_point="jaywalk.gym.drive_env:DriveEnv")

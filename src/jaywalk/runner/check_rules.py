@@ -1,0 +1,286 @@
+"""Whether an agent is wired correctly, from what happened in a drive: pure functions, one a rule.
+
+A finding is ``pass``, ``warn`` (works, but look at it), ``fail`` (with the fix) or ``skip``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.runner.check_drive import CheckDrive
+from jaywalk.runner.check_forecasts import judge_forecasts, judge_plans
+
+FloatArray = NDArray[np.float64]
+
+PASS: Final = "pass"
+WARN: Final = "warn"
+FAIL: Final = "fail"
+SKIP: Final = "skip"
+
+_MOVES_M: Final = 8.0
+_AWAY_M: Final = (2.0, 4.0)  # warn, fail
+_FAST: Final = (1.15, 1.35)  # times the limit
+_SLOW: Final = 0.25
+# "package.room.SomeError: text"; a name without dots, as of KeyError, tells something.
+_CLASS: Final = re.compile(r"^(?:\w+\.)+\w+: ")
+_LEAST_TURN_RAD: Final = math.radians(2.0)
+_AGREES: Final = 0.3
+_STEERS: Final = 0.01
+_HANDED: Final = (
+    "if it is mirrored: CARLA's frame is left-handed, x ahead, y to the right, yaw clockwise from "
+    "above, positive steer turns right. From a right-handed frame (y to the left) negate y, yaw "
+    "and steer. Who aims at a far point of the thinned plan cuts bends and looks alike"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the table."""
+
+    check: str
+    state: str
+    detail: str
+    fix: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """For JSON."""
+        return asdict(self)
+
+
+def judge(drive: CheckDrive, again: CheckDrive | None, budget_ms: float) -> list[Finding]:
+    """All findings about a drive, and about a second one with the same seed."""
+    findings = [_answers(drive)]
+    if drive.failed_in in ("load", "setup"):
+        return findings
+    findings.append(_sensors(drive))
+    if not drive.samples:
+        return findings
+    rules = (_controls, _moves, _steering, _on_route, _speed)
+    findings += [rule(drive) for rule in rules]
+    findings += [
+        Finding(check=check, state=state, detail=detail, fix=fix)
+        for check, state, detail, fix in (
+            ("plan", *judge_plans(drive.samples, drive.route_m)),
+            ("forecasts", *judge_forecasts(drive.samples)),
+        )
+    ]
+    findings.append(_timing(drive, budget_ms))
+    if again is not None:
+        findings.append(_repeats(drive, again))
+    return findings
+
+
+def timing_ms(drive: CheckDrive) -> dict[str, float]:
+    """Wall time of a step: mean, 95th percentile, longest. The first is left out."""
+    times = np.array([sample.wall_ms for sample in drive.samples[1:]])
+    if not len(times):
+        return {}
+    return {
+        "mean": round(float(times.mean()), 3),
+        "p95": round(float(np.percentile(times, 95)), 3),
+        "max": round(float(times.max()), 3),
+    }
+
+
+def _answers(drive: CheckDrive) -> Finding:
+    """Loads, sets up, answers every step, closes."""
+    who = f"{drive.name} {drive.version}".strip()
+    if drive.peer:
+        who += f", Python {drive.peer.get('python')}, protocol {drive.peer.get('protocol')}"
+    if not drive.failed_in:
+        detail = f"{who}: set up in {drive.setup_s:.1f} s, {len(drive.samples)} steps"
+        return Finding(check="answers", state=PASS, detail=detail)
+    lines = drive.failure.strip().splitlines()
+    last = _CLASS.sub("", lines[-1])[:300]
+    where = {"load": "at the start", "setup": "in setup", "close": "when it was closed",
+             "step": f"in step {len(drive.samples) + 1}"}[drive.failed_in]  # fmt: skip
+    fix = "see the traceback with --json"
+    for word, advice in _ADVICE.items():
+        if word in last:
+            fix = advice
+            break
+    return Finding(check="answers", state=FAIL, detail=f"failed {where}: {last}", fix=fix)
+
+
+_ADVICE: Final = {
+    "nobody listens": "start the agent: python -m jaywalk_agent FILE --port PORT",
+    "speaks version": "install the jaywalk_agent of this Jaywalk in the agent's environment",
+    "not as a websocket": "something else listens on that port; choose another",
+    "did not say hello": "something else listens on that port; choose another",
+    "no answer after": "the agent hangs; a step may take 10 s here and a setup 120 s",
+    "did not answer": "the agent hangs; a step may take 10 s here and a setup 120 s",
+    "was lost while": "the agent's process ended: look at its own output",
+    "ModuleNotFoundError": "run it in its own Python as ws://HOST:PORT (docs/remote_agents.md)",
+}
+
+
+def _sensors(drive: CheckDrive) -> Finding:
+    if not drive.asked_sensors:
+        return Finding(check="sensors", state=SKIP, detail="asks for none")
+    told, bad = [], []
+    for tag, data in sorted(drive.sensors.items()):
+        if isinstance(data, np.ndarray):
+            told.append(f"{tag} {'x'.join(map(str, data.shape))} {data.dtype}")
+            if not data.size or not np.all(np.isfinite(data)):
+                bad.append(tag)
+        else:
+            told.append(f"{tag} {', '.join(data) if isinstance(data, dict) else type(data)}")
+    if bad:
+        return Finding(
+            check="sensors", state=FAIL, detail=f"no usable data from {', '.join(bad)}",
+            fix="look at the sensor's place and field of view",
+        )  # fmt: skip
+    detail = "; ".join(told) or "no frame was read"
+    return Finding(check="sensors", state=PASS if told else FAIL, detail=detail)
+
+
+def _controls(drive: CheckDrive) -> Finding:
+    rows = np.array([
+        (s.decision.control.throttle, s.decision.control.steer, s.decision.control.brake)
+        for s in drive.samples
+    ])  # fmt: skip
+    names = ("throttle", "steer", "brake")
+    if not np.all(np.isfinite(rows)):
+        bad = [name for name, column in zip(names, rows.T, strict=True)
+               if not np.all(np.isfinite(column))]  # fmt: skip
+        return Finding(
+            check="controls", state=FAIL, detail=f"not a finite number: {', '.join(bad)}",
+            fix="a run ends there as the agent's failure; guard against division by zero",
+        )  # fmt: skip
+    told = ", ".join(
+        f"{name} {column.min():.2f} to {column.max():.2f}"
+        for name, column in zip(names, rows.T, strict=True)
+    )
+    low, high = np.array([0.0, -1.0, 0.0]), np.ones(3)
+    if np.any(rows < low - 1e-6) or np.any(rows > high + 1e-6):
+        wide = float(np.abs(rows[:, 1]).max())
+        fix = "throttle and brake are 0 to 1, steer is -1 to 1"
+        if wide > 1.0:
+            fix += "; a share of the largest wheel angle, not degrees or radians"
+        return Finding(check="controls", state=FAIL, detail=told, fix=fix)
+    both = np.mean((rows[:, 0] > 0.05) & (rows[:, 2] > 0.05))
+    if both > 0.1:
+        return Finding(
+            check="controls", state=WARN, fix="let one go before pressing the other",
+            detail=f"throttle and brake together in {both:.0%} of the steps; {told}",
+        )  # fmt: skip
+    return Finding(check="controls", state=PASS, detail=told)
+
+
+def _moves(drive: CheckDrive) -> Finding:
+    last = drive.samples[-1]
+    driven = f"{last.along_m:.0f} m along the route in {last.time_s:.1f} s"
+    if last.along_m >= _MOVES_M:
+        return Finding(check="moves", state=PASS, detail=driven)
+    if min(sample.speed_mps for sample in drive.samples) < -0.5:
+        return Finding(
+            check="moves", state=FAIL, detail="it drives backwards",
+            fix="set reverse to False; the route leads ahead, along the yaw of its points",
+        )  # fmt: skip
+    pushed = max(sample.decision.control.throttle for sample in drive.samples)
+    if pushed < 0.05:
+        fix = "the throttle was never pressed: the way is free and the lights are green"
+    else:
+        fix = "the throttle was pressed: is the brake or the hand brake, too? did it go round?"
+    if last.time_s < 4.0:
+        fix = "the agent is too slow to see more in the time of a check; look at timing first"
+    return Finding(check="moves", state=FAIL, detail=driven, fix=fix)
+
+
+def _steering(drive: CheckDrive) -> Finding:
+    """Does it steer to where the route goes on? It begins askew, and there is a bend."""
+    turn = np.array([sample.to_right_rad for sample in drive.samples])
+    steer = np.array([sample.decision.control.steer for sample in drive.samples])
+    clear = np.abs(turn) > _LEAST_TURN_RAD
+    if np.count_nonzero(clear) < 5:
+        return Finding(check="steering", state=WARN, detail="too little to tell: it hardly moved")
+    product = turn[clear] * steer[clear]
+    agrees = float(product.sum() / max(np.abs(product).sum(), 1e-12))
+    if float(np.abs(steer[clear]).max()) < _STEERS:
+        return Finding(
+            check="steering", state=FAIL, detail="it does not steer where the route turns",
+            fix="steer towards a point of the route some metres ahead",
+        )  # fmt: skip
+    detail = f"towards the route in {0.5 + 0.5 * agrees:.0%} (by weight), positive is right"
+    if agrees > _AGREES:
+        return Finding(check="steering", state=PASS, detail=detail)
+    if agrees < -_AGREES:
+        return Finding(
+            check="steering", state=FAIL, fix=_HANDED,
+            detail="it steers left where the route goes right, and the other way round",
+        )  # fmt: skip
+    return Finding(check="steering", state=WARN, detail=detail, fix=_HANDED)
+
+
+def _on_route(drive: CheckDrive) -> Finding:
+    away = max(sample.away_m for sample in drive.samples)
+    detail = f"at most {away:.1f} m from the line of the route"
+    if away > _AWAY_M[1]:
+        fix = (
+            "route points are world coordinates in metres (x, y, z); GPS is latitude first, and "
+            "y = -north"
+        )
+        return Finding(check="route", state=FAIL, detail=detail, fix=fix)
+    if away > _AWAY_M[0]:
+        fix = "smoother steering, or a slower bend"
+        return Finding(check="route", state=WARN, detail=detail, fix=fix)
+    return Finding(check="route", state=PASS, detail=detail)
+
+
+def _speed(drive: CheckDrive) -> Finding:
+    limit = max(float(np.median([s.limit_kmh for s in drive.samples])) / 3.6, 30.0 / 3.6)
+    top = max(sample.speed_mps for sample in drive.samples)
+    detail = f"up to {top:.1f} m/s, limit {limit:.1f} m/s ({3.6 * limit:.0f} km/h)"
+    if top > _FAST[1] * limit:
+        fix = "speeds are in m/s and the limit in km/h: divide the limit by 3.6"
+        return Finding(check="speed", state=FAIL, detail=detail, fix=fix)
+    if top > _FAST[0] * limit:
+        return Finding(check="speed", state=WARN, detail=detail, fix="it drives too fast")
+    slow = top < _SLOW * limit and drive.samples[-1].time_s > 8.0
+    if slow:
+        fix = "if it means km/h: speeds are in m/s; a limit in km/h divided by 3.6 twice?"
+        return Finding(check="speed", state=WARN, detail=detail, fix=fix)
+    return Finding(check="speed", state=PASS, detail=detail)
+
+
+def _timing(drive: CheckDrive, budget_ms: float) -> Finding:
+    times = timing_ms(drive)
+    if not times:
+        return Finding(check="timing", state=SKIP, detail="too few steps")
+    detail = (
+        f"{times['mean']:.1f} ms a step (95 % below {times['p95']:.1f}, longest "
+        f"{times['max']:.1f}), budget {budget_ms:g}"
+    )
+    if times["p95"] > budget_ms:
+        minutes = times["mean"] * 20.0 / 1e3
+        fix = f"a minute of driving takes {minutes:.1f} minutes of it; or raise --budget-ms"
+        return Finding(check="timing", state=FAIL, detail=detail, fix=fix)
+    return Finding(check="timing", state=PASS, detail=detail)
+
+
+def _repeats(drive: CheckDrive, again: CheckDrive) -> Finding:
+    """Two drives with one seed should be alike."""
+    pairs = list(zip(drive.samples, again.samples, strict=False))
+    for first, second in pairs:
+        if _told(first) != _told(second):
+            return Finding(
+                check="repeats", state=WARN,
+                detail=f"another control at {first.time_s:g} s in a second drive with one seed",
+                fix="draw random numbers from briefing.seed, read no clock, keep nothing between "
+                "episodes; on a GPU it may not be possible",
+            )  # fmt: skip
+    if not pairs:
+        return Finding(check="repeats", state=SKIP, detail="no second drive")
+    detail = f"the same controls in {len(pairs)} steps of a second drive"
+    return Finding(check="repeats", state=PASS, detail=detail)
+
+
+def _told(sample: Any) -> tuple[float, float, float]:
+    control = sample.decision.control
+    return control.throttle, control.steer, control.brake

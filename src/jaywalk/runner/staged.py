@@ -1,0 +1,305 @@
+"""An episode on its stage, moved tick by tick by whoever drives: a driver or a learner.
+
+The order of a tick is always the same: scenarios, traffic and people act on the last snapshot, the
+driver decides on it, the world is ticked, the new snapshot is recorded. Nothing looks at a clock
+but the heartbeat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import carla
+
+from jaywalk import __version__
+from jaywalk.agents.base import Decision
+from jaywalk.record import columns as c
+from jaywalk.record.capture import EpisodeCapture
+from jaywalk.record.client_rows import landmark_row, weather_row
+from jaywalk.record.episode import (
+    Agent,
+    Episode,
+    Route,
+    Sampling,
+    Server,
+    SharedFile,
+    Wall,
+    canonical_json,
+)
+from jaywalk.record.shared_files import SharedFiles
+from jaywalk.runner.cast import set_the_stage
+from jaywalk.runner.ego_rows import add_decision, add_route
+from jaywalk.runner.ending import EGO_REMOVED, EndRules
+from jaywalk.runner.folder import episode_folder
+from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.route_progress import RouteProgress
+from jaywalk.runner.route_weather import RouteWeather
+from jaywalk.runner.world import STEP_S, World
+from jaywalk.scenarios.base import Moment
+from jaywalk.scenarios.events import ScenarioEvent
+
+# (simulated seconds, share of the route, what is going on)
+Heartbeat = Callable[[float, float, str], None]
+
+_HEARTBEAT_TICKS: Final = 20
+_LAMPS_TICKS: Final = 10
+_FAREWELL_TICKS: Final = 2  # let the last messages of the collision sensor arrive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgoHit:
+    """A message of the ego's collision sensor."""
+
+    frame: int
+    other_id: int
+    other_type_id: str
+
+
+def silent(simulated_s: float, share: float, doing: str) -> None:
+    """A heartbeat nobody listens to."""
+
+
+class StagedEpisode:
+    """One episode: opened, moved tick by tick, finished with a record or discarded.
+
+    Attributes:
+        snapshot: The world at the present tick, from :meth:`begin` on.
+        tick: The present tick; -1 before :meth:`begin`.
+        elapsed_s: Simulated time since the first tick.
+        events: What scenarios reported at the last :meth:`prepare`.
+        hits: What the ego's collision sensor has sent so far, in order of arrival, which is a
+            little after the tick it belongs to.
+    """
+
+    def __init__(
+        self, plan: EpisodePlan, world: World, run_folder: Path | None,
+        heartbeat: Heartbeat = silent, episode_id: str = "",
+    ) -> None:  # fmt: skip
+        """Load the town and put everybody in place.
+
+        Args:
+            plan: What to run.
+            world: Where.
+            run_folder: The run whose record this becomes; None: nothing is recorded.
+            heartbeat: Told now and then how far the episode is.
+            episode_id: Name of the record, if not that of the plan.
+        """
+        self.episode_id = episode_id or plan.episode_id
+        self.plan, self.server, self.heartbeat = plan, world, heartbeat
+        self._agent = Agent(name=plan.agent.name, arguments=plan.agent.arguments)
+        self._run_folder = run_folder
+        self._started = datetime.now(UTC)
+        self._clock_s = time.monotonic()
+        heartbeat(0.0, 0.0, "loading")
+        self.carla_world = world.fresh(plan.item.route.town, plan.opendrive)
+        self.map = self.carla_world.get_map()
+        self.opendrive: bytes = self.map.to_opendrive().encode()
+        self.map_key = hashlib.sha256(self.opendrive).hexdigest()
+        points = [keypoint.position_m for keypoint in plan.item.route.keypoints]
+        self.route = world.planner(self.map_key, self.map).plan(points)
+        self._weather = RouteWeather(plan.item.route.weathers)
+        sky = self._weather.advance(self.carla_world, 0.0)
+        heartbeat(0.0, 0.0, "setting the stage")
+        self.cast = set_the_stage(plan, world, self.carla_world, self.route, self.map_key)
+        self.progress = RouteProgress(self.route)
+        self.snapshot: Any = None
+        self.tick = -1
+        self.elapsed_s = 0.0
+        self.events: list[ScenarioEvent] = []
+        self.hits: list[EgoHit] = []
+        self._rules = EndRules()
+        self._began_s = self._speed_mps = 0.0
+        self._first_frame = 0
+        self._capture: EpisodeCapture | None = None
+        if run_folder is not None:
+            folder = episode_folder(run_folder, self.episode_id)
+            self._capture = EpisodeCapture(folder, self.carla_world.get_actors, self.ego.id)
+        try:
+            self._record_beginning(sky)
+            self._sensor = self._listen()
+        except BaseException:
+            self.discard()
+            raise
+
+    @property
+    def ego(self) -> Any:
+        """The vehicle that is driven."""
+        return self.cast.ego
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds since the episode was opened."""
+        return time.monotonic() - self._clock_s
+
+    def _record_beginning(self, sky: Any) -> None:
+        if self._capture is None:
+            return
+        self._capture.writer.add("weather", tick=0, **weather_row(sky))
+        if self.cast.crowd is not None:
+            people = self.cast.crowd.people
+            self._capture.intended_classes = {one.actor_id: one.intended for one in people}
+
+    def _listen(self) -> Any:
+        """A collision sensor on the ego: impulses, and hits of scenery that no actor stands for."""
+        model = self.carla_world.get_blueprint_library().find("sensor.other.collision")
+        sensor = self.carla_world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
+        capture, hits = self._capture, self.hits
+
+        def on_hit(event: Any) -> None:
+            other, force, place = event.other_actor, event.normal_impulse, event.transform.location
+            hits.append(EgoHit(frame=event.frame, other_id=other.id, other_type_id=other.type_id))
+            if capture is not None:
+                capture.add_hit(
+                    event.frame, other.id, other.type_id,
+                    (force.x, force.y, force.z), (place.x, place.y, place.z),
+                )  # fmt: skip
+
+        sensor.listen(on_hit)
+        self.carla_world.tick()
+        return sensor
+
+    # -- the loop --------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take the first snapshot."""
+        self._look()
+
+    def judge(self) -> str:
+        """Follow the ego on its route; why the episode is over, or nothing. Once a tick."""
+        self.elapsed_s = self.snapshot.timestamp.elapsed_seconds - self._began_s
+        ego = self.snapshot.find(self.ego.id)
+        if ego is None:
+            return EGO_REMOVED
+        place, self._speed_mps = ego.get_transform().location, ego.get_velocity().length()
+        self.progress.follow(place.x, place.y, place.z)
+        return self._rules.judge(self.elapsed_s, self._speed_mps, self.cast, self.progress)
+
+    def prepare(self) -> None:
+        """Everybody but the ego acts on the present snapshot."""
+        if self.tick % _HEARTBEAT_TICKS == 0:
+            self.heartbeat(self.elapsed_s, self.progress.share, "driving")
+        sky = self._weather.advance(self.carla_world, self.progress.share)
+        if sky is not None and self._capture is not None:
+            self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
+        moment = Moment(
+            elapsed_s=self.elapsed_s, snapshot=self.snapshot, ego_id=self.ego.id,
+            ego_along_m=self.progress.along_m, ego_speed_mps=self._speed_mps,
+        )  # fmt: skip
+        self.cast.advance(moment)
+        self._note_events()
+
+    def move(self, decision: Decision) -> None:
+        """Do what the driver decided, and let one tick pass."""
+        self.ego.apply_control(decision.control)
+        if self._capture is not None:
+            add_decision(self._capture, self.ego, decision, self.progress)
+        self.carla_world.tick()
+        self._look()
+
+    def _look(self) -> None:
+        self.snapshot = self.carla_world.get_snapshot()
+        if self.tick < 0:
+            self._began_s = self.snapshot.timestamp.elapsed_seconds
+            self._first_frame = self.snapshot.frame
+        capture = self._capture
+        if capture is not None:
+            if self.tick >= 0 and self.tick % _LAMPS_TICKS == 0:
+                lamps = self.carla_world.get_vehicles_light_states()
+                capture.lamps = {one: int(flags) for one, flags in lamps.items()}
+            capture.observe(self.snapshot)
+        self.tick = self.snapshot.frame - self._first_frame
+
+    def _note_events(self) -> None:
+        """What the scenarios reported since the last tick; actors by their number in the record."""
+        self.events = [event for scenario in self.cast.scenarios for event in scenario.events]
+        for scenario in self.cast.scenarios:
+            scenario.events.clear()
+        if self._capture is None:
+            return
+        for event in self.events:
+            detail = dict(event.detail)
+            row: dict[str, Any] = {c.NAME: event.name}
+            if "actor" in detail:
+                row[c.ACTOR] = self._capture.number_of(detail.pop("actor"))
+            if detail:
+                row[c.DETAIL] = canonical_json(detail)
+            self._capture.writer.add_event(
+                tick=self.tick, kind=event.kind, source="scenario", **row
+            )
+
+    def note(self, kind: str, name: str) -> None:
+        """Put an event of the runner's own into the record."""
+        if self._capture is not None:
+            self._capture.writer.add_event(tick=self.tick, kind=kind, source="runner", name=name)
+
+    def declare_agent(self, declared: tuple[str, str] | None) -> None:
+        """Name and version the agent gives itself, if it does."""
+        if declared is not None:
+            name, version_of_agent = declared
+            self._agent = Agent(
+                name=name, version=version_of_agent, arguments=self.plan.agent.arguments
+            )
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def finish(self, reason: str, failure: str = "") -> Path | None:
+        """Write the record; returns its folder, or None when nothing is recorded."""
+        for _ in range(_FAREWELL_TICKS):
+            self.carla_world.tick()
+        self._sensor.stop()
+        capture, run_folder = self._capture, self._run_folder
+        if capture is None or run_folder is None:
+            return None
+        add_route(capture.writer, self.route)
+        signs = sorted(self.carla_world.get_actors().filter("traffic.*"), key=lambda one: one.id)
+        capture.add_landmarks([landmark_row(sign) for sign in signs])
+        files = {"opendrive": SharedFiles(run_folder).add(self.opendrive, ".xodr")}
+        return capture.finish(self._describe(reason, failure, files))
+
+    def discard(self) -> None:
+        """Throw the record away."""
+        if self._capture is not None:
+            self._capture.discard()
+
+    def _describe(self, reason: str, failure: str, files: dict[str, SharedFile]) -> Episode:
+        plan, server = self.plan, self.server
+        return Episode(
+            episode_id=self.episode_id,
+            suite=plan.suite,
+            scenario=plan.item.id,
+            variant=plan.variant,
+            pair=plan.item.pair,
+            parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
+                        "traffic": plan.traffic, "motions": plan.motions},
+            town=plan.item.route.town,
+            seed=plan.seed,
+            agent=self._agent,
+            server=Server(kind=server.kind, version=server.server_version,
+                          settings={"synchronous_mode": True, "fixed_delta_seconds": STEP_S}),
+            route=Route(
+                route_id=plan.item.route.id,
+                dense=True,
+                scenarios=[{"name": spec.name, "type": spec.type}
+                           for spec in plan.item.route.scenarios],
+            ),
+            sampling=Sampling(lamps_ticks=_LAMPS_TICKS),
+            end_reason=reason,
+            failure=failure,
+            packages={"jaywalk": __version__, "carla": version("carla")},
+            files=files,
+            wall=Wall(
+                started_utc=self._started.isoformat(timespec="seconds"),
+                ended_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+                seconds=round(self.wall_s, 3),
+                address=f"{server.host}:{server.port}",
+                machine=platform.machine(),
+            ),
+        )  # fmt: skip
