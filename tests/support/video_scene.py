@@ -8,7 +8,7 @@ import av
 import numpy as np
 
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.smpl import BODY_OFFSETS_M
+from jaywalk.motion.quaternions import rotate
 from jaywalk.motion.video.camera import Camera
 
 _SKIN, _SHIRT, _JEANS, _SHOE, _HAIR = (
@@ -28,8 +28,6 @@ _LIMBS = (
 def _balls(motion: Motion, frame: int) -> list[tuple[np.ndarray, float, tuple[int, int, int]]]:
     """Many balls that make up a person: place, radius, colour."""
     joints, turned = motion.joints_m()[frame], motion.turned()[frame]
-    from jaywalk.motion.quaternions import rotate
-
     size = motion.body_scale
     out = []
     for a, b, ra, rb, colour in _LIMBS:
@@ -122,6 +120,3 @@ def write_clip(path: Path, pictures: list[np.ndarray], times_s: list[float]) -> 
             frame.pts, frame.time_base = round(1000 * time), Fraction(1, 1000)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-
-
-assert BODY_OFFSETS_M.shape == (22, 3)

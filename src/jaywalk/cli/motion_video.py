@@ -33,8 +33,8 @@ def video(
 ) -> None:
     """Find and follow the people of a video and write their motions to a library.
 
-    Needs the extra 'video' (MediaPipe). The ground file gives points as
-    {"image_px": [[u, v], ...], "ground_m": [[x, y], ...]}; see docs/motion.md.
+    Needs the extra 'video' (MediaPipe). The ground file is a JSON object of two lists of four or
+    more pairs: image_px (u to the right, v down) and ground_m (metres); see docs/motion.md.
 
     Example: jaywalk motion video street.mp4 --ground four-points.json --out lib
     """

@@ -100,7 +100,7 @@ def fit_person(
 def _world_size(placed: Placed, seen: Seen) -> float:
     """Size of the network's person: its landmarks' distances beside the body's."""
     points = placed.points_m[:, :MARK_POINTS]
-    middle = points[:, terms._HIPS].mean(axis=1, keepdims=True)
+    middle = points[:, terms.HIP_POINTS].mean(axis=1, keepdims=True)
     weight = seen.confidence[..., None]
     over = float((weight * seen.world_m * (points - middle)).sum())
     under = float((weight * seen.world_m**2).sum())

@@ -30,8 +30,8 @@ def need_extra() -> None:
     missing = [name for name in ("mediapipe", "cv2") if find_spec(name) is None]
     if missing:
         raise PrerequisiteError(
-            f"reading people from video needs {' and '.join(missing)}, which are not installed; "
-            "install the extra: pip install 'jaywalk[video]'"
+            f"people are read from video with MediaPipe; not installed: {', '.join(missing)}. "
+            "Install the extra: pip install 'jaywalk[video]'"
         )
 
 
@@ -45,11 +45,16 @@ class MediaPipeSource:
         need_extra()
         os.environ.setdefault("GLOG_minloglevel", "2")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import cv2  # type: ignore[import-not-found, unused-ignore]
-            import mediapipe  # type: ignore[import-not-found, unused-ignore]
-
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                import cv2  # type: ignore[import-not-found, unused-ignore]
+                import mediapipe  # type: ignore[import-not-found, unused-ignore]
+        except ImportError as problem:  # OpenCV wants libGL, which bare machines lack
+            raise PrerequisiteError(
+                f"MediaPipe or OpenCV cannot be loaded ({problem}); if a libGL is missing: pip "
+                "install --force-reinstall --no-deps opencv-contrib-python-headless"
+            ) from problem
         solutions = getattr(mediapipe, "solutions", None)
         if solutions is None:
             raise PrerequisiteError(

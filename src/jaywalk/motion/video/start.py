@@ -104,7 +104,8 @@ def _joints(world: FloatArray) -> FloatArray:
     across = _unit(across - (across * up).sum(axis=1, keepdims=True) * up)
     above = _unit(shoulders[:, 0] - shoulders[:, 1])
     out[:, 0] = middle + 0.091 * up
-    out[:, 1], out[:, 2] = middle + 0.0686 * across, middle - 0.0686 * across
+    half = float(BODY_OFFSETS_M[1, 0])
+    out[:, 1], out[:, 2] = middle + half * across, middle - half * across
     for joint, share in ((3, 0.36), (6, 0.6), (9, 0.7)):
         out[:, joint] = middle + share * (top - middle)
     out[:, 12] = top + 0.06 * up
@@ -180,7 +181,3 @@ def _scale(
         weight = confidence[frames]
         misses.append(float((weight * apart).sum() / max(weight.sum(), 1e-9)))
     return float(sizes[int(np.argmin(misses))])
-
-
-# the rest pose's hips lie this far apart; a changed skeleton would make _joints wrong
-assert abs(float(BODY_OFFSETS_M[1, 0]) - 0.0686) < 1e-3

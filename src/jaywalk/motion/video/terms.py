@@ -21,7 +21,7 @@ from jaywalk.motion.video.landmarks import (
 )
 from jaywalk.motion.video.normal_equations import NormalEquations, chained_product
 
-_HIPS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HIP, RIGHT_HIP)]
+HIP_POINTS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HIP, RIGHT_HIP)]
 _HEELS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HEEL, RIGHT_HEEL)]
 #: Points that stand: heels and balls, left and right, and their height on flat ground (scale 1).
 FOOT_POINTS: Final = [*_HEELS, *BALL_POINTS]
@@ -134,7 +134,7 @@ def world_term(
     placed: Placed, seen: Seen, size: float, weights: Weights, into: NormalEquations | None
 ) -> float:
     """Landmarks lie about the hips as the network says, depth less surely than the rest."""
-    middle = placed.points_m[:, _HIPS].mean(axis=1, keepdims=True)
+    middle = placed.points_m[:, HIP_POINTS].mean(axis=1, keepdims=True)
     usual = np.array([weights.sideways_m, weights.sideways_m, weights.depth_m])
     to_rows = (seen.facing / usual).transpose(0, 2, 1)[:, None]
     apart = placed.points_m[:, :MARK_POINTS] - middle - size * seen.world_m
@@ -144,8 +144,8 @@ def world_term(
     if into is not None:
         relative = Placed(
             points_m=placed.points_m,
-            slopes=placed.slopes - placed.slopes[:, _HIPS].mean(axis=1, keepdims=True),
-            growth=placed.growth - placed.growth[:, _HIPS].mean(axis=1, keepdims=True),
+            slopes=placed.slopes - placed.slopes[:, HIP_POINTS].mean(axis=1, keepdims=True),
+            growth=placed.growth - placed.growth[:, HIP_POINTS].mean(axis=1, keepdims=True),
         )
         root = np.sqrt(weight)[..., None]
         _add_points(into, relative, root[..., None] * to_rows, root * miss)
