@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +30,34 @@ def restore_numpy_names() -> None:
     for name, value in _OLD_NAMES.items():
         if name not in vars(np):
             setattr(np, name, value)
+
+
+class _OldNumpy(ModuleType):
+    """Numpy for modules written before 1.24: rows of unequal length make an array of objects."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def array(rows: Any, *args: Any, **options: Any) -> Any:
+        """As numpy's, but for unequal rows."""
+        try:
+            return np.array(rows, *args, **options)
+        except ValueError as problem:
+            if "inhomogeneous" not in str(problem):
+                raise
+            return np.array(rows, dtype=object)
+
+
+def give_old_numpy(folder: Path) -> None:
+    """Let the modules that were imported from a folder, and they alone, have the numpy of old."""
+    old = _OldNumpy("numpy")
+    for module in list(sys.modules.values()):
+        source = getattr(module, "__file__", None)
+        if source is None or folder not in Path(source).parents:
+            continue
+        for name in [name for name, value in vars(module).items() if value is np]:
+            setattr(module, name, old)
 
 
 class SpeedTables:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from enum import Enum
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -63,10 +63,16 @@ def add_compatibility() -> None:
 
 
 def _is_there(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:
+    """Whether a module is installed; looked for on disk, for Python would import its parents.
+
+    A folder that only has the name of a package, as in a checkout's root, is none.
+    """
+    root, *below = name.split(".")
+    spec = PathFinder.find_spec(root)
+    if spec is None or spec.origin is None:
         return False
+    folders = spec.submodule_search_locations or []
+    return any(Path(folder, *below).with_suffix(".py").is_file() for folder in folders)
 
 
 class LeaderboardAgent(Driver):

@@ -60,10 +60,10 @@ class _DrivenEpisode:
         self._step_limit_s = agent_patience_s(watchdog_s, setting_up=False)
         self._failure = ""
         self._rejected = False  # for its sensors
+        self._made: Driver | None = None  # also one that could not be set up
 
     def run(self) -> EpisodeOutcome:
         stage = self._stage
-        driver: Driver | None = None
         try:
             driver = self._make_driver()
             stage.begin()
@@ -73,8 +73,8 @@ class _DrivenEpisode:
             stage.discard()
             raise
         finally:
-            if driver is not None:
-                self._guarded(driver.close, self._step_limit_s)
+            if self._made is not None:
+                self._guarded(self._made.close, self._step_limit_s)
         assert written is not None
         return EpisodeOutcome(
             episode_id=stage.plan.episode_id,
@@ -100,9 +100,9 @@ class _DrivenEpisode:
         )  # fmt: skip
 
         def make() -> Driver:
-            driver = make_driver(plan.agent.name)
-            driver.setup(briefing)
-            return driver
+            self._made = make_driver(plan.agent.name)
+            self._made.setup(briefing)
+            return self._made
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
         return driver
@@ -118,8 +118,9 @@ class _DrivenEpisode:
             stage = self._stage
             if isinstance(problem, RuntimeError) and not stage.server.is_alive():
                 raise InfrastructureError(f"{stage.plan.episode_id}: {problem}") from problem
-            self._failure = self._failure or traceback.format_exc()
-            self._rejected = isinstance(problem, SensorError)
+            if not self._failure:
+                self._failure = traceback.format_exc()
+                self._rejected = isinstance(problem, SensorError)
             return None
 
     def _drive(self, driver: Driver) -> str:
