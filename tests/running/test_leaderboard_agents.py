@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from short_plans import short_plan
 
-import jaywalk.record
+from jaywalk import record
+from jaywalk.metrics.driving.ending import how_it_broke_off
 from jaywalk.runner.episode import run_episode
 from jaywalk.runner.world import World
 
@@ -102,8 +104,21 @@ def test_its_exception_is_its_failure_and_its_forecasts_are_kept(
     outcome, _ = _run(world, tmp_path, 2.0, people=3)
     assert outcome.end_reason == "agent failed"
     assert "KeyError: 'lost'" in outcome.failure
-    record = jaywalk.record.open(outcome.folder)
-    forecasts = record.forecasts.collect()
+    kept = record.open(outcome.folder)
+    forecasts = kept.forecasts.collect()
     assert len(forecasts) > 20
     assert set(forecasts["source"]) == {"Mine"}
-    assert record.ego.collect()["path_x_m"].drop_nulls().len() > 10
+    assert kept.ego.collect()["path_x_m"].drop_nulls().len() > 10
+
+
+def test_the_wrong_track_is_rejected(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHALLENGE_TRACK_CODENAME", "SENSORS")
+    path = tmp_path / "agent.py"
+    path.write_text(_AGENT)
+    outcome = run_episode(short_plan(world, str(path)), world, tmp_path / "run")
+    assert outcome.end_reason == "agent sensors invalid"
+    assert "You are submitting to the wrong track [Track.SENSORS]!" in outcome.failure
+    episode = record.open(outcome.folder).episode
+    assert how_it_broke_off(episode) == "Agent's sensors were invalid"

@@ -9,6 +9,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from jaywalk.agents.agent_surroundings import give_old_numpy
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.leaderboard_agent import ENTRY_POINT, LeaderboardAgent, add_compatibility
@@ -34,6 +35,7 @@ def make_driver(name: str) -> Driver:
     add_compatibility()
     module = _import_file(path)
     if hasattr(module, ENTRY_POINT):
+        give_old_numpy(path.resolve().parent)
         return LeaderboardAgent(module, name)
     return _driver_maker(module, path)()
 

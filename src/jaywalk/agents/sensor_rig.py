@@ -13,13 +13,15 @@ import carla
 import numpy as np
 from defusedxml.ElementTree import fromstring
 
+from jaywalk.core.errors import InfrastructureError
 from jaywalk.town.gps import from_0916_gps, reference_deg, to_gps
 
 _SPEEDOMETER: Final = "sensor.speedometer"
 _MAP: Final = "sensor.opendrive_map"
 _GNSS: Final = "sensor.other.gnss"
 _NEWER: Final = tuple(map(int, version("carla").split("."))) >= (0, 9, 16)
-_RADIUS_M: Final = 3.0
+RADIUS_M: Final = 3.0  # most distance from the vehicle's origin
+LOCAL_RADIUS_M: Final = 70.0  # in Fail2Drive's and carla_garage's local evaluator
 _WAIT_S: Final = 10.0
 # Type -> most of them, in full tracks and in qualifier tracks.
 _LIMITS: Final = {
@@ -67,7 +69,15 @@ class SensorError(Exception):
     """The agent's sensors break the rules of its track; worded as the Leaderboard words it."""
 
 
-def check_sensors(sensors: Sequence[Mapping[str, Any]], track: str) -> None:
+def check_track(track: str, selected: str) -> None:
+    """Raise :class:`SensorError` unless an agent's track is the one that is run."""
+    if track != selected:
+        raise SensorError(f"You are submitting to the wrong track [Track.{selected}]!")
+
+
+def check_sensors(
+    sensors: Sequence[Mapping[str, Any]], track: str, radius_m: float = RADIUS_M
+) -> None:
     """Raise :class:`SensorError` unless a list of sensors is allowed in a track."""
     doubled = [tag for tag, n in Counter(one["id"] for one in sensors).items() if n > 1]
     if doubled:
@@ -75,11 +85,11 @@ def check_sensors(sensors: Sequence[Mapping[str, Any]], track: str) -> None:
     for one in sensors:
         kind = one["type"]
         if kind not in _LIMITS or (kind == _MAP and track == "SENSORS"):
-            raise SensorError(f"Illegal sensor '{kind}' used for Track [{track}]!")
-        if math.hypot(*(float(one.get(axis, 0.0)) for axis in "xyz")) > _RADIUS_M:
+            raise SensorError(f"Illegal sensor '{kind}' used for Track [Track.{track}]!")
+        if math.hypot(*(float(one.get(axis, 0.0)) for axis in "xyz")) > radius_m:
             raise SensorError(
                 f"Illegal sensor extrinsics used for sensor '{one['id']}'. "
-                f"Max allowed radius is {_RADIUS_M}m"
+                f"Max allowed radius is {radius_m}m"
             )
     for kind, count in Counter(one["type"] for one in sensors).items():
         most = _LIMITS[kind][1 if track.endswith("QUALIFIER") else 0]
@@ -96,6 +106,7 @@ class SensorRig:
     def __init__(self, world: Any, ego: Any, sensors: Sequence[Mapping[str, Any]]) -> None:
         self._ego = ego
         self._actors: list[Any] = []
+        self._tags: list[str] = []
         self._arrived: queue.Queue[tuple[str, int, Any]] = queue.Queue()
         self._waited: set[str] = set()
         self.latest: dict[str, tuple[int, Any]] = {}  # what was read last
@@ -123,6 +134,7 @@ class SensorRig:
         read = self._position if one["type"] == _GNSS else _reader(one["type"])
         actor.listen(lambda data: self._arrived.put((tag, data.frame, read(data))))
         self._actors.append(actor)
+        self._tags.append(tag)
         self._waited.add(tag)
 
     def _position(self, data: Any) -> np.ndarray[Any, Any]:
@@ -137,7 +149,7 @@ class SensorRig:
         """``input_data`` of this frame; data of other frames is thrown away.
 
         Raises:
-            TimeoutError: A sensor stayed silent.
+            InfrastructureError: A sensor stayed silent, which is no fault of the agent.
         """
         found: dict[str, tuple[int, Any]] = {}
         while not self._waited.issubset(found):
@@ -145,7 +157,7 @@ class SensorRig:
                 tag, of_frame, data = self._arrived.get(timeout=_WAIT_S)
             except queue.Empty:
                 missing = ", ".join(sorted(self._waited - set(found)))
-                raise TimeoutError(
+                raise InfrastructureError(
                     f"A sensor took too long to send their data: {missing}"
                 ) from None
             if of_frame == frame:
@@ -158,9 +170,9 @@ class SensorRig:
         return found
 
     @property
-    def actors(self) -> list[Any]:
-        """The mounted sensor actors."""
-        return list(self._actors)
+    def named_actors(self) -> list[list[Any]]:
+        """Id and actor of each mounted sensor, as the local evaluator hands them out."""
+        return [[tag, actor] for tag, actor in zip(self._tags, self._actors, strict=True)]
 
     def close(self) -> None:
         """Stop and remove the sensors."""

@@ -100,7 +100,7 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             if info["end_reason"]:
                 info["record"] = episode.finish()
             observation = episode.observation()
-        except (RuntimeError, TimeoutError) as problem:
+        except (RuntimeError, InfrastructureError) as problem:
             raise self._broken(problem) from problem
         truncated = info["end_reason"] == TIMED_OUT
         return observation, reward, episode.is_over and not truncated, truncated, info

@@ -15,6 +15,9 @@ LEFT: Final = "route left"
 BLOCKED: Final = "blocked"
 TIMED_OUT: Final = "route time-out"
 EGO_REMOVED: Final = "ego removed"
+AGENT_FAILED: Final = "agent failed"
+NOT_SET_UP: Final = "agent setup failed"
+SENSORS_INVALID: Final = "agent sensors invalid"
 
 _STANDING_MPS: Final = 0.1
 _BLOCKED_S: Final = 180.0  # the longest any protocol waits

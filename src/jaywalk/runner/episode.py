@@ -13,9 +13,11 @@ from typing import Any
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
+from jaywalk.agents.sensor_rig import SensorError
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.hashing import record_hash
+from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.patience import OutOfPatience, patience
 from jaywalk.runner.plan import EpisodePlan
@@ -57,21 +59,22 @@ class _DrivenEpisode:
         self._setup_limit_s = agent_patience_s(watchdog_s, setting_up=True)
         self._step_limit_s = agent_patience_s(watchdog_s, setting_up=False)
         self._failure = ""
+        self._rejected = False  # for its sensors
+        self._made: Driver | None = None  # also one that could not be set up
 
     def run(self) -> EpisodeOutcome:
         stage = self._stage
-        driver: Driver | None = None
         try:
             driver = self._make_driver()
             stage.begin()
-            reason = "agent setup failed" if driver is None else self._drive(driver)
+            reason = self._why_not() if driver is None else self._drive(driver)
             written = stage.finish(reason, self._failure)
         except BaseException:
             stage.discard()
             raise
         finally:
-            if driver is not None:
-                self._guarded(driver.close, self._step_limit_s)
+            if self._made is not None:
+                self._guarded(self._made.close, self._step_limit_s)
         assert written is not None
         return EpisodeOutcome(
             episode_id=stage.plan.episode_id,
@@ -82,6 +85,9 @@ class _DrivenEpisode:
             wall_s=stage.wall_s,
             folder=written,
         )
+
+    def _why_not(self) -> str:
+        return SENSORS_INVALID if self._rejected else NOT_SET_UP
 
     def _make_driver(self) -> Driver | None:
         stage = self._stage
@@ -95,9 +101,9 @@ class _DrivenEpisode:
         )  # fmt: skip
 
         def make() -> Driver:
-            driver = make_driver(plan.agent.name)
-            driver.setup(briefing)
-            return driver
+            self._made = make_driver(plan.agent.name)
+            self._made.setup(briefing)
+            return self._made
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
         if driver is not None:
@@ -115,7 +121,9 @@ class _DrivenEpisode:
             stage = self._stage
             if isinstance(problem, RuntimeError) and not stage.server.is_alive():
                 raise InfrastructureError(f"{stage.plan.episode_id}: {problem}") from problem
-            self._failure = self._failure or traceback.format_exc()
+            if not self._failure:
+                self._failure = traceback.format_exc()
+                self._rejected = isinstance(problem, SensorError)
             return None
 
     def _drive(self, driver: Driver) -> str:
@@ -128,7 +136,7 @@ class _DrivenEpisode:
             decision = self._decide(driver)
             if decision is None:
                 stage.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
-                return "agent failed"
+                return AGENT_FAILED
             stage.move(decision)
 
     def _decide(self, driver: Driver) -> Decision | None:

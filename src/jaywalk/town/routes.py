@@ -77,6 +77,14 @@ class RoutePlanner:
             raise DataError("The route is empty: its keypoints lie on the same spot.")
         return _dense(points)
 
+    def trace(self, origin_m: Point, aim_m: Point) -> list[tuple[Any, RoadOption]]:
+        """Waypoints with road options from one place to another.
+
+        Raises:
+            DataError: No lane leads there.
+        """
+        return _Tracer(self._graph).trace(origin_m, aim_m, 1)
+
 
 class _Tracer:
     """One plan. What was decided at a junction outlives a pair of keypoints, as in CARLA."""

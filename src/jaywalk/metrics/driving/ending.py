@@ -16,6 +16,7 @@ from jaywalk.record import Episode
 
 AGENT_CRASHED = "Agent crashed"
 AGENT_NOT_SET_UP = "Agent couldn't be set up"
+SENSORS_INVALID = "Agent's sensors were invalid"
 SIMULATION_CRASHED = "Simulation crashed"
 TICK_LIMIT = "TickRuntime"
 _MESSAGES = {
@@ -92,6 +93,8 @@ def _ending(
 def how_it_broke_off(episode: Episode) -> str:
     """The protocols' words for a record that ends without one of their reasons."""
     if episode.failure:
+        if "sensors invalid" in episode.end_reason:
+            return SENSORS_INVALID
         early = "setup" in episode.end_reason or "set up" in episode.end_reason
         return AGENT_NOT_SET_UP if early else AGENT_CRASHED
     if any(part in episode.end_reason for part in _SERVER_GONE):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from jaywalk.metrics.driving.ending import SENSORS_INVALID
 from jaywalk.metrics.driving.results import INFRACTIONS
 from jaywalk.metrics.driving.scorecard import EpisodeScore
 
@@ -77,14 +78,15 @@ def checkpoint_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, 
     """A whole result file; the summary is empty while routes are missing, as in the evaluators."""
     complete = len(records) == total
     summary = global_json(records, total) if complete else {}
+    rejected = any(one.get("status") == f"Failed - {SENSORS_INVALID}" for one in records)
     return {
         "_checkpoint": {
             "global_record": summary,
             "progress": [len(records), total],
             "records": list(records),
         },
-        "entry_status": "Finished" if complete else "Started",
-        "eligible": complete,
+        "entry_status": "Rejected" if rejected else "Finished" if complete else "Started",
+        "eligible": complete and not rejected,
         "sensors": _SENSORS,
         "values": [str(_figure(summary, key)) for _, key in _LABELS] if complete else [],
         "labels": [label for label, _ in _LABELS] if complete else [],

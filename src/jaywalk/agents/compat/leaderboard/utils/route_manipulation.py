@@ -1,10 +1,21 @@
-"""Which points of a dense route an agent gets."""
+"""Routes of agents: thinned, made dense, in GPS."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import numpy as np
+from agents.navigation.global_route_planner import (  # type: ignore[import-not-found]
+    GlobalRoutePlanner,
+)
 from agents.navigation.local_planner import RoadOption  # type: ignore[import-not-found]
+from defusedxml.ElementTree import fromstring
+from srunner.scenariomanager.carla_data_provider import (  # type: ignore[import-not-found]
+    CarlaDataProvider,
+)
+
+from jaywalk.town.gps import reference_deg, to_gps
 
 _CHANGES = (RoadOption.CHANGELANELEFT, RoadOption.CHANGELANERIGHT)
 
@@ -28,3 +39,33 @@ def downsample_route(route: list[tuple[Any, Any]], sample_factor: float) -> list
             passed_m += pose.location.distance(route[index - 1][0].location)
         before = option
     return kept
+
+
+def interpolate_trajectory(
+    waypoints_trajectory: list[Any], hop_resolution: float = 1.0
+) -> tuple[list[Any], list[Any]]:
+    """The dense route through some locations: in GPS, and as poses with options."""
+    planner = GlobalRoutePlanner(CarlaDataProvider.get_map(), hop_resolution)
+    route: list[tuple[Any, Any]] = []
+    for start, end in itertools.pairwise(waypoints_trajectory):
+        found = planner.trace_route(start, end)
+        route += [(waypoint.transform, option) for waypoint, option in found]
+    return location_route_to_gps(route, *_get_latlon_ref(CarlaDataProvider.get_world())), route
+
+
+def location_route_to_gps(
+    route: list[tuple[Any, Any]], lat_ref: float, lon_ref: float
+) -> list[tuple[dict[str, float], Any]]:  # fmt: skip
+    """Poses with options as GPS with options."""
+    return [(_location_to_gps(lat_ref, lon_ref, pose.location), option) for pose, option in route]
+
+
+def _location_to_gps(lat_ref: float, lon_ref: float, location: Any) -> dict[str, float]:
+    place = np.array([[location.x, location.y, location.z]])
+    lat, lon, z = to_gps(place, (lat_ref, lon_ref))[0]
+    return {"lat": float(lat), "lon": float(lon), "z": float(z)}
+
+
+def _get_latlon_ref(world: Any) -> tuple[float, float]:
+    found: tuple[float, float] = reference_deg(fromstring(world.get_map().to_opendrive()))
+    return found
