@@ -161,3 +161,38 @@ def test_equal_worlds_give_equal_drives(name: str) -> None:
         somebody, each = crossing(100.0, at_s=6.0)
         tracks.append(loop(name, [somebody]).run(10.0, each).track)
     assert tracks[0] == tracks[1]
+
+
+@pytest.mark.parametrize("late_s", [-0.8, -0.4, 0.0, 0.4, 0.8])
+def test_the_expert_does_not_stop_in_the_way_of_a_fast_car(late_s: float) -> None:
+    """Somebody crosses at 12 m/s without looking, about when the car would be there."""
+    free = loop("expert", []).run(20.0)
+    there_s = next(k * 0.05 for k, (x, _) in enumerate(free.track) if x > 118.0)
+    fast = FakeActor(9, "vehicle.fast", 120.0, -90.0, 90.0, 0.0)
+
+    def each(scene: ClosedLoop) -> None:
+        fast.speed_mps = 12.0 if scene.time_s >= there_s + late_s - 92.0 / 12.0 else 0.0
+
+    scene = loop("expert", [fast]).run(25.0, each)
+    assert scene.contacts == set()
+    assert scene.track[-1][0] > 140.0
+
+
+def test_people_on_the_road_go_first() -> None:
+    """Somebody in the next lane, on the way into ours: the gap behind the car is a second."""
+    free = loop("expert", []).run(20.0)
+    for early_s in (0.4, 0.8, 1.2):
+        there_s = next(k * 0.05 for k, (x, _) in enumerate(free.track) if x > 120.0)
+        walker = person(120.0, -9.0, speed=1.4, yaw_deg=90.0)
+        start_s = there_s + early_s - (9.0 + 0.5) / 1.4
+
+        def each(scene: ClosedLoop, start_s: float = start_s, walker: Any = walker) -> None:
+            walker.speed_mps = 1.4 if scene.time_s >= start_s else 0.0
+
+        scene = loop("expert", [walker]).run(25.0, each)
+        assert scene.contacts == set()
+        enters_s = start_s + (9.0 + 1.75 - 0.918 - 0.19) / 1.4
+        leaves_s = enters_s + (2.0 * 0.918 + 0.38) / 1.4
+        front = next(k * 0.05 for k, (x, _) in enumerate(scene.track) if x + 2.446 > 119.8)
+        rear = next(k * 0.05 for k, (x, _) in enumerate(scene.track) if x - 2.446 > 120.2)
+        assert rear < enters_s - 1.0 or front > leaves_s + 1.0

@@ -44,6 +44,7 @@ def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
     config = json.loads((tmp_path / "runs/r-cruise/config.json").read_text())
     assert config["suite"]["name"] == "files"
     assert (config["agent"]["name"], config["seeds"]) == ("cruise", [1])
+    assert config["agent"]["arguments"] == {"perception": "full"}
     assert config["options"] == {
         "motions": "", "people": None, "server": "embedded", "town": "", "traffic": "own",
         "vehicles": None,
