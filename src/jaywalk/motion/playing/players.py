@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -282,8 +282,3 @@ class Players:
         if math.hypot(dx, dy) < _MOVES_M:
             return cue.towards_rad
         return cue.towards_rad - math.atan2(dy, dx) + float(way[join.enter, 3])
-
-
-def looped(cue: Cue) -> Cue:
-    """The same cue, played for ever."""
-    return replace(cue, loop=True)
