@@ -79,6 +79,9 @@ def evaluate(
         bool, typer.Option("--pairs", help="Test all pairs of predictors, too.")
     ] = False,
     png: Annotated[Path | None, typer.Option("--png", help="Write the ROC figure here.")] = None,
+    forecasts_png: Annotated[
+        Path | None, typer.Option(help="Draw some forecasts on the map into this file.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws and bootstrap.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -93,13 +96,13 @@ def evaluate(
     from jaywalk.predict.evaluate import Settings, score, summarise
     from jaywalk.predict.figures import draw_roc
     from jaywalk.predict.learning import judging
-    from jaywalk.predict.registry import make_predictor, ready_names
+    from jaywalk.predict.registry import ready_names, ready_predictor
     from jaywalk.predict.samples import roi_samples
     from jaywalk.predict.splits import of_split
     from jaywalk.predict.windows import build_windows
 
-    names = predictors or ready_names()
-    models = {name: judging(make_predictor(name)) for name in names}
+    found = [ready_predictor(name) for name in predictors or ready_names()]
+    models = {name: judging(model) for name, model in found}
     table = open_data(data, format_name, source)
     if split:
         table = of_split(table, split)
@@ -129,11 +132,17 @@ def evaluate(
     if png is not None:
         draw_roc(roc_bands(scores, windows, meetings, settings), png)
         output["figure"] = str(png)
+    if forecasts_png is not None:
+        from jaywalk.predict.forecast_figure import draw_forecasts
+
+        draw_forecasts(models, windows, meetings, forecasts_png, folds=settings.folds)
+        output["forecasts_figure"] = str(forecasts_png)
     if as_json:
         print_json(output)
         return
     _print_results(results)
-    finish([f"figure: {png}"] if png else [], f"jaywalk predict eval {data} --json --pairs")
+    pictures = [f"figure: {file}" for file in (png, forecasts_png) if file]
+    finish(pictures, f"jaywalk predict eval {data} --json --pairs")
 
 
 def open_data(data: Path, format_name: str, source: str) -> Any:

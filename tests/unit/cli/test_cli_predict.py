@@ -62,7 +62,9 @@ def test_eval(clips, tmp_path):
     names = ("constant-velocity-v1", "stand-still-v1")
     words = [word for name in names for word in ("--predictor", name)]
     few = ["--draws", "50", "--resamples", "100"]
-    result = json.loads(run("eval", clips, *words, *few, "--json", "--pairs", "--png", png))
+    drawn = tmp_path / "forecasts.png"
+    pictures = ["--png", png, "--forecasts-png", drawn]
+    result = json.loads(run("eval", clips, *words, *few, "--json", "--pairs", *pictures))
     for name in names:
         rows = result["predictors"][name]
         assert [row["horizon_s"] for row in rows] == [1.0, 2.0, 3.0, 4.0]
@@ -73,7 +75,7 @@ def test_eval(clips, tmp_path):
     assert {pair["metric"] for pair in result["pairs"]} == {"irs", "nll"}
     nll = [p for p in result["pairs"] if p["metric"] == "nll"]
     assert all(p["significant"] and p["difference"] > 0 for p in nll)
-    assert png.read_bytes()[:4] == b"\x89PNG"
+    assert {png.read_bytes()[:4], drawn.read_bytes()[:4]} == {b"\x89PNG"}
     assert result["fitted_on"].startswith("other scenes")
     assert "constant-velocity-v1\t1\t" in run("eval", clips, *words[:2], *few, "--in-sample")
 
