@@ -26,6 +26,10 @@ def video(
     smallest_px: Annotated[
         float, typer.Option("--smallest-px", help="Leave out people smaller in the picture (px).")
     ] = 50.0,
+    rate_hz: Annotated[
+        float | None,
+        typer.Option("--rate-hz", help="True frames a second, if the clip plays too fast or slow."),
+    ] = None,
     overlay: Annotated[
         Path | None, typer.Option(help="Also draw the fitted people into the clip (.mp4).")
     ] = None,
@@ -47,7 +51,11 @@ def video(
     from jaywalk.motion.video.reading import VideoOptions, find_people, fit_people
 
     options = VideoOptions(
-        shortest_s=shortest_s, smallest_px=smallest_px, caption=caption, licence=licence
+        shortest_s=shortest_s,
+        smallest_px=smallest_px,
+        caption=caption,
+        licence=licence,
+        rate_hz=rate_hz,
     )
     if not clip.is_file():
         raise UsageError(f"clip {clip} does not exist or is no file")
@@ -71,7 +79,7 @@ def video(
     if overlay is not None:
         from jaywalk.motion.video.overlay import draw_overlay
 
-        draw_overlay(clip, overlay, people, reading)
+        draw_overlay(clip, overlay, people, reading, rate_hz=rate_hz)
     if as_json:
         print_json(_result(library, problems, reading, looked_s))
         return

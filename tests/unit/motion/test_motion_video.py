@@ -277,6 +277,8 @@ def test_frames_keep_their_own_times_and_broken_clips_are_told(tmp_path):
     times = [0.0, 0.04, 0.1, 0.3, 0.32, 0.5]
     clip = plain_clip(tmp_path / "uneven.mp4", 6, times)
     np.testing.assert_allclose([f.time_s for f in read_frames(clip)], times, atol=2e-3)
+    told = [f.time_s for f in read_frames(clip, rate_hz=7.0)]
+    np.testing.assert_allclose(told, np.arange(6) / 7.0)
     (tmp_path / "text.mp4").write_text("not a video", encoding="utf-8")
     with pytest.raises(DataError, match="cannot be opened as a video"):
         list(read_frames(tmp_path / "text.mp4"))

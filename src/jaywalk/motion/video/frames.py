@@ -23,10 +23,14 @@ class Frame:
     picture: Picture
 
 
-def read_frames(path: Path, *, every: int = 1) -> Iterator[Frame]:
+def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
     """Frames of a clip in order, each at its own time: the rate need not be constant.
 
     A clip that breaks off is read as far as it goes.
+
+    Args:
+        path: The file.
+        rate_hz: True rate, if the file's own times are wrong (a sequence of stills, slow motion).
 
     Raises:
         DataError: Not a clip, no picture in it, or pictures of changing size.
@@ -46,13 +50,12 @@ def read_frames(path: Path, *, every: int = 1) -> Iterator[Frame]:
         first, last, shape, index = None, -1.0, None, -1
         for picture in _decoded(container):
             index += 1
-            time = picture.time if picture.time is not None else index / rate
+            own = rate_hz is None and picture.time is not None
+            time = picture.time if own else index / (rate_hz or rate)
             first = time if first is None else first
             if time - first <= last:  # doubled frames carry no news
                 continue
             last = time - first
-            if index % every:
-                continue
             image = upright(picture)
             shape = shape or image.shape
             if image.shape != shape:

@@ -15,7 +15,14 @@ from jaywalk.motion.video.reading import Person, Reading
 _COLOURS: Final = {"left": (255, 80, 60), "right": (60, 160, 255), "middle": (255, 230, 60)}
 
 
-def draw_overlay(clip: Path, out: Path, people: list[Person], reading: Reading) -> None:
+def draw_overlay(
+    clip: Path,
+    out: Path,
+    people: list[Person],
+    reading: Reading,
+    *,
+    rate_hz: float | None = None,
+) -> None:
     """Write the clip with skeletons over it: left red, right blue, each with its name."""
     import av
 
@@ -24,7 +31,7 @@ def draw_overlay(clip: Path, out: Path, people: list[Person], reading: Reading) 
     with av.open(str(out), "w") as container:
         stream = container.add_stream("libx264", rate=max(1, round(reading.rate_hz)))
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        for frame in read_frames(clip):
+        for frame in read_frames(clip, rate_hz=rate_hz):
             picture = _drawn(frame.picture, frame.time_s, shown)[:height, :width]
             image = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
             container.mux(stream.encode(image))

@@ -34,17 +34,19 @@ class VideoOptions:
         smallest_px: People smaller than this in the picture are not looked for.
         caption: Of every motion; a plain one is made if empty.
         licence: Terms of the footage.
+        rate_hz: True frames a second, if the clip's own times are wrong.
     """
 
     shortest_s: float = 1.0
     smallest_px: float = 50.0
     caption: str = ""
     licence: str = ""
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("shortest_s", "smallest_px"):
+        for name in ("shortest_s", "smallest_px", "rate_hz"):
             value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0.0):
+            if value is not None and not (np.isfinite(value) and value > 0.0):
                 raise UsageError(f"{name} is {value}; expected a positive number")
 
 
@@ -114,7 +116,10 @@ def find_people(
             say(f"{len(times)} of {total} frames, {people} people in sight")
 
     tracks = track_people(
-        read_frames(clip), source, smallest_px=options.smallest_px, progress=progress
+        read_frames(clip, rate_hz=options.rate_hz),
+        source,
+        smallest_px=options.smallest_px,
+        progress=progress,
     )
     if not tracks:
         raise DataError(
