@@ -12,7 +12,10 @@ from jaywalk.server.world.blueprints import library
 
 ROOM = Path(jaywalk.agents.__file__).parent
 # Kinds of actors are for everybody to see, and a Leaderboard agent names its sensors itself.
-KINDS = {"vehicle.", "walker.", "static.prop.", "traffic.traffic_light", "traffic.stop"}
+KINDS = {
+    *("vehicle.", "walker.", "walker.*", "static.prop."),
+    *("traffic.traffic_light", "traffic.stop"),
+}
 ADAPTERS = ("compat", "leaderboard_agent.py", "sensor_rig.py")
 
 

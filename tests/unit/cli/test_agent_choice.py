@@ -44,7 +44,7 @@ def test_a_file_gets_its_config_as_a_path(tmp_path):
 @pytest.mark.parametrize(
     ("names", "options", "error", "said"),
     [
-        (",", {}, UsageError, "expected a name or a file"),
+        (",", {}, UsageError, "expected a name, a file or ws://HOST:PORT"),
         ("nobody", {}, RegistryError, "Unknown agent"),
         ("expert", {"predictor": "kalman"}, UsageError, "comfort-zone does"),
         ("comfort-zone", {"predictor": "kalmann"}, RegistryError, "Did you mean 'kalman-v1'"),
