@@ -39,6 +39,6 @@ EXTRAS: Final = (
     Extra(name="video", modules=("mediapipe", "cv2"), summary="people from video"),
     Extra(name="town", modules=("sumo",), summary="author towns (SUMO's netconvert)"),
     Extra(name="cluster", modules=("ray",), summary="spread episodes over a Ray cluster"),
-    Extra(name="rl", modules=("gymnasium",), summary="the gymnasium environment"),
+    Extra(name="gym", modules=("gymnasium",), summary="the gymnasium environment"),
     Extra(name="viz", modules=("rerun", "mcap"), summary="Rerun and MCAP exports"),
 )
