@@ -56,6 +56,7 @@ _WAITS_S: Final = 4.0
 _TO_GO_ROUND_M: Final = 8.5
 _JUNCTION_MPS2: Final = 4.2  # across a junction one does not dawdle
 _ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a red light
+_OWN_LANE_M: Final = 2.0
 _CROSSERS_M: Final = 45.0
 _ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
 _KINDS: Final = ("vehicle", "person", "prop")
@@ -241,7 +242,10 @@ class Expert(RouteDriver):
         wanted, reason = wish
         around = self._matters(own, seen)
         speed = max(own.speed_mps, 0.0)
-        pulls = np.concatenate([[wanted], _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
+        # After braking for somebody one rather rolls for a moment, if rolling is free as well.
+        holds = self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5
+        first = [0.0, wanted] if holds else [wanted]
+        pulls = np.concatenate([first, _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
         patience = USUAL if self._stuck_s < _STUCK_S else _NO_MORE
         top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
         paths = foresee(around, self.lanes)
@@ -250,12 +254,10 @@ class Expert(RouteDriver):
             self.line, self.along_m, own, around, paths, pulls, top, patience, on_road
         )  # fmt: skip
         best = trial.first_free(clear=True)
-        if best == 0:
+        if best is not None and best < len(first):
             self._braked_s += self.briefing.delta_s
-            if self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5:
-                wanted = 0.0
             self._stuck_s = 0.0 if speed > 0.5 else self._stuck_s
-            return Choice(acceleration_mps2=wanted, reason=reason)
+            return Choice(acceleration_mps2=float(pulls[best]), reason=reason)
         self._braked_s = 0.0
         if speed < 0.3:
             self._stuck_s += self.briefing.delta_s
@@ -279,7 +281,7 @@ class Expert(RouteDriver):
             if found is not None:
                 return float(pulls[found])
         who = int(trial.who[0])
-        if pulls[0] > 0.0 and who >= 0 and around.kind[who] == VEHICLE:
+        if pulls.max() > 0.0 and who >= 0 and around.kind[who] == VEHICLE:
             return self._least_bad(own, around, paths, pulls, top_mps)
         return float(pulls[-1])
 
@@ -318,11 +320,15 @@ class Expert(RouteDriver):
         return float(pulls[-1])
 
     def _matters(self, own: Own, seen: Seen) -> Seen:
-        """Everything but who comes from behind in the same direction: they look out themselves."""
+        """Everything but who comes from behind in the own lane: they look out themselves."""
         dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
         cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
         ahead = dx * cos + dy * sin
         agrees = seen.cos * cos + seen.sin * sin > 0.5
         behind = (ahead + seen.half_m[:, 0] < own.rear_m + 1.0) & (agrees | (seen.speed_mps < 0.3))
+        # Who overtakes on another lane counts: the line may lead across it.
+        aside = np.abs(dy * cos - dx * sin)
+        overtakes = (seen.speed_mps > max(own.speed_mps, 0.0) + 1.0) & (aside > _OWN_LANE_M)
+        behind &= ~(overtakes & (seen.kind == VEHICLE))
         reach = 12.0 + 4.2 * (max(own.speed_mps, 2.0) + np.minimum(seen.speed_mps, 20.0))
         return seen.where(~behind & (np.hypot(dx, dy) < reach))
