@@ -46,6 +46,7 @@ _REACTION_S: Final = 1.0
 _YIELD_MPS2: Final = 2.0  # braking that people at a crosswalk expect of drivers
 _NEIGHBOURS: Final = 12
 _TURNS: Final = (0.0, 0.25, -0.25, 0.5, -0.5, 0.85, -0.85, 1.25, -1.25, 1.8, -1.8)
+_ROUND_M: Final = 0.7  # room beside a car that is walked round
 _LEFT_COST: Final = 0.04  # who meets somebody passes on the right
 _HARD: Final = 5.0  # a cost above this means: something is in the way
 _AT_LIGHTS: Final = 2.0  # who waits for a light knows that it will come
@@ -220,6 +221,8 @@ def _steer(
     near, count = _neighbours(people, i, vx, vy, seen)
     boxes, box_count = _boxes_near(people, i, seen)
     on_road = state == CROSSING or underfoot(grid, people.x[i], people.y[i]) in (NOWHERE, ROAD)
+    if state == CROSSING:
+        wish = _round_boxes(people, i, wish, boxes, box_count)
     best, heading, chosen = np.inf, wish, pace
     for turn in _TURNS:
         way = wish + turn
@@ -288,6 +291,32 @@ def _boxes_near(people: People, i: int, seen: Seen) -> tuple[NDArray[np.float64]
             near[count] = seen.thing[j]
             count += 1
     return near, count
+
+
+@kernel
+def _round_boxes(
+    people: People, i: int, wish: float, boxes: NDArray[np.float64], box_count: int
+) -> float:
+    """The wanted direction, or the one to the nearer end of a standing car that is before it.
+
+    Without this people stay pinned to the side of a car whose driver waits for them to go.
+    """
+    x, y = people.x[i], people.y[i]
+    ahead_x, ahead_y = x + 0.6 * np.cos(wish), y + 0.6 * np.sin(wish)
+    for k in range(box_count):
+        box = boxes[k]
+        room = box_distance(ahead_x, ahead_y, box[0], box[1], box[2], box[3], box[4], box[5])
+        if room > _BODY_M + 0.15:
+            continue
+        dx, dy = x - box[0], y - box[1]
+        along, aside = dx * box[2] + dy * box[3], dy * box[2] - dx * box[3]
+        over = np.sin(wish) * box[2] - np.cos(wish) * box[3] >= 0.0  # which side one wants to
+        past = abs(along) > box[4] + 0.6 * _ROUND_M
+        end = (box[4] + _ROUND_M) * (1.0 if along >= 0.0 else -1.0)
+        side = (box[5] + _ROUND_M) * (1.0 if over == past else -1.0)
+        u, v = end - along, side - aside
+        return float(np.arctan2(u * box[3] + v * box[2], u * box[2] - v * box[3]))
+    return wish
 
 
 @kernel

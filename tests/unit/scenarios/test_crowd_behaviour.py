@@ -239,3 +239,14 @@ def test_controls_are_sent_only_when_they_change() -> None:
         changes += int(people.changed[0])
         people.x[0] += people.pace[0] * DELTA_S
     assert changes == 0
+
+
+@pytest.mark.parametrize("aside_m", [-2.0, -1.0, 0.0, 1.0, 2.0])
+def test_a_car_that_stands_on_the_crossing_is_walked_round(aside_m: float) -> None:
+    """Drivers wait for people on the road; people who cannot get past them would wait for ever."""
+    people = going_over(crossing())
+    car = [40.0 + aside_m, 6.5, 1.0, 0.0, 2.4, 0.95, 0.0, 0.0]
+    trace = run(people, street(), seen(vehicle=[car]), 400)
+    gaps = [box_distance(x, y, *car[:6]) for x, y in trace[:, 0]]
+    assert min(gaps) > 0.15
+    assert trace[-1, 0, 1] > 10.0
