@@ -133,12 +133,13 @@ class PosedPeople:
         row, rows = self._row[actor_id], self.players.rows
         return float(rows.x_m[row]), float(rows.y_m[row]), float(self._z_m[row])
 
-    def step(self, snapshot: Any = None) -> list[int]:
+    def step(self, snapshot: Any = None, posed: NDArray[np.bool_] | None = None) -> list[int]:
         """Pose and move everybody for the coming tick; returns who was found knocked over.
 
         Args:
             snapshot: The last ``carla.WorldSnapshot``. With it, people who are not where they were
                 put are released.
+            posed: Who gets new bones, by their number; None: everybody. All are moved.
         """
         lost = [] if snapshot is None else self._lost(snapshot)
         for actor_id in lost:
@@ -147,7 +148,8 @@ class PosedPeople:
         led = np.flatnonzero(self._led)
         if len(led):
             self._move(led)
-            self._pose(led.tolist())
+            chosen = led if posed is None else led[posed[led]]
+            self._pose(chosen.tolist())
         return lost
 
     def release(self, actor_id: int) -> None:

@@ -1,7 +1,8 @@
-"""People who walk round obstacles with a clip: no collision, gait kept, no leaps; by brute force."""
+"""People who walk round obstacles with a clip: no collision, gait kept, no leaps."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -44,7 +45,7 @@ def open_grid() -> WalkGrid:
 def layout(seed: int) -> Obstacles:
     """Cars, boxes and people between (2, 8) and (16, 8), none of them at the two ends."""
     random = np.random.default_rng(seed)
-    boxes, discs = [], []
+    boxes = []
     for _ in range(int(random.integers(1, 5))):
         yaw = random.uniform(0.0, math.pi)
         half = random.uniform(0.3, 2.4), random.uniform(0.3, 1.0)
@@ -53,8 +54,10 @@ def layout(seed: int) -> Obstacles:
         ends = min(box_distance(2.0, 8.0, *box), box_distance(*GOAL, *box))
         if ends > 1.2:
             boxes.append(box)
-    for _ in range(int(random.integers(0, 4))):
-        discs.append((random.uniform(4.5, 13.5), random.uniform(5.0, 11.0)))
+    discs = [
+        (random.uniform(4.5, 13.5), random.uniform(5.0, 11.0))
+        for _ in range(int(random.integers(0, 4)))
+    ]
     return Obstacles(np.array(boxes).reshape(-1, 6), np.array(discs).reshape(-1, 2))
 
 
@@ -70,9 +73,7 @@ def gaps_m(things: Obstacles, x: float, y: float) -> float:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_layouts_are_walked_round(
-    seed: int, bank: ClipBank, repertoire: Repertoire
-) -> None:
+def test_random_layouts_are_walked_round(seed: int, bank: ClipBank, repertoire: Repertoire) -> None:
     grid, things = open_grid(), layout(seed)
     uses = [use for use in repertoire.crossing if use.walks]
     use = uses[(7 * seed) % len(uses)]
@@ -109,7 +110,7 @@ def test_a_free_way_is_straight_and_a_blocked_one_clear() -> None:
     assert len(find_detour(grid, Obstacles(np.zeros((0, 6)), np.zeros((0, 2))), (2, 8), GOAL)) == 2
     things = layout(3)
     way = find_detour(grid, things, (2.0, 8.0), GOAL)
-    for a, b in zip(way[:-1], way[1:], strict=True):
+    for a, b in itertools.pairwise(way):
         for share in np.linspace(0.0, 1.0, 40):
             assert room_at(grid, things, *(a + share * (b - a))) > -0.05
 

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue
@@ -38,7 +39,13 @@ _HEADING_COS: Final = 0.5  # the ego comes towards people within 60 degrees of w
 _WAIT_S: Final = 0.6  # between two tries of somebody whose way is blocked
 _NEAR_M: Final = 15.0  # what stands farther from somebody who walks is of no interest
 _HOME_M: Final = 0.6  # who came back this near to where they stood is back
+_FAR_M: Final = 60.0  # people farther from the ego move every tick, but are posed ...
+_FAR_EVERY: Final = 4  # ... at one in four
+_PULL_MPS: Final = 0.012  # towards one's place; less than anybody sees a foot slip
+_PULL_SHARE: Final = 0.02  # of the gap in a tick
 _NAME: Final = "habit"
+
+FloatArray = NDArray[np.float64]
 
 
 class Doing(Enum):
@@ -50,6 +57,9 @@ class Doing(Enum):
     BLOCKED = "blocked"  # would walk, but there is no way
     RESTED = "rested"  # has done it all
     DOWN = "down"
+
+
+_STANDING: Final = (Doing.IDLE, Doing.RESTED)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,6 +101,7 @@ class HabitPeople:
     _rows: People = field(default_factory=lambda: make_people(0), init=False)
     _view: CrowdView | None = field(default=None, init=False)
     _things: Obstacles = field(default=NO_OBSTACLES, init=False)
+    _home: FloatArray = field(default_factory=lambda: np.zeros((0, 2)), init=False)
     _tick: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +128,7 @@ class HabitPeople:
             pose.location.z = placed.z_m
             self.posed.take(actor, self._idle(placed, placed.yaw_rad), pose=pose)
             self._lives.append(_Life(placed=placed))
+        self._home = np.array([placed.a_m for placed, _ in found]).reshape(-1, 2)
         self._rows = make_people(len(found))
         self._view = CrowdView(self.world, self.ids, cars_every=1)
         return self.ids
@@ -163,7 +175,8 @@ class HabitPeople:
                 self._try_again(life, moment)
             elif life.doing is Doing.ACTING:
                 self._act(life, moment)
-        for actor_id in self.posed.step(moment.snapshot):
+        self._keep_places()
+        for actor_id in self.posed.step(moment.snapshot, self._to_pose(moment)):
             life = self._lives[self.ids.index(actor_id)]
             life.doing = Doing.DOWN
             self._note(moment, life, "knocked down")
@@ -226,7 +239,10 @@ class HabitPeople:
                 return
             self._walk_along(life, Walk(way=way, keeps_off=True), role.clip, "")
         else:
-            self.posed.play(life.placed.actor_id, Cue(clip=role.clip))
+            # who moves about does so along the street
+            about = life.placed.yaw_rad - role.facing_rad - role.reach_rad
+            cue = Cue(clip=role.clip, heading_rad=about if role.roams else None)
+            self.posed.play(life.placed.actor_id, cue)
             life.doing = Doing.ACTING
 
     def _set_off(
@@ -256,6 +272,7 @@ class HabitPeople:
         self.posed.steer(actor, 0.0)
         self.posed.play(actor, Cue(clip=life.placed.role.idle, loop=True))
         life.doing = Doing.RESTED
+        self._home[life.placed.role.number] = np.nan  # until the last step is made
         self._note(moment, life, what)
 
     def _idle(self, placed: Placed, yaw_rad: float) -> Cue:
@@ -328,6 +345,37 @@ class HabitPeople:
         if on_road != life.on_road:
             life.on_road = on_road
             self._note(moment, life, "enters the road" if on_road else "leaves the road")
+
+    def _keep_places(self) -> None:
+        """Idle clips drift by millimetres a second; who stands for minutes stays at their place."""
+        rows = self.posed.players.rows
+        still = [k for k, life in enumerate(self._lives) if life.doing in _STANDING]
+        dx, dy = self._home[still, 0] - rows.x_m[still], self._home[still, 1] - rows.y_m[still]
+        gap = np.hypot(dx, dy)
+        fresh = np.isnan(gap)
+        if fresh.any():
+            self._settle(np.array(still)[fresh])
+            dx, dy, gap = (np.where(fresh, 0.0, part) for part in (dx, dy, gap))
+        pull = np.minimum(_PULL_MPS * self.delta_s / np.maximum(gap, 1e-9), _PULL_SHARE)
+        rows.x_m[still] += pull * dx
+        rows.y_m[still] += pull * dy
+
+    def _to_pose(self, moment: Moment) -> NDArray[np.bool_]:
+        """Who gets new bones at this tick: everybody near the ego, of the others one in four."""
+        rows = self.posed.players.rows
+        turn: NDArray[np.bool_] = (np.arange(len(self._lives)) + self._tick) % _FAR_EVERY == 0
+        ego = moment.snapshot.find(moment.ego_id)
+        if ego is None:
+            return turn
+        place = ego.get_transform().location
+        near = np.hypot(rows.x_m - place.x, rows.y_m - place.y) < _FAR_M
+        return np.asarray(turn | near)
+
+    def _settle(self, people: Any) -> None:
+        """Who has come to a stand makes that place their own."""
+        rows = self.posed.players.rows
+        stopped = people[rows.since_s[people] >= rows.blend_s[people]]
+        self._home[stopped] = np.column_stack([rows.x_m[stopped], rows.y_m[stopped]])
 
     # -- what stands about -----------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ _KIND_BONUS: Final = {
     PlaceKind.CROSSWALK: 0.8, PlaceKind.BUS_STOP: 1.2, PlaceKind.PARKED_GAP: 0.8,
     PlaceKind.SHOP_FRONT: 0.3,
 }  # fmt: skip
+_ROAMS_M: Final = 0.25
 CHOICES: Final = 80  # spots one person tries
 
 
@@ -37,6 +38,7 @@ class Role:
         clip: The dynamic clip.
         carry: Clip to be looped when the dynamic one does not lead far enough; "" if it does.
         reach_rad: Direction of the dynamic clip's farthest point, beside the first heading.
+        roams: The dynamic clip leads about on the spot, by more than a step.
         trigger_m: Distance of the ego at which the person begins.
         strolls: Walks along the sidewalk.
         facing_rad: Turned away from the spot's direction while idle.
@@ -52,6 +54,7 @@ class Role:
     clip: str
     carry: str
     reach_rad: float
+    roams: bool
     trigger_m: float
     strolls: bool
     facing_rad: float
@@ -99,6 +102,7 @@ def _draw(
         clip=use.name,
         carry=carry.name if moves and not use.walks else "",
         reach_rad=use.reach_rad,
+        roams=use.reach_m > _ROAMS_M,
         trigger_m=near_m + (far_m - near_m) * float(along) * (1.5 if role_strolls else 1.0),
         strolls=role_strolls,
         facing_rad=float(random.uniform(-0.5, 0.5)),
