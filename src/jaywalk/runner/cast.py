@@ -13,6 +13,10 @@ from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
 from jaywalk.scenarios.crowd import Crowd
+from jaywalk.scenarios.crowd_state import CrowdSettings
+from jaywalk.scenarios.events import ScenarioEvent
+from jaywalk.scenarios.habit.manner import ambient_of, manner_of
+from jaywalk.scenarios.habit.people import HabitPeople
 from jaywalk.scenarios.traffic import Traffic
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
@@ -21,6 +25,7 @@ EGO_BLUEPRINT: Final = "vehicle.lincoln.mkz_2020"
 _EGO_DROP_M: Final = 0.5
 _EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
 _PEOPLE_CLEAR_M: Final = 5.0
+_APART_M: Final = 1.2  # between people at the start
 _SETTLE_TICKS: Final = 10
 
 
@@ -32,6 +37,7 @@ class Cast:
     scenarios: list[Scenario] = field(default_factory=list)
     traffic: Traffic | None = None
     crowd: Crowd | None = None
+    posed: HabitPeople | None = None
 
     def advance(self, moment: Moment) -> None:
         """Everybody but the ego acts, before the world is ticked."""
@@ -41,6 +47,27 @@ class Cast:
             self.traffic.step()
         if self.crowd is not None:
             self.crowd.step(moment.snapshot)
+        if self.posed is not None:
+            self.posed.step(moment)
+
+    def take_events(self) -> list[ScenarioEvent]:
+        """What scenarios and posed people reported since this was last asked."""
+        sources = [scenario.events for scenario in self.scenarios]
+        if self.posed is not None:
+            sources.append(self.posed.events)
+        found = [event for events in sources for event in events]
+        for events in sources:
+            events.clear()
+        return found
+
+    def intended_classes(self) -> dict[int, str]:
+        """What each person is meant to do, by actor id."""
+        found: dict[int, str] = {}
+        if self.crowd is not None:
+            found |= {one.actor_id: one.intended for one in self.crowd.people}
+        if self.posed is not None:
+            found |= {one.actor_id: one.role.intended for one in self.posed.people}
+        return found
 
 
 def set_the_stage(
@@ -63,14 +90,35 @@ def set_the_stage(
     if plan.traffic != "own":
         _hand_to_traffic_manager(world, ids, seed)
         cast.traffic = None
-    if plan.item.people:
-        walks = world.walks(key, carla_world)
-        cast.crowd = Crowd(world.client, carla_world, seed, STEP_S, network=walks)
-        cast.crowd.spawn(plan.item.people, route, [(x, y, _PEOPLE_CLEAR_M)])
+    _spawn_people(plan, world, carla_world, route, key, seed, cast)
     for _ in range(_SETTLE_TICKS):
         cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
         carla_world.tick()
     return cast
+
+
+def _spawn_people(
+    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, key: str, seed: int,
+    cast: Cast,
+) -> None:  # fmt: skip
+    """Posed people have the first choice of places: theirs decide what the route is about."""
+    if not (plan.item.people or plan.item.posed):
+        return
+    walks = world.walks(key, carla_world)
+    x, y = (float(value) for value in route.position_m[0, :2])
+    clear = [(x, y, _PEOPLE_CLEAR_M)]
+    settings = CrowdSettings()
+    if plan.item.posed:
+        bank, repertoire = world.motions(plan.motions)
+        people = HabitPeople(world.client, carla_world, walks, bank, repertoire, seed, STEP_S)
+        people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
+        clear += [(*one.a_m, _APART_M) for one in people.people]
+        cast.posed, settings = people, ambient_of(plan.variant)
+    if plan.item.people:
+        cast.crowd = Crowd(
+            world.client, carla_world, seed, STEP_S, network=walks, settings=settings
+        )
+        cast.crowd.spawn(plan.item.people, route, clear)
 
 
 def _set_up_scenarios(

@@ -42,8 +42,9 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
 def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
     """The user's routes with as many vehicles and people about as in the suite."""
     about = suite.routes[0]
-    found = suite_of_files(files, vehicles=about.vehicles, people=about.people)
-    return replace(found, name=f"{suite.name}/files", variant=suite.variant)
+    found = suite_of_files(files, vehicles=about.vehicles, people=about.people, posed=about.posed)
+    found = replace(found, name=f"{suite.name}/files", variant=suite.variant)
+    return found if suite.redress is None else suite.redress(found)
 
 
 def _is_registered(name: str) -> bool:
@@ -111,12 +112,19 @@ def _known(suite: Suite) -> str:
 def override(
     suite: Suite, *, people: int | None = None, vehicles: int | None = None, town: str = ""
 ) -> Suite:
-    """The suite with other numbers of people or vehicles about, or in another town."""
+    """The suite with other numbers of people or vehicles about, or in another town.
+
+    Of people two in three are posed where the suite has such people.
+    """
 
     def changed(one: SuiteRoute) -> SuiteRoute:
+        posed = one.posed
+        if posed and people is not None:
+            posed = round(2 * people / 3)
         return replace(
             one,
-            people=one.people if people is None else people,
+            posed=posed,
+            people=one.people if people is None else people - posed,
             vehicles=one.vehicles if vehicles is None else vehicles,
             route=_in_town(one.route, town) if town else one.route,
         )

@@ -143,9 +143,7 @@ class StagedEpisode:
         if self._capture is None:
             return
         self._capture.writer.add("weather", tick=0, **weather_row(sky))
-        if self.cast.crowd is not None:
-            people = self.cast.crowd.people
-            self._capture.intended_classes = {one.actor_id: one.intended for one in people}
+        self._capture.intended_classes = self.cast.intended_classes()
 
     def _listen(self) -> Any:
         """A collision sensor on the ego: impulses, and hits of scenery that no actor stands for."""
@@ -194,6 +192,8 @@ class StagedEpisode:
             ego_along_m=self.progress.along_m, ego_speed_mps=self._speed_mps,
         )  # fmt: skip
         self.cast.advance(moment)
+        if self._capture is not None and self.cast.posed is not None:
+            self._capture.pose_states = self.cast.posed.playing()
         self._note_events()
 
     def move(self, decision: Decision) -> None:
@@ -219,9 +219,7 @@ class StagedEpisode:
 
     def _note_events(self) -> None:
         """What the scenarios reported since the last tick; actors by their number in the record."""
-        self.events = [event for scenario in self.cast.scenarios for event in scenario.events]
-        for scenario in self.cast.scenarios:
-            scenario.events.clear()
+        self.events = self.cast.take_events()
         if self._capture is None:
             return
         for event in self.events:
@@ -278,6 +276,7 @@ class StagedEpisode:
             variant=plan.variant,
             pair=plan.item.pair,
             parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
+                        "posed": plan.item.posed,
                         "traffic": plan.traffic, "motions": plan.motions},
             town=plan.item.route.town,
             seed=plan.seed,

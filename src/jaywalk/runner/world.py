@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 import carla
 
 from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.motion import default_library
+from jaywalk.motion.library.reading import open_library
+from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
+from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
 from jaywalk.scenarios.lane_network import LaneNetwork
 from jaywalk.scenarios.traffic import network_of
 from jaywalk.server.process import ServerProcess
@@ -38,6 +43,7 @@ class World:
         self._planners: dict[str, RoutePlanner] = {}
         self._networks: dict[str, LaneNetwork] = {}
         self._walks: dict[str, WalkNetwork] = {}
+        self._motions: dict[str, tuple[ClipBank, Repertoire]] = {}
 
     @classmethod
     def embedded(cls, town: str = "Harbour", seed: int = 0) -> Self:
@@ -118,6 +124,13 @@ class World:
         if key not in self._walks:
             self._walks[key] = walk_network_of(world, lanes=self.network(key, world))
         return self._walks[key]
+
+    def motions(self, name: str) -> tuple[ClipBank, Repertoire]:
+        """The clips people are posed by: "" for the library that comes with us, or a folder."""
+        if name not in self._motions:
+            library = open_library(Path(name)) if name else default_library()
+            self._motions[name] = ClipBank(library), read_repertoire(library)
+        return self._motions[name]
 
     def is_alive(self) -> bool:
         """Whether the server still answers."""

@@ -107,9 +107,9 @@ def spawn_people(
     settings: CrowdSettings,
 ) -> list[Spawned]:
     """Put everybody into the world or nobody."""
-    places = mark_parked(network.places, network.grid, _standing(world, network.solids.parked))
+    places = mark_parked(network.places, network.grid, standing_boxes(world, network.solids.parked))
     groups = _groups(places, route, settings, keep_clear_m)
-    models = _models(world)
+    models = walker_models(world)
     waiting, next_choice = list(crowd), [0] * len(crowd)
     done: dict[int, tuple[Candidate, int, Any]] = {}
     while waiting:
@@ -133,7 +133,7 @@ def spawn_people(
     return [_spawned(one, actor, model, places, route) for one, actor, model in ordered]
 
 
-def _standing(world: Any, scenery: FloatArray) -> FloatArray:
+def standing_boxes(world: Any, scenery: FloatArray) -> FloatArray:
     """Boxes (n, 6) of vehicles that stand: the scenery's and those in the world."""
     rows = [scenery]
     for vehicle in sorted(world.get_actors().filter("vehicle.*"), key=lambda actor: actor.id):
@@ -194,19 +194,20 @@ def _place(
     return None
 
 
-def _models(world: Any) -> dict[str, list[Any]]:
+def walker_models(world: Any) -> dict[str, list[Any]]:
     """Blueprints of children and of all others, by id."""
     found = sorted(
         world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda m: str(m.id)
     )
     if not found:
         raise DataError("The server has no walker.pedestrian.* blueprints: nobody can walk there.")
-    children = [model for model in found if _attribute(model, "age") == "child"]
-    adults = [model for model in found if _attribute(model, "age") != "child"]
+    children = [model for model in found if attribute_of(model, "age") == "child"]
+    adults = [model for model in found if attribute_of(model, "age") != "child"]
     return {"child": children or found, "adult": adults or found}
 
 
-def _attribute(model: Any, name: str) -> str:
+def attribute_of(model: Any, name: str) -> str:
+    """An attribute of a blueprint as text, "" where it has none."""
     return str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
 
 
@@ -235,11 +236,11 @@ def _speed_mps(age: str, pace: float) -> float:
 def _spawned(
     one: Candidate, actor_id: int, model: Any, places: Places, route: DenseRoute | None
 ) -> Spawned:
-    age = _attribute(model, "age")
+    age = attribute_of(model, "age")
     one = replace(one, speed_mps=_speed_mps(age, one.pace))
     person = Person(
         number=one.number, actor_id=actor_id, blueprint=str(model.id), age=age,
-        gender=_attribute(model, "gender"), intended=one.intended,
+        gender=attribute_of(model, "gender"), intended=one.intended,
         side=_side(one, route), place=PlaceKind(int(places.kind[one.place])).name.lower(),
         speed_mps=one.speed_mps,
     )  # fmt: skip

@@ -21,8 +21,9 @@ _LOW_M: Final = 0.1  # half the height of props that are walked over
 class CrowdView:
     """Reads snapshots into arrays with few calls."""
 
-    def __init__(self, world: Any, own_ids: list[int]) -> None:
+    def __init__(self, world: Any, own_ids: list[int], cars_every: int = _CARS_EVERY) -> None:
         self._world = world
+        self._cars_every = cars_every
         self._own = own_ids
         self._count = -1
         self._looks = 0
@@ -56,7 +57,7 @@ class CrowdView:
         ``delta_s`` is the time since the last look.
         """
         self._read_people(snapshot, people)
-        if self._looks % _CARS_EVERY == 0:
+        if self._looks % self._cars_every == 0:
             self._look_around(snapshot)
         if self._looks % _LIGHTS_EVERY == 0:
             self._read_lights(_LIGHTS_EVERY * delta_s)

@@ -25,6 +25,8 @@ from jaywalk.town.ground import Ground, surface_height
 FloatArray = NDArray[np.float64]
 
 _RIGHT_PLACE_M: Final = 0.3  # who is farther from where they were put was moved by somebody else
+_STEP_M: Final = 0.3  # before and behind, over which the height of the ground is averaged
+_STEP_POINTS: Final = 4
 _HIPS: Final = tuple(DRIVEN).index("crl_hips__C")
 
 
@@ -118,6 +120,10 @@ class PosedPeople:
         """What a person plays."""
         return self.players.playing(self._row[actor_id])
 
+    def row_of(self, actor_id: int) -> int:
+        """Number of a person in ``players``."""
+        return self._row[actor_id]
+
     def is_led(self, actor_id: int) -> bool:
         """Whether the person still follows clips: not released, not knocked over."""
         return actor_id in self._row and bool(self._led[self._row[actor_id]])
@@ -127,12 +133,13 @@ class PosedPeople:
         row, rows = self._row[actor_id], self.players.rows
         return float(rows.x_m[row]), float(rows.y_m[row]), float(self._z_m[row])
 
-    def step(self, snapshot: Any = None) -> list[int]:
+    def step(self, snapshot: Any = None, posed: NDArray[np.bool_] | None = None) -> list[int]:
         """Pose and move everybody for the coming tick; returns who was found knocked over.
 
         Args:
             snapshot: The last ``carla.WorldSnapshot``. With it, people who are not where they were
                 put are released.
+            posed: Who gets new bones, by their number; None: everybody. All are moved.
         """
         lost = [] if snapshot is None else self._lost(snapshot)
         for actor_id in lost:
@@ -141,7 +148,8 @@ class PosedPeople:
         led = np.flatnonzero(self._led)
         if len(led):
             self._move(led)
-            self._pose(led.tolist())
+            chosen = led if posed is None else led[posed[led]]
+            self._pose(chosen.tolist())
         return lost
 
     def release(self, actor_id: int) -> None:
@@ -169,7 +177,7 @@ class PosedPeople:
         rows = self.players.rows
         self._put[led] = True
         if self._ground is not None:
-            _heights(self._ground, rows.x_m, rows.y_m, self._z_m)
+            _heights(self._ground, rows.x_m, rows.y_m, rows.yaw_rad, self._z_m)
         state, pose = carla.command.ApplyWalkerState, carla.Transform
         place, angles = carla.Location, carla.Rotation
         columns = zip(
@@ -220,7 +228,17 @@ def _rest_bones(rig: Rig) -> list[tuple[str, Any]]:
 
 
 @kernel
-def _heights(ground: Ground, x_m: FloatArray, y_m: FloatArray, z_m: FloatArray) -> None:
-    """Heights of the ground under everybody, on the level they are on."""
+def _heights(
+    ground: Ground, x_m: FloatArray, y_m: FloatArray, yaw_rad: FloatArray, z_m: FloatArray
+) -> None:
+    """Heights of the ground under everybody, on the level they are on.
+
+    A mean over a step's length, before and behind: nobody leaps up a kerb within a tick.
+    """
     for i in range(x_m.shape[0]):
-        z_m[i] = surface_height(ground, x_m[i], y_m[i], z_m[i])
+        cos, sin = math.cos(yaw_rad[i]), math.sin(yaw_rad[i])
+        total = 0.0
+        for k in range(-_STEP_POINTS, _STEP_POINTS + 1):
+            ahead = _STEP_M * k / _STEP_POINTS
+            total += surface_height(ground, x_m[i] + ahead * cos, y_m[i] + ahead * sin, z_m[i])
+        z_m[i] = total / (2 * _STEP_POINTS + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,10 @@ from jaywalk.scenarios.xml_node import attribute
 
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
+SUITES.add(
+    "habit", "jaywalk.scenarios.suites.habit_routes:load",
+    "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
+)  # fmt: skip
 SUITES.add(
     "smoke", "jaywalk.scenarios.suites.smoke_routes:load",
     "12 short routes over the three towns, every first scenario",
@@ -28,6 +32,7 @@ class SuiteRoute:
     route: Route  # town, weathers, keypoints, scenarios
     vehicles: int = 0  # background traffic
     people: int = 0  # ambient people
+    posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
 
 
@@ -38,6 +43,8 @@ class Suite:
     name: str  # e.g. "jaywalk/smoke-v1"
     routes: tuple[SuiteRoute, ...]
     variant: str = ""
+    # What the variant does to routes that are driven instead of the suite's own.
+    redress: Callable[[Suite], Suite] | None = None
 
 
 def load_suite(name: str, variant: str = "") -> Suite:
@@ -46,10 +53,13 @@ def load_suite(name: str, variant: str = "") -> Suite:
     return suite
 
 
-def suite_of_files(paths: Sequence[Path], *, vehicles: int = 0, people: int = 0) -> Suite:
+def suite_of_files(
+    paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
+) -> Suite:
     """A suite of the user's own route files; ids are ``<file>-<route id>``.
 
-    A route's own attributes ``vehicles`` and ``people`` say who is about, else the arguments.
+    A route's own attributes ``vehicles``, ``people`` and ``posed`` say who is about, else the
+    arguments.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
@@ -62,6 +72,7 @@ def suite_of_files(paths: Sequence[Path], *, vehicles: int = 0, people: int = 0)
                     route=route,
                     vehicles=_about(route, "vehicles", vehicles, path),
                     people=_about(route, "people", people, path),
+                    posed=_about(route, "posed", posed, path),
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}

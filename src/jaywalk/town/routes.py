@@ -112,10 +112,11 @@ class _Tracer:
             path = [edge.entry, *edge.path, edge.exit]
             first = _nearest(current, path)
             last = index == len(nodes) - 2
+            behind = last and first > _nearest(target, path)
             for waypoint in path[first:]:
                 current = waypoint
                 points.append((current, option))
-                if last and self._arrived(waypoint, end, target, path, first):
+                if last and self._arrived(waypoint, end, target, behind):
                     break
         return points
 
@@ -152,15 +153,14 @@ class _Tracer:
         at = _nearest(current, beside.path) + _CHANGE_POINTS
         return beside.path[min(at, len(beside.path) - 1)]
 
-    def _arrived(self, waypoint: Any, end: Any, target: Any, path: list[Any], first: int) -> bool:
+    def _arrived(self, waypoint: Any, end: Any, target: Any, behind: bool) -> bool:
         if waypoint.transform.location.distance(end) < 2.0 * self._graph.step_m:
             return True
-        same_lane = (
+        return behind and (
             waypoint.road_id == target.road_id
             and waypoint.section_id == target.section_id
             and waypoint.lane_id == target.lane_id
         )
-        return same_lane and first > _nearest(target, path)
 
     def _decide(self, index: int, nodes: list[int]) -> RoadOption:
         """The option of the edge that leaves ``nodes[index]``."""

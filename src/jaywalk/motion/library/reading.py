@@ -77,6 +77,10 @@ class MotionLibrary:
             rate_hz=float(self.meta["rate_hz"]),
         )
 
+    def way(self, name: str, rig: str) -> FloatArray:
+        """(frames, 4) ``x y z yaw`` of a walker in one clip, without its poses."""
+        return self._cut(f"{rig}_actor", self._row(name))
+
     def _row(self, name: str) -> int:
         if name not in self.rows:
             raise UsageError(f"no clip {name!r} in {self.folder}; see 'jaywalk motion search'")

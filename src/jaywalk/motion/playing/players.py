@@ -48,6 +48,8 @@ class Cue:
         enter_s: Where in the clip to begin; None: where the body is most alike, near the start.
         rate: Speed of playing.
         loop: Play it for ever.
+        holds: Turn back into the direction at every loop; else only once, and whoever steers says
+            where it goes from then on.
         blend_s: Length of the join; None: as far as the poses are apart.
     """
 
@@ -57,6 +59,7 @@ class Cue:
     enter_s: float | None = None
     rate: float = 1.0
     loop: bool = False
+    holds: bool = True
     blend_s: float | None = None
 
 
@@ -183,8 +186,11 @@ class Players:
         """The present clip is to be left: loop, or the next cue."""
         cue = self._cue[row]
         assert cue is not None
-        following = cue if cue.loop else self._next[row].pop(0)
-        self._begin(row, following, self._planned[row])
+        if not cue.loop:
+            cue = self._next[row].pop(0)
+        elif not cue.holds:
+            cue = replace(cue, towards_rad=None, heading_rad=None)
+        self._begin(row, cue, self._planned[row])
 
     def _begin(self, row: int, cue: Cue, join: Join | None) -> None:
         rows, rate_hz = self.rows, self.bank.frames.rate_hz

@@ -13,6 +13,10 @@ from jaywalk.town.town import Town
 # Entries load a Builder; options that a kind has no use for are a UsageError there.
 SUITE_KINDS: Final = Registry("kind of suite")
 SUITE_KINDS.add(
+    "habit", "jaywalk.scenarios.suites.habit_building:build",
+    "routes of 200 to 800 m with 12 weathers, 30 vehicles, 20 posed people and 10 ambient ones",
+)  # fmt: skip
+SUITE_KINDS.add(
     "random", "jaywalk.scenarios.suites.random_routes:build",
     "random routes with traffic and people, no scenarios",
 )  # fmt: skip

@@ -34,12 +34,12 @@ def build(request: BuildRequest) -> RouteFile:
         raise UsageError(f"--length is {length_m:g}, expected at least {_SHORTEST_M:g} m.")
     town = request.town
     # As they will stand in the file: what is checked here must be what is driven.
-    places = [_rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
+    places = [rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
     if len(places) < 2:
         raise DataError(f"{town.name} has {len(places)} spawn points; a route needs two.")
     planner = RoutePlanner(town.carla_map)
     order = stream(request.seed, "random-routes", town.name).permutation(len(places)).tolist()
-    draft = _Draft(planner=planner, places=places, length_m=length_m)
+    draft = Draft(planner=planner, places=places, length_m=length_m)
     about = (
         ("vehicles", str(VEHICLES if request.vehicles is None else request.vehicles)),
         ("people", str(PEOPLE if request.people is None else request.people)),
@@ -50,13 +50,13 @@ def build(request: BuildRequest) -> RouteFile:
         points = draft.points(order[number - 1 :] + order[: number - 1], random)
         if points is None:
             raise DataError(f"{town.name} has no way of {length_m:g} m; give a shorter --length.")
-        routes.append(_route(number, town.name, about, points))
+        routes.append(route_of(number, town.name, about, points))
     return RouteFile(routes=tuple(routes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """What routes are made of."""
+class Draft:
+    """What random routes through a town are made of: ``length_m`` is wanted."""
 
     planner: RoutePlanner
     places: list[Point]
@@ -100,14 +100,15 @@ class _Draft:
         while last < len(route) - 1 and bool(route.in_junction[last]):
             last += 1
         x, y, z = route.position_m[last].tolist()
-        cut = [*points[:-1], _rounded((x, y, z))]
+        cut = [*points[:-1], rounded((x, y, z))]
         again = self._plan(cut)
         if again is None or abs(again.along_m[-1] - route.along_m[last]) > _FITS_M:
             return None
         return cut
 
 
-def _rounded(point: Point) -> Point:
+def rounded(point: Point) -> Point:
+    """A point as it will stand in a file."""
     x, y, z = (round(value, 3) for value in point)
     return x, y, z
 
@@ -119,9 +120,10 @@ def _leaps(route: DenseRoute) -> bool:
     return bool(np.any(np.hypot(*steps.T) > _LEAP_M) or np.any(turn > _TURN_RAD))
 
 
-def _route(
+def route_of(
     number: int, town: str, about: tuple[tuple[str, str], ...], points: list[Point]
 ) -> Route:
+    """A route of a file; ``about`` are further attributes."""
     return Route(
         attributes=(("id", str(number)), ("town", town), *about),
         keypoints=tuple(

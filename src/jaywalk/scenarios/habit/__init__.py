@@ -1,0 +1,1 @@
+"""People of the suite ``habit``: posed by clips of a motion library, idle first, then moving."""

@@ -1,0 +1,151 @@
+"""What people can play: the clips of a library by what they are good for.
+
+Idle clips keep a person in place however long they are looped; clips to walk with lead somewhere
+when looped. Libraries differ, so both are measured, not looked up by name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.motion.classes import MotionClass
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.playing.joins import SHORTEST_S
+from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.selection.lemmas import bundled
+from jaywalk.motion.selection.tags import tags_of
+
+_IDLE_EXCURSION_M: Final = 0.15
+_IDLE_DRIFT_MPS: Final = 0.005
+_IDLE_TURN_RADPS: Final = 0.03
+_STAY_EXCURSION_M: Final = 0.75  # of what people do who stay where they are
+_WALK_MPS: Final = 0.5  # a loop slower than this does not bring anybody over a road
+_WALK_LOOP_M: Final = 1.2
+_WALK_TURN_RADPS: Final = 0.35
+_PLAIN_MPS: Final = (0.8, 1.7)
+_CHILD_SCALE: Final = 0.87  # bodies smaller than this are children's
+_LEAST_IDLES: Final = 4
+_MEASURED_ON: Final = {False: "man", True: "boy"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A clip and what it is good for.
+
+    Attributes:
+        name: In the library.
+        motion_class: ``not_crossing``, ``attempting`` or ``crossing``.
+        kind: Behaviour in a word, for tables: the subcategory.
+        child: A child's motion.
+        idle: Loops on the spot.
+        walks: Loops forward, fast and straight enough to lead over a road.
+        plain: Walks at an ordinary pace.
+        speed_mps: Of the loop.
+        reach_m: Farthest distance from the start.
+        reach_rad: Direction of the farthest point, seen from the person's first heading.
+    """
+
+    name: str
+    motion_class: str
+    kind: str
+    child: bool
+    idle: bool
+    walks: bool
+    plain: bool
+    speed_mps: float
+    reach_m: float
+    reach_rad: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repertoire:
+    """Clips by use, each in the library's order."""
+
+    idle: tuple[Use, ...]
+    staying: tuple[Use, ...]
+    attempting: tuple[Use, ...]
+    crossing: tuple[Use, ...]
+    walking: tuple[Use, ...]  # to be looped on the way
+
+    def fitting(self, uses: tuple[Use, ...], child: bool) -> tuple[Use, ...]:
+        """Those for an age, or all where the library has none for it."""
+        return tuple(use for use in uses if use.child == child) or uses
+
+
+def read_repertoire(library: MotionLibrary) -> Repertoire:
+    """Measure a library; a fraction of a second for hundreds of clips, so keep it.
+
+    Raises:
+        DataError: The library lacks clips of a class, or nobody walks in it.
+    """
+    uses = [_measure(library, row, name) for row, name in enumerate(library.names)]
+    staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
+    still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
+    if len(still) < _LEAST_IDLES:  # a small library: the quietest there are
+        still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
+    found = Repertoire(
+        idle=tuple(still),
+        staying=tuple(u for u in staying if u.reach_m < _STAY_EXCURSION_M),
+        attempting=tuple(u for u in uses if u.motion_class == MotionClass.ATTEMPTING),
+        crossing=tuple(u for u in uses if u.motion_class == MotionClass.CROSSING),
+        walking=tuple(u for u in uses if u.walks and u.plain),
+    )
+    empty = [name for name in Repertoire.__slots__ if not getattr(found, name)]
+    if empty:
+        raise DataError(
+            f"{library.folder}: no clips for {', '.join(empty)}; habit needs clips of all three "
+            "classes, some of them idle and some walking at 0.8 to 1.7 m/s. Add clips to the "
+            "library, or leave --motions out."
+        )
+    return found
+
+
+def _measure(library: MotionLibrary, row: int, name: str) -> Use:
+    columns = library.columns
+    child = float(columns["body_scale"][row]) < _CHILD_SCALE
+    way = library.way(name, _MEASURED_ON[child])
+    away = np.hypot(*(way[:, :2] - way[0, :2]).T)
+    far = int(away.argmax())
+    reach_rad = math.atan2(*(way[far, 1::-1] - way[0, 1::-1])) - float(way[0, 3])
+    speed, turn, drift = _loop(way, float(library.meta["rate_hz"]))
+    walks = speed >= _WALK_MPS and drift >= _WALK_LOOP_M and abs(turn) <= _WALK_TURN_RADPS
+    motion_class = str(columns["class"][row])
+    return Use(
+        name=name,
+        motion_class=motion_class,
+        kind=_kind(name, motion_class, str(columns["caption"][row])),
+        child=child,
+        idle=bool(
+            away[far] <= _IDLE_EXCURSION_M
+            and speed <= _IDLE_DRIFT_MPS
+            and abs(turn) <= _IDLE_TURN_RADPS
+        ),
+        walks=bool(walks and motion_class == MotionClass.CROSSING),
+        plain=_PLAIN_MPS[0] <= speed <= _PLAIN_MPS[1],
+        speed_mps=speed,
+        reach_m=float(away[far]),
+        reach_rad=math.remainder(reach_rad, 2.0 * math.pi),
+    )
+
+
+def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
+    """Speed, turning rate and length of a loop, by the frames at its two ends alone."""
+    last = max(len(way) - 1 - round(SHORTEST_S * rate_hz), 1)
+    first = min(round(0.15 * last), last - 1)
+    seconds = max((last - first) / rate_hz, 1e-3)
+    drift = float(np.hypot(*(way[last, :2] - way[first, :2])))
+    return drift / seconds, float(way[last, 3] - way[first, 3]) / seconds, drift
+
+
+def _kind(name: str, motion_class: str, caption: str) -> str:
+    """The behaviour in the name of a generated clip; of other clips the caption's first tag."""
+    parts = name.removeprefix("M").split("-")
+    if len(parts) == 3 and parts[2].isdecimal():
+        return parts[1]
+    tags = tags_of([bundled(caption)])
+    return tags[0] if tags else motion_class
