@@ -144,14 +144,15 @@ def bench_run(
     item = minute_route(town)
     with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
         setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
-        bench = _Bench(setup, AgentSpec(name=agent), item)
+        bench = Bench(setup, AgentSpec(name=agent))
         try:
             say("a first episode, not measured (compiles if the cache is cold)")
-            bench.run(*_MAIN, name="warm-up")
+            bench.run(replace(item, vehicles=_MAIN[0], people=_MAIN[1]), name="warm-up")
             episodes = []
             for vehicles, people in _CROWDS:
                 say(f"{vehicles} vehicles, {people} people")
-                episodes.append(bench.run(vehicles, people, name=f"{vehicles}-{people}"))
+                crowd = replace(item, vehicles=vehicles, people=people)
+                episodes.append(bench.run(crowd, name=f"{vehicles}-{people}"))
             client_mb, server_mb = bench.peak_mb()
         finally:
             bench.close()
@@ -195,16 +196,17 @@ def _route_through(points: list[Any], town: str) -> Route:
     )
 
 
-class _Bench:
+class Bench:
     """One worker, measured from outside."""
 
-    def __init__(self, setup: Setup, agent: AgentSpec, item: SuiteRoute) -> None:
-        self._setup, self._agent, self._item = setup, agent, item
+    def __init__(self, setup: Setup, agent: AgentSpec, suite: str = "bench") -> None:
+        self._setup, self._agent, self._suite = setup, agent, suite
         self._crew = LocalCrew(setup, 1)
 
-    def run(self, vehicles: int, people: int, name: str) -> EpisodeCost:
-        item = replace(self._item, id=name, vehicles=vehicles, people=people)
-        plan = EpisodePlan(suite="bench", variant="", item=item, seed=1, agent=self._agent)
+    def run(self, item: SuiteRoute, name: str) -> EpisodeCost:
+        """Run one episode under a name of its own and measure it."""
+        item = replace(item, id=name)
+        plan = EpisodePlan(suite=self._suite, variant="", item=item, seed=1, agent=self._agent)
         self._crew.start(0, plan)
         began_s, before = time.perf_counter(), self._cpu_s()
         samples: list[tuple[float, float]] = []
@@ -251,6 +253,7 @@ class _Bench:
         return _peak_of(client), sum(map(_peak_of, below))
 
     def close(self) -> None:
+        """End worker and server."""
         self._crew.close()
 
 

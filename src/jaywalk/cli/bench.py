@@ -96,6 +96,45 @@ def run(
 
 
 @app.command()
+def habit(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
+    subset: Annotated[str, typer.Option(help="Routes of the suite to drive.")] = "2,3",
+) -> None:
+    """What episodes of the suite habit cost: 30 vehicles, 20 posed people, 10 ambient ones.
+
+    Example: jaywalk bench habit --json > bench.json
+    """
+    from jaywalk.bench.habit import AIM_SIMULATED_PER_CPU_S, AIM_SUITE_MIN, bench_habit
+
+    result = bench_habit(agent=agent, subset=subset, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    print_table(
+        ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
+        [
+            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
+             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            for name, e in zip(result.routes, result.episodes, strict=True)
+        ],
+    )  # fmt: skip
+    reached, minutes = result.simulated_per_cpu_s, result.suite_min
+    verdict = "ok" if reached >= AIM_SIMULATED_PER_CPU_S else "MISSED"
+    in_time = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
+    finish(
+        [
+            f"simulated s per CPU s of client and server: {reached:.1f} "
+            f"(aim: at least {AIM_SIMULATED_PER_CPU_S:g}) {verdict}",
+            f"the whole suite, 3 seeds on 2 cores: {minutes:.0f} min "
+            f"(aim: at most {AIM_SUITE_MIN:g}) {in_time}",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench habit --json > bench.json  # keep it for comparison",
+    )
+
+
+@app.command()
 def agents(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[

@@ -46,11 +46,20 @@ def score(
         bool,
         typer.Option("--success-requires-completion", help="A success must reach the end."),
     ] = False,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="Hits of people by group instead: class, subcategory, clip, side, place, age, "
+            "did, speed, weather or phase."
+        ),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
 
     Example: jaywalk score runs/mine --protocol leaderboard-2.1
+
+    Example: jaywalk score runs/habit-expert --by class
 
     Example: jaywalk score --results results/TFv6 --protocol fail2drive --json
     """
@@ -62,8 +71,13 @@ def score(
                 "--method, --routes, --rounding and --success-requires-completion belong to "
                 "--results; a RUN says these things itself."
             )
-        _score_run(run, protocol, as_json=as_json)
+        if by:
+            _score_groups(run, by, as_json=as_json)
+        else:
+            _score_run(run, protocol, as_json=as_json)
         return
+    if by:
+        raise UsageError("--by needs a recorded run, result files do not say whom they hit.")
     assert results is not None
     found = score_results(
         results,
@@ -79,6 +93,28 @@ def score(
         _print(found)
     if found["missing"]:
         raise typer.Exit(_INCOMPLETE)
+
+
+def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
+    from jaywalk.metrics.habit.table import habit_table
+
+    rows = habit_table(folder, by)
+    if as_json:
+        print_json({"run": str(folder), "by": by, "rows": [row.as_dict() for row in rows]})
+        return
+    print_table(
+        [by, "met", "hit", "unavoidable", "hits/km", "95 %", "P(MAIS3+)", "injured/km", "began s"],
+        [
+            [row.group, str(row.people), str(row.hits), str(row.unavoidable), f"{row.per_km:.2f}",
+             f"{row.interval.low:.2f}-{row.interval.high:.2f}", f"{row.injury_risk:.3f}",
+             f"{row.injured_per_km:.3f}", f"{row.began_s:.2f}"]
+            for row in rows
+        ],
+    )  # fmt: skip
+    finish(
+        [f"people hit by the moving ego in {rows[-1].driven_km:.2f} km"],
+        f"jaywalk score {folder}",
+    )
 
 
 def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:

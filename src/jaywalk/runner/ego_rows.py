@@ -55,8 +55,16 @@ def add_decision(
     for forecast in decision.forecasts:
         _add_forecast(capture, forecast, tick)
     for topic, detail in decision.debug.items():
-        row = {c.TICK: tick, c.TOPIC: topic, c.DETAIL: canonical_json(detail)}
+        numbered = _numbered(capture, detail)
+        row = {c.TICK: tick, c.TOPIC: topic, c.DETAIL: canonical_json(numbered)}
         capture.writer.add("debug", **row)
+
+
+def _numbered(capture: EpisodeCapture, detail: Any) -> Any:
+    """The same with actors by their number in the record: a server's ids differ from run to run."""
+    if not isinstance(detail, dict) or not isinstance(detail.get("to"), list | tuple):
+        return detail
+    return {**detail, "to": [capture.number_of(int(actor)) for actor in detail["to"]]}
 
 
 def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,7 +22,7 @@ from jaywalk.scenarios.habit.spots import Spots, crossing_spots, staying_spots
 from jaywalk.town.routes import DenseRoute
 
 ROLE_NAME: Final = "habit"
-_APART_M: Final = 1.3
+_APART_M: Final = 1.2
 _DROP_M: Final = 1.2
 
 
@@ -104,7 +105,7 @@ def _spawn_one(
             model.set_attribute(name, value)
     for k in order.tolist():
         x, y = float(spots.a[k, 0]), float(spots.a[k, 1])
-        if any(abs(x - u) < _APART_M and abs(y - v) < _APART_M for u, v in taken):
+        if any(math.hypot(x - u, y - v) < _APART_M for u, v in taken):
             continue
         z, yaw = float(spots.z_m[k]), float(spots.yaw_rad[k]) + role.facing_rad
         pose = carla.Transform(

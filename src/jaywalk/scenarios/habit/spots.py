@@ -22,7 +22,15 @@ from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, edge_gap, solid_gap
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_SHIFTS_M: Final = (0.0, 1.3, -1.3, 2.6, -2.6)  # along the kerb, for several people at a crossing
+_SHIFTS_M: Final = (
+    0.0,
+    1.3,
+    -1.3,
+    2.6,
+    -2.6,
+    3.9,
+    -3.9,
+)  # along the kerb, for several people at a crossing
 _STOP_M: Final = 8.0
 _SHOP_M: Final = 6.0
 _PARKED_M: Final = 4.0
