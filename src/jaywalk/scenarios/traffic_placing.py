@@ -59,7 +59,8 @@ def free_places(
             continue
         if len(kept) and np.hypot(*(kept - spot).T).min() <= _SPAWN_GAP_M:
             continue
-        if closed and segment_at(network, poses[number]) in closed:
+        segment = segment_at(network, poses[number])
+        if segment in closed or not network.successors[segment]:  # closed, or a dead end ahead
             continue
         kept = np.concatenate([kept, spot[None]])
         yield Place(number=number, pose=poses[number])
