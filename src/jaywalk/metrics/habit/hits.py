@@ -2,7 +2,8 @@
 
 The braking-distance test: from the moment a person began to move (or, of people without a trigger,
 was on the road), could the ego have stopped within the way it drove until it hit them? Who steps
-out inside any braking distance is marked unavoidable. The failure begins at the last tick at which braking hard would still have done.
+out inside any braking distance is marked unavoidable. The failure begins at the last tick at which
+braking hard would still have done.
 """
 
 from __future__ import annotations
