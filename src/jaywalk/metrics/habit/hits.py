@@ -1,8 +1,9 @@
 """Hits of people with their story: could the ego have stopped, and where did the failure begin?
 
-The braking-distance test: from the moment a person was on the road, could the ego have stopped
-within the way it drove until it hit them? Who steps out inside any braking distance is marked
-unavoidable. The failure begins at the last tick at which braking hard would still have done.
+The braking-distance test: from the moment a person began to move (or, of people without a trigger,
+was on the road), could the ego have stopped within the way it drove until it hit them? Who steps
+out inside any braking distance is marked unavoidable. The failure begins at the last tick at which
+braking hard would still have done.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class PersonHit:
     """One person hit by the moving ego.
 
     Attributes:
-        unavoidable: No braking from the moment they were on the road would have stopped the ego.
+        unavoidable: No braking from the moment they began would have stopped the ego.
         since_trigger_s: From the beginning of their motion to the hit; nan if they never began.
         since_road_s: From the step onto the road to the hit; nan if they were not on it.
         began_s: How long before the hit braking hard would last have avoided it.
@@ -129,7 +130,8 @@ def _judged(
     left_m = way[at] - way
     could = rules.distance_m(speed[: at + 1], wetness) <= left_m + 1e-9
     entered = story.entered_before(hit.tick)
-    first = _index(tracks, entered)
+    begins = entered if story.trigger_tick is None else story.trigger_tick
+    first = _index(tracks, begins)
     unavoidable = first is not None and not bool(could[first])
     last = int(np.flatnonzero(could)[-1]) if could.any() else 0
     clip, phase = _clip_at(record, story.actor, int(tracks.tick[last]), hit.tick)

@@ -31,6 +31,8 @@ _SHIFTS_M: Final = (
     3.9,
     -3.9,
 )  # along the kerb, for several people at a crossing
+_FEW: Final = 80
+_SECOND_ROW_M: Final = 1.3
 _STOP_M: Final = 8.0
 _SHOP_M: Final = 6.0
 _PARKED_M: Final = 4.0
@@ -69,21 +71,10 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
         route: The ego's.
         parked: Boxes (n, 6) of vehicles that stand.
     """
-    crossings = network.crossings
     line = np.ascontiguousarray(route.position_m[:, :2])
-    middle = 0.5 * (crossings.a + crossings.b)
-    near = np.flatnonzero(near_route(middle, route, 30.0))
-    rows = []
-    for k in near.tolist():
-        a, b = crossings.a[k], crossings.b[k]
-        ahead = (b - a) / max(float(np.hypot(*(b - a))), 1e-6)
-        side = np.array([-ahead[1], ahead[0]])
-        painted = crossings.crosswalk[k] >= 0
-        for shift in _SHIFTS_M[:3] if painted else _SHIFTS_M:
-            start, end = a + shift * side, b + shift * side
-            meets = _meets(line, *(float(v) for v in (*start, *end)))
-            if meets >= 0 and _walkable(network.grid, parked, *map(float, (*start, *end))):
-                rows.append((*start, *end, float(painted), meets))
+    rows = _ways_over(network, route, line, parked, 0.0)
+    if len(rows) < _FEW:  # where crossings are rare, people also stand in a second row
+        rows += _ways_over(network, route, line, parked, _SECOND_ROW_M)
     table = np.array(rows).reshape(-1, 6)
     along = route.along_m[table[:, 5].astype(int)]
     a, b = np.ascontiguousarray(table[:, :2]), np.ascontiguousarray(table[:, 2:4])
@@ -95,6 +86,27 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
         right=on_right(a[:, 0], a[:, 1], route), along_m=along,
     )  # fmt: skip
     return spots.where(keep)
+
+
+def _ways_over(
+    network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray, back_m: float
+) -> list[tuple[float, ...]]:
+    """Ways (start, end, whether painted, point of the route) that begin so far from the kerb."""
+    crossings = network.crossings
+    middle = 0.5 * (crossings.a + crossings.b)
+    rows = []
+    for k in np.flatnonzero(near_route(middle, route, 30.0)).tolist():
+        a, b = crossings.a[k], crossings.b[k]
+        ahead = (b - a) / max(float(np.hypot(*(b - a))), 1e-6)
+        side = np.array([-ahead[1], ahead[0]])
+        painted = crossings.crosswalk[k] >= 0
+        for shift in _SHIFTS_M[:3] if painted else _SHIFTS_M:
+            start, end = a + shift * side - back_m * ahead, b + shift * side
+            ends = [float(value) for value in (*start, *end)]
+            meets = int(_meets(line, *ends))
+            if meets >= 0 and _walkable(network.grid, parked, *ends):
+                rows.append((*ends, float(painted), float(meets)))
+    return rows
 
 
 def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
