@@ -21,6 +21,7 @@ _KIND_BONUS: Final = {
     PlaceKind.SHOP_FRONT: 0.3,
 }  # fmt: skip
 _ROAMS_M: Final = 0.25
+_SHORT: Final = 0.2  # of a short route nobody crosses at its beginning
 CHOICES: Final = 80  # spots one person tries
 
 
@@ -122,13 +123,14 @@ def choices(
     role: Role, spots: Spots, seed: int, manner: HabitManner, length_m: float
 ) -> NDArray[np.int64]:
     """The person's spots in the order of preference."""
-    usable = np.flatnonzero(spots.along_m >= manner.first_m)
+    first_m = min(manner.first_m, _SHORT * length_m)
+    usable = np.flatnonzero(spots.along_m >= first_m)
     if manner.side != "both":
         usable = usable[spots.right[usable] == (manner.side == "right")]
     if not len(usable):
         return usable
     random = stream(seed, "habit", "spot", role.number)
-    wanted_m = manner.first_m + role.share * max(length_m - manner.first_m, 0.0)
+    wanted_m = first_m + role.share * max(length_m - first_m, 0.0)
     away = np.abs(spots.along_m[usable] - wanted_m) / _SPREAD_M
     bonus = np.array([_KIND_BONUS.get(PlaceKind(int(k)), 0.0) for k in spots.kind[usable]])
     # Gumbel draws: a spot's chance falls off with its distance from where the person would be.

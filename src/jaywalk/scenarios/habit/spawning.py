@@ -22,7 +22,7 @@ from jaywalk.scenarios.habit.spots import Spots, crossing_spots, staying_spots
 from jaywalk.town.routes import DenseRoute
 
 ROLE_NAME: Final = "habit"
-_APART_M: Final = 1.2
+_APART_M: Final = (1.2, 0.75)  # between two people; the second where there is no other room
 _DROP_M: Final = 1.2
 
 
@@ -103,9 +103,9 @@ def _spawn_one(
     for name, value in (("role_name", ROLE_NAME), ("is_invincible", "false")):
         if model.has_attribute(name):
             model.set_attribute(name, value)
-    for k in order.tolist():
+    for k, apart_m in ((k, apart_m) for apart_m in _APART_M for k in order.tolist()):
         x, y = float(spots.a[k, 0]), float(spots.a[k, 1])
-        if any(math.hypot(x - u, y - v) < _APART_M for u, v in taken):
+        if any(math.hypot(x - u, y - v) < apart_m for u, v in taken):
             continue
         z, yaw = float(spots.z_m[k]), float(spots.yaw_rad[k]) + role.facing_rad
         pose = carla.Transform(

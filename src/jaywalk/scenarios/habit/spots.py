@@ -32,7 +32,10 @@ _SHIFTS_M: Final = (
     -3.9,
 )  # along the kerb, for several people at a crossing
 _FEW: Final = 80
-_SECOND_ROW_M: Final = 1.3
+_ACROSS_M: Final = 2  # metres of the route between two ways straight across it
+_WIDEST_M: Final = 25.0  # from the route to the sidewalk
+_IN_M: Final = 0.5
+_BACK_M: Final = (1.3, 2.6)
 _STOP_M: Final = 8.0
 _SHOP_M: Final = 6.0
 _PARKED_M: Final = 4.0
@@ -41,6 +44,7 @@ _ROOM_M: Final = 0.15
 _CLEAR_M: Final = 0.42  # between the middle of somebody's way over the road and solid things
 _SHARP: Final = 0.5  # sine of the least angle between way and route
 _TWICE_M: Final = 12.0  # a way that meets the route again this much later goes along it
+_SHORT: Final = 0.1  # of a short route, instead of ...
 _LATEST_M: Final = 12.0  # nobody crosses so near to the end of the route
 
 
@@ -72,13 +76,16 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
         parked: Boxes (n, 6) of vehicles that stand.
     """
     line = np.ascontiguousarray(route.position_m[:, :2])
-    rows = _ways_over(network, route, line, parked, 0.0)
-    if len(rows) < _FEW:  # where crossings are rare, people also stand in a second row
-        rows += _ways_over(network, route, line, parked, _SECOND_ROW_M)
+    rows = _ways_over(network, route, line, parked)
+    if len(rows) < _FEW:  # where crossings are rare, people cross anywhere
+        rows += _ways_across(network, route, line, parked)
+    if len(rows) < _FEW:  # and stand behind each other
+        rows += _second_row(network, parked, rows)
     table = np.array(rows).reshape(-1, 6)
     along = route.along_m[table[:, 5].astype(int)]
     a, b = np.ascontiguousarray(table[:, :2]), np.ascontiguousarray(table[:, 2:4])
-    keep = along < route.along_m[-1] - _LATEST_M
+    length_m = float(route.along_m[-1])
+    keep = along < length_m - min(_LATEST_M, _SHORT * length_m)
     kind = _kinds(network, a, table[:, 4] > 0.5, parked)
     spots = Spots(
         a=a, b=b, z_m=_heights_at(network.ground, a, line, route.position_m[:, 2]),
@@ -89,9 +96,9 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
 
 
 def _ways_over(
-    network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray, back_m: float
+    network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
 ) -> list[tuple[float, ...]]:
-    """Ways (start, end, whether painted, point of the route) that begin so far from the kerb."""
+    """Ways (start, end, whether painted, point of the route) at the town's crossings."""
     crossings = network.crossings
     middle = 0.5 * (crossings.a + crossings.b)
     rows = []
@@ -101,12 +108,63 @@ def _ways_over(
         side = np.array([-ahead[1], ahead[0]])
         painted = crossings.crosswalk[k] >= 0
         for shift in _SHIFTS_M[:3] if painted else _SHIFTS_M:
-            start, end = a + shift * side - back_m * ahead, b + shift * side
+            start, end = a + shift * side, b + shift * side
             ends = [float(value) for value in (*start, *end)]
             meets = int(_meets(line, *ends))
             if meets >= 0 and _walkable(network.grid, parked, *ends):
                 rows.append((*ends, float(painted), float(meets)))
     return rows
+
+
+def _ways_across(
+    network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
+) -> list[tuple[float, ...]]:
+    """The same straight across the route, from sidewalk to sidewalk, in both directions."""
+    rows: list[tuple[float, ...]] = []
+    for k in range(0, len(line), _ACROSS_M):
+        if route.in_junction[k]:
+            continue
+        yaw = float(np.deg2rad(route.rotation_deg[k, 1]))
+        ux, uy = -float(np.sin(yaw)), float(np.cos(yaw))  # to the right
+        x, y = float(line[k, 0]), float(line[k, 1])
+        right = _first_kerb(network.grid, x, y, ux, uy)
+        left = _first_kerb(network.grid, x, y, -ux, -uy)
+        for a, b in ((right, left), (left, right)):
+            ends = (*a, *b)
+            if not np.isnan(ends).any() and _walkable(network.grid, parked, *ends):
+                rows.append((*ends, 0.0, float(k)))
+    return rows
+
+
+def _second_row(
+    network: WalkNetwork, parked: FloatArray, rows: list[tuple[float, ...]]
+) -> list[tuple[float, ...]]:
+    """The same ways, begun farther from the kerb."""
+    more: list[tuple[float, ...]] = []
+    for ax, ay, bx, by, painted, meets in rows:
+        size = max(float(np.hypot(bx - ax, by - ay)), 1e-6)
+        ux, uy = (bx - ax) / size, (by - ay) / size
+        for back in _BACK_M:
+            ends = (ax - back * ux, ay - back * uy, bx, by)
+            if _walkable(network.grid, parked, *ends):
+                more.append((*ends, painted, meets))
+    return more
+
+
+@kernel
+def _first_kerb(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tuple[float, float]:
+    """The first place beside the road where one can stand, a little in from the kerb; NaN: none."""
+    at = 1.0
+    while at < _WIDEST_M:
+        px, py = x + at * ux, y + at * uy
+        what = underfoot(grid, px, py)
+        if what in (SIDEWALK, VERGE) and edge_gap(grid, px, py) >= _ROOM_M:
+            inner = at + _IN_M
+            while inner > at and edge_gap(grid, x + inner * ux, y + inner * uy) < _ROOM_M:
+                inner -= 0.1
+            return x + inner * ux, y + inner * uy
+        at += 0.1
+    return np.nan, np.nan
 
 
 def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
