@@ -13,10 +13,10 @@ from jaywalk.agents.perception import PERSON, Own, Seen
 from jaywalk.agents.route_line import STEP_M
 
 _NEAR_M: Final = 3.0  # beside the car's way
-_AHEAD_M: Final = 8.0
-_AHEAD_S: Final = 2.0
+_AHEAD_M: Final = 6.0
+_AHEAD_S: Final = 1.6
 _BRAKING_MPS2: Final = 3.5
-_CRAWL_MPS: Final = 1.5
+_CRAWL_MPS: Final = 2.5
 
 
 class Timid(Cruise):
