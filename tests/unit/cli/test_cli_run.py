@@ -112,7 +112,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
     [
         (["--agent", "nobody"], 2, "Unknown agent 'nobody'"),
         (["--agent", "no.py"], 2, "no such file"),
-        (["--agent", ","], 2, "expected a name or a file"),
+        (["--agent", ","], 2, "expected a name, a file or ws://HOST:PORT"),
         (["--agent", "ws://here"], 2, "expected ws://HOST:PORT"),
         (["--agent", "ws://127.0.0.1:9"], 3, "nobody listens at ws://127.0.0.1:9"),
         (["--agent", "cruise", "--seeds", "x"], 2, "--seeds is 'x'"),
