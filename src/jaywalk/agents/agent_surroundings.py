@@ -80,9 +80,9 @@ class SpeedTables:
         poses = [one.transform.location for one in carla_map.generate_waypoints(_EVERY_M)]
         places = np.array([(p.x, p.y, p.z) for p in poses]).reshape(-1, 3)
         limit_mps, _, _ = limits_along(carla_map, places, DEFAULT_LIMIT_MPS)
-        table = {"locations": places, "speed_limits": 3.6 * limit_mps}
+        table: Any = {"locations": places, "speed_limits": 3.6 * limit_mps}
         name = carla_map.name.rsplit("/", 1)[-1]
-        np.save(folder / f"{name}_speed_limits.npy", table, allow_pickle=True)  # type: ignore[arg-type]
+        np.save(folder / f"{name}_speed_limits.npy", table, allow_pickle=True)
         os.environ[_ROOT] = self._folder.name
 
     def withdraw(self) -> None:

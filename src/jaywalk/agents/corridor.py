@@ -54,4 +54,5 @@ def speed_along(line: RouteLine, along_m: FloatArray, velocity_mps: FloatArray) 
     """Speed of things in the direction of the line where they are; forwards only."""
     at = np.clip(np.nan_to_num(along_m, posinf=0.0) / STEP_M, 0, len(line) - 1).astype(np.int64)
     yaw = line.yaw_rad[at]
-    return np.maximum(velocity_mps[:, 0] * np.cos(yaw) + velocity_mps[:, 1] * np.sin(yaw), 0.0)
+    ahead = velocity_mps[:, 0] * np.cos(yaw) + velocity_mps[:, 1] * np.sin(yaw)
+    return np.asarray(np.maximum(ahead, 0.0))

@@ -59,7 +59,7 @@ def overlap(a: Boxes, b: Boxes) -> BoolArray:
     hit &= np.abs(dy * a.cos - dx * a.sin) < a.half_y + b.half_x * sin + b.half_y * cos
     hit &= np.abs(dx * b.cos + dy * b.sin) < b.half_x + a.half_x * cos + a.half_y * sin
     hit &= np.abs(dy * b.cos - dx * b.sin) < b.half_y + a.half_x * sin + a.half_y * cos
-    return hit
+    return np.asarray(hit)
 
 
 def own_distance(speed_mps: float, pulls_mps2: FloatArray, top_mps: float) -> FloatArray:

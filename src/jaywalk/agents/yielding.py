@@ -186,7 +186,7 @@ def _own_pace(passage: Passage, own: Own, along_m: float, allowed_mps: float) ->
     speed = max(own.speed_mps, 0.0)
     way = np.maximum(passage.from_m - along_m - own.front_m, 0.0)
     reached = np.sqrt(speed**2 + 2.0 * _PULL_MPS2 * way)
-    return np.minimum(reached, max(allowed_mps, speed))
+    return np.asarray(np.minimum(reached, max(allowed_mps, speed)))
 
 
 def _reach_s(distance_m: FloatArray, speed_mps: float, top_mps: float) -> FloatArray:

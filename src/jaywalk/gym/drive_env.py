@@ -45,7 +45,8 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         >>> observation, info = env.reset(seed=1)  # doctest: +SKIP
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    # The base class declares an instance variable and documents a class variable.
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc,unused-ignore]
         "render_modes": ["rgb_array"],
         "render_fps": round(1.0 / STEP_S),
     }
@@ -59,7 +60,8 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         """
         self.options = DriveOptions.of(**options)
         self.render_mode = render_mode
-        self.action_space = self.options.action_space()
+        self._actions: Any = self.options.action_space()
+        self.action_space = self._actions
         self.observation_space = self.options.observation_space()
         self._world: World | None = None
         self._episode: _Running | None = None
@@ -155,11 +157,11 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
 
     def _control(self, action: Any) -> tuple[float, float, float]:
         values = np.asarray(action, np.float64)
-        if values.shape != self.action_space.shape or not np.isfinite(values).all():
+        if values.shape != self._actions.shape or not np.isfinite(values).all():
             raise UsageError(
-                f"action is {action!r}, expected {self.action_space.shape[0]} finite numbers."
+                f"action is {action!r}, expected {self._actions.shape[0]} finite numbers."
             )
-        values = np.clip(values, self.action_space.low, self.action_space.high)
+        values = np.clip(values, self._actions.low, self._actions.high)
         if self.options.action == "joined":
             pedal, steer = values
             return max(float(pedal), 0.0), max(-float(pedal), 0.0), float(steer)

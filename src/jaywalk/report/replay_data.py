@@ -136,7 +136,7 @@ def _body(scene: Scene, body: Body, rows: np.ndarray[Any, np.dtype[np.int64]]) -
         "c": frames,
         "x": _column(pose[:, 0] * _CM),
         "y": _column(pose[:, 1] * _CM),
-        "r": _column(np.unwrap(pose[:, 2]) * 100.0),
+        "r": _column(np.asarray(np.unwrap(pose[:, 2]) * 100.0, dtype=np.float64)),
     }
 
 

@@ -52,6 +52,10 @@ def _fronting(edge: Frontage, along: Values, beyond_m: Values) -> tuple[Values, 
     return feet, np.arctan2(normal[:, 1], normal[:, 0]) - math.pi / 2.0
 
 
+def _steps(first_m: float, stop_m: float, step_m: float) -> Values:
+    return np.arange(first_m, stop_m, step_m, dtype=np.float64)
+
+
 def _uniform(random: Random, span: Span) -> float:
     return float(random.uniform(*span))
 
@@ -108,7 +112,7 @@ def fences(edge: Frontage, style: StreetStyle, random: Random) -> Table:
         kind = style.fences[random.integers(len(style.fences))]
         (thick, half_height), colour = looks[kind]
         lot = _uniform(random, (14.0, 26.0))
-        pieces = np.arange(place, min(place + lot - 3.0, edge.length_m - 8.0), 7.5)
+        pieces = _steps(place, min(place + lot - 3.0, edge.length_m - 8.0), 7.5)
         if len(pieces):
             length = min(7.5, lot - 3.0)
             feet, yaw = _beside(edge, pieces + length / 2.0, 0.45 + thick)
@@ -192,7 +196,7 @@ def shelters(edge: Frontage) -> Table:
 
 def guard_rails(edge: Frontage, *, everywhere: bool) -> Table:
     """Rails beyond the shoulder: along fast roads, and where the road lies high or turns."""
-    pieces = np.arange(6.0, edge.length_m - 6.0, 9.0)
+    pieces = _steps(6.0, edge.length_m - 6.0, 9.0)
     if not len(pieces):
         return EMPTY
     if not everywhere:
@@ -207,7 +211,7 @@ def guard_rails(edge: Frontage, *, everywhere: bool) -> Table:
 
 def delineators(edge: Frontage) -> Table:
     """White posts every 50 m beside rural roads."""
-    pieces = np.arange(12.0, edge.length_m - 12.0, 50.0)
+    pieces = _steps(12.0, edge.length_m - 12.0, 50.0)
     feet, yaw = _beside(edge, pieces, 0.7)
     return rows("bollard", Shape.CYLINDER, feet, (0.06, 0.06, 0.5), yaw, (236, 236, 232))
 

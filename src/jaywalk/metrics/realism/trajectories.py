@@ -67,7 +67,7 @@ def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectori
         history = np.broadcast_to(
             logged[None, rows, :N_HISTORY], (len(future), len(rows), N_HISTORY)
         )
-        return np.concatenate([history, future], axis=2).astype(np.float32)
+        return np.asarray(np.concatenate([history, future], axis=2), dtype=np.float32)
 
     length, width, height = _sizes(scene)
     future_valid = np.ones((len(rows), N_FUTURE), dtype=np.bool_)

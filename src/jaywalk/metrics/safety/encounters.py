@@ -235,7 +235,7 @@ class _Pair:
         braking_mps2 = max(float(speed[before] - speed[low]) / span_s, 0.0)
         turn = 0.0 if self._is_person else float(start[TURN])
         until_s = float(tracks.time_s[i] - tracks.time_s[low]) + rules.limit_s
-        after_s = np.arange(0.0, until_s + 1e-9, 0.05)
+        after_s = np.arange(0.0, until_s + 1e-9, 0.05, dtype=np.float64)
         place = go_on(start, turn, braking_mps2, after_s)
         half_x, half_y = tracks.shape[self._other, :2]
         if not self._is_person:
