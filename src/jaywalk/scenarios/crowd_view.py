@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.crowd_state import RELEASED, People, Seen
+from jaywalk.scenarios.snapshot_rows import place_boxes, pose_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -86,31 +87,12 @@ class CrowdView:
             people.x[:], people.y[:], people.z[:] = np.array(rows).T
 
     def _read_others(self, snapshot: Any) -> bool:
-        rows = []
-        for actor in self._vehicles:
-            state = snapshot.find(actor)
-            if state is None:
-                return False
-            pose, velocity = state.get_transform(), state.get_velocity()
-            place = pose.location
-            rows.append((place.x, place.y, math.radians(pose.rotation.yaw), velocity.x, velocity.y))
-        strangers = []
-        for actor in self._strangers:
-            state = snapshot.find(actor)
-            if state is None:
-                return False
-            place, velocity = state.get_transform().location, state.get_velocity()
-            strangers.append((place.x, place.y, velocity.x, velocity.y))
-        if strangers:
-            self._stranger[:] = strangers
-        if rows:
-            values = np.array(rows)
-            cos, sin = np.cos(values[:, 2]), np.sin(values[:, 2])
-            ahead, side = self._centre[:, 0], self._centre[:, 1]
-            box = self._vehicle
-            box[:, 0] = values[:, 0] + ahead * cos - side * sin
-            box[:, 1] = values[:, 1] + ahead * sin + side * cos
-            box[:, 2], box[:, 3], box[:, 6:8] = cos, sin, values[:, 3:5]
+        vehicles = pose_rows(snapshot, self._vehicles)
+        strangers = pose_rows(snapshot, self._strangers)
+        if vehicles is None or strangers is None:
+            return False
+        self._stranger[:] = strangers[:, [0, 1, 3, 4]]
+        place_boxes(self._vehicle, self._centre, vehicles)
         return True
 
     def _read_lights(self, since_s: float) -> None:

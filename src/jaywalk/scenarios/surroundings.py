@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jaywalk.scenarios.snapshot_rows import place_boxes, pose_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -67,30 +68,11 @@ class Surroundings:
         return self._box, self._person
 
     def _read(self, snapshot: Any) -> bool:
-        rows = []
-        for actor in self._ids:
-            state = snapshot.find(actor)
-            if state is None:
-                return False
-            pose, velocity = state.get_transform(), state.get_velocity()
-            place = pose.location
-            rows.append((place.x, place.y, math.radians(pose.rotation.yaw), velocity.x, velocity.y))
-        people = []
-        for actor in self._people:
-            state = snapshot.find(actor)
-            if state is None:
-                return False
-            place, velocity = state.get_transform().location, state.get_velocity()
-            people.append((place.x, place.y, velocity.x, velocity.y))
-        if rows:
-            values = np.array(rows)
-            self.origin[:] = values[:, :3]
-            cos, sin = np.cos(values[:, 2]), np.sin(values[:, 2])
-            ahead, side = self._centre[:, 0], self._centre[:, 1]
-            self._box[:, 0] = values[:, 0] + ahead * cos - side * sin
-            self._box[:, 1] = values[:, 1] + ahead * sin + side * cos
-            self._box[:, 2], self._box[:, 3] = cos, sin
-            self._box[:, 6:8] = values[:, 3:5]
-        if people:
-            self._person[:, :4] = people
+        things = pose_rows(snapshot, self._ids)
+        people = pose_rows(snapshot, self._people)
+        if things is None or people is None:
+            return False
+        self.origin[:] = things[:, :3]
+        place_boxes(self._box, self._centre, things)
+        self._person[:, :4] = people[:, [0, 1, 3, 4]]
         return True
