@@ -114,6 +114,11 @@ def test_a_resumed_run_equals_an_unbroken_one(tmp_path):
     changed = TrainSettings(epochs=6, learning_rate=0.1, **options)
     with pytest.raises(UsageError, match="another learning_rate"):
         train(data, data, config, changed, tmp_path / "parts")
+    with pytest.raises(UsageError, match="another training data"):
+        train(
+            two_mode_crossing(40, seed=2), data, config,
+            TrainSettings(epochs=6, **options), tmp_path / "parts",
+        )  # fmt: skip
 
 
 def test_it_learns_and_the_onnx_file_says_the_same(tmp_path):
