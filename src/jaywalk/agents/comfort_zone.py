@@ -41,7 +41,7 @@ _KALMAN: Final = (0.2, 0.02)
 _THRESHOLDS: Final = {ConstantVelocity: (0.168, 0.290, 0.077), Kalman: (0.113, 0.210, 0.060)}
 _HORIZONS: Final = 3  # of the predictor's four; beyond, the working point is a guess
 _SPEED_SHARES: Final = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
-_REACT_S: Final = 0.8
+_DELAY_S: Final = 0.5  # until brakes bite; what is foreseen must be averted before it is due
 _RELEVANT_S: Final = 5.0
 _RELEVANT_M: Final = 15.0
 _LEAST_REACH_M: Final = 20.0
@@ -90,9 +90,10 @@ class ComfortZoneDriver(Cruise):
             self._say_at_s = self._moment.elapsed_s + _SAY_S
             self._forecasts = _spoken(people, forecast, self.source)
         wanted = self._comfortable_mps(own, speed, people, forecast)
-        if wanted >= speed:
+        change = (wanted - speed) / (np.array(HORIZONS_S[:_HORIZONS]) - _DELAY_S)
+        if change.min() >= 0.0:
             return plain
-        return min(plain, (max((wanted - speed) / _REACT_S, -7.0), "comfort zone"))
+        return min(plain, (max(float(change.min()), -7.0), "comfort zone"))
 
     def _relevant(self, own: Own, seen: Seen) -> Seen:
         """People ahead whom the vehicle reaches within five seconds, not far aside."""
@@ -112,8 +113,8 @@ class ComfortZoneDriver(Cruise):
 
     def _comfortable_mps(
         self, own: Own, speed_mps: float, people: Seen, forecast: Mixture
-    ) -> float:
-        """The highest speed, up to the present one, at which no violation is predicted."""
+    ) -> FloatArray:
+        """By horizon the highest speed, up to the present one, without predicted violation."""
         speeds = speed_mps * _SPEED_SHARES
         some = Mixture(
             weights=forecast.weights,
@@ -122,9 +123,9 @@ class ComfortZoneDriver(Cruise):
         )
         path, front = self._path(own, speed_mps)
         chance = zone_probability(path, front, speeds, some, HORIZONS_S[:_HORIZONS])
-        violated = np.any(chance >= np.asarray(self.thresholds), axis=(1, 2))
-        fine = np.flatnonzero(~violated)
-        return float(speeds[fine[0]]) if len(fine) else 0.0
+        violated = np.any(chance >= np.asarray(self.thresholds), axis=1)
+        # The last speed is 0, whose zones are empty: some speed is always fine.
+        return np.asarray(speeds[np.argmin(violated, axis=0)])
 
     def _path(self, own: Own, speed_mps: float) -> tuple[Path, float]:
         """The line from the vehicle's middle on, as far as any zone reaches.

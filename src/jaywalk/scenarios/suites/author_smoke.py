@@ -110,11 +110,12 @@ PLANS: Final = (
     ),
     Plan(
         name="ridge-hard-brake", town="Ridge", places=((604.5, -70.0), (613.0, -270.0)),
-        scenario="hard-brake", trigger_m=110.0, weather="noon",
+        scenario="hard-brake", trigger_m=110.0, weather="noon", parameters={"stop_time": 5.0},
     ),
     Plan(
-        name="ridge-construction-two-ways", town="Ridge", places=((-52.0, -121.5), (70.0, -125.5)),
-        scenario="construction-two-ways", trigger_m=35.0, weather="cloudy",
+        name="orchard-construction-two-ways", town="Orchard",
+        places=((145.0, -257.0), (262.0, -257.0)),
+        scenario="construction-two-ways", trigger_m=30.0, weather="cloudy",
         parameters={"distance": 50.0, "direction": "right", "frequency": (30.0, 130.0)},
     ),
     Plan(
