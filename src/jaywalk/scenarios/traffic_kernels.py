@@ -33,6 +33,7 @@ _CURVATURE_PER_STEER: Final = 0.78  # times 1 / length of the wheel base; effect
 _CLEAR_S: Final = 2.5  # a gap this long behind me lets another enter
 _EMERGENCY_MPS2: Final = 8.0
 _CROSSWALK_M: Final = 40.0  # no crosswalk is longer
+_IN_M: Final = 0.5  # with the front this far in, a vehicle is inside a junction
 
 
 @kernel
@@ -157,7 +158,7 @@ def arbitrate(
         if f < 0:
             continue
         front = _front(fleet, i)
-        if front > fleet.feature_from[i, f] + 0.5:  # inside: whatever was said before
+        if front > fleet.feature_from[i, f] + _IN_M:  # inside: whatever was said before
             fleet.granted[i] = 1
             continue
         left = fleet.feature_from[i, f] - front
@@ -192,16 +193,16 @@ def _front(fleet: Fleet, i: int) -> float:
 
 @kernel
 def _next_junction(fleet: Fleet, i: int) -> int:
-    """The junction a vehicle is in or comes to next; -1: none on its path.
+    """The junction a vehicle comes to next, or the one it is in; -1: none on its path.
 
-    One in which only the tail is left counts if no other comes: who waits at the next one must be
-    able to ask for it although the tail does not fit between the two.
+    The next one counts as soon as the front is in one: where two lie so close together that nobody
+    can stand between them, it must be asked for from inside.
     """
     front, found = _front(fleet, i), -1
     rear = front - 2.0 * fleet.half_length[i]
     for f in range(FEATURES):
         if fleet.feature_kind[i, f] == JUNCTION and fleet.feature_to[i, f] > rear:
-            if fleet.feature_to[i, f] > front:
+            if fleet.feature_from[i, f] + _IN_M >= front:
                 return f
             found = f
     return found
@@ -277,7 +278,7 @@ def _may_enter(
         other = _next_junction(fleet, j)
         if other < 0:
             continue
-        # Until it is granted a junction it holds nothing but what its tail is still in.
+        # Until it is granted the next junction it holds nothing but the one it is in.
         granted = fleet.granted[j] == 1
         until = fleet.feature_to[j, other] if granted else fleet.feature_from[j, other]
         if _collide(fleet, i, f, j, until, conflict):
