@@ -104,7 +104,7 @@ class Expert(RouteDriver):
             self._revision = self.line.revision
             self.allowed_mps = allowed_speeds(self.line, self.manner)
             at, lead, ahead = self._in_the_way(own, seen)
-        hold = self.yielding.hold_gap_m(own, self.along_m, seen, stood_s, self._through_mps())
+        hold = self.yielding.hold_gap_m(own, self.along_m, seen, stood_s, self.allowed_mps)
         passage = self.yielding.next_passage(self.along_m + own.front_m)
         leave = exit_gap_m(passage, own, self.along_m, np.where(ahead, at, np.inf), lead)
         wishes = [
@@ -180,11 +180,6 @@ class Expert(RouteDriver):
             return False
         ahead = [p.entry_m - at_m for p in self.yielding.passages if p.entry_m > at_m - 2.0]
         return bool(ahead) and ahead[0] < 35.0
-
-    def _through_mps(self) -> float:
-        """The speed at which the next junction is passed."""
-        first = int(self.along_m / STEP_M)
-        return float(np.min(self.allowed_mps[first : first + 40]))
 
     def _free(self, own: Own, seen: Seen) -> float:
         """The free road, slower beside people and on a way round."""
