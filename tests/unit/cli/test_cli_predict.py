@@ -89,6 +89,25 @@ def model(tmp_path_factory):
     return file
 
 
+def test_eval_of_people_at_their_own_rate(tmp_path):
+    """ETH and UCY: 2.5 rows a second, no vehicle; 2 and 4 s are what the rows can tell."""
+    for scene in range(3):
+        rows = [
+            f"{10 * f} {i} {0.4 * f + i} {0.02 * i * f * f}" for i in range(1, 5) for f in range(25)
+        ]
+        (tmp_path / f"zara{scene}.txt").write_text("\n".join(rows))
+    options = ["--draws", 50, "--resamples", 100, "--in-sample"]
+    result = json.loads(run("eval", tmp_path, *options, "--json"))
+    assert (result["history_s"], result["horizons_s"]) == (1.2, [2.0, 4.0])
+    for rows in result["predictors"].values():
+        assert [row["horizon_s"] for row in rows] == [2.0, 4.0]
+        assert all(row["irs"]["value"] is None and row["nll"]["value"] for row in rows)
+    with pytest.raises(UsageError, match="no target rate"):
+        run("eval", tmp_path, "--horizons", "4.8")
+    with pytest.raises(UsageError, match="as in 2,4"):
+        run("eval", tmp_path, "--horizons", "two")
+
+
 def test_eval_of_a_network_on_held_out_scenes(clips, model):
     names = ("constant-velocity-v1", f"cvae-v1={model}")
     words = [word for name in names for word in ("--predictor", name)]
@@ -151,7 +170,7 @@ def test_wrong_words_are_named(clips, tmp_path):
     with pytest.raises(DataError, match="no vehicles"):
         run("gap", people_only)
     with pytest.raises(UsageError, match="no multiple"):
-        run("eval", people_only)
+        run("eval", people_only, "--horizons", "1,2")
     with pytest.raises(PrerequisiteError, match="Cannot write"):
         run("gap", clips, "--png", tmp_path / "absent" / "x.png")
 
