@@ -137,6 +137,7 @@ def evaluate(
         "excluded": {**table.excluded, **windows.excluded},
         "predictors": results,
     }
+    output["warnings"] = _leaks(models, table)
     if pairs:
         output["pairs"] = compare(scores, windows, meetings, settings)
     if png is not None:
@@ -166,6 +167,20 @@ def open_data(data: Path, format_name: str, source: str) -> Any:
     if source not in known:
         raise UsageError(f"'{data}' has no source '{source}'; it has {', '.join(known)}.")
     return table.of_source(source)
+
+
+def _leaks(models: dict[str, Any], table: Any) -> list[str]:
+    """A warning for every trained network that judges scenes it has seen."""
+    from jaywalk.predict.cvae import Cvae
+    from jaywalk.predict.learning import seen_scenes
+
+    found = []
+    for name, model in models.items():
+        seen = seen_scenes(model.file) if isinstance(model, Cvae) else frozenset()
+        if both := seen & set(table.tracks["scene_id"]):
+            found.append(f"{name} was trained on {len(both)} of the judged scenes; --split test")
+            say(found[-1])
+    return found
 
 
 def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters
 from jaywalk.predict.cvae_onnx import cvae_onnx
+from jaywalk.predict.train_settings import TrainSettings
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +141,25 @@ def test_ablate_prints_both_tables_from_models_at_hand(clips, tmp_path):
     assert result["sources"] == ["dut"]
     with pytest.raises(UsageError, match="no maps"):
         run("ablate", clips, "--out", tmp_path, "--features", "motion+map")
+
+
+def test_a_model_of_another_recipe_is_not_judged_silently(clips, tmp_path):
+    config = CvaeConfig(features="motion", state=8, width=8)
+    folder = tmp_path / "motion"
+    folder.mkdir()
+    (folder / "best.onnx").write_bytes(cvae_onnx(config, initial_parameters(config, 0)))
+    settings = asdict(TrainSettings(epochs=7, batch=2048, cosine=True))
+    scenes = {"train": ["dut/intersection_00"], "validation": [], "test": []}
+    about = {"config": config.as_dict(), "settings": settings, "scenes": scenes}
+    (folder / "model.json").write_text(json.dumps(about))
+    words = ["ablate", clips, "--out", tmp_path, "--features", "motion", "--state", 8]
+    with pytest.raises(UsageError, match="epochs 7 instead of 300, width 8 instead of 16"):
+        run(*words, "--width", 16)
+    model = f"cvae={folder / 'best.onnx'}"
+    few = ["--draws", 50, "--resamples", 100, "--json"]
+    told = json.loads(run("eval", clips, "--predictor", model, *few))["warnings"]
+    assert len(told) == 1
+    assert "trained on 1 of the judged scenes" in told[0]
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed here")
