@@ -157,6 +157,8 @@ def test_a_model_of_another_recipe_is_not_judged_silently(clips, tmp_path):
         run(*words, "--width", 16)
     model = f"cvae={folder / 'best.onnx'}"
     few = ["--draws", 50, "--resamples", 100, "--json"]
+    with pytest.raises(UsageError, match="wants 11 positions"):
+        run("eval", clips, "--predictor", model, "--history", 2, *few)
     told = json.loads(run("eval", clips, "--predictor", model, *few))["warnings"]
     assert len(told) == 1
     assert "trained on 1 of the judged scenes" in told[0]
