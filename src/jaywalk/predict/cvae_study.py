@@ -19,8 +19,9 @@ from jaywalk.predict.cvae_batches import to_device
 from jaywalk.predict.cvae_config import Arrays, CvaeConfig, folded_arrays
 from jaywalk.predict.cvae_samples import CvaeSamples, load_samples
 from jaywalk.predict.cvae_step import Stepper
-from jaywalk.predict.cvae_training import TrainSettings, initial_tensors, train, window_nll
+from jaywalk.predict.cvae_training import initial_tensors, train, window_nll
 from jaywalk.predict.torch_needed import torch
+from jaywalk.predict.train_settings import TrainSettings
 from jaywalk.predict.two_mode_crossing import two_mode_crossing
 
 _MAP_BYTES: Final = 10e6

@@ -24,36 +24,10 @@ from jaywalk.predict.cvae_network import Tensors, folded, horizon_nll
 from jaywalk.predict.cvae_samples import CvaeSamples, windows_by_track
 from jaywalk.predict.cvae_step import Stepper
 from jaywalk.predict.torch_needed import torch
+from jaywalk.predict.train_settings import TrainSettings
 
 Tensor = Any
 CHECKPOINT = "checkpoint.npz"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainSettings:
-    """How to train.
-
-    Attributes:
-        epochs: Passes over the tracks (the paper: 3000).
-        batch: Windows a step; smaller data make it smaller.
-        learning_rate: Of Adam.
-        cosine: Let the rate fall to 0 along a cosine, instead of constant.
-        seeds: One model each, trained side by side.
-        rotate: Turn every window by a random angle.
-        validate_every: Epochs between validations.
-        draws: Latent draws of a validation.
-        device: ``cpu`` or ``cuda``.
-    """
-
-    epochs: int = 3000
-    batch: int = 2048
-    learning_rate: float = 1e-3
-    cosine: bool = False
-    seeds: tuple[int, ...] = (0,)
-    rotate: bool = True
-    validate_every: int = 25
-    draws: int = 100
-    device: str = "cpu"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,7 +17,8 @@ from jaywalk.predict.cvae_network import (  # noqa: E402
     prediction,
 )
 from jaywalk.predict.cvae_onnx import cvae_onnx  # noqa: E402
-from jaywalk.predict.cvae_training import TrainSettings, initial_tensors, train  # noqa: E402
+from jaywalk.predict.cvae_training import initial_tensors, train  # noqa: E402
+from jaywalk.predict.train_settings import TrainSettings  # noqa: E402
 from jaywalk.predict.two_mode_crossing import two_mode_crossing  # noqa: E402
 
 SMALL = {"state": 12, "width": 16, "map_px": 32, "map_cell_m": 0.8}
