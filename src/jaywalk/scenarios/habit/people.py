@@ -149,12 +149,7 @@ class HabitPeople:
 
     def playing(self) -> Mapping[int, tuple[str, float, float]]:
         """Clip, place in it and weight of it of everybody who is posed, for the record."""
-        found = {}
-        for actor_id in self.posed.ids:
-            if self.posed.is_led(actor_id):
-                now = self.posed.playing(actor_id)
-                found[actor_id] = (now.clip, now.phase, now.weight)
-        return found
+        return self.posed.phases()
 
     # -- the tick --------------------------------------------------------------------------------
 
