@@ -286,6 +286,8 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
     return {
         "protocol_version": VERSION,
         "end_reason": record.episode.end_reason,
+        "step_s": record.episode.step_s,
+        "posed": record.episode.parameters.get("posed") or 0,
         "hits": [asdict(hit) for hit in found.hits],
         "people_hit": [_told(one) for one in found.people],
         "braking": judged,

@@ -58,7 +58,7 @@ def read_foresight(record: Record, tracks: Tracks, route: str = "") -> pl.DataFr
         route=pl.lit(route or record.episode.scenario or name),
         side=pl.Series([story.side or "ambient" for story in told], dtype=pl.String),
         intended=pl.Series([story.intended or "unknown" for story in told], dtype=pl.String),
-    ).select(SCHEMA)
+    ).select(list(SCHEMA))
 
 
 def irs_of(samples: pl.DataFrame, horizon_s: float, *, resamples: int = 2000) -> Irs:
@@ -73,9 +73,9 @@ def irs_of(samples: pl.DataFrame, horizon_s: float, *, resamples: int = 2000) ->
 
 def _samples(batch: ForecastBatch, tracks: Tracks, way: Way) -> pl.DataFrame:
     speed = tracks.speed_mps(tracks.ego)
-    step_s = float(np.median(np.diff(tracks.time_s))) if len(tracks.time_s) > 1 else 0.05
-    every = max(round(_EVERY_S / step_s), 1)
-    chosen = (tracks.tick[batch.tick_at] % every == 0) & (speed[batch.tick_at] >= _DRIVES_MPS)
+    spoken = np.unique(batch.tick_at)
+    _, first = np.unique(np.floor(tracks.time_s[spoken] / _EVERY_S), return_index=True)
+    chosen = np.isin(batch.tick_at, spoken[first]) & (speed[batch.tick_at] >= _DRIVES_MPS)
     frames = [pl.DataFrame(schema=_PLAIN)]
     for h, horizon_s in enumerate(batch.time_s):
         wanted = next((known for known in FPR_TARGETS if abs(known - horizon_s) < 1e-3), None)
