@@ -51,7 +51,7 @@ def test_who_stands_still_is_on_the_ground_and_nothing_else() -> None:
 
 def test_a_bone_that_jumps_and_a_person_who_jumps_pop() -> None:
     def twist(turns: np.ndarray) -> None:
-        half = math.radians(60.0) / 2.0
+        half = math.radians(30.0) / 2.0
         turns[50:, 5] = [math.cos(half), math.sin(half), 0.0, 0.0]
 
     def leap(actor: np.ndarray) -> None:
@@ -60,6 +60,17 @@ def test_a_bone_that_jumps_and_a_person_who_jumps_pop() -> None:
     assert measured(turns=twist).pops == 1
     assert measured(turns=twist).pop_tick == 50
     assert measured(actor=leap).pops == 1
+
+
+def test_a_runner_s_knee_is_fast_and_does_not_pop() -> None:
+    def run(turns: np.ndarray) -> None:
+        half = np.radians(70.0 * np.sin(np.arange(TICKS) * 0.6)) / 2.0
+        turns[:, 5] = 0.0
+        turns[:, 5, 0], turns[:, 5, 1] = np.cos(half), np.sin(half)
+
+    found = measured(turns=run)
+    assert found.bone_step_deg > 38.0
+    assert found.pops == 0
 
 
 def test_feet_that_glide_slide() -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.habit.posed import PosedPerson, posed_people
@@ -24,7 +25,10 @@ from jaywalk.motion.rotation import FloatArray
 from jaywalk.record import Record
 from jaywalk.town.ground import Ground, surface_height
 
-POP_DEG: Final = 40.0  # a bone that turns more within a tick (of 20 a second) pops
+POP_DEG: Final = 60.0  # a bone that turns more within a tick (of 20 a second) pops;
+# so does one that turns at once what it does not turn before and after: knees of runners turn 40
+SPIKE_DEG: Final = 20.0
+_SPIKE: Final = 3.0
 JUMP_M: Final = 0.4  # so does somebody who is elsewhere: nobody runs at 8 m/s
 SLIDE_MPS: Final = 0.25  # a standing ball that moves faster slides
 OFF_GROUND_M: Final = 0.03
@@ -93,7 +97,7 @@ def measure_person(
         intended=story.intended,
         clip=person.clip[min(worst + 1, len(person.clip) - 1)],
         ticks=len(person.tick),
-        pops=int(((most > POP_DEG) | (moved > JUMP_M)).sum()),
+        pops=int((_popped(turned) | (moved > JUMP_M)).sum()),
         bone_step_deg=float(most.max(initial=0.0)),
         pop_tick=int(person.tick[min(worst + 1, len(person.tick) - 1)]),
         step_m=float(moved.max(initial=0.0)),
@@ -104,6 +108,15 @@ def measure_person(
         floating=_hanging(lower, motion.rate_hz),
         low_m=float(lower[np.abs(lower) < 0.1].mean()) if (np.abs(lower) < 0.1).any() else 0.0,
     )
+
+
+def _popped(turned_deg: FloatArray) -> NDArray[np.bool_]:
+    """(n,) at which steps some bone (n, bones) jumped."""
+    around = np.zeros_like(turned_deg)
+    around[1:] = turned_deg[:-1]
+    around[:-1] = np.maximum(around[:-1], turned_deg[1:])
+    spikes = (turned_deg > SPIKE_DEG) & (turned_deg > _SPIKE * around)
+    return np.asarray(((turned_deg > POP_DEG) | spikes).any(axis=1))
 
 
 def _balls(person: PosedPerson, ground: Ground) -> tuple[FloatArray, FloatArray]:
@@ -138,8 +151,8 @@ def summarise_quality(people: Sequence[PersonQuality]) -> dict[str, Any]:
     for one in people:
         groups.setdefault(one.intended or "unknown", []).append(one)
     return {
-        "limits": {"pop_deg": POP_DEG, "jump_m": JUMP_M, "slide_mps": SLIDE_MPS,
-                   "off_ground_m": OFF_GROUND_M},
+        "limits": {"pop_deg": POP_DEG, "spike_deg": SPIKE_DEG, "jump_m": JUMP_M,
+                   "slide_mps": SLIDE_MPS, "off_ground_m": OFF_GROUND_M},
         "groups": {name: _group(group) for name, group in groups.items()},
         "worst": {
             "pops": _worst(people, "bone_step_deg"),
