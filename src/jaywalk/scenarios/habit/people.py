@@ -28,7 +28,7 @@ from jaywalk.scenarios.habit.repertoire import Repertoire
 from jaywalk.scenarios.habit.roles import draw_roles
 from jaywalk.scenarios.habit.spawning import Placed, spawn_posed
 from jaywalk.scenarios.habit.strolls import stroll_way
-from jaywalk.scenarios.habit.walking import STOP_AHEAD_M, Walk, bumps_soon
+from jaywalk.scenarios.habit.walking import STOP_AHEAD_M, Walk, bumps_soon, ways_out
 from jaywalk.scenarios.posed_people import PosedPeople
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walkways import CROSSWALK, ROAD, underfoot
@@ -38,6 +38,7 @@ _STANDING_MPS: Final = 0.3
 _HEADING_COS: Final = 0.5  # the ego comes towards people within 60 degrees of where it heads
 _ACT_STOP_S: Final = 0.5  # who acts is on their way for so long after they decided to stop
 _WAIT_S: Final = 0.6  # between two tries of somebody whose way is blocked
+_LATER_TRIES: Final = 3  # of these one is at other places to go to
 _NEAR_M: Final = 15.0  # what stands farther from somebody who walks is of no interest
 _HOME_M: Final = 0.6  # who came back this near to where they stood is back
 _PULL_MPS: Final = 0.012  # towards one's place; less than anybody sees a foot slip
@@ -68,6 +69,7 @@ class _Life:
     walk: Walk | None = None
     on_road: bool = False
     retry_s: float = 0.0
+    tries: int = 0
     going_home: bool = False
     last_m: tuple[float, float] | None = None  # where somebody who acts was at the last look
 
@@ -353,7 +355,15 @@ class HabitPeople:
             return
         life.retry_s = _WAIT_S
         x, y, _ = self.posed.place_m(life.placed.actor_id)
-        if life.walk.reroute(self.network.grid, self._things_but(life), x, y):
+        things, grid = self._things_but(life), self.network.grid
+        free = life.walk.reroute(grid, things, x, y)
+        life.tries = 0 if free else life.tries + 1
+        if not free and life.on_road and life.tries % _LATER_TRIES == 0:
+            # nobody stays on the road because the place they were to go to is taken
+            out = ways_out(grid, things, (x, y), (life.walk.goal_m, life.placed.a_m))
+            if len(out):
+                life.walk, free = Walk(way=out), True
+        if free:
             role = life.placed.role
             clip = role.carry or (self._plain(role.child) if life.going_home else role.clip)
             self._walk_along(life, life.walk, clip, "")

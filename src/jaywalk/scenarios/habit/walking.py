@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.motion.playing.players import Players
 from jaywalk.scenarios.habit.detour import Obstacles, find_detour, is_free, room_at
-from jaywalk.town.walkways import WalkGrid
+from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, underfoot
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +28,7 @@ _SLOW: Final = 0.55
 _COURSE_S: Final = 0.4  # over which the course is averaged
 STOP_AHEAD_M: Final = 0.45
 _ARRIVED_M: Final = 0.45
+_ASIDE_M: Final = (0.0, 1.5, -1.5, 3.0, -3.0, 5.0, -5.0, 8.0, -8.0)
 _MOVING_M: Final = 0.004  # a tick; less tells no course
 
 
@@ -148,6 +149,27 @@ class Walk:
         self.way, self.at = found, 1
         self.reroutes += 1
         return True
+
+
+def ways_out(
+    grid: WalkGrid, things: Obstacles, here_m: tuple[float, float],
+    goals_m: tuple[tuple[float, float], ...],
+) -> FloatArray:  # fmt: skip
+    """A way off the road for somebody whose goals are taken: beside a goal; empty if there is none.
+
+    Goals in order of preference; places beside one are tried along the road, nearest first.
+    """
+    for goal in goals_m:
+        dx, dy = goal[0] - here_m[0], goal[1] - here_m[1]
+        size = max(math.hypot(dx, dy), 1e-9)
+        for aside in _ASIDE_M:
+            place = goal[0] - aside * dy / size, goal[1] + aside * dx / size
+            if int(underfoot(grid, *place)) not in (SIDEWALK, VERGE):
+                continue
+            way = find_detour(grid, things, here_m, place)
+            if len(way) >= 2:
+                return way
+    return np.zeros((0, 2))
 
 
 def bumps_soon(
