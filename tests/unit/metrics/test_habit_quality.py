@@ -51,7 +51,7 @@ def test_who_stands_still_is_on_the_ground_and_nothing_else() -> None:
 
 def test_a_bone_that_jumps_and_a_person_who_jumps_pop() -> None:
     def twist(turns: np.ndarray) -> None:
-        half = math.radians(30.0) / 2.0
+        half = math.radians(35.0) / 2.0
         turns[50:, 5] = [math.cos(half), math.sin(half), 0.0, 0.0]
 
     def leap(actor: np.ndarray) -> None:

@@ -26,8 +26,9 @@ from jaywalk.record import Record
 from jaywalk.town.ground import Ground, surface_height
 
 POP_DEG: Final = 60.0  # a bone that turns more within a tick (of 20 a second) pops;
-# so does one that turns at once what it does not turn before and after: knees of runners turn 40
-SPIKE_DEG: Final = 20.0
+# so does one that turns at once what it does not turn before and after: knees of runners turn 40,
+# and 25 when a heel strikes
+SPIKE_DEG: Final = 30.0
 _SPIKE: Final = 3.0
 JUMP_M: Final = 0.4  # so does somebody who is elsewhere: nobody runs at 8 m/s
 SLIDE_MPS: Final = 0.25  # a standing ball that moves faster slides
