@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.realism_rollout import rollout
 
 if TYPE_CHECKING:
     from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
@@ -19,6 +20,7 @@ app = typer.Typer(
     help="Human-likeness: the Sim Agents realism score, its flaws, and a better score.",
     no_args_is_help=True,
 )
+app.command()(rollout)
 
 
 class Config(StrEnum):
@@ -42,7 +44,9 @@ class StudyName(StrEnum):
 
 Input = Annotated[
     Path,
-    typer.Argument(help="A scene (.npz), a folder of them, or Waymo scenarios (TFRecord, JSON)."),
+    typer.Argument(
+        help="A scene (.npz), a folder of them, Waymo scenarios (TFRecord, JSON), or a Jaywalk run."
+    ),
 ]
 RolloutsOption = Annotated[
     Path | None,
@@ -72,23 +76,37 @@ def score(
     with_bounds: Annotated[
         bool, typer.Option("--bounds", help="Add log replay, random and constant velocity.")
     ] = False,
+    policy: Annotated[
+        str | None, typer.Option("--policy", help="Which of the rollouts in a run's folder.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score rollouts against the log.
 
     Example: jaywalk realism score scenes/ --config 2025 --bounds --json
+
+    A run is scored with the rollouts that 'realism rollout' made of it, or, without any, with its
+    scenes rolled out by lane followers.
     """
     from jaywalk.cli.realism_json import plain, score_json
     from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
     from jaywalk.metrics.realism.bounds import bounds
-    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.metrics.realism.readers.inputs import read_case_set
     from jaywalk.metrics.realism.score import score_cases
 
-    cases = read_cases(source, rollouts)
+    read = read_case_set(source, rollouts, policy=policy)
+    if read.made_here:
+        say(
+            f"'{source}' has no rollouts; scoring {len(read.cases)} of its scenes, rolled out here "
+            f"by '{read.policy}'. For the run's own traffic and people, first: "
+            f"jaywalk realism rollout {source} --policy traffic"
+        )
+    told = {} if read.policy is None else {"policy": read.policy}
+    cases = read.cases
     if config is Config.JAYWALK_1:
         better = score_jaywalk1(cases)
         if as_json:
-            print_json({"config": config.value, **plain(better)})
+            print_json({"config": config.value, **plain(better), **told})
         else:
             _print_better(better, source)
         return
@@ -96,7 +114,7 @@ def score(
     result = score_cases(cases, rules)
     found = bounds(cases, result, rules) if with_bounds else None
     if as_json:
-        print_json(score_json(result, per_scenario=per_scenario, found=found))
+        print_json(score_json(result, per_scenario=per_scenario, found=found) | told)
     else:
         _print_score(result, found, source, per_scenario=per_scenario)
 

@@ -104,9 +104,9 @@ def _acceleration(
 @kernel
 def roll_out(
     paths: NDArray[np.float64], counts: NDArray[np.int64], lights: NDArray[np.float64],
-    shut: NDArray[np.bool_], mode: NDArray[np.int64], start: NDArray[np.float64], start_speed: NDArray[np.float64],
-    size: NDArray[np.float64], manner: NDArray[np.float64], noise: NDArray[np.float64],
-    out: NDArray[np.float64],
+    shut: NDArray[np.bool_], mode: NDArray[np.int64], start: NDArray[np.float64],
+    start_speed: NDArray[np.float64], size: NDArray[np.float64], manner: NDArray[np.float64],
+    noise: NDArray[np.float64], out: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Move everybody for the whole future.
 

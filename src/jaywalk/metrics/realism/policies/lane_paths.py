@@ -138,7 +138,9 @@ def lane_places(scene: LoggedScene, graph: LaneGraph, rows: NDArray[np.int64]) -
         return found
     tree = cKDTree(np.concatenate([line[:, :2] for line in graph.lines]))
     for i, row in enumerate(rows):
-        place = np.array([values[row, CURRENT_STEP] for values in (scene.x_m, scene.y_m, scene.z_m)])
+        place = np.array(
+            [values[row, CURRENT_STEP] for values in (scene.x_m, scene.y_m, scene.z_m)]
+        )
         if tree.query(place[:2])[0] < _REACH_M:
             near = graph.nearest(place, float(scene.heading_rad[row, CURRENT_STEP]))
             if near is not None:

@@ -172,7 +172,10 @@ def _tracks(
     yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
     place = carla_to_right_handed(rows.select("x_m", "y_m", "z_m").to_numpy().astype(np.float64))
     offset = carla_to_right_handed(
-        rows.select("offset_x_m", "offset_y_m", "offset_z_m").fill_null(0.0).to_numpy().astype(float)
+        rows.select("offset_x_m", "offset_y_m", "offset_z_m")
+        .fill_null(0.0)
+        .to_numpy()
+        .astype(float)
     )
     cos, sin = np.cos(yaw), np.sin(yaw)
     half = rows.select("half_x_m", "half_y_m", "half_z_m").fill_null(_LEAST_M / 2).to_numpy()

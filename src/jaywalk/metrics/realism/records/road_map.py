@@ -99,8 +99,9 @@ class RoadMap:
     def _lane_at(self, place_m: Points, yaw_rad: float) -> int | None:
         """The nearest lane whose direction agrees."""
         way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])
-        for point in sorted(self._tree.query_ball_point(place_m[:2], 3.0),
-                            key=lambda p: float(np.hypot(*(self.lanes.points_m[p, :2] - place_m[:2])))):  # fmt: skip
+        near = np.array(self._tree.query_ball_point(place_m[:2], 3.0), dtype=np.int64)
+        away = np.hypot(*(self.lanes.points_m[near, :2] - place_m[:2]).T)
+        for point in near[np.argsort(away, kind="stable")].tolist():
             lane = int(np.searchsorted(self.lanes.offsets, point, side="right") - 1)
             line = self.line(lane)
             k = min(point - int(self.lanes.offsets[lane]), len(line) - 2)
@@ -136,7 +137,9 @@ def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
     whole = shapely.buffer(shapely.buffer(whole, _SEAM_M, join_style="mitre"), -_SEAM_M,
                            join_style="mitre")  # fmt: skip
     whole = shapely.simplify(whole, _SIMPLER_M)
-    border = carla_to_right_handed(np.concatenate([p for s in paved for p in (s.inner_m, s.outer_m)]))
+    border = carla_to_right_handed(
+        np.concatenate([p for s in paved for p in (s.inner_m, s.outer_m)])
+    )
     tree = cKDTree(border[:, :2])
     found = []
     for part in shapely.get_parts(whole):

@@ -14,9 +14,7 @@ from jaywalk.record.reader import Record
 _STATE_OF = np.array([4, 5, 6, 0, 0], dtype=np.int64)
 
 
-def signals_of(
-    record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]
-) -> Signals:
+def signals_of(record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]) -> Signals:
     """State of every signalled lane at every step; a vehicle stops where the lane begins."""
     step: list[NDArray[np.int64]] = []
     lane_id: list[NDArray[np.int64]] = []
