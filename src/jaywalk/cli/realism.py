@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.realism_people import people
 from jaywalk.cli.realism_rollout import rollout
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command()(rollout)
+app.command()(people)
 
 
 class Config(StrEnum):
@@ -283,40 +285,3 @@ def study(
         return
     lines = [found.finding] + ([f"figure: {png}"] if png else [])
     finish(lines, f"jaywalk realism score {source} --config jaywalk-1")
-
-
-@app.command()
-def people(
-    source: Annotated[Path, typer.Argument(help="CSV: clip, track, kind, t_s, x_m, y_m.")],
-    reference: Annotated[Path, typer.Argument(help="Recorded people in the same form.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Compare how people walk, stop and cross with recorded people.
-
-    Example: jaywalk realism people walkers.csv dut.csv
-    """
-    from jaywalk.cli.realism_json import plain
-    from jaywalk.metrics.realism.people.likeness import people_likeness
-    from jaywalk.metrics.realism.readers.people_csv import read_people_csv
-
-    ours, recorded = read_people_csv(source), read_people_csv(reference)
-    found = people_likeness(ours, recorded)
-    if as_json:
-        print_json({"people": str(source), "reference": str(reference), "features": plain(found)})
-        return
-    print_table(
-        ["feature", "likeness", "95 % interval", "median", "recorded", "distance", "halves",
-         "straight", "random", "people"],
-        [
-            [name, f"{r.likeness.value:.2f}",
-             f"[{r.likeness.interval.low:.2f}, {r.likeness.interval.high:.2f}]",
-             f"{r.median:.2f}", f"{r.median_reference:.2f}", f"{r.distance:.3f}",
-             f"{r.halves:.3f}", f"{r.straight:.3f}", f"{r.random:.3f}", str(r.n)]
-            for name, r in found.items()
-        ],
-    )  # fmt: skip
-    worst = min(found, key=lambda name: found[name].likeness.value)
-    finish(
-        [f"least like the recorded people: {worst} ({found[worst].likeness.value:.2f})"],
-        f"jaywalk realism people {source} {reference} --json",
-    )
