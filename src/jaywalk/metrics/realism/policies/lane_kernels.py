@@ -15,6 +15,7 @@ _ASIDE_M = 0.3
 _STANDSTILL_M = 2.0
 _HARDEST_MPS2 = 6.0
 _STOP_HARD_MPS2 = 4.0  # lights that need more are passed
+_RETURN_HZ = 0.5  # who walks comes back to the own speed within seconds
 _SETTLE_M = 15.0  # way on which a vehicle comes to the middle of its lane
 
 
@@ -143,7 +144,7 @@ def roll_out(
                     manner[i],
                 )  # fmt: skip
             else:
-                change[i] = noise[i, step, 0]
+                change[i] = noise[i, step, 0] + _RETURN_HZ * (start_speed[i] - speed[i])
         for i in range(n):
             if mode[i] == ON_LANE:
                 before = speed[i]

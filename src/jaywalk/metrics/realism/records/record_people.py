@@ -56,7 +56,8 @@ def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
 def _episode(record: Record, clip: str) -> dict[str, list[Track]]:
     actors = record.actors.filter(pl.col("kind").is_in(["walker", "vehicle"])).collect()
     ticks = record.ticks.collect()
-    every = max(round(_EVERY_S / max(record.episode.step_s or 0.0, 1e-3)), 1)
+    step_s = float(np.median(ticks["delta_s"].to_numpy())) if len(ticks) else _EVERY_S
+    every = max(round(_EVERY_S / max(step_s, 1e-3)), 1)
     states = (
         record.states.filter(pl.col("tick") % every == 0)
         .select("actor", "tick", "x_m", "y_m")
