@@ -90,7 +90,7 @@ def score(
     A run is scored with the rollouts that 'realism rollout' made of it, or, without any, with its
     scenes rolled out by lane followers.
     """
-    from jaywalk.cli.realism_json import plain, score_json
+    from jaywalk.cli.realism_json import better_json, score_json
     from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
     from jaywalk.metrics.realism.bounds import bounds
     from jaywalk.metrics.realism.readers.inputs import read_case_set
@@ -108,7 +108,8 @@ def score(
     if config is Config.JAYWALK_1:
         better = score_jaywalk1(cases)
         if as_json:
-            print_json({"config": config.value, **plain(better), **told})
+            names = [case.scene.name for case in cases] if per_scenario else None
+            print_json(better_json(better, names) | told)
         else:
             _print_better(better, source)
         return
