@@ -24,6 +24,7 @@ _KINDS: Final = (("vehicle.", VEHICLE), ("walker.", PERSON), ("static.prop.", PR
 _LEAST_PERSON_M: Final = 0.3  # half width; a body sways more than its box
 _FLAT_M: Final = 0.12  # half height of props that are driven over
 _STILL_MPS: Final = 0.05
+_NEW_SHARE: Final = 0.5  # of the last step in how fast a speed grows
 _JUMP_MPS: Final = 15.0  # faster displacements are teleports
 
 
@@ -52,7 +53,7 @@ class Seen:
     height_m: FloatArray
     velocity_mps: FloatArray  # (n, 2)
     yaw_rate_radps: FloatArray
-    acceleration_mps2: FloatArray  # along the heading
+    acceleration_mps2: FloatArray  # how fast the speed grows
 
     def __len__(self) -> int:
         return len(self.actor_id)
@@ -98,6 +99,7 @@ class Eyes:
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
         self._last: dict[int, tuple[float, float]] = {}
+        self._paces: dict[int, tuple[float, float]] = {}  # speed and how fast it grows
         self._last_s = math.nan
         box = ego.bounding_box
         self._half = (float(box.extent.x), float(box.extent.y))
@@ -123,7 +125,7 @@ class Eyes:
             self._learn(snapshot)
             rows = self._read(snapshot) or []
         now_s = float(snapshot.timestamp.elapsed_seconds)
-        seen = self._arranged(np.array(rows, dtype=np.float64).reshape(-1, 8), now_s)
+        seen = self._arranged(np.array(rows, dtype=np.float64).reshape(-1, 7), now_s)
         self._last_s = now_s
         return seen
 
@@ -150,11 +152,10 @@ class Eyes:
             if state is None:
                 return None
             pose, velocity = state.get_transform(), state.get_velocity()
-            push, place = state.get_acceleration(), pose.location
+            place = pose.location
             rows.append((
                 place.x, place.y, place.z, pose.rotation.yaw, velocity.x, velocity.y,
-                state.get_angular_velocity().z, math.hypot(push.x, push.y)
-                * math.copysign(1.0, push.x * velocity.x + push.y * velocity.y),
+                state.get_angular_velocity().z,
             ))  # fmt: skip
         return rows
 
@@ -165,6 +166,7 @@ class Eyes:
         xy = np.column_stack([
             rows[:, 0] + ahead * cos - side * sin, rows[:, 1] + ahead * sin + side * cos
         ])  # fmt: skip
+        velocity = self._velocities(rows, now_s)
         return Seen(
             actor_id=np.array(self._ids, dtype=np.int64),
             kind=fixed[:, 0].astype(np.int64),
@@ -174,9 +176,9 @@ class Eyes:
             sin=sin,
             half_m=fixed[:, 1:3],
             height_m=2.0 * fixed[:, 3],
-            velocity_mps=self._velocities(rows, now_s),
+            velocity_mps=velocity,
             yaw_rate_radps=np.deg2rad(rows[:, 6]),
-            acceleration_mps2=rows[:, 7],
+            acceleration_mps2=self._pulls(velocity, now_s),
         )
 
     def _velocities(self, rows: FloatArray, now_s: float) -> FloatArray:
@@ -192,6 +194,20 @@ class Eyes:
                     velocity[k] = moved
         self._last = {actor: (row[0], row[1]) for actor, row in zip(self._ids, rows, strict=True)}
         return velocity
+
+    def _pulls(self, velocity_mps: FloatArray, now_s: float) -> FloatArray:
+        """How fast speeds grow; from speeds, since what is told holds the turning as well."""
+        step_s = now_s - self._last_s
+        speeds = np.hypot(velocity_mps[:, 0], velocity_mps[:, 1]).tolist()
+        paces: dict[int, tuple[float, float]] = {}
+        for actor, speed in zip(self._ids, speeds, strict=True):
+            before = self._paces.get(actor)
+            pull = 0.0
+            if before is not None and step_s > 1e-6:
+                pull = before[1] + _NEW_SHARE * ((speed - before[0]) / step_s - before[1])
+            paces[actor] = (speed, pull)
+        self._paces = paces
+        return np.array([pull for _, pull in paces.values()], dtype=np.float64)
 
 
 def _body_of(actor: Any) -> Body | None:

@@ -276,7 +276,7 @@ class StagedEpisode:
             variant=plan.variant,
             pair=plan.item.pair,
             parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
-                        "posed": plan.item.posed,
+                        "posed": plan.item.posed, "traffic_speed": list(plan.item.traffic_speed),
                         "traffic": plan.traffic, "motions": plan.motions},
             town=plan.item.route.town,
             seed=plan.seed,

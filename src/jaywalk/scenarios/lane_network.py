@@ -249,7 +249,11 @@ def _conflicts(
         for other in group:
             before[other, me] = True
     shared = (before.astype(np.float32) @ before.T.astype(np.float32)) > 0.0  # common predecessor
-    linked = before | before.T
+    # Who comes behind on the same way is no conflict, also over a piece shorter than a car.
+    short = np.array([line_m < _SHORT_M for line_m in points[starts[1:] - 1, 4]])
+    over = (before.astype(np.float32) @ (before & short[:, None]).astype(np.float32)) > 0.0
+    linked = before | over
+    linked = linked | linked.T
     result = np.zeros((count, count), dtype=np.float32)
     _fill_conflicts(starts, points, inside, shared | linked, result)
     return result

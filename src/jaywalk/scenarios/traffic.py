@@ -247,8 +247,8 @@ class Traffic:
         place = fleet.along[row] - dropped
         was_inside = self._lanes().in_junction[journey.segments[0]]
         journey.segments.pop(0)
-        if was_inside and not self._lanes().in_junction[journey.segments[0]]:
-            fleet.granted[row], fleet.arrived[row], fleet.stopped[row] = 0, -1, 0.0
+        if was_inside and fleet.asked[row] not in journey.segments:
+            fleet.asked[row] = -1
         self._renew(row, journey)
         line = fleet.path[row, : fleet.path_count[row], 2]
         fleet.at[row] = max(int(np.searchsorted(line, place)) - 1, 0)

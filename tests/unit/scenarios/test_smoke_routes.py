@@ -27,7 +27,7 @@ def planners() -> dict[str, RoutePlanner]:
 
 
 def test_twelve_routes_four_in_each_town():
-    assert SUITE.name == "jaywalk/smoke-v1"
+    assert SUITE.name == "jaywalk/smoke-v2"
     towns = [item.route.town for item in SUITE.routes]
     assert {town: towns.count(town) for town in towns} == {"Harbour": 4, "Orchard": 4, "Ridge": 4}
     assert len({item.id for item in SUITE.routes}) == 12
