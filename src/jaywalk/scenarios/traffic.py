@@ -130,6 +130,18 @@ class Traffic:
         self._settle(network, [place.number for _, place in chosen])
         return list(self.ids)
 
+    def adopt(self, ids: Sequence[int]) -> None:
+        """Drive vehicles that are in the world already, from where they are, as fast as they go.
+
+        Args:
+            ids: Their actor ids; the place in this list names a vehicle's random stream.
+        """
+        self.ids = list(ids)
+        self._settle(self._lanes(), list(range(len(self.ids))))
+        if self._around is not None:
+            self._observe(self._around, self._fleet)
+        self._fleet.last_speed[:] = self._fleet.speed
+
     def close(self, ways: Iterable[FloatArray]) -> None:
         """Keep the cars off some lanes; call before ``spawn``.
 
