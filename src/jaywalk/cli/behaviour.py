@@ -26,6 +26,7 @@ from jaywalk.behaviour.scoring import (
 )
 from jaywalk.behaviour.strict import correct_times, strict_exclusions, strict_reasons
 from jaywalk.behaviour.tasks import Task, find_task
+from jaywalk.cli import behaviour_learn
 from jaywalk.cli.behaviour_output import (
     print_agreement,
     print_checks,
@@ -42,6 +43,13 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="The datasets: check what you have.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+for _verb in (
+    behaviour_learn.train,
+    behaviour_learn.predict,
+    behaviour_learn.models,
+    behaviour_learn.choose,
+):
+    app.command()(_verb)
 
 TaskName = Annotated[str, typer.Option("--task", help="action, intention or risk.")]
 DatasetName = Annotated[str, typer.Option("--dataset", help="jaad or pie.")]
