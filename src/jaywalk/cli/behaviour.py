@@ -26,7 +26,7 @@ from jaywalk.behaviour.scoring import (
 )
 from jaywalk.behaviour.strict import correct_times, strict_exclusions, strict_reasons
 from jaywalk.behaviour.tasks import Task, find_task
-from jaywalk.cli import behaviour_learn
+from jaywalk.cli import behaviour_export, behaviour_learn
 from jaywalk.cli.behaviour_output import (
     print_agreement,
     print_checks,
@@ -39,7 +39,7 @@ from jaywalk.datasets.behaviour_detect import check_datasets
 from jaywalk.datasets.behaviour_tables import BehaviourData
 
 app = typer.Typer(
-    help="Intention, action and risk of people on JAAD and PIE.", no_args_is_help=True
+    help="Intention, action and risk of people on JAAD, PIE and our own runs.", no_args_is_help=True
 )
 data_app = typer.Typer(help="The datasets: check what you have.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
@@ -48,13 +48,15 @@ for _verb in (
     behaviour_learn.predict,
     behaviour_learn.models,
     behaviour_learn.choose,
+    behaviour_export.export,
 ):
     app.command()(_verb)
 
 TaskName = Annotated[str, typer.Option("--task", help="action, intention or risk.")]
-DatasetName = Annotated[str, typer.Option("--dataset", help="jaad or pie.")]
+DatasetName = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
 Annotations = Annotated[
-    Path, typer.Option(help="Folder or archive (zip, tar.gz) of the authors' annotations.")
+    Path,
+    typer.Option(help="Folder or archive (zip, tar.gz) of the authors' annotations, or an export."),
 ]
 Predictions = Annotated[
     Path,
@@ -194,19 +196,20 @@ def compare(
 @app.command()
 def agreement(
     annotations: Annotations,
-    intention: Annotated[Path, typer.Option(help="CSV of a model's intentions (PIE).")],
+    intention: Annotated[Path, typer.Option(help="CSV of a model's intentions.")],
     action: Annotated[Path, typer.Option(help="CSV of its actions for the same samples.")],
+    dataset: Annotated[str, typer.Option("--dataset", help="pie or sim.")] = "pie",
     exclude_samples: Exclude = None,
     split: Split = "test",
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how often a joint model is right about intention and action together, on PIE.
+    """Tell how often a joint model is right about intention and action together.
 
     Example: jaywalk behaviour agreement --annotations PIE --intention i.csv --action a.csv
     """
-    wanted = find_task("intention", "pie", strict=strict)
-    done = find_task("action", "pie", strict=strict)
+    wanted = find_task("intention", dataset, strict=strict)
+    done = find_task("action", dataset, strict=strict)
     data = load_for(wanted, annotations, splits=(_check_split(split),))
     drawn = draw_samples(data, wanted, split)
     kept, intentions = _line_up(wanted, drawn, intention, exclude_samples)
