@@ -46,6 +46,7 @@ SAMPLE_SCHEMA = pl.Schema(
     }
 )
 _ABSENT = -128
+EVERY_SPLIT = "all"
 
 
 def draw_samples(
@@ -56,11 +57,12 @@ def draw_samples(
     Args:
         data: The dataset, with the split's videos.
         task: Which labels; its ``strict`` is ignored, see ``jaywalk.behaviour.strict``.
-        split: ``train``, ``val`` or ``test``.
+        split: ``train``, ``val``, ``test`` or ``all``.
         stride: Frames between windows; the benchmark's 10, or fewer to train on more of them.
     """
     tracks = data.tracks()
-    videos = set(data.splits[split])
+    parts = data.splits if split == EVERY_SPLIT else (split,)
+    videos = {video for part in parts for video in data.splits[part]}
     people = data.pedestrians.filter(pl.col("video").is_in(list(videos)))
     if task.name == "intention":
         rows = list(_intention_rows(people, tracks))

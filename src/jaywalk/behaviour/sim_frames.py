@@ -57,7 +57,7 @@ class Frames:
         x = c * local[:, 0] - s * local[:, 1]
         y = s * local[:, 0] + c * local[:, 1]
         z = np.broadcast_to(local[:, 2], x.shape)
-        return motion.place_m[:, None] + np.stack([x, y, z], axis=-1)
+        return np.asarray(motion.place_m[:, None] + np.stack([x, y, z], axis=-1))
 
 
 def read_frames(record: Record) -> Frames:

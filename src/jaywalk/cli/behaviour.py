@@ -14,9 +14,9 @@ from jaywalk.behaviour.agree import agreement_report
 from jaywalk.behaviour.baselines import BASELINES, predict_risk
 from jaywalk.behaviour.counts import count_samples, is_pinned, samples_digest, task_samples
 from jaywalk.behaviour.factors import group_by_factors
-from jaywalk.behaviour.load import load_dataset, load_for
+from jaywalk.behaviour.load import ALL_SPLITS, load_dataset, load_for
 from jaywalk.behaviour.predictions import read_exclusions, read_predictions
-from jaywalk.behaviour.sampling import draw_samples
+from jaywalk.behaviour.sampling import EVERY_SPLIT, draw_samples
 from jaywalk.behaviour.scoring import (
     DEFAULT_RESAMPLES,
     Bootstrap,
@@ -65,7 +65,7 @@ Predictions = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="The corrected variant of the task.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Exclude = Annotated[Path | None, typer.Option(help="File with a sample id a line, to be left out.")]
-Split = Annotated[str, typer.Option(help="train, val or test.")]
+Split = Annotated[str, typer.Option(help="train, val, test or all.")]
 Resamples = Annotated[
     int, typer.Option(min=0, max=100_000, help="Bootstrap draws of pedestrians; 0: no intervals.")
 ]
@@ -117,7 +117,7 @@ def samples(
     Example: jaywalk behaviour samples --task action --dataset jaad --annotations JAAD --out s.csv
     """
     chosen = find_task(task, dataset, strict=strict)
-    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    data = load_for(chosen, annotations, splits=_splits(split))
     table = task_samples(data, chosen, split)
     table.write_csv(out)
     typer.echo(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
@@ -150,7 +150,7 @@ def score(
     """
     chosen = find_task(task, dataset, strict=strict)
     factors = tuple(name.strip() for name in by.split(",") if name.strip()) if by else ()
-    data = load_for(chosen, annotations, splits=(_check_split(split),), factors=factors)
+    data = load_for(chosen, annotations, splits=_splits(split), factors=factors)
     drawn = draw_samples(data, chosen, split)
     kept, confidence = _line_up(chosen, drawn, predictions, exclude_samples)
     options = Bootstrap(resamples=resamples, seed=seed)
@@ -185,7 +185,7 @@ def compare(
     --predictions mine.csv --against pedformer.csv
     """
     chosen = find_task(task, dataset, strict=strict)
-    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    data = load_for(chosen, annotations, splits=_splits(split))
     drawn = draw_samples(data, chosen, split)
     kept, second = _line_up(chosen, drawn, predictions, exclude_samples)
     _, first = _line_up(chosen, drawn, against, exclude_samples)
@@ -210,7 +210,7 @@ def agreement(
     """
     wanted = find_task("intention", dataset, strict=strict)
     done = find_task("action", dataset, strict=strict)
-    data = load_for(wanted, annotations, splits=(_check_split(split),))
+    data = load_for(wanted, annotations, splits=_splits(split))
     drawn = draw_samples(data, wanted, split)
     kept, intentions = _line_up(wanted, drawn, intention, exclude_samples)
     excluded = frozenset(drawn["sample_id"]) - frozenset(kept["sample_id"])
@@ -236,7 +236,7 @@ def baseline(
     if model not in BASELINES:
         raise typer.BadParameter(f"'{model}' is no baseline; expected {' or '.join(BASELINES)}.")
     task = find_task("risk", dataset)
-    data = load_for(task, annotations, splits=(_check_split(split),))
+    data = load_for(task, annotations, splits=_splits(split))
     drawn = draw_samples(data, task, split)
     probabilities = predict_risk(data, drawn, model)
     columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
@@ -268,9 +268,13 @@ def regions(
     typer.echo(f"{video} frame {frame}: {n_people} people; picture written to {png}")
 
 
+def _splits(split: str) -> tuple[str, ...]:
+    return ALL_SPLITS if _check_split(split) == EVERY_SPLIT else (split,)
+
+
 def _check_split(split: str) -> str:
-    if split not in {"train", "val", "test"}:
-        raise typer.BadParameter(f"'{split}' is no split; expected train, val or test.")
+    if split not in {*ALL_SPLITS, EVERY_SPLIT}:
+        raise typer.BadParameter(f"'{split}' is no split; expected train, val, test or all.")
     return split
 
 
