@@ -144,7 +144,7 @@ def open_model(folder: Path) -> TrainedModel:
 def prediction_table(task: Task, samples: pl.DataFrame, probabilities: FloatArray) -> pl.DataFrame:
     """Predictions with sample ids, as ``behaviour score`` reads them."""
     names = task.class_names if task.n_columns > 1 else task.class_names[1:]
-    columns = {name: np.round(probabilities[:, i], 6) for i, name in enumerate(names)}
+    columns = {name: np.round(probabilities[:, i], 12) for i, name in enumerate(names)}
     return samples.select("sample_id").with_columns(**columns)
 
 

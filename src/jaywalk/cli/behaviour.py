@@ -26,7 +26,7 @@ from jaywalk.behaviour.scoring import (
 )
 from jaywalk.behaviour.strict import correct_times, strict_exclusions, strict_reasons
 from jaywalk.behaviour.tasks import Task, find_task
-from jaywalk.cli import behaviour_export, behaviour_learn
+from jaywalk.cli import behaviour_export, behaviour_learn, behaviour_report
 from jaywalk.cli.behaviour_output import (
     print_agreement,
     print_checks,
@@ -49,6 +49,7 @@ for _verb in (
     behaviour_learn.models,
     behaviour_learn.choose,
     behaviour_export.export,
+    behaviour_report.report,
 ):
     app.command()(_verb)
 
