@@ -156,7 +156,8 @@ def _add_people(
             if other != actor:
                 share = covered_share(boxes, depth, other_boxes, other_depth)
                 covered = np.maximum(covered, share)
-        on_road = place.on_road(frames.motions[actor].place_m[:, :2])
+        plane_m = frames.motions[actor].place_m[:, :2]
+        crossing = crossing_frames(place.on_road(plane_m), plane_m)
         for number, part in enumerate(_stretches(np.isfinite(depth))):
             _add_person(
                 rows,
@@ -169,8 +170,7 @@ def _add_people(
                 part,
                 boxes[part],
                 covered[part],
-                on_road[part],
-                frames.motions[actor].place_m[part, :2],
+                crossing[part],
                 np.linalg.norm(frames.motions[actor].velocity_mps[part, :2], axis=-1),
             )
 
@@ -181,12 +181,11 @@ def _add_person(
     part: slice,
     boxes: FloatArray,
     covered: FloatArray,
-    on_road: NDArray[np.bool_],
-    place_m: FloatArray,
+    crossing: NDArray[np.bool_],
     speed_mps: FloatArray,
 ) -> None:
     """One person while they are in view."""
-    entry = first_crossing(on_road, place_m)
+    entry = int(crossing.argmax()) if crossing.any() else None
     event = entry if entry is not None else max(len(boxes) - 3, 0)
     intended = who["intended"]
     first = part.start
@@ -207,7 +206,6 @@ def _add_person(
         }
     )
     level = np.where(covered >= _FULL, 2, np.where(covered >= _PART, 1, 0))
-    crossing = np.arange(len(boxes)) >= (entry if entry is not None else len(boxes))
     rows["boxes"] += [
         {
             "video": who["video"],
@@ -219,27 +217,20 @@ def _add_person(
             "ybr_px": box[3],
             "occlusion": int(level[k]),
             "walking": int(speed_mps[k] > _WALKING_MPS),
-            "cross": int(crossing[k] and on_road[k]),
+            "cross": int(crossing[k]),
         }
         for k, box in enumerate(boxes.tolist())
     ]
 
 
-def first_crossing(on_road: NDArray[np.bool_], place_m: FloatArray) -> int | None:
-    """Frame of the step onto the road that leads at least 2 m out on it; None if there is none."""
-    start = 0
-    while start < len(on_road):
-        if not on_road[start]:
-            start += 1
-            continue
-        end = start
-        while end < len(on_road) and on_road[end]:
-            end += 1
+def crossing_frames(on_road: NDArray[np.bool_], place_m: FloatArray) -> NDArray[np.bool_]:
+    """Whether each frame is part of a stay on the road that leads at least 2 m out on it."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on_road.astype(np.int8), [0]])))
+    found = np.zeros(len(on_road), bool)
+    for start, end in edges.reshape(-1, 2):
         away = np.linalg.norm(place_m[start:end] - place_m[start], axis=-1)
-        if away.max() >= _ON_ROAD_M:
-            return start
-        start = end
-    return None
+        found[start:end] = away.max() >= _ON_ROAD_M
+    return found
 
 
 def _stretches(seen: NDArray[np.bool_]) -> list[slice]:

@@ -85,7 +85,7 @@ class _Run:
         self.epoch, self.best_epoch, self.best_score = 0, -1, -1.0
         self.best = self._parameters()
         self._file = fitting.checkpoint
-        about = {"config": asdict(model.config), "heads": heads, "seed": fitting.seed}
+        about = {"config": asdict(model.config), "tasks": fitting.tasks, "seed": fitting.seed}
         self._about = json.dumps(about, sort_keys=True)
         if self._file is not None and self._file.is_file():
             self._resume(self._file)
