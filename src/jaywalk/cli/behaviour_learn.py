@@ -143,6 +143,7 @@ def models(as_json: AsJson = False) -> None:
 def choose(
     folders: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Trained models.")],
     by: Annotated[str, typer.Option(help="Score of validation to choose by.")] = "map",
+    task: Annotated[str | None, typer.Option(help="For joint models: which answer.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose among trained models by their validation scores. The test is not looked at.
@@ -152,13 +153,16 @@ def choose(
     rows: list[dict[str, Any]] = []
     for folder in folders:
         about = _about(folder)
-        for task, scores in about["validation"].items():
+        for name, scores in about["validation"].items():
+            if task not in (None, name):
+                continue
             if by not in scores:
                 raise UsageError(f"There is no score '{by}'; expected one of {', '.join(scores)}.")
-            rows.append({"folder": str(folder), "model": about["model"], "task": task} | scores)
+            rows.append({"folder": str(folder), "model": about["model"], "task": name} | scores)
     kinds = {row["task"] for row in rows}
-    if len(kinds) > 1:
-        raise UsageError(f"These models answer different tasks ({', '.join(sorted(kinds))}).")
+    if len(kinds) != 1:
+        told = ", ".join(sorted(kinds)) or f"none of them {task}"
+        raise UsageError(f"These models answer different tasks ({told}); choose one with --task.")
     rows.sort(key=lambda row: -(row[by] if row[by] is not None else -1.0))
     if as_json:
         print_json({"by": by, "chosen": rows[0]["folder"], "models": rows})
