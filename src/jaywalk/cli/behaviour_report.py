@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,6 +40,9 @@ def report(
     ] = "",
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     resamples: Annotated[int, typer.Option(min=0, max=100_000, help="0: no intervals.")] = 1000,
+    scores: Annotated[
+        Path | None, typer.Option(help="JSON file to write with everything on the page.")
+    ] = None,
 ) -> None:
     """Write one HTML page with the benchmark's tables and figures for some models.
 
@@ -68,6 +72,8 @@ def report(
         "note": "Scores as the benchmark computes them; see docs/behaviour.md.",
     }
     write_behaviour_page(content, out)
+    if scores is not None:
+        scores.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     finish([f"page: {out}"], "open it in a browser; it needs no network")
 
 
