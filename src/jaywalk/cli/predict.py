@@ -71,7 +71,15 @@ def evaluate(
     split: Annotated[str, typer.Option(help="Only scenes of this split, e.g. test.")] = "",
     draws: Annotated[int, typer.Option(help="Monte Carlo draws a sample.", min=20)] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap replicates.", min=100)] = 10_000,
-    every_s: Annotated[float, typer.Option("--every", help="Seconds between windows.")] = 0.5,
+    every_s: Annotated[
+        float, typer.Option("--every", help="Seconds between windows; 0: 0.5 or near.", min=0.0)
+    ] = 0.0,
+    history_s: Annotated[
+        float, typer.Option("--history", help="Seconds seen; 0: 1 or the next the data hold.")
+    ] = 0.0,
+    horizons: Annotated[
+        str, typer.Option(help="Seconds foretold, as in 2,4; else those of 1,2,3,4 the data hold.")
+    ] = "",
     in_sample: Annotated[
         bool, typer.Option("--in-sample", help="Fit on the data judged: optimistic.")
     ] = False,
@@ -106,7 +114,8 @@ def evaluate(
     table = open_data(data, format_name, source)
     if split:
         table = of_split(table, split)
-    windows = build_windows(table, every_s=every_s).with_context(table)
+    times = _times(table, history_s, horizons, every_s)
+    windows = build_windows(table, **times).with_context(table)
     meetings = roi_samples(table, windows)
     say(f"{len(windows)} windows, {len(meetings)} relevant meetings with a vehicle")
     settings = Settings(draws=draws, resamples=resamples, folds=1 if in_sample else 5, seed=seed)
@@ -124,9 +133,11 @@ def evaluate(
         "draws": draws,
         "resamples": resamples,
         "seed": seed,
+        **times,
         "excluded": {**table.excluded, **windows.excluded},
         "predictors": results,
     }
+    output["warnings"] = _leaks(models, table)
     if pairs:
         output["pairs"] = compare(scores, windows, meetings, settings)
     if png is not None:
@@ -156,6 +167,39 @@ def open_data(data: Path, format_name: str, source: str) -> Any:
     if source not in known:
         raise UsageError(f"'{data}' has no source '{source}'; it has {', '.join(known)}.")
     return table.of_source(source)
+
+
+def _leaks(models: dict[str, Any], table: Any) -> list[str]:
+    """A warning for every trained network that judges scenes it has seen."""
+    from jaywalk.predict.cvae import Cvae
+    from jaywalk.predict.learning import seen_scenes
+
+    found = []
+    for name, model in models.items():
+        seen = seen_scenes(model.file) if isinstance(model, Cvae) else frozenset()
+        if both := seen & set(table.tracks["scene_id"]):
+            found.append(f"{name} was trained on {len(both)} of the judged scenes; --split test")
+            say(found[-1])
+    return found
+
+
+def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[str, Any]:
+    """History, horizons and distance of the windows: as asked for, else what the data allow."""
+    from jaywalk.predict.evaluate import target_rate
+    from jaywalk.predict.windows import usual_times
+
+    usual = usual_times(table)
+    try:
+        asked = tuple(float(one) for one in horizons.split(",")) if horizons else usual.horizons_s
+    except ValueError as problem:
+        raise UsageError(f"horizons '{horizons}': expected seconds as in 2,4") from problem
+    for horizon_s in asked:
+        target_rate(horizon_s)
+    return {
+        "history_s": history_s or usual.history_s,
+        "horizons_s": asked,
+        "every_s": every_s or usual.every_s,
+    }
 
 
 def _print_results(results: dict[str, Any]) -> None:

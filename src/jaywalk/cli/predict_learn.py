@@ -121,14 +121,14 @@ def ablate(
 ) -> None:
     """Tables III and IV: train every feature set the data allow, judge on the split 'test'.
 
-    Models that OUT already holds are used as they are, so a stopped study goes on. Recipe: cosine
-    decay and few seeds, reduced against the paper's 60 models a set.
+    Models of the same recipe that OUT already holds are used, so a stopped study goes on. Recipe:
+    cosine decay and few seeds, reduced against the paper's 60 models a set.
 
     Example: jaywalk predict ablate people --epochs 300 --device cuda --out study
     """
     from jaywalk.datasets.formats import open_trajectories
     from jaywalk.predict.feature_sets import feature_set
-    from jaywalk.predict.learning import BEST, missing_features, possible_sets
+    from jaywalk.predict.learning import BEST, check_recipe, missing_features, possible_sets
 
     table = open_trajectories(data, format_name)
     chosen = [feature_set(name) for name in sets] if sets else possible_sets(table)
@@ -140,7 +140,10 @@ def ablate(
     files = {}
     for one in chosen:
         folder = out / one.name
-        if not (folder / BEST).is_file():
+        if (folder / BEST).is_file():
+            config, settings = _recipe(one.name, sizes, plan, batch)
+            check_recipe(folder / BEST, config, settings, table)
+        else:
             _learn(table, one.name, sizes, plan, batch, folder)
         files[one.name] = folder / BEST
     report = _judged(table, files, draws, resamples, every_s)
@@ -166,20 +169,26 @@ def _sizes(state: int, width: int, map_px: int, map_cell_m: float, anchor: str) 
     }
 
 
+def _recipe(features: str, sizes: dict[str, Any], plan: dict[str, Any], batch: int) -> Any:
+    """Config and settings of one training."""
+    from jaywalk.predict.cvae_config import CvaeConfig
+    from jaywalk.predict.feature_sets import feature_set
+    from jaywalk.predict.train_settings import TrainSettings
+
+    with_map = feature_set(features).map
+    width = sizes["width"] or (256 if with_map else 384)
+    config = CvaeConfig(**{**sizes, "features": features, "width": width})
+    return config, TrainSettings(**plan, batch=batch or (1024 if with_map else 2048))
+
+
 def _learn(
     table: Any, features: str, sizes: dict[str, Any], plan: dict[str, Any], batch: int, out: Path
 ) -> dict[str, Any]:
     import json
 
-    from jaywalk.predict.cvae_config import CvaeConfig
-    from jaywalk.predict.cvae_training import TrainSettings
-    from jaywalk.predict.feature_sets import feature_set
     from jaywalk.predict.learning import learn
 
-    with_map = feature_set(features).map
-    width = sizes["width"] or (256 if with_map else 384)
-    config = CvaeConfig(**{**sizes, "features": features, "width": width})
-    settings = TrainSettings(**plan, batch=batch or (1024 if with_map else 2048))
+    config, settings = _recipe(features, sizes, plan, batch)
 
     def report(row: dict[str, Any]) -> None:
         nll = " ".join(f"{value:.3f}" for value in row["validation_nll"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,15 @@ def read_argoverse2(path: Path) -> Trajectories:
     files = sorted(path.rglob("scenario_*.parquet")) if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise PrerequisiteError(f"'{path}' holds no Argoverse 2 'scenario_*.parquet'.")
+    excluded: Counter[str] = Counter()
     people, vehicles = [], []
     for file in files:
         table = _table(file)
         people.append(_people(table, file))
-        vehicles.append(_ego(table))
-    return assemble(people, vehicles)
+        excluded["scenario without people"] += people[-1].is_empty()
+        vehicles.append(_ego(table, file))
+        excluded["scenario without its vehicle 'AV'"] += vehicles[-1].is_empty()
+    return assemble(people, vehicles, excluded=+excluded)
 
 
 def _table(file: Path) -> pl.DataFrame:
@@ -47,7 +51,7 @@ def _table(file: Path) -> pl.DataFrame:
 def _people(table: pl.DataFrame, file: Path) -> pl.DataFrame:
     people = table.filter(pl.col("object_type") == "pedestrian").rename({"track_id": "id"})
     if not people.is_empty():
-        check_raw(people, f"'{file}'", 1.0 / STEP_S, walkers=True)
+        check_raw(people, f"'{file}'", 1.0 / STEP_S, walkers=True, step=1)
     scene = pl.lit("av2/") + pl.col("scenario_id")
     return people.select(
         scene.alias("scene_id"),
@@ -59,8 +63,10 @@ def _people(table: pl.DataFrame, file: Path) -> pl.DataFrame:
     )
 
 
-def _ego(table: pl.DataFrame) -> pl.DataFrame:
-    ego = table.filter(pl.col("track_id") == "AV").sort("frame")
+def _ego(table: pl.DataFrame, file: Path) -> pl.DataFrame:
+    ego = table.filter(pl.col("track_id") == "AV")
+    if not ego.is_empty():
+        check_raw(ego.rename({"track_id": "id"}), f"'{file}'", 1.0 / STEP_S, walkers=False, step=1)
     heading = pl.col("heading")
     speed = pl.col("velocity_x") * heading.cos() + pl.col("velocity_y") * heading.sin()
     ego = ego.select(

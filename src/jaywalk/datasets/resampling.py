@@ -7,13 +7,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
-from jaywalk.datasets.trajectories import STEP_S, check_rows
+from jaywalk.datasets.row_checks import check_rate, check_rows, check_walkers
+from jaywalk.datasets.trajectories import STEP_S
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-FASTEST_WALK_MPS = 5.0
-"""Nobody's typical walking speed; a median above it means pixels, feet or a wrong rate."""
+LONGEST_HOLE_S = 0.2
+"""Longer than this nobody knows where a track went: it is cut, not bridged."""
 
 
 def grid(
@@ -22,16 +23,17 @@ def grid(
     """Interpolate columns linearly at every tenth of a second of the clip's own clock.
 
     The clock starts at frame 0, so that all tracks of a clip share one grid. Nothing is
-    extrapolated; the result may be empty.
+    extrapolated and no hole is bridged; the result may be empty.
     """
-    times = frames / rate_hz
-    first = int(np.ceil(times[0] / STEP_S - 1e-9))
-    last = int(np.floor(times[-1] / STEP_S + 1e-9))
-    k = np.arange(first, last + 1)
-    return k, [np.interp(k * STEP_S, times, column) for column in columns]
+    cut = np.flatnonzero(np.diff(frames) / rate_hz > LONGEST_HOLE_S) + 1
+    parts = [_grid_of(part, rate_hz) for part in np.split(frames, cut)]
+    k = np.concatenate(parts)
+    return k, [np.interp(k * STEP_S, frames / rate_hz, column) for column in columns]
 
 
-def check_raw(table: pl.DataFrame, place: str, rate_hz: float, *, walkers: bool) -> None:
+def check_raw(
+    table: pl.DataFrame, place: str, rate_hz: float, *, walkers: bool, step: int | None = None
+) -> None:
     """Raise on doubled, unsorted or NaN rows, on mixed rates, and on pixels given as metres.
 
     Args:
@@ -39,34 +41,17 @@ def check_raw(table: pl.DataFrame, place: str, rate_hz: float, *, walkers: bool)
         place: File to name in the error.
         rate_hz: Frames per second.
         walkers: Whether the rows are people, whose speed tells pixels from metres.
+        step: Frames between the rows of a track; None takes any that is common to all.
     """
     if table.is_empty():
         raise DataError(f"{place}: holds no rows.")
     check_rows(table, ["id"], place, time="frame")
-    step = pl.col("frame").diff().over("id")
-    steps = table.select("id", step.alias("step")).drop_nulls()
-    usual = steps.group_by("id").agg(pl.col("step").median()).sort("step", "id")
-    if len(usual) and usual["step"][0] != usual["step"][-1]:
-        raise DataError(
-            f"{place}: mixed rates: id '{usual['id'][0]}' has a row every {usual['step'][0]:g} "
-            f"frames, id '{usual['id'][-1]}' every {usual['step'][-1]:g}. Split the file by rate."
-        )
+    check_rate(table, ["id"], place, time="frame", expected=step)
     if walkers:
-        _check_metres(table, place, rate_hz)
+        check_walkers(table, ["id"], place, 1.0 / rate_hz, time="frame")
 
 
-def _check_metres(table: pl.DataFrame, place: str, rate_hz: float) -> None:
-    moves = table.select(
-        "id",
-        *(pl.col(c).diff().over("id").alias(f"d{c}") for c in ("x", "y")),
-        (pl.col("frame").diff().over("id") / rate_hz).alias("dt"),
-    ).drop_nulls()
-    if moves.is_empty():
-        return
-    speed = float(np.median(np.hypot(moves["dx"], moves["dy"]) / moves["dt"]))
-    if speed > FASTEST_WALK_MPS:
-        raise DataError(
-            f"{place}: the median walking speed would be {speed:.1f} m/s at {rate_hz:g} rows a "
-            "second; expected metres, these look like pixels (or the rate is wrong). Divide by "
-            "the pixels per metre first."
-        )
+def _grid_of(frames: IntArray, rate_hz: float) -> IntArray:
+    first = int(np.ceil(frames[0] / rate_hz / STEP_S - 1e-9))
+    last = int(np.floor(frames[-1] / rate_hz / STEP_S + 1e-9))
+    return np.arange(first, last + 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.datasets.row_checks import (
+    check_angles,
+    check_finite,
+    check_rate,
+    check_rows,
+    check_vehicles,
+    check_walkers,
+)
 from jaywalk.datasets.semantic_map import SemanticMap, read_maps, write_maps
 
 STEP_S = 0.1
@@ -99,13 +107,14 @@ def assemble(
     counts = people.group_by("scene_id", "track_id", maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n")
     )
-    return Trajectories(
+    data = Trajectories(
         tracks=people,
         ego=vehicles,
         meta=_fitted(counts, META),
         stride=stride,
         excluded=dict(excluded or {}),
     )
+    return _checked(data, ("people", "vehicles"))
 
 
 def write_trajectories(data: Trajectories, folder: Path) -> None:
@@ -137,10 +146,8 @@ def read_trajectories(folder: Path) -> Trajectories:
         if missing:
             raise DataError(f"'{file}' lacks the columns {', '.join(missing)}.")
         tables[name] = table.select(schema.names()).cast(schema)
-    check_rows(tables["tracks"], ["scene_id", "track_id"], str(folder / "tracks.parquet"))
-    check_rows(tables["ego"], ["scene_id", "ego_id"], str(folder / "ego.parquet"))
     stride = int(pl.read_parquet_metadata(folder / "tracks.parquet").get("stride", "1"))
-    return Trajectories(
+    data = Trajectories(
         tracks=tables["tracks"],
         ego=tables["ego"],
         meta=tables["meta"],
@@ -148,33 +155,32 @@ def read_trajectories(folder: Path) -> Trajectories:
         maps=read_maps(folder / "maps"),
         stride=stride,
     )
+    _checked(data, (str(folder / "tracks.parquet"), str(folder / "ego.parquet")))
+    # Others may write their rows by time; here those of a track stand together.
+    return replace(
+        data,
+        tracks=data.tracks.with_columns(pl.col("source").fill_null("unknown")).sort(
+            "scene_id", "track_id", "k", maintain_order=True
+        ),
+        ego=data.ego.sort("scene_id", "ego_id", "k", maintain_order=True),
+    )
 
 
-def check_rows(table: pl.DataFrame, keys: list[str], place: str, time: str = "k") -> None:
-    """Raise where rows are doubled, out of order, or hold NaN."""
-    for column in ("x", "y"):
-        bad = table.filter(pl.col(column).is_null() | ~pl.col(column).is_finite())
-        if len(bad):
-            raise DataError(
-                f"{place}: {len(bad)} rows have no finite {column}, the first of "
-                f"{_name(bad, keys)} at {time} {bad[time][0]}. Drop those rows."
-            )
-    doubled = table.filter(table.select(*keys, time).is_duplicated())
-    if len(doubled):
-        raise DataError(
-            f"{place}: {_name(doubled, keys)} has more than one row at {time} "
-            f"{doubled[time][0]}. Ids must be unique within a scene."
-        )
-    falling = table.filter(pl.col(time).diff().over(keys) < 0)
-    if len(falling):
-        raise DataError(
-            f"{place}: rows of {_name(falling, keys)} are not in time order at {time} "
-            f"{falling[time][0]}. Sort them; a shuffled track often means mixed-up ids."
-        )
-
-
-def _name(rows: pl.DataFrame, keys: list[str]) -> str:
-    return f"{keys[-1]} '{rows[keys[-1]][0]}'"
+def _checked(data: Trajectories, places: tuple[str, str]) -> Trajectories:
+    """The same data, or an error that names what is wrong with them."""
+    people, vehicles = places
+    keys = ["scene_id", "track_id"]
+    check_rows(data.tracks, keys, people)
+    check_angles(data.tracks, ["head_rad", "body_rad"], keys, people)
+    check_rate(data.tracks, keys, people, expected=data.stride)
+    check_walkers(data.tracks, keys, people, STEP_S)
+    keys = ["scene_id", "ego_id"]
+    check_rows(data.ego, keys, vehicles)
+    check_finite(data.ego, ["v", "front_overhang"], keys, vehicles)
+    check_angles(data.ego, ["yaw"], keys, vehicles)
+    check_rate(data.ego, keys, vehicles, expected=data.stride)
+    check_vehicles(data.ego, keys, vehicles, STEP_S)
+    return data
 
 
 def _fitted(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import polars as pl
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.datasets.annotation_files import read_members
 from jaywalk.datasets.resampling import check_raw, grid
+from jaywalk.datasets.row_checks import check_finite, check_vehicles
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
 
 _FOLDER = "trajectories_filtered"
@@ -89,6 +90,8 @@ def _vehicles(
 ) -> list[pl.DataFrame]:
     table = _table(data, place, {"psi_est": "yaw", "vel_est": "v"})
     check_raw(table, place, kind.rate_hz, walkers=False)
+    check_finite(table, ["yaw", "v"], ["id"], place, time="frame")
+    check_vehicles(table, ["id"], place, 1.0 / kind.rate_hz, time="frame")
     parts = []
     for (vehicle,), rows in table.group_by("id", maintain_order=True):
         columns = [rows[c].to_numpy() for c in ("x", "y", "v")] + [np.unwrap(rows["yaw"])]
@@ -114,8 +117,11 @@ def _table(data: bytes, place: str, extra: dict[str, str]) -> pl.DataFrame:
     names = {"id": "id", "frame": "frame", "x_est": "x", "y_est": "y", **extra}
     kinds = {n: pl.Int64 if n in ("id", "frame") else pl.Float64 for n in names.values()}
     try:
-        table = pl.read_csv(io.BytesIO(data), columns=list(names))
-        return table.rename(names).cast(kinds)  # type: ignore[arg-type]
+        table = pl.read_csv(io.BytesIO(data), columns=list(names)).rename(names)
+        # A frame of 3.5 must not become frame 3.
+        if any(table[name].dtype.is_float() for name in ("id", "frame")):
+            raise DataError(f"{place}: id and frame must be whole numbers.")
+        return table.cast(kinds)  # type: ignore[arg-type]
     except pl.exceptions.PolarsError as problem:
         raise DataError(
             f"{place}: expected a table with the columns {', '.join(names)}: {problem}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ def read_waymo_json(path: Path) -> Trajectories:
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise PrerequisiteError(f"'{path}' is no JSON file and no folder of them.")
+    excluded: Counter[str] = Counter()
     people, vehicles = [], []
     for file in files:
         scene, walkers, ego = _scenario(file)
         people.append(_people(scene, walkers, file))
-        vehicles.append(_ego(scene, ego))
-    return assemble(people, vehicles)
+        excluded["scenario without people"] += people[-1].is_empty()
+        vehicles.append(_ego(scene, ego, file))
+        excluded["scenario without its own vehicle"] += vehicles[-1].is_empty()
+    return assemble(people, vehicles, excluded=+excluded)
 
 
 def _scenario(file: Path) -> tuple[str, pl.DataFrame, pl.DataFrame]:
@@ -37,7 +41,11 @@ def _scenario(file: Path) -> tuple[str, pl.DataFrame, pl.DataFrame]:
         times = np.asarray(_field(scenario, "timestampsSeconds"), dtype=np.float64)
         name = str(_field(scenario, "scenarioId"))
         driver = int(_field(scenario, "sdcTrackIndex", 0))
-        if np.abs(np.diff(times) - STEP_S).max(initial=0.0) > _TIMING_SLACK_S:
+        if not 0 <= driver < len(tracks):
+            raise DataError(
+                f"'{file}': sdcTrackIndex {driver}, but there are {len(tracks)} tracks."
+            )
+        if not np.abs(np.diff(times) - STEP_S).max(initial=0.0) <= _TIMING_SLACK_S:
             raise DataError(f"'{file}': mixed rates: time stamps are not {STEP_S} s apart.")
         walkers = [t for t in tracks if _field(t, "objectType", None) in _PEDESTRIAN]
         people = pl.concat([_EMPTY, *(_rows(t, times.size, file) for t in walkers)])
@@ -84,7 +92,7 @@ _EMPTY = pl.DataFrame(
 
 def _people(scene: str, people: pl.DataFrame, file: Path) -> pl.DataFrame:
     if not people.is_empty():
-        check_raw(people, f"'{file}'", 1.0 / STEP_S, walkers=True)
+        check_raw(people, f"'{file}'", 1.0 / STEP_S, walkers=True, step=1)
     return people.select(
         pl.lit(scene).alias("scene_id"),
         (pl.lit(f"{scene}/") + pl.col("id")).alias("track_id"),
@@ -96,7 +104,9 @@ def _people(scene: str, people: pl.DataFrame, file: Path) -> pl.DataFrame:
     )
 
 
-def _ego(scene: str, ego: pl.DataFrame) -> pl.DataFrame:
+def _ego(scene: str, ego: pl.DataFrame, file: Path) -> pl.DataFrame:
+    if not ego.is_empty():
+        check_raw(ego, f"'{file}'", 1.0 / STEP_S, walkers=False, step=1)
     yaw = pl.col("yaw")
     table = ego.select(
         pl.lit(scene).alias("scene_id"),

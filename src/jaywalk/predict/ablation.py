@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs, irs_statistic
+from jaywalk.metrics.prediction.irs import irs
 from jaywalk.metrics.prediction.pairwise import OptimalSet, Pair, all_pairs, optimal_set
-from jaywalk.predict.comparison import known_meetings
-from jaywalk.predict.evaluate import Scores, Settings
+from jaywalk.predict.comparison import defined_irs, known_meetings
+from jaywalk.predict.evaluate import Scores, Settings, target_rate
 from jaywalk.predict.samples import RoiSample
 from jaywalk.predict.windows import Windows
 from jaywalk.stats.bootstrap import Estimate, cluster_codes, mean, ratio_of_sums
@@ -77,7 +77,7 @@ def _irs(
     horizon: int,
     settings: Settings,
 ) -> Found:
-    target = FPR_TARGETS[windows.horizons_s[horizon]]
+    target = target_rate(windows.horizons_s[horizon])
     known, labels, tracks = known_meetings(windows, meetings, horizon)
     codes, n = cluster_codes(tracks)
     estimates, statistics = {}, {}
@@ -88,7 +88,7 @@ def _irs(
             level=settings.level, seed=settings.seed,
         )  # fmt: skip
         estimates[name] = Estimate(found.value, found.interval, found.n_tracks, None)
-        statistics[name] = irs_statistic(said, labels, codes, n, fpr_target=target)
+        statistics[name] = defined_irs(said, labels, codes, n, target)
     return estimates, statistics, n
 
 

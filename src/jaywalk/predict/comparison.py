@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs_statistic
+from jaywalk.metrics.prediction.irs import irs_statistic, why_undefined
 from jaywalk.metrics.prediction.pairwise import all_pairs
 from jaywalk.metrics.prediction.roc_band import RocBand, roc_band
-from jaywalk.predict.evaluate import Scores, Settings
+from jaywalk.predict.evaluate import Scores, Settings, target_rate
 from jaywalk.predict.samples import RoiSample
 from jaywalk.predict.windows import Windows
 from jaywalk.stats.bootstrap import cluster_codes, ratio_of_sums
@@ -28,10 +28,9 @@ def compare(
     for h, horizon_s in enumerate(windows.horizons_s):
         known, labels, tracks = known_meetings(windows, meetings, h)
         codes, n = cluster_codes(tracks)
+        target = target_rate(horizon_s)
         by_irs: dict[str, Statistic] = {
-            name: irs_statistic(
-                one.in_roi[known, h], labels, codes, n, fpr_target=FPR_TARGETS[horizon_s]
-            )
+            name: defined_irs(one.in_roi[known, h], labels, codes, n, target)
             for name, one in scores.items()
         }
         seen = np.isfinite(windows.truth_m[:, h]).all(axis=1)
@@ -59,6 +58,19 @@ def compare(
                     }
                 )
     return rows
+
+
+def defined_irs(
+    scores: FloatArray,
+    labels: NDArray[np.int8],
+    codes: NDArray[np.int64],
+    n_tracks: int,
+    fpr_target: float,
+) -> Statistic:
+    """IRS as a function of multiplicities; NaN throughout where the data have no IRS."""
+    if why_undefined(labels, fpr_target):
+        return lambda counts: np.full(len(counts), np.nan)
+    return irs_statistic(scores, labels, codes, n_tracks, fpr_target=fpr_target)
 
 
 def roc_bands(

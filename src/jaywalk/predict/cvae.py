@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.core.seeds import stream
+from jaywalk.datasets.trajectories import STEP_S
 from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.predict.cvae_config import (
     STEP_SCALES,
+    STEPS,
     STEPS_PER_HORIZON,
     CvaeConfig,
     config_from,
@@ -64,6 +66,11 @@ class Cvae:
             raise UsageError(
                 f"'{self.file}' foretells {self.config.horizons} horizons, asked for "
                 f"{len(windows.horizon_steps)}"
+            )
+        if abs(windows.step_s - STEP_S) > 1e-6 or windows.history_m.shape[1] != STEPS + 1:
+            raise UsageError(
+                f"'{self.file}' wants {STEPS + 1} positions {STEP_S:g} s apart, got "
+                f"{windows.history_m.shape[1]} at {windows.step_s:g} s; it cannot judge these data"
             )
         crops = None
         if self.config.set.map:

@@ -6,6 +6,7 @@ the seed, so a resumed run repeats what an unbroken one would have done.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -23,36 +24,10 @@ from jaywalk.predict.cvae_network import Tensors, folded, horizon_nll
 from jaywalk.predict.cvae_samples import CvaeSamples, windows_by_track
 from jaywalk.predict.cvae_step import Stepper
 from jaywalk.predict.torch_needed import torch
+from jaywalk.predict.train_settings import TrainSettings
 
 Tensor = Any
 CHECKPOINT = "checkpoint.npz"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainSettings:
-    """How to train.
-
-    Attributes:
-        epochs: Passes over the tracks (the paper: 3000).
-        batch: Windows a step; smaller data make it smaller.
-        learning_rate: Of Adam.
-        cosine: Let the rate fall to 0 along a cosine, instead of constant.
-        seeds: One model each, trained side by side.
-        rotate: Turn every window by a random angle.
-        validate_every: Epochs between validations.
-        draws: Latent draws of a validation.
-        device: ``cpu`` or ``cuda``.
-    """
-
-    epochs: int = 3000
-    batch: int = 2048
-    learning_rate: float = 1e-3
-    cosine: bool = False
-    seeds: tuple[int, ...] = (0,)
-    rotate: bool = True
-    validate_every: int = 25
-    draws: int = 100
-    device: str = "cpu"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +57,8 @@ def train(
     data, judged = to_device(training, config, device), to_device(validation, config, device)
     groups = [torch.as_tensor(a, device=device) for a in windows_by_track(training.track)]
     batch = min(settings.batch, len(groups[1]))
-    stepper, progress = _begin(data, config, settings, batch, folder)
+    about = _about(config, settings, training)
+    stepper, progress = _begin(data, config, settings, batch, folder, about)
     for epoch in range(progress.epoch, settings.epochs):
         if settings.cosine:
             half_turn = math.pi * epoch / settings.epochs
@@ -94,7 +70,7 @@ def train(
             nll = mean_nll(stepper.parameters, config, judged, settings)
             _keep_best(progress, stepper.parameters, nll)
             report(_row(progress, loss, divergence, nll))
-            _save(folder / CHECKPOINT, stepper, progress, config, settings)
+            _save(folder / CHECKPOINT, stepper, progress, about)
     return [_of_seed(progress.best, i) for i in range(len(settings.seeds))]
 
 
@@ -163,7 +139,12 @@ def _epoch_draws(
 
 
 def _begin(
-    data: DeviceSamples, config: CvaeConfig, settings: TrainSettings, batch: int, folder: Path
+    data: DeviceSamples,
+    config: CvaeConfig,
+    settings: TrainSettings,
+    batch: int,
+    folder: Path,
+    about: dict[str, Any],
 ) -> tuple[Stepper, Progress]:
     device = settings.device
     parameters = initial_tensors(config, settings.seeds, device)
@@ -177,29 +158,27 @@ def _begin(
     )
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / CHECKPOINT).is_file():
-        _resume(folder / CHECKPOINT, stepper, progress, config, settings)
+        _resume(folder / CHECKPOINT, stepper, progress, device, about)
     return stepper, progress
 
 
 def _resume(
-    file: Path, stepper: Stepper, progress: Progress, config: CvaeConfig, settings: TrainSettings
+    file: Path, stepper: Stepper, progress: Progress, device: str, asked: dict[str, Any]
 ) -> None:
     with _opened(file) as stored:
         arrays = {name: stored[name] for name in stored.files}
     about = json.loads(str(arrays["about"]))
-    asked = _about(config, settings)
     free = ("epochs", "device", "validate_every", "draws")
     changed = [
         key
-        for part in ("config", "settings")
+        for part in ("config", "settings", "data")
         for key, value in asked[part].items()
-        if key not in free and about[part].get(key) != value
+        if key not in free and about.get(part, {}).get(key) != value
     ]
     if changed:
         raise UsageError(
             f"'{file}' was made with another {', '.join(changed)}; give the same or a new folder"
         )
-    device = settings.device
     moments = {}
     with torch.no_grad():
         for i, (name, value) in enumerate(stepper.parameters.items()):
@@ -217,11 +196,9 @@ def _resume(
     progress.best_epoch = torch.as_tensor(arrays["best_epoch"], device=device)
 
 
-def _save(
-    file: Path, stepper: Stepper, progress: Progress, config: CvaeConfig, settings: TrainSettings
-) -> None:
+def _save(file: Path, stepper: Stepper, progress: Progress, about: dict[str, Any]) -> None:
     arrays: dict[str, Any] = {
-        "about": np.array(json.dumps(_about(config, settings), sort_keys=True)),
+        "about": np.array(json.dumps(about, sort_keys=True)),
         "epoch": np.array(progress.epoch),
         "best_nll": progress.best_nll.cpu().numpy(),
         "best_epoch": progress.best_epoch.cpu().numpy(),
@@ -239,9 +216,15 @@ def _save(
     fresh.replace(file)
 
 
-def _about(config: CvaeConfig, settings: TrainSettings) -> dict[str, Any]:
+def _about(
+    config: CvaeConfig, settings: TrainSettings, training: CvaeSamples
+) -> dict[str, dict[str, Any]]:
     listed = {**asdict(settings), "seeds": list(settings.seeds)}
-    return {"config": config.as_dict(), "settings": listed}
+    digest = hashlib.sha256()
+    for part in (training.steps, training.future, training.place_m, training.raster):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    data = {"training data": digest.hexdigest()}
+    return {"config": config.as_dict(), "settings": listed, "data": data}
 
 
 def _keep_best(progress: Progress, parameters: Tensors, nll: Tensor) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import derive_seed, stream
 from jaywalk.metrics.prediction.calibration import probability_bin
 from jaywalk.metrics.prediction.displacement import ade_sample_averaged, fde_mixture_mean
@@ -68,6 +68,14 @@ class Scores:
     fde: FloatArray
 
 
+def target_rate(horizon_s: float) -> float:
+    """The false-positive rate at which the IRS of a horizon is read."""
+    if horizon_s not in FPR_TARGETS:
+        known = ", ".join(f"{one:g}" for one in FPR_TARGETS)
+        raise UsageError(f"horizon {horizon_s:g} s has no target rate; known: {known} s")
+    return FPR_TARGETS[horizon_s]
+
+
 def fold_of(windows: Windows, folds: int) -> NDArray[np.int64]:
     """Fold of each window, decided by the name of its scene and nothing else."""
     if folds < 1:
@@ -89,7 +97,7 @@ def score(
     for rows, fitted in _fits(predictor, windows, settings.folds):
         for start in range(0, rows.size, _CHUNK):
             part = rows[start : start + _CHUNK]
-            forecast = fitted.predict(windows.rows(part))
+            forecast = checked(fitted.predict(windows.rows(part)))
             nll[part], fde[part] = _likelihood(forecast, windows.truth_m[part])
             # The stream is named by the samples, so that all predictors share its numbers.
             rng = stream(settings.seed, "predict", "draws", int(part[0]))
@@ -116,13 +124,11 @@ def summarise(
     rows = []
     for h, horizon_s in enumerate(windows.horizons_s):
         known = labels[:, h] >= 0
-        target = FPR_TARGETS.get(horizon_s)
-        if target is None:
-            raise UsageError(f"no target rate for {horizon_s:g} s; known: {sorted(FPR_TARGETS)}")
         options = {"resamples": settings.resamples, "level": settings.level, "seed": settings.seed}
         found = irs(
-            scores.in_roi[known, h], labels[known, h], tracks[known], fpr_target=target,
-            resamples=settings.resamples, level=settings.level, seed=settings.seed,
+            scores.in_roi[known, h], labels[known, h], tracks[known],
+            fpr_target=target_rate(horizon_s), resamples=settings.resamples,
+            level=settings.level, seed=settings.seed,
         )  # fmt: skip
         row: dict[str, Any] = {
             "horizon_s": horizon_s,
@@ -146,6 +152,17 @@ def summarise(
         row["warnings"] = list(found.warnings)
         rows.append(row)
     return rows
+
+
+def checked(forecast: Mixture) -> Mixture:
+    """The forecast, or an error where it is no distribution: NaN would drop out of the means."""
+    parts = (forecast.weights, forecast.means_m, forecast.covariances_m2)
+    bad = [~np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts]
+    if (lost := int(np.any(bad, axis=0).sum())) > 0:
+        raise DataError(f"the predictor gave NaN or infinity for {lost} windows; it must not")
+    if not np.allclose(forecast.weights.sum(axis=1), 1.0) or (forecast.weights < 0.0).any():
+        raise DataError("the predictor's weights must not be negative and must sum to 1")
+    return forecast
 
 
 def _fits(

@@ -24,6 +24,8 @@ FloatArray = NDArray[np.float64]
 
 _HALF_M: Final = 9.0
 _CELL_M: Final = 0.1
+_CELLS: Final = 240  # a side of the grid on which regions are measured
+_REACH_SIGMA: Final = 4.0
 _MASS: Final = (0.5, 0.9)  # regions of highest density that hold so much
 _HORIZONS: Final = ("#2e86ab", "#3da35d", "#e08e1b", "#c8352b")  # from the nearest to the farthest
 # Eight classes of ground: unknown, road, sidewalk, cycle track, zebra, isle, building, lawn.
@@ -117,6 +119,16 @@ def mass_levels(values: FloatArray, cell_m2: float, masses: tuple[float, ...]) -
     return sorted(found)
 
 
+def region_levels(forecast: Mixture, horizon: int, masses: tuple[float, ...]) -> list[float]:
+    """Levels of the first sample's whole density, wherever it lies: not of what a panel shows."""
+    _, means, covariances = (part[0] for part in forecast.marginal(horizon))
+    reach = _REACH_SIGMA * np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
+    low, high = (means - reach).min(axis=0), (means + reach).max(axis=0)
+    cell = (high - low) / _CELLS
+    x, y = (low[i] + cell[i] * (np.arange(_CELLS) + 0.5) for i in (0, 1))
+    return mass_levels(density(forecast, horizon, x, y), float(cell.prod()), masses)
+
+
 def _draw(axes: Any, window: Windows, forecast: Mixture) -> None:
     now = window.history_m[0, -1]
     _draw_ground(axes, window)
@@ -124,10 +136,11 @@ def _draw(axes: Any, window: Windows, forecast: Mixture) -> None:
     y = np.arange(now[1] - _HALF_M, now[1] + _HALF_M, _CELL_M)
     for horizon, colour in zip(range(len(window.horizon_steps)), _HORIZONS, strict=False):
         values = density(forecast, horizon, x, y)
-        levels = mass_levels(values, _CELL_M**2, _MASS)
-        if levels[-1] > 0.0:
+        levels = region_levels(forecast, horizon, _MASS)
+        if values.max() > levels[0]:
             axes.contourf(x, y, values, [*levels, np.inf], colors=[colour], alpha=0.25)
-            axes.contour(x, y, values, levels, colors=[colour], linewidths=0.8)
+        if shown := [level for level in levels if level < values.max()]:
+            axes.contour(x, y, values, shown, colors=[colour], linewidths=0.8)
         axes.plot(*window.truth_m[0, horizon], "o", ms=4, mfc=colour, mec="black", mew=0.6)
     axes.plot(*window.history_m[0].T, "-", color="black", lw=1.4)
     axes.plot(*window.future_m[0].T, ":", color="black", lw=1.0)

@@ -17,6 +17,7 @@ from jaywalk.predict.samples import driven_path
 class Meeting:
     """A crossing, with who met."""
 
+    scene_id: str
     track_id: str
     ego_id: str
     crossing: Crossing
@@ -54,4 +55,12 @@ def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
         rows = at_ego[part]
         found += crossings(k[part] * STEP_S, inner, front[rows], ego["v"].to_numpy()[rows])
     ego_id = f"{ego['scene_id'][0]}#{ego['ego_id'][0]}"
-    return [Meeting(track_id=track["track_id"][0], ego_id=ego_id, crossing=one) for one in found]
+    scene, name = track["scene_id"][0], track["track_id"][0]
+    return [Meeting(scene_id=scene, track_id=name, ego_id=ego_id, crossing=one) for one in found]
+
+
+def without_lights(data: Trajectories, found: list[Meeting]) -> list[Meeting]:
+    """The crossings that no traffic light decided, as far as the data know."""
+    lit = data.meta.filter(pl.col("traffic_light").fill_null(False))
+    names = set(lit.select("scene_id", "track_id").iter_rows())
+    return [one for one in found if (one.scene_id, one.track_id) not in names]

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.datasets.trajectories import Trajectories
 from jaywalk.predict.cvae import Cvae
 from jaywalk.predict.cvae_config import CvaeConfig
@@ -18,12 +18,11 @@ from jaywalk.predict.cvae_samples import CvaeSamples, write_json
 from jaywalk.predict.feature_sets import FEATURE_SETS, FeatureSet
 from jaywalk.predict.registry import Predictor
 from jaywalk.predict.splits import of_split, splits_of
+from jaywalk.predict.train_settings import TrainSettings
 from jaywalk.predict.windows import build_windows
 
-if TYPE_CHECKING:
-    from jaywalk.predict.cvae_training import TrainSettings
-
 BEST = "best.onnx"
+ABOUT = "model.json"
 JUDGED_DRAWS = 200
 _EVERY_S = 0.2
 
@@ -70,7 +69,7 @@ def learn(
                 for split in sorted(set(splits.values()))
             },
         },
-        folder / "model.json",
+        folder / ABOUT,
     )
     return folder / BEST
 
@@ -91,6 +90,49 @@ def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
     if wanted.map and not data.maps:
         absent.append("maps")
     return " and no ".join(absent)
+
+
+def seen_scenes(file: Path) -> frozenset[str]:
+    """Scenes the model in a file learnt from or was chosen by, as far as its folder says."""
+    scenes = _told(file).get("scenes", {})
+    return frozenset(scenes.get("train", [])) | frozenset(scenes.get("validation", []))
+
+
+def check_recipe(
+    file: Path, config: CvaeConfig, settings: TrainSettings, data: Trajectories
+) -> None:
+    """Raise where a finished model was trained otherwise than asked for, or saw test scenes."""
+    told = _told(file)
+    if not told:
+        return
+    asked = {"config": config.as_dict(), "settings": json.loads(json.dumps(asdict(settings)))}
+    differs = sorted(
+        f"{key} {told[part].get(key)} instead of {value}"
+        for part, values in asked.items()
+        for key, value in values.items()
+        if key != "device" and told[part].get(key) != value
+    )
+    test = {scene for scene, split in splits_of(data).items() if split == "test"}
+    if both := sorted(test & seen_scenes(file)):
+        differs.append(f"it learnt from the test scene '{both[0]}'")
+    if differs:
+        raise UsageError(
+            f"'{file}' is a model of another recipe: {', '.join(differs)}. Give another --out, or "
+            "delete that folder."
+        )
+
+
+def _told(file: Path) -> dict[str, Any]:
+    """What ``model.json`` beside a model says; empty where there is none."""
+    about = file.parent / ABOUT
+    if not about.is_file():
+        return {}
+    try:
+        told = json.loads(about.read_text())
+        _ = told["config"], told["settings"], told["scenes"]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise DataError(f"'{about}' does not say how the model was trained: {problem}") from problem
+    return dict(told)
 
 
 def judging(model: Predictor) -> Predictor:

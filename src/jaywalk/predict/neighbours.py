@@ -21,7 +21,7 @@ FARTHEST_M = 5.0
 def nearest_people(
     data: Trajectories,
     scenes: list[str],
-    tracks: list[str],
+    tracks: list[tuple[str, str]],
     track: IntArray,
     scene: IntArray,
     k: IntArray,
@@ -31,31 +31,35 @@ def nearest_people(
     Args:
         data: The dataset.
         scenes: Names behind the codes in ``scene``.
-        tracks: Names behind the codes in ``track``.
+        tracks: Scene and name behind the codes in ``track``.
         track: Whose sample it is.
         scene: In which scene.
         k: When.
     """
     keys = ["scene_id", "track_id"]
     step = pl.col("k").diff().over(keys) * STEP_S
-    codes = {"scene_id": scenes, "track_id": tracks}
-    people = data.tracks.select(
-        *(
-            pl.col(name).replace_strict(values, list(range(len(values))), return_dtype=pl.Int64)
-            for name, values in codes.items()
-        ),
-        "k",
-        "x",
-        "y",
-        *((pl.col(c).diff().over(keys) / step).fill_null(0.0).alias(f"v{c}") for c in ("x", "y")),
-    ).sort("scene_id", "k", "track_id")
+    people = (
+        data.tracks.join(_codes(scenes, tracks), on=keys, maintain_order="left")
+        .select(
+            "scene",
+            "track",
+            "k",
+            "x",
+            "y",
+            *(
+                (pl.col(c).diff().over(keys) / step).fill_null(0.0).alias(f"v{c}")
+                for c in ("x", "y")
+            ),
+        )
+        .sort("scene", "k", "track")
+    )
     span = int(max(people["k"].max() or 0, 0)) + 1  # type: ignore[arg-type]
-    moment = people["scene_id"].to_numpy() * span + people["k"].to_numpy()
+    moment = people["scene"].to_numpy() * span + people["k"].to_numpy()
     wanted = scene * span + k
     states = np.ascontiguousarray(people.select("x", "y", "vx", "vy").to_numpy())
     found: FloatArray = _nearest(
         states,
-        people["track_id"].to_numpy(),
+        people["track"].to_numpy(),
         np.searchsorted(moment, wanted, "left"),
         np.searchsorted(moment, wanted, "right"),
         track,
@@ -63,6 +67,14 @@ def nearest_people(
         FARTHEST_M,
     )
     return found
+
+
+def _codes(scenes: list[str], tracks: list[tuple[str, str]]) -> pl.DataFrame:
+    """Codes of scene and track by their names; a name may come back in another scene."""
+    of_scene = {name: code for code, name in enumerate(scenes)}
+    rows = [(s, t, of_scene[s], code) for code, (s, t) in enumerate(tracks)]
+    kinds = {"scene_id": pl.String, "track_id": pl.String, "scene": pl.Int64, "track": pl.Int64}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 @kernel

@@ -21,18 +21,27 @@ SHARES: Final = {"test": 0.3, "validation": 0.1, "train": 0.6}
 def split_scenes(strata: Mapping[str, str]) -> dict[str, str]:
     """Split of each scene, by largest remainder within its stratum, in an order by name's hash.
 
+    Where that leaves a split empty although there are scenes enough, strata are ignored and every
+    split gets one scene at least.
+
     Args:
         strata: Stratum of each scene, e.g. its course or its source.
     """
     found = {}
     for stratum in sorted(set(strata.values())):
         scenes = [name for name, one in strata.items() if one == stratum]
-        scenes.sort(key=lambda name: derive_seed(0, "predict", "split", name))
-        start = 0
-        for split, count in largest_remainder(len(scenes), SHARES).items():
-            found.update(dict.fromkeys(scenes[start : start + count], split))
-            start += count
+        found.update(_dealt(scenes, largest_remainder(len(scenes), SHARES)))
+    if len(strata) >= len(SHARES) and set(found.values()) != set(SHARES):
+        rest = largest_remainder(len(strata) - len(SHARES), SHARES)
+        found = _dealt(list(strata), {name: 1 + count for name, count in rest.items()})
     return found
+
+
+def _dealt(scenes: list[str], counts: Mapping[str, int]) -> dict[str, str]:
+    """The split of each scene, so many to each split."""
+    order = sorted(scenes, key=lambda name: derive_seed(0, "predict", "split", name))
+    names = [split for split, count in counts.items() for _ in range(count)]
+    return dict(zip(order, names, strict=True))
 
 
 def largest_remainder(total: int, shares: Mapping[str, float]) -> dict[str, int]:
@@ -65,7 +74,10 @@ def of_split(data: Trajectories, split: str) -> Trajectories:
     scenes = [scene for scene, one in splits.items() if one == split]
     if not scenes:
         known = ", ".join(sorted(set(splits.values()))) or "none"
-        raise UsageError(f"no scene is in the split '{split}'; there are: {known}")
+        raise UsageError(
+            f"no scene is in the split '{split}'; there are: {known}. Export at least "
+            f"{len(SHARES)} scenes, so that each split gets one."
+        )
     return Trajectories(
         tracks=data.tracks.filter(pl.col("scene_id").is_in(scenes)),
         ego=data.ego.filter(pl.col("scene_id").is_in(scenes)),

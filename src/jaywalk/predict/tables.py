@@ -61,7 +61,7 @@ def table_of_optimal_sets(
     metrics = [column.name for column in COLUMNS if column.name in chosen]
     rows = [["", *(name.upper() for name in metrics)]]
     for i, horizon_s in enumerate(horizons_s):
-        rows.append([f"{horizon_s:g} s", *(chosen[name][i].chosen for name in metrics)])
+        rows.append([f"{horizon_s:g} s", *(chosen[name][i].chosen or "-" for name in metrics)])
     return rows
 
 

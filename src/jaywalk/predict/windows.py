@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.datasets.trajectories import STEP_S, Trajectories
 from jaywalk.predict.context import Context, context_of
 from jaywalk.predict.neighbours import nearest_people
@@ -18,6 +18,8 @@ from jaywalk.predict.neighbours import nearest_people
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 HORIZONS_S = (1.0, 2.0, 3.0, 4.0)
+HISTORY_S = 1.0
+EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +86,9 @@ class Windows:
 def build_windows(
     data: Trajectories,
     *,
-    history_s: float = 1.0,
+    history_s: float = HISTORY_S,
     horizons_s: tuple[float, ...] = HORIZONS_S,
-    every_s: float = 0.5,
+    every_s: float = EVERY_S,
     full: bool = False,
 ) -> Windows:
     """Cut tracks into windows.
@@ -100,6 +102,8 @@ def build_windows(
         every_s: Distance of neighbouring windows of a track.
         full: Keep only windows with truth up to the longest horizon; else up to the shortest.
     """
+    if data.tracks.is_empty():
+        raise DataError(f"These data hold no people; left out: {data.excluded or 'nothing'}.")
     step_s = STEP_S * data.stride
     past, every = _steps(history_s, step_s), _steps(every_s, step_s)
     ahead = [_steps(horizon, step_s) for horizon in horizons_s]
@@ -121,7 +125,7 @@ def build_windows(
     return Windows(
         history_m=np.concatenate([p[3] for p in parts] or [np.zeros((0, past + 1, 2))]),
         future_m=np.concatenate([p[4] for p in parts] or [np.zeros((0, ahead[-1], 2))]),
-        neighbours=nearest_people(data, scenes, [track for _, track in names], track, scene, now),
+        neighbours=nearest_people(data, scenes, names, track, scene, now),
         track=track,
         scene=scene,
         k=now,
@@ -130,6 +134,29 @@ def build_windows(
         horizon_steps=tuple(step - 1 for step in ahead),
         step_s=step_s,
         excluded=dict(excluded),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """History, horizons and distance of windows in seconds."""
+
+    history_s: float = HISTORY_S
+    horizons_s: tuple[float, ...] = HORIZONS_S
+    every_s: float = EVERY_S
+
+
+def usual_times(data: Trajectories) -> Times:
+    """One second seen and 1, 2, 3, 4 s foretold, as far as the data's step can hit them.
+
+    At 2.5 Hz (ETH, UCY) that is 1.2 s seen, 2 and 4 s foretold, every 0.4 s.
+    """
+    step_s = STEP_S * data.stride
+    whole = [h for h in HORIZONS_S if abs(h / step_s - round(h / step_s)) < 1e-6]
+    return Times(
+        history_s=round(np.ceil(HISTORY_S / step_s - 1e-6) * step_s, 6),
+        horizons_s=tuple(whole),
+        every_s=round(max(1, round(EVERY_S / step_s)) * step_s, 6),
     )
 
 

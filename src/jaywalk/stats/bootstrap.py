@@ -24,6 +24,7 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 # Largest block of multiplicities held at once (doubles): 32 MB.
 _BLOCK = 4_000_000
+_OUTSIDE = "no interval: the value lies outside of all resamples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ def bca(
 
     Returns:
         The estimate. Where BCa is not defined (all resamples equal, the jackknife constant or
-        not finite, the value outside of the resamples) the percentile interval with a warning.
+        not finite) the percentile interval with a warning; where the value lies outside of all
+        resamples an interval of no width, with a warning.
     """
     check_level(level)
     if clusters < 0 or resamples < 1:
@@ -108,6 +110,9 @@ def bca(
     if kept.size < drawn.size:
         notes.append(f"{drawn.size - kept.size} of {drawn.size} resamples undefined, left out")
     tails, why = _bca_tails(value, kept, _jackknife(statistic, clusters), level)
+    if why == _OUTSIDE:
+        # An infinite bias correction: no interval of the resamples would hold the value.
+        return Estimate(value, Interval(value, value, level), clusters, "; ".join([*notes, why]))
     if why:
         notes.append(f"percentile interval: {why}")
     low, high = (float(x) for x in np.quantile(kept, tails)) if kept.size else (np.nan, np.nan)
@@ -255,7 +260,7 @@ def _bca_tails(
         return plain, "the statistic is undefined without one of the clusters"
     share = 0.5 * float(np.mean(drawn < value) + np.mean(drawn <= value))
     if not 0.0 < share < 1.0:
-        return plain, "the value lies outside of all resamples"
+        return plain, _OUTSIDE
     deviation = jackknife.mean() - jackknife
     spread = float((deviation**2).sum())
     if spread == 0.0:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters
 from jaywalk.predict.cvae_onnx import cvae_onnx
+from jaywalk.predict.train_settings import TrainSettings
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,25 @@ def model(tmp_path_factory):
     return file
 
 
+def test_eval_of_people_at_their_own_rate(tmp_path):
+    """ETH and UCY: 2.5 rows a second, no vehicle; 2 and 4 s are what the rows can tell."""
+    for scene in range(3):
+        rows = [
+            f"{10 * f} {i} {0.4 * f + i} {0.02 * i * f * f}" for i in range(1, 5) for f in range(25)
+        ]
+        (tmp_path / f"zara{scene}.txt").write_text("\n".join(rows))
+    options = ["--draws", 50, "--resamples", 100, "--in-sample"]
+    result = json.loads(run("eval", tmp_path, *options, "--json"))
+    assert (result["history_s"], result["horizons_s"]) == (1.2, [2.0, 4.0])
+    for rows in result["predictors"].values():
+        assert [row["horizon_s"] for row in rows] == [2.0, 4.0]
+        assert all(row["irs"]["value"] is None and row["nll"]["value"] for row in rows)
+    with pytest.raises(UsageError, match="no target rate"):
+        run("eval", tmp_path, "--horizons", "4.8")
+    with pytest.raises(UsageError, match="as in 2,4"):
+        run("eval", tmp_path, "--horizons", "two")
+
+
 def test_eval_of_a_network_on_held_out_scenes(clips, model):
     names = ("constant-velocity-v1", f"cvae-v1={model}")
     words = [word for name in names for word in ("--predictor", name)]
@@ -122,6 +143,27 @@ def test_ablate_prints_both_tables_from_models_at_hand(clips, tmp_path):
         run("ablate", clips, "--out", tmp_path, "--features", "motion+map")
 
 
+def test_a_model_of_another_recipe_is_not_judged_silently(clips, tmp_path):
+    config = CvaeConfig(features="motion", state=8, width=8)
+    folder = tmp_path / "motion"
+    folder.mkdir()
+    (folder / "best.onnx").write_bytes(cvae_onnx(config, initial_parameters(config, 0)))
+    settings = asdict(TrainSettings(epochs=7, batch=2048, cosine=True))
+    scenes = {"train": ["dut/intersection_00"], "validation": [], "test": []}
+    about = {"config": config.as_dict(), "settings": settings, "scenes": scenes}
+    (folder / "model.json").write_text(json.dumps(about))
+    words = ["ablate", clips, "--out", tmp_path, "--features", "motion", "--state", 8]
+    with pytest.raises(UsageError, match="epochs 7 instead of 300, width 8 instead of 16"):
+        run(*words, "--width", 16)
+    model = f"cvae={folder / 'best.onnx'}"
+    few = ["--draws", 50, "--resamples", 100, "--json"]
+    with pytest.raises(UsageError, match="wants 11 positions"):
+        run("eval", clips, "--predictor", model, "--history", 2, *few)
+    told = json.loads(run("eval", clips, "--predictor", model, *few))["warnings"]
+    assert len(told) == 1
+    assert "trained on 1 of the judged scenes" in told[0]
+
+
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed here")
 def test_training_without_torch_says_what_to_install(clips, tmp_path):
     with pytest.raises(PrerequisiteError, match=r"pip install 'jaywalk\[train\]'") as found:
@@ -151,7 +193,7 @@ def test_wrong_words_are_named(clips, tmp_path):
     with pytest.raises(DataError, match="no vehicles"):
         run("gap", people_only)
     with pytest.raises(UsageError, match="no multiple"):
-        run("eval", people_only)
+        run("eval", people_only, "--horizons", "1,2")
     with pytest.raises(PrerequisiteError, match="Cannot write"):
         run("gap", clips, "--png", tmp_path / "absent" / "x.png")
 

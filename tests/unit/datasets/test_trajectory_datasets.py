@@ -224,8 +224,9 @@ def test_waymo_scenario(tmp_path, snake):
 def test_tables_survive_a_round_trip(tmp_path):
     read = read_vci(write_clip(tmp_path / "dut", "", walkers(23.98), vehicle(23.98)))
     path = np.array([[0.0, 0.0], [5.0, 1.0]])
+    slow = pl.col("k") % 4 == 0
     data = Trajectories(
-        tracks=read.tracks, ego=read.ego, meta=read.meta, stride=4,
+        tracks=read.tracks.filter(slow), ego=read.ego.filter(slow), meta=read.meta, stride=4,
         paths={("dut/intersection_01", "0", 3): path},
     )  # fmt: skip
     write_trajectories(data, tmp_path / "out")
@@ -265,3 +266,70 @@ def test_nothing_to_read(tmp_path):
         tar.addfile(info, io.BytesIO(b"x"))
     with pytest.raises(PrerequisiteError, match="holds no"):
         open_trajectories(archive)
+
+
+def test_rows_by_time_read_like_rows_by_track(tmp_path):
+    read = read_vci(write_clip(tmp_path / "dut", "", walkers(23.98), vehicle(23.98)))
+    write_trajectories(read, tmp_path / "out")
+    read.tracks.sort("k", "track_id").write_parquet(tmp_path / "out" / "tracks.parquet")
+    assert read_trajectories(tmp_path / "out").tracks.equals(read.tracks)
+
+
+def with_ego(column, value):
+    return lambda tracks, ego: (
+        tracks,
+        ego.with_columns(pl.when(pl.col("k") == 9).then(value).otherwise(column).alias(column)),
+    )
+
+
+BAD_TABLES = {
+    "no finite v": with_ego("v", float("nan")),
+    "no finite yaw": with_ego("yaw", float("nan")),
+    "no finite front_overhang": with_ego("front_overhang", None),
+    "look like pixels": lambda t, e: (t.with_columns(pl.col("x", "y") * 30), e),
+    "vehicles would move": lambda t, e: (t, e.with_columns(pl.col("x", "y") * 30)),
+    "mixed rates": lambda t, e: (
+        t.filter(~pl.col("track_id").str.ends_with("/4") | (pl.col("k") % 2 == 0)),
+        e,
+    ),
+    "2 of k apart, expected 1": lambda t, e: (t.filter(pl.col("k") % 2 == 0), e),
+    "have no k": lambda t, e: (t.with_columns(k=pl.when(pl.col("k") != 9).then("k")), e),
+    "have no scene_id": lambda t, e: (t.with_columns(scene_id=pl.lit(None, dtype=pl.String)), e),
+    "no finite body_rad": lambda t, e: (t.with_columns(body_rad=pl.lit(float("nan"))), e),
+}
+
+
+@pytest.mark.parametrize("message", BAD_TABLES)
+def test_bad_tables_are_refused(tmp_path, message):
+    read = read_vci(write_clip(tmp_path / "dut", "", walkers(23.98), vehicle(23.98)))
+    write_trajectories(read, tmp_path / "out")
+    tracks, ego = BAD_TABLES[message](read.tracks, read.ego)
+    tracks.write_parquet(tmp_path / "out" / "tracks.parquet")
+    ego.write_parquet(tmp_path / "out" / "ego.parquet")
+    with pytest.raises(DataError, match=message):
+        read_trajectories(tmp_path / "out")
+
+
+def test_a_hole_is_cut_and_not_bridged(tmp_path):
+    people = [row for row in walkers(23.98) if not 20 < int(row.split(",")[1]) < 45]
+    tracks = read_vci(write_clip(tmp_path, "", people)).tracks
+    assert tracks.filter(pl.col("track_id").str.ends_with("/4"))["k"].to_list() == [
+        *range(1, 9),
+        *range(19, 30),
+    ]
+
+
+@pytest.mark.parametrize(("column", "place"), [(5, "no finite yaw"), (6, "no finite v")])
+def test_a_vehicle_without_speed_or_heading_is_named(tmp_path, column, place):
+    cars = vehicle(23.98)
+    cells = cars[20].split(",")
+    cells[column] = "nan"
+    cars[20] = ",".join(cells)
+    with pytest.raises(DataError, match=f"_traj_veh_.*{place}.*frame 21"):
+        read_vci(write_clip(tmp_path, "", walkers(23.98), cars))
+
+
+def test_frames_between_frames_are_refused(tmp_path):
+    people = [row.replace(",ped", ".5,ped") for row in walkers(23.98)]
+    with pytest.raises(DataError, match="whole numbers"):
+        read_vci(write_clip(tmp_path, "", people))

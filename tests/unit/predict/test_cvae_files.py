@@ -239,6 +239,13 @@ def test_splits_keep_scenes_whole_and_proportions():
     assert all(more[scene] == split for scene, split in found.items())
 
 
+def test_few_scenes_still_fill_every_split():
+    for n in (3, 4, 7):
+        found = split_scenes({f"town{i}/a": f"town{i}" for i in range(n)})
+        assert set(found.values()) == {"train", "validation", "test"}
+    assert set(split_scenes({"a": "x", "b": "y"}).values()) == {"train"}
+
+
 def test_features_the_data_lack(street):
     assert missing_features(street, feature_set("motion+map+egodist+head&body")) == ""
     bare = assemble([street.tracks], [])

@@ -17,7 +17,8 @@ from jaywalk.predict.cvae_network import (  # noqa: E402
     prediction,
 )
 from jaywalk.predict.cvae_onnx import cvae_onnx  # noqa: E402
-from jaywalk.predict.cvae_training import TrainSettings, initial_tensors, train  # noqa: E402
+from jaywalk.predict.cvae_training import initial_tensors, train  # noqa: E402
+from jaywalk.predict.train_settings import TrainSettings  # noqa: E402
 from jaywalk.predict.two_mode_crossing import two_mode_crossing  # noqa: E402
 
 SMALL = {"state": 12, "width": 16, "map_px": 32, "map_cell_m": 0.8}
@@ -114,6 +115,11 @@ def test_a_resumed_run_equals_an_unbroken_one(tmp_path):
     changed = TrainSettings(epochs=6, learning_rate=0.1, **options)
     with pytest.raises(UsageError, match="another learning_rate"):
         train(data, data, config, changed, tmp_path / "parts")
+    with pytest.raises(UsageError, match="another training data"):
+        train(
+            two_mode_crossing(40, seed=2), data, config,
+            TrainSettings(epochs=6, **options), tmp_path / "parts",
+        )  # fmt: skip
 
 
 def test_it_learns_and_the_onnx_file_says_the_same(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from jaywalk.metrics.prediction.forecast import Mixture
-from jaywalk.predict.forecast_figure import density, mass_levels
+from jaywalk.predict.forecast_figure import density, mass_levels, region_levels
 
 _AXIS = np.arange(-8.0, 8.0, 0.05) + 0.025
 
@@ -43,3 +43,15 @@ def test_regions_hold_their_mass(mass: float) -> None:
         for k in range(2)
     )
     assert np.mean(at >= level) == pytest.approx(mass, abs=0.01)
+
+
+@pytest.mark.parametrize("mass", [0.5, 0.9])
+def test_regions_are_those_of_the_whole_density_wherever_it_lies(mass: float) -> None:
+    mixture = two_modes()
+    far = Mixture(
+        weights=mixture.weights,
+        means_m=mixture.means_m + 500.0,
+        covariances_m2=mixture.covariances_m2,
+    )
+    wanted = mass_levels(density(mixture, 0, _AXIS, _AXIS), 0.05**2, (mass,))
+    assert region_levels(far, 0, (mass,)) == pytest.approx(wanted, rel=0.02)

@@ -1,17 +1,23 @@
 """Windows, predictors and the questions asked about vehicles, on tracks made by hand."""
 
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
-from jaywalk.core.errors import RegistryError, UsageError
+from jaywalk.core.errors import DataError, RegistryError, UsageError
 from jaywalk.datasets.trajectories import assemble
+from jaywalk.metrics.prediction.forecast import isotropic
 from jaywalk.metrics.prediction.nll import nll_marginal
+from jaywalk.predict.comparison import compare
 from jaywalk.predict.evaluate import Settings, fold_of, score, summarise
+from jaywalk.predict.gap_report import gap_report
 from jaywalk.predict.gaps import find_meetings
 from jaywalk.predict.registry import make_predictor, ready_names
 from jaywalk.predict.samples import roi_samples
-from jaywalk.predict.windows import build_windows
+from jaywalk.predict.windows import build_windows, usual_times
 
 
 def track(name, x, y, k=None, scene="sim/a"):
@@ -170,6 +176,68 @@ def test_the_gap_of_a_dataset():
     assert one.crossing.enter_s == pytest.approx(2.5)
     assert one.crossing.leave_s == pytest.approx(5.5)
     assert one.crossing.gap_refined_s == pytest.approx((28.0 - 4.0 * 5.5) / 4.0)
+
+
+def test_crossings_at_lights_are_left_out_and_counted():
+    k = np.arange(80)
+    people = [track(name, np.full(80, 30.0), -4.0 + 0.1 * k) for name in "tu"]
+    data = assemble(people, [car(4.0)])
+    lit = data.meta.with_columns(traffic_light=pl.col("track_id") == "u")
+    report, _ = gap_report(replace(data, meta=lit), resamples=10)
+    assert report["literal"]["n"] == 1
+    assert report["excluded"] == {"crossing at a traffic light": 1}
+
+
+def test_a_name_may_come_back_in_another_scene():
+    k = np.arange(80)
+    people = [track("t", np.full(80, 30.0), -4.0 + 0.1 * k, scene=s) for s in ("sim/a", "sim/b")]
+    data = assemble(people, [car(4.0, scene=s) for s in ("sim/a", "sim/b")])
+    assert gap_report(data, resamples=10)[0]["literal"]["n_people"] == 2
+    assert np.unique(build_windows(data).track).size == 2
+
+
+def test_coarse_data_get_the_times_they_hold():
+    slow = track("t", 0.1 * np.arange(0, 80, 4), 0.0, k=np.arange(0, 80, 4))
+    data = assemble([slow], [], stride=4)
+    times = usual_times(data)
+    assert (times.history_s, times.horizons_s, times.every_s) == (1.2, (2.0, 4.0), 0.4)
+    windows = build_windows(
+        data, history_s=times.history_s, horizons_s=times.horizons_s, every_s=times.every_s
+    )
+    assert windows.history_m.shape[1:] == (4, 2)
+    assert windows.horizons_s == (2.0, 4.0)
+
+
+def test_no_people_is_an_error():
+    empty = assemble([], [car(4.0)], excluded=Counter({"scenario without people": 1}))
+    for judge in (build_windows, gap_report):
+        with pytest.raises(DataError, match=r"no people.*scenario without people"):
+            judge(empty)
+
+
+def test_a_forecast_of_nothing_is_an_error(crowd):
+    class Broken:
+        def fitted(self, windows):
+            return self
+
+        def predict(self, windows):
+            means = np.full((len(windows), 4, 2), np.nan)
+            return isotropic(means, np.ones(4))
+
+    windows = build_windows(crowd)
+    with pytest.raises(DataError, match="NaN or infinity"):
+        score(Broken(), windows, [], Settings(draws=20, resamples=10, folds=1))
+
+
+def test_pairs_have_no_irs_where_the_data_have_none(crowd):
+    windows = build_windows(crowd)
+    meetings = roi_samples(crowd, windows)[:15]
+    settings = Settings(draws=20, resamples=50, folds=1)
+    names = ("constant-velocity-v1", "stand-still-v1")
+    scores = {name: score(make_predictor(name), windows, meetings, settings) for name in names}
+    rows = [row for row in compare(scores, windows, meetings, settings) if row["metric"] == "irs"]
+    assert rows[0]["difference"] is None
+    assert not rows[0]["significant"]
 
 
 def test_evaluation_ranks_predictors_and_repeats_itself(crowd):

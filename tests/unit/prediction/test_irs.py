@@ -170,6 +170,17 @@ def test_pairs_and_the_optimal_set():
         optimal_set(values, features, pairs[:2], higher_is_better=True)
 
 
+def test_a_model_without_a_value_is_never_chosen():
+    pairs = all_pairs(
+        {name: lambda counts: np.full(len(counts), np.nan) for name in "ab"}, 9, resamples=10
+    )
+    values = {"a": np.nan, "b": np.nan}
+    none = optimal_set(values, {"a": 1, "b": 2}, pairs, higher_is_better=True)
+    assert (none.chosen, none.candidates) == (None, ())
+    one = optimal_set({**values, "b": 0.5}, {"a": 1, "b": 2}, pairs, higher_is_better=True)
+    assert (one.chosen, one.candidates) == ("b", ("b",))
+
+
 def test_seeds_widen_the_interval():
     rng = np.random.default_rng(8)
     values = rng.standard_normal(80)

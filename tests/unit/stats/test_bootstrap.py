@@ -95,6 +95,12 @@ def test_equal_values_fall_back_with_a_warning():
     assert "percentile" in got.warning
 
 
+def test_a_value_outside_of_all_resamples_has_no_interval():
+    got = bootstrap.bca(lambda w: np.where((w == 1.0).all(axis=1), 9.0, w[:, 0]), 12, resamples=200)
+    assert (got.value, got.interval.low, got.interval.high) == (9.0, 9.0, 9.0)
+    assert "outside of all resamples" in (got.warning or "")
+
+
 def test_no_events_fall_back_with_a_warning():
     got = bootstrap.ratio(np.zeros(8), np.arange(1.0, 9.0), resamples=200)
     assert (got.value, got.interval.high) == (0.0, 0.0)

@@ -107,7 +107,7 @@ def irs(
     estimate, notes = _estimate(
         ranked, n_positive, n_negative, resamples=resamples, level=level, seed=seed
     )
-    if zero_block:
+    if zero_block and np.isfinite(estimate.value):
         read = " step value" if rule == "auto" else ""
         notes.append(
             f"the target rate falls into the ties at score 0 ({block:.0%} of negatives):{read}"
@@ -151,16 +151,31 @@ def irs_statistic(
     )
 
 
+def why_undefined(labels: ArrayLike, fpr_target: float, weights: ArrayLike | None = None) -> str:
+    """Why these samples have no IRS at this target, or an empty text: they have one."""
+    label = np.asarray(labels)
+    data = check_scored(np.zeros(label.shape), label, weights)
+    counted = data.weights > 0.0
+    n_positive = int((data.positive & counted).sum())
+    return _why_undefined(n_positive, int(counted.sum()) - n_positive, fpr_target)
+
+
+def _why_undefined(n_positive: int, n_negative: int, fpr_target: float) -> str:
+    if n_positive == 0:
+        return "no positive samples: undefined"
+    need = 1.0 / fpr_target - 1e-9
+    if n_negative < need:
+        return f"too few negatives: {n_negative}, need {int(np.ceil(need))}"
+    return ""
+
+
 def _estimate(
     ranked: _Ranked, n_positive: int, n_negative: int, *, resamples: int, level: float, seed: int
 ) -> tuple[Estimate, list[str]]:
     nothing = Interval(np.nan, np.nan, level)
     missing = Estimate(np.nan, nothing, ranked.n_tracks, None)
-    if n_positive == 0:
-        return missing, ["no positive samples: undefined"]
-    if n_negative < 1.0 / ranked.fpr_target - 1e-9:
-        need = int(np.ceil(1.0 / ranked.fpr_target - 1e-9))
-        return missing, [f"too few negatives: {n_negative}, need {need}"]
+    if why := _why_undefined(n_positive, n_negative, ranked.fpr_target):
+        return missing, [why]
     notes = []
     if n_positive < FEW_POSITIVES:
         notes.append(f"only {n_positive} positive samples")
@@ -249,7 +264,8 @@ def _read_curves(
     for b in range(n_replicates):
         if positives[b] <= 0.0 or negatives[b] <= 0.0:
             continue
-        target = fpr_target * negatives[b]
+        # Weights add up to the target only up to the last bits.
+        target = fpr_target * negatives[b] * (1.0 + 1e-12)
         hits, alarms, group_hits, group_alarms = 0.0, 0.0, 0.0, 0.0
         for i in range(track.shape[0]):
             mass = counts[b, track[i]] * weight[i]

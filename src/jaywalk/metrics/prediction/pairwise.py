@@ -35,11 +35,12 @@ class OptimalSet:
     """The choice among models.
 
     Attributes:
-        chosen: Fewest features among the candidates; of those the best estimate.
-        candidates: Models that no other one beats significantly.
+        chosen: Fewest features among the candidates; of those the best estimate. None where no
+            model has a value.
+        candidates: Models with a value that no other one beats significantly.
     """
 
-    chosen: str
+    chosen: str | None
     candidates: tuple[str, ...]
 
 
@@ -93,10 +94,13 @@ def optimal_set(
     for pair in pairs:
         # The strict sign of the estimates keeps the best estimate among the candidates always.
         gain = sign * (values[pair.second] - values[pair.first])
-        if pair.is_significant and gain != 0.0:
+        if pair.is_significant and np.isfinite(gain) and gain != 0.0:
             beaten.add(pair.first if gain > 0.0 else pair.second)
-    candidates = tuple(name for name in values if name not in beaten)
-    chosen = min(candidates, key=lambda name: (n_features[name], -sign * values[name]))
+    known = [name for name, value in values.items() if np.isfinite(value)]
+    candidates = tuple(name for name in known if name not in beaten)
+    chosen = min(
+        candidates, key=lambda name: (n_features[name], -sign * values[name]), default=None
+    )
     return OptimalSet(chosen=chosen, candidates=candidates)
 
 
