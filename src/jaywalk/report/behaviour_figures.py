@@ -11,11 +11,12 @@ from jaywalk.report.svg import HAIR, INK, SERIES, SOFT, drawing, el, legend, pat
 
 _LOW, _HIGH = np.array([247, 245, 238]), np.array([23, 98, 135])
 _CALM, _GRAVE = np.array([226, 238, 226]), np.array([222, 110, 84])
+_COLOURS = (*SERIES, "#d1497b", "#6b7280", "#84a31f", "#4c51bf")
 
 
 def colour_of(number: int) -> str:
     """Colour of a model, by its place in the list."""
-    return SERIES[number % len(SERIES)]
+    return _COLOURS[number % len(_COLOURS)]
 
 
 def region_curves(

@@ -25,6 +25,7 @@ INSTANCE_COLUMNS: Final = (
     ("conf_delta", "avg", "Δ avg"),
 )  # fmt: skip
 _LESS_IS_BETTER = frozenset({"conf_delta"})
+_MOST_BESIDE = 5  # models whose heat map can still be read in half of the page
 
 
 def write_behaviour_page(content: dict[str, Any], path: Path) -> None:
@@ -74,7 +75,8 @@ def _task_view(task: dict[str, Any]) -> dict[str, Any]:
     for factor in task["factors"]:
         drawn = heat_map([name for name, _ in models], factor["groups"], title=factor["name"])
         caption = f"{factor['score']} by {factor['name']}: the darker, the better of this map"
-        view["figures"].append({"caption": caption, "svg": Markup(drawn)})
+        broad = len(models) > _MOST_BESIDE
+        view["figures"].append({"caption": caption, "svg": Markup(drawn), "broad": broad})
     return view
 
 
@@ -85,7 +87,7 @@ def _curves(models: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
         series = [(name, [row[score] for row in report["per_class"]]) for name, report in models]
         caption = f"{words} over the twelve regions; bars: samples"
         drawn = region_curves(series, counts, title=caption)
-        found.append({"caption": caption, "svg": Markup(drawn)})
+        found.append({"caption": caption, "svg": Markup(drawn), "broad": False})
     return found
 
 
