@@ -1,4 +1,4 @@
-"""Agreement of a model's two answers on PIE: does the person want to cross, and do they?"""
+"""Agreement of a model's two answers: does the person want to cross, and do they?"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from jaywalk.behaviour.factors import ATTRIBUTE_FACTORS
 from jaywalk.behaviour.tasks import Task
 from jaywalk.core.errors import UsageError
+from jaywalk.datasets.behaviour_store import read_tables
 from jaywalk.datasets.behaviour_tables import BehaviourData
 from jaywalk.datasets.jaad import load_jaad
 from jaywalk.datasets.pie import load_pie
@@ -27,7 +28,9 @@ def load_dataset(
         return load_jaad(path, splits=splits, with_scene=with_scene)
     if name == "pie":
         return load_pie(path, splits=splits, with_boxes=with_boxes, with_scene=with_scene)
-    raise UsageError(f"There is no dataset '{name}'; expected jaad or pie.")
+    if name == "sim":
+        return read_tables(path)
+    raise UsageError(f"There is no dataset '{name}'; expected jaad, pie or sim.")
 
 
 def load_for(

@@ -16,6 +16,7 @@ from jaywalk.behaviour.tasks import (
     N_REGIONS,
     OBSERVED_FRAMES,
     RISK_HORIZON_FRAMES,
+    STRIDE_FRAMES,
     Task,
 )
 from jaywalk.behaviour.windows import event_starts, intention_starts, risk_region, tte_frames
@@ -45,25 +46,31 @@ SAMPLE_SCHEMA = pl.Schema(
     }
 )
 _ABSENT = -128
+EVERY_SPLIT = "all"
 
 
-def draw_samples(data: BehaviourData, task: Task, split: str = "test") -> pl.DataFrame:
+def draw_samples(
+    data: BehaviourData, task: Task, split: str = "test", stride: int = STRIDE_FRAMES
+) -> pl.DataFrame:
     """Return the samples of a task, one row each, see ``SAMPLE_SCHEMA``.
 
     Args:
         data: The dataset, with the split's videos.
         task: Which labels; its ``strict`` is ignored, see ``jaywalk.behaviour.strict``.
-        split: ``train``, ``val`` or ``test``.
+        split: ``train``, ``val``, ``test`` or ``all``.
+        stride: Frames between windows; the benchmark's 10, or fewer to train on more of them.
     """
     tracks = data.tracks()
-    videos = set(data.splits[split])
+    parts = data.splits if split == EVERY_SPLIT else (split,)
+    videos = {video for part in parts for video in data.splits[part]}
     people = data.pedestrians.filter(pl.col("video").is_in(list(videos)))
     if task.name == "intention":
         rows = list(_intention_rows(people, tracks))
     else:
         _require_boxes(data, people, task)
         widths = dict(data.videos.select("video", "width_px").iter_rows())
-        rows = list(_event_rows(people, tracks, widths, risk=task.name == "risk"))
+        risk = task.name == "risk"
+        rows = list(_event_rows(people, tracks, widths, risk=risk, stride=stride))
     table = pl.DataFrame(rows, schema=SAMPLE_SCHEMA)
     return table.with_columns(pl.lit(split).alias("split"))
 
@@ -80,7 +87,12 @@ def _require_boxes(data: BehaviourData, people: pl.DataFrame, task: Task) -> Non
 
 
 def _event_rows(
-    people: pl.DataFrame, tracks: dict[str, Track], widths: dict[str, int], *, risk: bool
+    people: pl.DataFrame,
+    tracks: dict[str, Track],
+    widths: dict[str, int],
+    *,
+    risk: bool,
+    stride: int,
 ) -> Iterator[dict[str, object]]:
     columns = ("video", "pedestrian_id", "kind", "crossing", "crossing_point")
     for video, person, kind, crossing, point in people.select(columns).iter_rows():
@@ -89,7 +101,7 @@ def _event_rows(
         track = tracks[person]
         event, inferred = _event_index(track, point)
         action = int(crossing is not None and crossing > 0)
-        for start in event_starts(event):
+        for start in event_starts(event, stride):
             horizon = min(start + OBSERVED_FRAMES + RISK_HORIZON_FRAMES, len(track.frames)) - 1
             end = horizon if risk else event
             box = track.corners_px[horizon]

@@ -20,7 +20,7 @@ class Task:
 
     Attributes:
         name: ``action``, ``intention`` or ``risk``.
-        dataset: ``jaad`` or ``pie``.
+        dataset: ``jaad``, ``pie`` or ``sim`` (exported from our own runs).
         strict: Whether it is our corrected variant.
         version: Grows when samples or labels change.
         class_names: Names of the classes in order of their numbers.
@@ -63,6 +63,9 @@ TASKS: dict[tuple[str, str, bool], Task] = {
         ("action", "pie"),
         ("intention", "pie"),
         ("risk", "pie"),
+        ("action", "sim"),
+        ("intention", "sim"),
+        ("risk", "sim"),
     )
     for strict in (False, True)
 }
@@ -76,7 +79,7 @@ def find_task(name: str, dataset: str, *, strict: bool = False) -> Task:
     if (name, dataset) == ("intention", "jaad"):
         raise UsageError(
             "JAAD has no human estimates of intention, so there is no intention task on it; "
-            "use --dataset pie."
+            "use --dataset pie, or sim (jaywalk behaviour export)."
         )
     known = ", ".join(f"{d} {n}" for (n, d, s) in TASKS if not s)
     raise UsageError(f"There is no task '{name}' on '{dataset}'; expected one of: {known}.")

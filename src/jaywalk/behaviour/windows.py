@@ -10,7 +10,7 @@ from jaywalk.behaviour.tasks import (
 )
 
 
-def event_starts(event_index: int) -> range:
+def event_starts(event_index: int, stride: int = STRIDE_FRAMES) -> range:
     """Return start indices of the windows before an event at an index of the track.
 
     The first lies 105 boxes before the event (or at the track's start), the last leaves at least
@@ -25,7 +25,7 @@ def event_starts(event_index: int) -> range:
     shortest = OBSERVED_FRAMES + PREDICTED_FRAMES
     if length < shortest:
         return range(0)
-    return range(max(0, length - LONGEST_FRAMES), length - shortest + 1, STRIDE_FRAMES)
+    return range(max(0, length - LONGEST_FRAMES), length - shortest + 1, stride)
 
 
 def tte_frames(event_index: int, start: int) -> int:

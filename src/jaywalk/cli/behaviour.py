@@ -14,9 +14,9 @@ from jaywalk.behaviour.agree import agreement_report
 from jaywalk.behaviour.baselines import BASELINES, predict_risk
 from jaywalk.behaviour.counts import count_samples, is_pinned, samples_digest, task_samples
 from jaywalk.behaviour.factors import group_by_factors
-from jaywalk.behaviour.load import load_dataset, load_for
+from jaywalk.behaviour.load import ALL_SPLITS, load_dataset, load_for
 from jaywalk.behaviour.predictions import read_exclusions, read_predictions
-from jaywalk.behaviour.sampling import draw_samples
+from jaywalk.behaviour.sampling import EVERY_SPLIT, draw_samples
 from jaywalk.behaviour.scoring import (
     DEFAULT_RESAMPLES,
     Bootstrap,
@@ -26,6 +26,7 @@ from jaywalk.behaviour.scoring import (
 )
 from jaywalk.behaviour.strict import correct_times, strict_exclusions, strict_reasons
 from jaywalk.behaviour.tasks import Task, find_task
+from jaywalk.cli import behaviour_export, behaviour_learn, behaviour_report
 from jaywalk.cli.behaviour_output import (
     print_agreement,
     print_checks,
@@ -38,15 +39,25 @@ from jaywalk.datasets.behaviour_detect import check_datasets
 from jaywalk.datasets.behaviour_tables import BehaviourData
 
 app = typer.Typer(
-    help="Intention, action and risk of people on JAAD and PIE.", no_args_is_help=True
+    help="Intention, action and risk of people on JAAD, PIE and our own runs.", no_args_is_help=True
 )
 data_app = typer.Typer(help="The datasets: check what you have.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+for _verb in (
+    behaviour_learn.train,
+    behaviour_learn.predict,
+    behaviour_learn.models,
+    behaviour_learn.choose,
+    behaviour_export.export,
+    behaviour_report.report,
+):
+    app.command()(_verb)
 
 TaskName = Annotated[str, typer.Option("--task", help="action, intention or risk.")]
-DatasetName = Annotated[str, typer.Option("--dataset", help="jaad or pie.")]
+DatasetName = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
 Annotations = Annotated[
-    Path, typer.Option(help="Folder or archive (zip, tar.gz) of the authors' annotations.")
+    Path,
+    typer.Option(help="Folder or archive (zip, tar.gz) of the authors' annotations, or an export."),
 ]
 Predictions = Annotated[
     Path,
@@ -55,7 +66,7 @@ Predictions = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="The corrected variant of the task.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Exclude = Annotated[Path | None, typer.Option(help="File with a sample id a line, to be left out.")]
-Split = Annotated[str, typer.Option(help="train, val or test.")]
+Split = Annotated[str, typer.Option(help="train, val, test or all.")]
 Resamples = Annotated[
     int, typer.Option(min=0, max=100_000, help="Bootstrap draws of pedestrians; 0: no intervals.")
 ]
@@ -107,7 +118,7 @@ def samples(
     Example: jaywalk behaviour samples --task action --dataset jaad --annotations JAAD --out s.csv
     """
     chosen = find_task(task, dataset, strict=strict)
-    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    data = load_for(chosen, annotations, splits=_splits(split))
     table = task_samples(data, chosen, split)
     table.write_csv(out)
     typer.echo(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
@@ -140,7 +151,7 @@ def score(
     """
     chosen = find_task(task, dataset, strict=strict)
     factors = tuple(name.strip() for name in by.split(",") if name.strip()) if by else ()
-    data = load_for(chosen, annotations, splits=(_check_split(split),), factors=factors)
+    data = load_for(chosen, annotations, splits=_splits(split), factors=factors)
     drawn = draw_samples(data, chosen, split)
     kept, confidence = _line_up(chosen, drawn, predictions, exclude_samples)
     options = Bootstrap(resamples=resamples, seed=seed)
@@ -175,7 +186,7 @@ def compare(
     --predictions mine.csv --against pedformer.csv
     """
     chosen = find_task(task, dataset, strict=strict)
-    data = load_for(chosen, annotations, splits=(_check_split(split),))
+    data = load_for(chosen, annotations, splits=_splits(split))
     drawn = draw_samples(data, chosen, split)
     kept, second = _line_up(chosen, drawn, predictions, exclude_samples)
     _, first = _line_up(chosen, drawn, against, exclude_samples)
@@ -186,20 +197,21 @@ def compare(
 @app.command()
 def agreement(
     annotations: Annotations,
-    intention: Annotated[Path, typer.Option(help="CSV of a model's intentions (PIE).")],
+    intention: Annotated[Path, typer.Option(help="CSV of a model's intentions.")],
     action: Annotated[Path, typer.Option(help="CSV of its actions for the same samples.")],
+    dataset: Annotated[str, typer.Option("--dataset", help="pie or sim.")] = "pie",
     exclude_samples: Exclude = None,
     split: Split = "test",
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how often a joint model is right about intention and action together, on PIE.
+    """Tell how often a joint model is right about intention and action together.
 
     Example: jaywalk behaviour agreement --annotations PIE --intention i.csv --action a.csv
     """
-    wanted = find_task("intention", "pie", strict=strict)
-    done = find_task("action", "pie", strict=strict)
-    data = load_for(wanted, annotations, splits=(_check_split(split),))
+    wanted = find_task("intention", dataset, strict=strict)
+    done = find_task("action", dataset, strict=strict)
+    data = load_for(wanted, annotations, splits=_splits(split))
     drawn = draw_samples(data, wanted, split)
     kept, intentions = _line_up(wanted, drawn, intention, exclude_samples)
     excluded = frozenset(drawn["sample_id"]) - frozenset(kept["sample_id"])
@@ -225,7 +237,7 @@ def baseline(
     if model not in BASELINES:
         raise typer.BadParameter(f"'{model}' is no baseline; expected {' or '.join(BASELINES)}.")
     task = find_task("risk", dataset)
-    data = load_for(task, annotations, splits=(_check_split(split),))
+    data = load_for(task, annotations, splits=_splits(split))
     drawn = draw_samples(data, task, split)
     probabilities = predict_risk(data, drawn, model)
     columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
@@ -257,9 +269,13 @@ def regions(
     typer.echo(f"{video} frame {frame}: {n_people} people; picture written to {png}")
 
 
+def _splits(split: str) -> tuple[str, ...]:
+    return ALL_SPLITS if _check_split(split) == EVERY_SPLIT else (split,)
+
+
 def _check_split(split: str) -> str:
-    if split not in {"train", "val", "test"}:
-        raise typer.BadParameter(f"'{split}' is no split; expected train, val or test.")
+    if split not in {*ALL_SPLITS, EVERY_SPLIT}:
+        raise typer.BadParameter(f"'{split}' is no split; expected train, val, test or all.")
     return split
 
 

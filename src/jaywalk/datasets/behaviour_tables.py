@@ -128,7 +128,7 @@ class BehaviourData:
     """One dataset of annotated pedestrians seen from a car.
 
     Attributes:
-        dataset: ``jaad`` or ``pie``.
+        dataset: ``jaad``, ``pie`` or ``sim``.
         videos: One row per video, see ``VIDEO_SCHEMA``.
         pedestrians: One row per person in benchmark order, see ``PEDESTRIAN_SCHEMA``.
         boxes: One row per person and frame, see ``BOX_SCHEMA``; sorted by video, person, frame.

@@ -70,6 +70,14 @@ def roc_area(truth: NDArray[np.bool_], scores: FloatArray) -> float:
     return float(_once(truth, scores)[1][0])
 
 
+def mean_average_precision(truth: NDArray[np.int64], confidence: FloatArray) -> float:
+    """Average precision of class 1 (one column) or its mean over the classes that occur."""
+    if confidence.shape[1] == 1:
+        return average_precision(truth == 1, confidence[:, 0])
+    areas = [average_precision(truth == k, confidence[:, k]) for k in np.unique(truth)]
+    return float(np.mean(areas)) if areas else float("nan")
+
+
 def _once(truth: NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     single = np.zeros(len(scores), np.int64)
     return RankedScores(truth, scores, single).evaluate(np.ones((1, 1)))

@@ -1,0 +1,144 @@
+"""A camera behind the ego's windscreen, and boxes in its picture. CARLA's frame, metres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+# A body is wider than the cylinder it collides as: arms, and legs when it is seen from the side.
+_SHOULDERS_M = 0.25
+_STRIDE_M = 0.15
+_WALK_MPS = 1.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camera:
+    """Where the camera is and what it sees.
+
+    Attributes:
+        fov_deg: Horizontal field of view.
+        width_px: Width of the picture.
+        height_px: Height of the picture.
+        forward_m: In front of the ego's origin.
+        up_m: Above it.
+        range_m: People farther away are too small.
+        least_px: Boxes less high are not annotated.
+    """
+
+    fov_deg: float = 90.0
+    width_px: int = 1920
+    height_px: int = 1080
+    forward_m: float = 0.4
+    up_m: float = 1.35
+    range_m: float = 60.0
+    least_px: float = 25.0
+
+    @property
+    def focal_px(self) -> float:
+        """Focal length."""
+        return self.width_px / 2.0 / float(np.tan(np.deg2rad(self.fov_deg) / 2.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The camera at every frame: place and axes, each ``(frames, 3)``."""
+
+    camera: Camera
+    place_m: FloatArray
+    forward: FloatArray
+    right: FloatArray
+    up: FloatArray
+
+    def local(self, points_m: FloatArray) -> FloatArray:
+        """Points ``(frames, ..., 3)`` as depth, right, up."""
+        shape = (len(points_m),) + (1,) * (points_m.ndim - 2) + (3,)
+        away = points_m - self.place_m.reshape(shape)
+        axes = (self.forward, self.right, self.up)
+        return np.stack([(away * axis.reshape(shape)).sum(-1) for axis in axes], axis=-1)
+
+    def pixels(self, local_m: FloatArray) -> FloatArray:
+        """Column and row of local points; meaningful in front of the camera only."""
+        depth = np.maximum(local_m[..., 0], 1e-3)
+        camera = self.camera
+        x = camera.width_px / 2.0 + camera.focal_px * local_m[..., 1] / depth
+        y = camera.height_px / 2.0 - camera.focal_px * local_m[..., 2] / depth
+        return np.stack([x, y], axis=-1)
+
+
+def view_of(camera: Camera, ego_m: FloatArray, yaw_rad: FloatArray, pitch_rad: FloatArray) -> View:
+    """The camera on an ego at ``(frames, 3)`` with yaw and pitch in CARLA's sense."""
+    cy, sy, cp, sp = np.cos(yaw_rad), np.sin(yaw_rad), np.cos(pitch_rad), np.sin(pitch_rad)
+    forward = np.stack([cp * cy, cp * sy, sp], axis=-1)
+    right = np.stack([-sy, cy, np.zeros_like(cy)], axis=-1)
+    up = np.stack([-sp * cy, -sp * sy, cp], axis=-1)
+    place = ego_m + camera.forward_m * forward + camera.up_m * up
+    return View(camera=camera, place_m=place, forward=forward, right=right, up=up)
+
+
+def person_boxes(
+    view: View, centre_m: FloatArray, velocity_mps: FloatArray, half_height_m: float
+) -> tuple[FloatArray, FloatArray]:
+    """Boxes of a person, clipped to the picture, and depths; NaN where they are not seen.
+
+    Args:
+        view: The camera.
+        centre_m: Middle of the body, ``(frames, 3)``; NaN where absent.
+        velocity_mps: Velocity, ``(frames, 3)``.
+        half_height_m: Half of the body's height.
+
+    Returns:
+        Left, top, right, bottom ``(frames, 4)`` and depths ``(frames,)``.
+    """
+    local = view.local(centre_m)
+    depth = local[:, 0]
+    sideways = np.abs((velocity_mps * view.right).sum(-1))
+    half_width = (
+        half_height_m / 0.93 * (_SHOULDERS_M + _STRIDE_M * np.minimum(sideways / _WALK_MPS, 1.0))
+    )
+    low, high = local.copy(), local.copy()
+    low[:, 1] -= half_width
+    high[:, 1] += half_width
+    low[:, 2] += half_height_m
+    high[:, 2] -= half_height_m
+    boxes = np.concatenate([view.pixels(low), view.pixels(high)], axis=-1)
+    size = np.array([view.camera.width_px, view.camera.height_px] * 2, np.float64)
+    clipped = np.round(np.clip(boxes, 0.0, size))
+    whole = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    kept = (clipped[:, 2] - clipped[:, 0]) * (clipped[:, 3] - clipped[:, 1])
+    with np.errstate(invalid="ignore"):
+        seen = (depth > 1.0) & (np.linalg.norm(local, axis=-1) <= view.camera.range_m)
+        seen &= (clipped[:, 3] - clipped[:, 1] >= view.camera.least_px) & (kept >= 0.3 * whole)
+    clipped[~seen] = np.nan
+    return clipped, np.where(seen, depth, np.nan)
+
+
+def body_boxes(view: View, corners_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Boxes around bodies given by eight corners ``(frames, 8, 3)``, and their nearest depths.
+
+    NaN where the body is absent or not wholly in front of the camera.
+    """
+    local = view.local(corners_m)
+    pixels = view.pixels(local)
+    boxes = np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=-1)
+    depth = local[..., 0].min(axis=1)
+    with np.errstate(invalid="ignore"):
+        hidden = ~(depth > 0.5)
+    boxes[hidden] = np.nan
+    return boxes, np.where(hidden, np.nan, depth)
+
+
+def covered_share(
+    boxes: FloatArray, depth_m: FloatArray, other: FloatArray, other_depth_m: FloatArray
+) -> FloatArray:
+    """Share of each box that another one nearer to the camera covers, ``(frames,)``."""
+    with np.errstate(invalid="ignore"):
+        wide = np.minimum(boxes[:, 2], other[:, 2]) - np.maximum(boxes[:, 0], other[:, 0])
+        high = np.minimum(boxes[:, 3], other[:, 3]) - np.maximum(boxes[:, 1], other[:, 1])
+        area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+        share = np.maximum(wide, 0.0) * np.maximum(high, 0.0) / area
+        nearer = other_depth_m < depth_m
+    return np.where(nearer & np.isfinite(share), share, 0.0)

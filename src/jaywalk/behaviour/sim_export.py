@@ -1,0 +1,249 @@
+"""The three tasks from records of our own runs: people as a camera on the ego would see them.
+
+Intention is what the scenario gave each person to do, known without anybody's estimate: a person
+who is to cross and stands idle counts as intending, however little of it can be seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.behaviour.sim_camera import (
+    Camera,
+    View,
+    body_boxes,
+    covered_share,
+    person_boxes,
+    view_of,
+)
+from jaywalk.behaviour.sim_frames import Frames, ego_words, read_frames
+from jaywalk.behaviour.sim_place import Place, read_place, scene_rows, weather_words
+from jaywalk.behaviour.tasks import LONGEST_FRAMES, OBSERVED_FRAMES
+from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.datasets.behaviour_tables import (
+    BOX_SCHEMA,
+    EGO_SCHEMA,
+    PEDESTRIAN_SCHEMA,
+    SCENE_SCHEMA,
+    VIDEO_SCHEMA,
+    BehaviourData,
+    frame_of,
+)
+from jaywalk.predict.splits import largest_remainder
+from jaywalk.record import find_records
+from jaywalk.record import open as open_record
+from jaywalk.record.reader import Record
+
+FloatArray = NDArray[np.float64]
+
+INTENTIONS: Final = {"not_crossing": 0.0, "attempting": 0.5, "crossing": 1.0}
+SHARES: Final = {"train": 0.5, "val": 0.15, "test": 0.35}
+_ON_ROAD_M = 2.0
+_WALKING_MPS = 0.3
+_PART, _FULL = 0.25, 0.75
+
+Rows = dict[str, list[dict[str, object]]]
+
+
+def export_runs(runs: Iterable[Path], camera: Camera | None = None) -> BehaviourData:
+    """All episodes of some runs as a dataset called ``sim``.
+
+    Args:
+        runs: Folders of runs.
+        camera: The camera on the ego.
+    """
+    rows: Rows = {name: [] for name in ("videos", "pedestrians", "boxes", "scene", "ego")}
+    routes: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    for run in runs:
+        folders = list(find_records(run))
+        if not folders:
+            raise PrerequisiteError(f"'{run}' holds no record; give the folder of a run.")
+        for folder in folders:
+            record = open_record(folder)
+            video = f"{run.resolve().name}/{folder.name}"
+            if video in routes:
+                raise DataError(f"two runs give the video '{video}'; rename one of the folders")
+            if record.episode.ego_actor is None:
+                continue
+            opendrive = record.shared_file("opendrive")
+            if opendrive.name not in places:
+                places[opendrive.name] = read_place(opendrive, record.episode.town)
+            routes[video] = record.episode.scenario
+            _add_episode(rows, record, video, camera or Camera(), places[opendrive.name])
+    if not rows["boxes"]:
+        raise DataError("nobody is seen in these runs; are they of the suite habit?")
+    return _assemble(rows, routes)
+
+
+def _assemble(rows: Rows, routes: dict[str, str]) -> BehaviourData:
+    boxes = frame_of(rows["boxes"], BOX_SCHEMA).sort("video", "pedestrian_id", "frame")
+    return BehaviourData(
+        dataset="sim",
+        videos=frame_of(rows["videos"], VIDEO_SCHEMA),
+        pedestrians=frame_of(rows["pedestrians"], PEDESTRIAN_SCHEMA).sort("video", "pedestrian_id"),
+        boxes=boxes,
+        scene=frame_of(rows["scene"], SCENE_SCHEMA),
+        ego=frame_of(rows["ego"], EGO_SCHEMA),
+        splits=split_routes(routes),
+        defects=(),
+    )
+
+
+def split_routes(routes: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Whole routes go to one split, whoever drove them: the people there are the same."""
+    names = sorted(set(routes.values()), key=lambda r: derive_seed(0, "behaviour", "split", r))
+    found: dict[str, tuple[str, ...]] = {}
+    start = 0
+    for split, count in largest_remainder(len(names), SHARES).items():
+        part = set(names[start : start + count])
+        found[split] = tuple(sorted(video for video, route in routes.items() if route in part))
+        start += count
+    return found
+
+
+def _add_episode(rows: Rows, record: Record, video: str, camera: Camera, place: Place) -> None:
+    frames = read_frames(record)
+    assert record.episode.ego_actor is not None
+    ego = frames.motions[record.episode.ego_actor]
+    view = view_of(camera, ego.place_m, ego.yaw_rad, ego.pitch_rad)
+    speed = (ego.velocity_mps * view.forward).sum(-1)
+    rows["videos"].append(
+        {
+            "video": video,
+            "width_px": camera.width_px,
+            "height_px": camera.height_px,
+            "n_frames": len(frames.times_s),
+            "road_type": "street",
+            "location": record.episode.town,
+        }
+        | weather_words(record)
+    )
+    rows["ego"] += [
+        {"video": video, "frame": k, "action": word, "obd_speed_kmh": max(v, 0.0) * 3.6}
+        for k, (word, v) in enumerate(zip(ego_words(speed), speed.tolist(), strict=True))
+    ]
+    rows["scene"] += scene_rows(video, record, frames, ego, place)
+    _add_people(rows, record, video, frames, view, place)
+
+
+def _add_people(
+    rows: Rows, record: Record, video: str, frames: Frames, view: View, place: Place
+) -> None:
+    ages = _ages(record)
+    people, others = {}, []
+    for actor, body in frames.actors.items():
+        if actor == record.episode.ego_actor:
+            continue
+        if body["kind"] == "vehicle":
+            others.append((actor, *body_boxes(view, frames.corners_m(actor))))
+        else:
+            motion = frames.motions[actor]
+            half_m = float(body["half_z_m"] or 0.9)
+            people[actor] = person_boxes(view, motion.place_m, motion.velocity_mps, half_m)
+    others += [(actor, *found) for actor, found in people.items()]
+    for actor, (boxes, depth) in people.items():
+        covered = np.zeros(len(boxes))
+        for other, other_boxes, other_depth in others:
+            if other != actor:
+                share = covered_share(boxes, depth, other_boxes, other_depth)
+                covered = np.maximum(covered, share)
+        plane_m = frames.motions[actor].place_m[:, :2]
+        crossing = crossing_frames(place.on_road(plane_m), plane_m)
+        for number, part in enumerate(_stretches(np.isfinite(depth))):
+            _add_person(
+                rows,
+                {
+                    "video": video,
+                    "pedestrian_id": f"{video}/{actor}-{number}",
+                    "intended": frames.actors[actor]["intended_class"],
+                    "age": ages.get(actor),
+                },
+                part,
+                boxes[part],
+                covered[part],
+                crossing[part],
+                np.linalg.norm(frames.motions[actor].velocity_mps[part, :2], axis=-1),
+            )
+
+
+def _add_person(
+    rows: Rows,
+    who: dict[str, Any],
+    part: slice,
+    boxes: FloatArray,
+    covered: FloatArray,
+    crossing: NDArray[np.bool_],
+    speed_mps: FloatArray,
+) -> None:
+    """One person while they are in view."""
+    entry = int(crossing.argmax()) if crossing.any() else None
+    event = entry if entry is not None else max(len(boxes) - 3, 0)
+    intended = who["intended"]
+    first = part.start
+    rows["pedestrians"].append(
+        {
+            "video": who["video"],
+            "pedestrian_id": who["pedestrian_id"],
+            "kind": "behaviour" if intended in INTENTIONS else "bystander",
+            "crossing": int(entry is not None),
+            "crossing_point": None if entry is None else first + entry,
+            "critical_point": first + event,
+            "exp_start_point": first + max(0, event - LONGEST_FRAMES),
+            "intention_prob": INTENTIONS.get(intended),
+            "age": who["age"],
+            "n_boxes": len(boxes),
+            "n_gaps": 0,
+            "missing_crossing_point": False,
+        }
+    )
+    level = np.where(covered >= _FULL, 2, np.where(covered >= _PART, 1, 0))
+    rows["boxes"] += [
+        {
+            "video": who["video"],
+            "pedestrian_id": who["pedestrian_id"],
+            "frame": first + k,
+            "xtl_px": box[0],
+            "ytl_px": box[1],
+            "xbr_px": box[2],
+            "ybr_px": box[3],
+            "occlusion": int(level[k]),
+            "walking": int(speed_mps[k] > _WALKING_MPS),
+            "cross": int(crossing[k]),
+        }
+        for k, box in enumerate(boxes.tolist())
+    ]
+
+
+def crossing_frames(on_road: NDArray[np.bool_], place_m: FloatArray) -> NDArray[np.bool_]:
+    """Whether each frame is part of a stay on the road that leads at least 2 m out on it."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on_road.astype(np.int8), [0]])))
+    found = np.zeros(len(on_road), bool)
+    for start, end in edges.reshape(-1, 2):
+        away = np.linalg.norm(place_m[start:end] - place_m[start], axis=-1)
+        found[start:end] = away.max() >= _ON_ROAD_M
+    return found
+
+
+def _stretches(seen: NDArray[np.bool_]) -> list[slice]:
+    """Runs of frames in which somebody is seen, if long enough for a window."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], seen.astype(np.int8), [0]])))
+    return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a >= OBSERVED_FRAMES]
+
+
+def _ages(record: Record) -> dict[int, str]:
+    notes = record.events.filter(pl.col("kind") == "note").select("actor", "detail_json").collect()
+    found = {}
+    for actor, text in notes.iter_rows():
+        detail = json.loads(text) if text else {}
+        if actor is not None and detail.get("what") == "role" and "age" in detail:
+            found[int(actor)] = str(detail["age"])
+    return found

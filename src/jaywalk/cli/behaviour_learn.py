@@ -1,0 +1,206 @@
+"""``jaywalk behaviour train|predict|choose``: models that are trained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaywalk.behaviour.tasks import STRIDE_FRAMES, find_task
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.core.errors import DataError, UsageError
+
+Dataset = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
+Annotations = Annotated[Path, typer.Option(help="Folder or archive of annotations, or an export.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def train(
+    model: Annotated[
+        str, typer.Option(help="A model's name; jaywalk behaviour models lists them.")
+    ],
+    task: Annotated[str, typer.Option(help="action, risk, intention, or joint.")],
+    dataset: Dataset,
+    annotations: Annotations,
+    out: Annotated[Path, typer.Option(help="Folder of the model; goes on where it ends.")],
+    seeds: Annotated[
+        int, typer.Option(min=1, max=100, help="Fits whose answers are averaged.")
+    ] = 3,
+    config: Annotated[
+        Path | None, typer.Option(help="JSON file with values of the config.")
+    ] = None,
+    set_values: Annotated[
+        list[str] | None, typer.Option("--set", help="A value of the config, as epochs=20.")
+    ] = None,
+    stride: Annotated[
+        int, typer.Option(min=1, max=STRIDE_FRAMES, help="Frames between training windows.")
+    ] = STRIDE_FRAMES,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model, with early stopping on validation, and predict validation and test.
+
+    Resumes where OUT ends. Networks need torch (the extra 'train').
+
+    Example: jaywalk behaviour train --model sfgru --task action --dataset jaad --annotations JAAD
+    --out models/sfgru-action
+    """
+    from jaywalk.behaviour.learning import Plan, train_model
+    from jaywalk.behaviour.load import load_dataset
+
+    plan = Plan(
+        model=model,
+        task=task,
+        settings=_settings(config, set_values or []),
+        seeds=tuple(range(seeds)),
+        stride=stride,
+    )
+    for name in plan.tasks:
+        find_task(name, dataset)
+    data = load_dataset(dataset, annotations)
+
+    def report(row: dict[str, Any]) -> None:
+        say(", ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}"
+                      for k, v in row.items()))  # fmt: skip
+
+    about = train_model(data, plan, out, report)
+    if as_json:
+        print_json(about)
+        return
+    lines = [
+        f"{model} {name}: validation mAP {scores['map']:.3f}, bAcc {scores['bacc']:.3f}"
+        for name, scores in about["validation"].items()
+    ]
+    file = out / ("predictions-action-test.csv" if task == "joint" else "predictions-test.csv")
+    finish(
+        [*lines, f"predictions: {file}"],
+        f"jaywalk behaviour score --task {plan.tasks[-1]} --dataset {dataset} --annotations "
+        f"{annotations} --predictions {file}",
+    )
+
+
+def predict(
+    folder: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
+    dataset: Dataset,
+    annotations: Annotations,
+    out: Annotated[Path, typer.Option(help="CSV file to write.")],
+    task: Annotated[str | None, typer.Option(help="For a joint model: which answer.")] = None,
+    samples_of: Annotated[
+        str | None, typer.Option(help="Task whose samples to answer for, if another.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="train, val, test or all.")] = "test",
+) -> None:
+    """Answer with a trained model for samples of any dataset.
+
+    Example: jaywalk behaviour predict models/sfgru-action --dataset sim --annotations EXPORT
+    --out sfgru-sim.csv
+    """
+    from jaywalk.behaviour.learning import open_model, prediction_table
+    from jaywalk.behaviour.load import load_dataset
+    from jaywalk.behaviour.sampling import draw_samples
+
+    trained = open_model(folder)
+    name = task or (trained.about["task"] if trained.about["task"] != "joint" else "action")
+    chosen = find_task(name, dataset)
+    data = load_dataset(dataset, annotations)
+    drawn = draw_samples(data, find_task(samples_of or name, dataset), split)
+    prediction_table(chosen, drawn, trained.predict(data, drawn, name)).write_csv(out)
+    finish(
+        [f"{drawn.height} rows written to {out}"],
+        f"jaywalk behaviour score --task {name} --dataset {dataset} --annotations {annotations} "
+        f"--predictions {out}",
+    )
+
+
+def models(as_json: AsJson = False) -> None:
+    """List the models with their configs.
+
+    Example: jaywalk behaviour models
+    """
+    from dataclasses import asdict
+
+    from jaywalk.behaviour.models.registry import MODELS
+    from jaywalk.core.errors import PrerequisiteError
+
+    rows = []
+    for entry in MODELS:
+        try:
+            config: Any = asdict(entry.load()().config)
+        except PrerequisiteError:
+            config = None  # torch is absent
+        rows.append({"model": entry.name, "summary": entry.summary, "config": config})
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ["model", "what it is", "config"],
+        [[r["model"], r["summary"], "needs torch" if r["config"] is None else
+          " ".join(f"{k}={v}" for k, v in r["config"].items())] for r in rows],
+    )  # fmt: skip
+
+
+def choose(
+    folders: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Trained models.")],
+    by: Annotated[str, typer.Option(help="Score of validation to choose by.")] = "map",
+    task: Annotated[str | None, typer.Option(help="For joint models: which answer.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose among trained models by their validation scores. The test is not looked at.
+
+    Example: jaywalk behaviour choose models/*-action
+    """
+    rows: list[dict[str, Any]] = []
+    for folder in folders:
+        about = _about(folder)
+        for name, scores in about["validation"].items():
+            if task not in (None, name):
+                continue
+            if by not in scores:
+                raise UsageError(f"There is no score '{by}'; expected one of {', '.join(scores)}.")
+            rows.append({"folder": str(folder), "model": about["model"], "task": name} | scores)
+    kinds = {row["task"] for row in rows}
+    if len(kinds) != 1:
+        told = ", ".join(sorted(kinds)) or f"none of them {task}"
+        raise UsageError(f"These models answer different tasks ({told}); choose one with --task.")
+    rows.sort(key=lambda row: -(row[by] if row[by] is not None else -1.0))
+    if as_json:
+        print_json({"by": by, "chosen": rows[0]["folder"], "models": rows})
+        return
+    names = [name for name in rows[0] if name not in {"folder", "task"}]
+    print_table(names, [[_cell(row[name]) for name in names] for row in rows])
+    finish([f"chosen by validation {by}: {rows[0]['folder']}"], "jaywalk behaviour score")
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    file = folder / "model.json"
+    try:
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        _ = found["validation"], found["model"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise DataError(f"'{folder}' holds no trained model ({problem}).") from problem
+    return found
+
+
+def _settings(config: Path | None, values: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if config is not None:
+        try:
+            found = json.loads(config.read_text("utf-8"))
+        except (OSError, ValueError) as problem:
+            raise DataError(f"'{config}' cannot be read as JSON: {problem}.") from problem
+        if not isinstance(found, dict):
+            raise DataError(f"'{config}' is no JSON object; expected names and values.")
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals:
+            raise UsageError(f"--set '{value}': expected NAME=VALUE, as epochs=20.")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
