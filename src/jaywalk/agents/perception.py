@@ -97,7 +97,8 @@ class Eyes:
         self._count = -1
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
-        self._last: dict[int, tuple[float, float]] = {}
+        self._last_ids: list[int] = []
+        self._last_xy = np.zeros((0, 2))
         self._last_s = math.nan
         box = ego.bounding_box
         self._half = (float(box.extent.x), float(box.extent.y))
@@ -183,15 +184,22 @@ class Eyes:
         """Velocities as told; from positions for those that are moved without one."""
         velocity = rows[:, 4:6].copy()
         step_s = now_s - self._last_s
-        still = np.flatnonzero(np.hypot(velocity[:, 0], velocity[:, 1]) < _STILL_MPS)
-        for k in still:
-            before = self._last.get(self._ids[k])
-            if before is not None and step_s > 1e-6:
-                moved = (rows[k, :2] - before) / step_s
-                if _STILL_MPS < float(np.hypot(*moved)) < _JUMP_MPS:
-                    velocity[k] = moved
-        self._last = {actor: (row[0], row[1]) for actor, row in zip(self._ids, rows, strict=True)}
+        if step_s > 1e-6:
+            moved = (rows[:, :2] - self._before()) / step_s
+            told = np.hypot(velocity[:, 0], velocity[:, 1])
+            real = np.hypot(moved[:, 0], moved[:, 1])  # nan for those who are new
+            silent = (told < _STILL_MPS) & (real > _STILL_MPS) & (real < _JUMP_MPS)
+            velocity[silent] = moved[silent]
+        self._last_ids, self._last_xy = self._ids, rows[:, :2]
         return velocity
+
+    def _before(self) -> FloatArray:
+        """Where everything was at the last look; nan for what was not there."""
+        if self._last_ids is self._ids:
+            return self._last_xy
+        known = dict(zip(self._last_ids, self._last_xy, strict=True))
+        nowhere = np.full(2, np.nan)
+        return np.array([known.get(actor, nowhere) for actor in self._ids]).reshape(-1, 2)
 
 
 def _body_of(actor: Any) -> Body | None:

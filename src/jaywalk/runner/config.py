@@ -115,6 +115,9 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))
+    if "motions" in pairs:  # a digest, too long to be read
+        there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
+        pairs["motion library"] = (there, here)
     for key in _DECISIVE_PACKAGES:
         pairs[f"version of {key}"] = (old.packages.get(key), new.packages.get(key))
     lines = [f"{name}: {a!r} there, {b!r} here" for name, (a, b) in pairs.items() if a != b]

@@ -277,7 +277,7 @@ class StagedEpisode:
             pair=plan.item.pair,
             parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
                         "posed": plan.item.posed,
-                        "traffic": plan.traffic, "motions": plan.motions},
+                        "traffic": plan.traffic, "motions": plan.motions_name},
             town=plan.item.route.town,
             seed=plan.seed,
             agent=self._agent,

@@ -14,7 +14,7 @@ from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue, Players
 from jaywalk.scenarios.habit.detour import Obstacles, find_detour, room_at
 from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
-from jaywalk.scenarios.habit.walking import Walk
+from jaywalk.scenarios.habit.walking import Walk, bumps_soon
 from jaywalk.town.walk_tiles import SIDE, Tiling
 from jaywalk.town.walkways import ROAD, WalkGrid
 
@@ -113,6 +113,16 @@ def test_a_free_way_is_straight_and_a_blocked_one_clear() -> None:
     for a, b in itertools.pairwise(way):
         for share in np.linspace(0.0, 1.0, 40):
             assert room_at(grid, things, *(a + share * (b - a))) > -0.05
+
+
+def test_what_stands_ahead_is_seen_in_time_and_only_ahead() -> None:
+    grid = open_grid()
+    car = Obstacles(np.array([[10.0, 8.0, 1.0, 0.0, 2.2, 0.9]]), np.zeros((0, 2)))
+    assert not bumps_soon(grid, car, 6.0, 8.0, 0.0)  # 1.8 m away, a step is less
+    assert bumps_soon(grid, car, 6.0, 8.0, 0.0, 2.2)
+    assert bumps_soon(grid, car, 7.2, 8.0, 0.0)
+    assert not bumps_soon(grid, car, 6.0, 8.0, math.pi, 2.2)
+    assert not bumps_soon(grid, car, 7.6, 8.0, math.pi)  # out of where one should not be
 
 
 def test_idle_clips_stay_and_walking_clips_lead(bank: ClipBank, repertoire: Repertoire) -> None:

@@ -26,7 +26,7 @@ _FASTEST_RADPS: Final = 1.2
 _BEND_RAD: Final = 0.6  # beyond this error the gait is slowed
 _SLOW: Final = 0.55
 _COURSE_S: Final = 0.4  # over which the course is averaged
-_STOP_AHEAD_M: Final = 0.45
+STOP_AHEAD_M: Final = 0.45
 _ARRIVED_M: Final = 0.45
 _MOVING_M: Final = 0.004  # a tick; less tells no course
 
@@ -150,11 +150,18 @@ class Walk:
         return True
 
 
-def bumps_soon(grid: WalkGrid, things: Obstacles, x: float, y: float, course_rad: float) -> bool:
-    """Whether going straight on leads into something within a step."""
-    ahead_x, ahead_y = (
-        x + _STOP_AHEAD_M * math.cos(course_rad),
-        y + _STOP_AHEAD_M * math.sin(course_rad),
-    )
-    room = room_at(grid, things, ahead_x, ahead_y)
-    return bool(room < -0.12 and room < room_at(grid, things, x, y))
+def bumps_soon(
+    grid: WalkGrid, things: Obstacles, x: float, y: float, course_rad: float,
+    ahead_m: float = STOP_AHEAD_M,
+) -> bool:  # fmt: skip
+    """Whether going straight on leads into something within so many metres: a step."""
+    here = room_at(grid, things, x, y)
+    steps = max(1, math.ceil(ahead_m / STOP_AHEAD_M))
+    for step in range(1, steps + 1):
+        away = ahead_m * step / steps
+        room = room_at(
+            grid, things, x + away * math.cos(course_rad), y + away * math.sin(course_rad)
+        )
+        if room < -0.12 and room < here:
+            return True
+    return False
