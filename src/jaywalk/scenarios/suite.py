@@ -15,6 +15,10 @@ from jaywalk.scenarios.xml_node import attribute
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
 SUITES.add(
+    "fail2drive", "jaywalk.scenarios.suites.fail2drive_routes:load",
+    "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift",
+)  # fmt: skip
+SUITES.add(
     "habit", "jaywalk.scenarios.suites.habit_routes:load",
     "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
 )  # fmt: skip
@@ -34,6 +38,7 @@ class SuiteRoute:
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
+    brisk: bool = False  # background drivers are not slower than the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
