@@ -63,7 +63,7 @@ def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairChe
     )
     acts = _acts(*halves)
     last = min(half.last_tick for half in halves)
-    until = min(last, *(tick for tick in (perceived, acts) if tick is not None))
+    until = min(tick for tick in (last, perceived, acts) if tick is not None)
     difference, what = _first_difference(halves, shared)
     reason = _why_not(halves, own, difference, what, until)
     ego = halves[0].states.filter(pl.col(c.ACTOR) == halves[0].ego).filter(pl.col(c.TICK) <= until)

@@ -174,7 +174,8 @@ def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioSpec]:
     held = any(
         scene.type == "PriorityAtJunction" or "Vehicle" in scene.type for scene in pair.shift
     )
-    found, leave_m = [], 0.0
+    found: list[ScenarioSpec] = []
+    leave_m = 0.0
     for number, (enter_m, end_m) in enumerate(way.junctions):
         mine = held and number == 0 and bool(pair.street.junction)
         if way.has_lights(number) and not mine:
