@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,13 +65,14 @@ def suite_of_files(
     """A suite of the user's own route files; ids are ``<file>-<route id>``.
 
     A route's own attributes ``vehicles``, ``people`` and ``posed`` say who is about, else the
-    arguments.
+    arguments. Files named as those of Fail2Drive's split are pairs and share traffic and seeds.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
         for route in read_routes(path).routes:
             wanted = f"{path.stem}-{route.id}"
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
+            pair = _pair_of(path.stem)
             routes.append(
                 SuiteRoute(
                     id=name,
@@ -78,6 +80,8 @@ def suite_of_files(
                     vehicles=_about(route, "vehicles", vehicles, path),
                     people=_about(route, "people", people, path),
                     posed=_about(route, "posed", posed, path),
+                    pair=pair,
+                    brisk=bool(pair),
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
@@ -86,6 +90,12 @@ def suite_of_files(
     if not routes:
         raise UsageError("No route found in the given files.")
     return Suite(name="files", routes=tuple(routes))
+
+
+def _pair_of(stem: str) -> str:
+    """What both files of a pair of Fail2Drive's split have in common, by their names."""
+    found = re.fullmatch(r"(?:Base|Generalization)_(\w+?)_(\d+)", stem)
+    return "" if found is None else f"{found[1]}_{int(found[2]) % 1000:04d}"
 
 
 def _about(route: Route, key: str, otherwise: int, path: Path) -> int:
