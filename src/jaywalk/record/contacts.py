@@ -42,6 +42,7 @@ LOW_PROP_M: Final = 0.24  # lower props are driven over
 _WINDOW_TICKS: Final = 2000
 _BODIES: Final = ("vehicle", "walker", "prop")
 _NEVER: Final = -1
+_ROUND_RATIO: Final = 1.2  # people are cylinders; a walker longer than this is a box
 _TIPPED_DEG: Final = 20.0  # a prop tilted more than this lies on a side; less is a slope
 _NEEDED: Final = (
     c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
@@ -191,7 +192,8 @@ def _describe_bodies(actors: pl.DataFrame) -> _Bodies:
     ).sort(c.ACTOR)
     shapes = np.zeros((solid.height, SHAPE_COLUMNS))
     shapes[:, HX], shapes[:, HY] = solid[c.HALF_X_M], solid[c.HALF_Y_M]
-    shapes[:, ROUND] = solid[c.KIND] == "walker"
+    long = shapes[:, HX] > _ROUND_RATIO * shapes[:, HY]  # an animal
+    shapes[:, ROUND] = (solid[c.KIND] == "walker").to_numpy() & ~long
     shapes[:, MOVES] = solid[c.KIND] != "prop"
     return _Bodies(
         numbers=solid[c.ACTOR].to_numpy().astype(np.int64),

@@ -59,6 +59,11 @@ def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str
 
 def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
     """Spawn an actor at the first free pose; none free is an error."""
+    return spawn_and_place(world, model, poses, where)[0]
+
+
+def spawn_and_place(world: Any, model: str, poses: list[Any], where: str) -> tuple[Any, Any]:
+    """The same, with the pose it got: the client does not know it before the next tick."""
     library = world.get_blueprint_library()
     try:
         blueprint = library.find(model)
@@ -69,7 +74,7 @@ def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) 
     for pose in poses:
         actor = world.try_spawn_actor(blueprint, pose)
         if actor is not None:
-            return actor
+            return actor, pose
     place = poses[0].location
     raise DataError(f"{where}: {model} does not fit at ({place.x:.1f}, {place.y:.1f}).")
 

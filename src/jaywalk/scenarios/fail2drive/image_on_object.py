@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario
 from jaywalk.scenarios.obstacle_layouts import NONE
 from jaywalk.scenarios.parameter_fields import ignored, model, within
-from jaywalk.scenarios.placing import place_on_route, roadside, spawn_first_that_fits
+from jaywalk.scenarios.placing import (
+    place_on_route,
+    roadside,
+    spawn_and_place,
+    spawn_first_that_fits,
+)
 
 _BUS_STOP: Final = "static.prop.busstop"
 _FARTHER_M: Final = 0.7
@@ -52,24 +57,20 @@ class ImageOnObject(Scenario):
             place_on_route(self.stage.route, at_m, aside_m + k * _TRY_M, 0.1, turn_deg)
             for k in range(_TRIES)
         ]
-        thing = spawn_first_that_fits(self.stage.world, given.prop, poses, self.spec.where)
+        thing, spot = spawn_and_place(self.stage.world, given.prop, poses, self.spec.where)
         self.actor_ids.append(thing.id)
         if given.image != NONE:
-            pose = self._on(thing, poses, float(here.rotation.yaw))
+            pose = self._on(thing, spot, float(here.rotation.yaw))
             image = spawn_first_that_fits(self.stage.world, given.image, [pose], self.spec.where)
             self.actor_ids.append(image.id)
 
-    def _on(self, thing: Any, poses: list[Any], yaw_deg: float) -> Any:
+    def _on(self, thing: Any, pose: Any, yaw_deg: float) -> Any:
         """Where the picture hangs: on the side that the ego sees."""
         given: ImageOnObjectParameters = self.parameters
         box = thing.bounding_box
         back_m = _BACK_BUS_STOP_M if given.prop == _BUS_STOP else _BACK_M
         yaw = np.deg2rad(yaw_deg)
         ahead_m, right_m = given.offset_x - back_m, given.offset_y
-        # The thing is not in a snapshot before the next tick, so its place is looked up.
-        pose = thing.get_transform()
-        if abs(pose.location.x) + abs(pose.location.y) < 1e-6:
-            pose = poses[0]
         spot = carla.Location(box.location.x, box.location.y, box.location.z)
         pose.transform(spot)  # changes its argument
         return carla.Transform(

@@ -15,7 +15,7 @@ from jaywalk.geometry.tilted import upright_box
 from jaywalk.server.world.blueprint_types import Body
 from jaywalk.server.world.columns import ActorColumns
 from jaywalk.server.world.contact_response import resolve_contacts
-from jaywalk.server.world.contacts import CONTACT, box_overlaps_any, find_contacts
+from jaywalk.server.world.contacts import CONTACT, ROUND_RATIO, box_overlaps_any, find_contacts
 from jaywalk.server.world.scenery_index import SceneryIndex
 from jaywalk.server.world.static_grid import build_static_grid
 from jaywalk.server.world.tables import Kind
@@ -64,7 +64,8 @@ class Collisions:
             body = replace(body, half_extents_m=(half_x, half_y, half_z))
         hit = box_overlaps_any(
             columns.table, columns.rows, x + dx, y + dy, z + dz, math.radians(rotation[1]),
-            half_x, half_y, half_z, kind is Kind.WALKER, -1, _SPAWN_TOLERANCE_M,
+            half_x, half_y, half_z, kind is Kind.WALKER and half_x <= ROUND_RATIO * half_y, -1,
+            _SPAWN_TOLERANCE_M,
         )  # fmt: skip
         return bool(hit >= 0) or self._in_a_building(x + dx, y + dy, z + dz, rotation[1], body)
 
