@@ -26,6 +26,7 @@ _DRIVEN_M: Final = 15.0
 _EDGE_SHARE: Final = 0.25
 _UP_M: Final = 0.3
 _HALF_CAR_M: Final = 0.95
+_WIDE_CAR_M: Final = 1.1  # half a width, with mirrors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,9 @@ class ParkingExit(Scenario):
             carla.LaneType.Parking, carla.LaneType.Shoulder, carla.LaneType.Stop
         ):  # fmt: skip
             raise DataError(f"{where}: no parking lane on the {given.direction} of the trigger.")
-        edge_m = _EDGE_SHARE * (float(parking.lane_width) - _HALF_CAR_M)
+        # Towards the edge, but no car stands on the sidewalk.
+        spare_m = 0.5 * float(parking.lane_width) - _WIDE_CAR_M
+        edge_m = min(_EDGE_SHARE * (float(parking.lane_width) - _HALF_CAR_M), spare_m)
         library = stage.world.get_blueprint_library()
         pieces = []
         for name, ahead_m in (

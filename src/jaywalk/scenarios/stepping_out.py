@@ -26,6 +26,7 @@ _TRIES, _TRY_M = 6, 0.4
 _UP_M: Final = 1.1
 _SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
 _STEEPEST_DEG: Final = 90.0
+_NOSE_M: Final = 0.4  # half the length from which a walker stands back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +87,26 @@ class SteppingOut(Scenario):
             self.behind_m = self.put_blocker(name, self.side * near_m)
         model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
         first_m = self.waits_m
-        poses = [
-            place_on_route(self.stage.route, first_m + k * _TRY_M, self.side * near_m,
-                           up_m=_UP_M, turn_deg=-self.side * (90.0 + given.crossing_angle))
-            for k in range(_TRIES)
-        ]  # fmt: skip
-        self.walker_id = self.spawn(model, poses).id
+        self.walker_id = self.put_walker(model, first_m, near_m)
+
+    def put_walker(self, model: str, along_m: float, near_m: float) -> int:
+        """The person, or an animal: one that is long stands back, its nose not on the road."""
+        turn_deg = -self.side * (90.0 + float(self.parameters.crossing_angle))
+
+        def poses(aside_m: float) -> list[Any]:
+            return [
+                place_on_route(self.stage.route, along_m + k * _TRY_M, self.side * aside_m,
+                               up_m=_UP_M, turn_deg=turn_deg)
+                for k in range(_TRIES)
+            ]  # fmt: skip
+
+        walker = self.spawn(model, poses(near_m))
+        back_m = float(walker.bounding_box.extent.x) - _NOSE_M
+        if back_m > 0.0:
+            self.destroy([walker.id])
+            walker = self.spawn(model, [*poses(near_m + back_m), *poses(near_m)])
+            self.way_m += back_m
+        return int(walker.id)
 
     @property
     def at_m(self) -> float:
