@@ -87,7 +87,7 @@ def resolve_config(
 def route_digest(item: SuiteRoute) -> str:
     """Short digest of a route with who else is about: another route cannot take its name."""
     text = format_routes(RouteFile(routes=(item.route,)))
-    about = f"{text}\0{item.vehicles}\0{item.people}\0{item.pair}"
+    about = f"{text}\0{item.vehicles}\0{item.people}\0{item.pair}" + "\0brisk" * item.brisk
     if item.posed:
         about += f"\0{item.posed}"
     return hashlib.sha256(about.encode()).hexdigest()[:16]
