@@ -103,3 +103,19 @@ def sheet(
         staged = list(stage_routes(chosen, items, world, say=say))
     draw_sheet(staged, out)
     finish([f"{len(staged)} routes drawn"], f"open {out}")
+
+
+@app.command()
+def assets(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, .png.")] = Path(
+        "assets.png"
+    ),
+) -> None:
+    """The pictures on props and the animals of the suite fail2drive, drawn.
+
+    Example: jaywalk pairs assets -o assets.png
+    """
+    from jaywalk.runner.asset_sheet import draw_assets
+
+    draw_assets(out)
+    finish(["14 pictures and 17 animals drawn"], f"open {out}")
