@@ -106,9 +106,26 @@ class LbHardBrakeParameters(HardBrakeParameters):
 
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
-    """HardBreakRoute: the car ahead stands for 10 s."""
+    """HardBreakRoute: the car ahead stands for 10 s, and the traffic with it."""
 
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
+
+    def start(self, moment: Moment) -> None:
+        """The public class stops background vehicles: the speed to compare with drops too."""
+        HardBrake.start(self, moment)
+        self._hold(0.0)
+
+    def tick(self, moment: Moment) -> bool:
+        """Everybody drives on together."""
+        stood = self.went_on_m < 0.0
+        over = HardBrake.tick(self, moment)
+        if over or (stood and self.went_on_m >= 0.0):
+            self._hold(None)
+        return over
+
+    def _hold(self, speed_mps: float | None) -> None:
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(speed_mps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
