@@ -147,9 +147,10 @@ def _set_up_scenarios(
         scenario.setup()
         cast.scenarios.append(scenario)
     ways = [way for scenario in cast.scenarios for way in scenario.closed()]
-    if plan.item.pair:
-        ways.append(lanes_abreast(stage.map, route))
-    cast.traffic.close(ways)
+    own = lanes_abreast(stage.map, route) if plan.item.pair else None
+    if own is not None:
+        ways.append(own)
+    cast.traffic.close(ways, own if plan.item.brisk else None)
 
 
 def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:

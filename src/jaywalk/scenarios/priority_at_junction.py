@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.junction_ahead import HeldLights, JunctionAhead, junction_ahead
+
+_TAIL_M: Final = 8.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,8 +33,8 @@ class PriorityAtJunction(Scenario):
             self.held = HeldLights.hold(mine, others)
 
     def tick(self, moment: Moment) -> bool:
-        """Until the ego is through."""
-        return moment.ego_along_m > self.ahead.leave_m
+        """Until the ego is through, with its tail."""
+        return moment.ego_along_m > self.ahead.leave_m + _TAIL_M
 
     def end(self, moment: Moment) -> None:
         """The lights run again."""

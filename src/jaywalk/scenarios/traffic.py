@@ -133,13 +133,14 @@ class Traffic:
         self._settle(network, [place.number for _, place in chosen])
         return list(self.ids)
 
-    def close(self, ways: Iterable[FloatArray]) -> None:
+    def close(self, ways: Iterable[FloatArray], pace_of: FloatArray | None = None) -> None:
         """Keep the cars off some lanes; call before ``spawn``.
 
         Args:
             ways: Points (n, 4) along lanes: x, y, z, yaw in radians.
+            pace_of: Such points too; lanes much faster than these are closed as well.
         """
-        self._closed = closed_segments(self._lanes(), ways)
+        self._closed = closed_segments(self._lanes(), ways, pace_of)
 
     @property
     def seen(self) -> Others | None:
