@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,6 +116,38 @@ def test_types_play(
     moved = [track for track in tracks if np.ptp(track[:, :2], axis=0).max() > 1.0]
     assert len(tracks) - len(moved) == still
     assert len(moved) >= moving
+
+
+WALL = {
+    "a": "id=static.prop.brickwall y=1 z=1.5 yaw=90 roll=90",
+    "b": "id=vehicle.tesla.model3 x=8",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "objects", "still", "moving"),
+    [
+        ("BadParkingObstacle", {"distance": "35", "yaw": "30"}, {}, 1, 0),
+        ("PermutedConstructionObstacle", {"distance": "35", "cones": "0000111"}, {}, 6, 0),
+        ("ConstructionObstaclePedestrian", {"distance": "35"}, {}, 10, 1),
+        ("ConstructionObstacleOppositeLane", {"distance": "35"}, {}, 9, 0),
+        ("ConstructionObstacleRightLane", {"distance": "35"}, {}, 9, 0),
+        ("ImageOnObject", {"distance": "30", "image": "static.prop.walkingkid"}, {}, 2, 0),
+        ("PedestriansOnRoad", {"distance": "30", "walker_duration": "8"}, {}, 0, 1),
+        ("RoadBlocked", {"distance": "40", "wait": "5"}, {"objects": WALL}, 2, 0),
+        ("DynamicObjectCrossing", {"walker": "walker.animal.1003", "distance": "25"}, {}, 1, 1),
+    ],
+)
+def test_fail2drive_types_play(
+    scene: Scene, route: DenseRoute, kind: str, given: dict[str, str],
+    objects: dict[str, dict[str, str]], still: int, moving: int,
+) -> None:  # fmt: skip
+    spec = _spec(kind, route, **given)
+    nodes = tuple(Node(tag, tuple(some.items())) for tag, some in objects.items())
+    tracks = _drive(scene, route, replace(spec, elements=(*spec.elements, *nodes)))
+    moved = [track for track in tracks if np.ptp(track[:, :2], axis=0).max() > 1.0]
+    assert len(tracks) - len(moved) == still
+    assert len(moved) == moving
 
 
 def test_the_flow_comes_towards_the_ego(scene: Scene, route: DenseRoute) -> None:

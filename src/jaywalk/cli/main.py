@@ -33,6 +33,7 @@ VERBS: Final = {
     "predict": "predict:app",
     "realism": "realism:app",
     "motion": "motion:app",
+    "pairs": "pairs:app",
     "bench": "bench:app",
 }
 

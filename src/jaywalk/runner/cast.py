@@ -11,7 +11,8 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.world import STEP_S, World
-from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
+from jaywalk.scenarios.base import Moment, Scenario, Stage, Told, make_scenario
+from jaywalk.scenarios.clearing import lanes_abreast
 from jaywalk.scenarios.crowd import Crowd
 from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.scenarios.events import ScenarioEvent
@@ -61,6 +62,11 @@ class Cast:
             events.clear()
         return found
 
+    def told(self) -> tuple[Told, ...]:
+        """What the scenarios say of themselves to agents that ask for it."""
+        said = (scenario.told() for scenario in self.scenarios)
+        return tuple(one for one in said if one is not None)
+
     def intended_classes(self) -> dict[int, str]:
         """What each person is meant to do, by actor id."""
         found: dict[int, str] = {}
@@ -88,7 +94,10 @@ def set_the_stage(
     cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, manner, network)
     _set_up_scenarios(plan, world, carla_world, route, seed, cast)
     clear = [(x, y, _EGO_CLEAR_M)]
-    ids = cast.traffic.spawn(plan.item.vehicles, clear, route.position_m[:, :2])
+    # In pairs the pace of traffic is compared with, so it must be of the same part of the town.
+    ids = cast.traffic.spawn(
+        plan.item.vehicles, clear, route.position_m[:, :2], only_near=bool(plan.item.pair)
+    )
     if plan.traffic != "own":
         _hand_to_traffic_manager(world, ids, seed)
         cast.traffic = None
@@ -136,7 +145,11 @@ def _set_up_scenarios(
         scenario = make_scenario(spec, stage)
         scenario.setup()
         cast.scenarios.append(scenario)
-    cast.traffic.close(way for scenario in cast.scenarios for way in scenario.closed())
+    ways = [way for scenario in cast.scenarios for way in scenario.closed()]
+    own = lanes_abreast(stage.map, route) if plan.item.pair else None
+    if own is not None:
+        ways.append(own)
+    cast.traffic.close(ways, own)
 
 
 def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:

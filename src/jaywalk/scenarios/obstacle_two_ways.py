@@ -61,13 +61,16 @@ class OnLaneTwoWays(OnLane):
         self.beside_m = path.nearest_m(beside.transform.location)
         self.flow = Flow(
             stage=stage, path=path, spacing_m=self.parameters.frequency,
-            key=("scenario", self.spec.name, self.spec.type, "flow"),
+            key=(*self.draws_key, "flow"),
         )  # fmt: skip
         OnLane.setup(self)
 
     def tick(self, moment: Moment) -> bool:
-        """The others drive."""
+        """The others drive; who is near may use their lane, whether or not they come yet."""
+        far = math.isnan(self.near_s)
         over = OnLane.tick(self, moment)
+        if far and not math.isnan(self.near_s):
+            self.note(moment, SWITCH, WRONG_LANE, active=False)
         if self.reacted:
             self.flow.step(moment)
         return over
@@ -80,7 +83,6 @@ class OnLaneTwoWays(OnLane):
         self.flow.path = self.flow.path.part(source_m, self.beside_m + reach_m)
         self.flow.filled_m = self.first_m(moment, limit, self.beside_m - source_m)
         self.flow.begin(limit)
-        self.note(moment, SWITCH, WRONG_LANE, active=False)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
@@ -110,6 +112,7 @@ class ParkedTwoWays(OnLaneTwoWays):
     """A car stands on the lane and others come."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedTwoWaysParameters
+    told_as: ClassVar[str] = "ParkedObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningaccident"
 
     @property
@@ -123,6 +126,7 @@ class ConstructionTwoWays(OnLaneTwoWays):
     """A construction site, and others come."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionTwoWaysParameters
+    told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningconstruction"
 
     @property

@@ -11,11 +11,11 @@ import numpy as np
 from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
 
-_DROP_M: Final = 0.3  # actors are spawned this much above the road
+DROP_M: Final = 0.3  # actors are spawned this much above the road
 
 
 def place_on_route(
-    route: DenseRoute, along_m: float, right_m: float = 0.0, up_m: float = _DROP_M,
+    route: DenseRoute, along_m: float, right_m: float = 0.0, up_m: float = DROP_M,
     turn_deg: float = 0.0,
 ) -> Any:  # fmt: skip
     """A transform ``along_m`` on the route, moved to the right and turned clockwise."""
@@ -61,6 +61,11 @@ def spawn_all(
 
 def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
     """Spawn an actor at the first free pose; none free is an error."""
+    return spawn_and_place(world, model, poses, where)[0]
+
+
+def spawn_and_place(world: Any, model: str, poses: list[Any], where: str) -> tuple[Any, Any]:
+    """The same, with the pose it got: the client does not know it before the next tick."""
     library = world.get_blueprint_library()
     try:
         blueprint = library.find(model)
@@ -71,7 +76,7 @@ def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) 
     for pose in poses:
         actor = world.try_spawn_actor(blueprint, pose)
         if actor is not None:
-            return actor
+            return actor, pose
     place = poses[0].location
     raise DataError(f"{where}: {model} does not fit at ({place.x:.1f}, {place.y:.1f}).")
 

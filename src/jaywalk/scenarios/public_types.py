@@ -1,4 +1,4 @@
-"""Scenario types of the Leaderboard, Bench2Drive and Fail2Drive that mean one of ours.
+"""Scenario types of the Leaderboard and Bench2Drive that mean one of ours.
 
 They take the parameters and the defaults of those projects; the behaviour follows the published
 figures. Only types whose behaviour is the same are here: any other type is an error.
@@ -106,16 +106,26 @@ class LbHardBrakeParameters(HardBrakeParameters):
 
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
-    """HardBreakRoute: the car ahead stands for 10 s."""
+    """HardBreakRoute: the car ahead stands for 10 s, and the traffic with it."""
 
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
 
+    def start(self, moment: Moment) -> None:
+        """The public class stops background vehicles: the speed to compare with drops too."""
+        HardBrake.start(self, moment)
+        self._hold(0.0)
 
-@dataclass(slots=True, kw_only=True)
-class F2dHardBrakeNoLights(LbHardBrake):
-    """HardBrakeNoLights: its brake lights stay dark."""
+    def tick(self, moment: Moment) -> bool:
+        """Everybody drives on together."""
+        stood = self.went_on_m < 0.0
+        over = HardBrake.tick(self, moment)
+        if over or (stood and self.went_on_m >= 0.0):
+            self._hold(None)
+        return over
 
-    brake_lights: ClassVar[bool] = False
+    def _hold(self, speed_mps: float | None) -> None:
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(speed_mps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +218,7 @@ class LbPriorityTaken(PriorityTaken):
     """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
 
     parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
+    told_as: ClassVar[str] = "OppositeVehicleTakingPriority"
     special_lights: ClassVar[bool] = True
 
     def needed_s(self) -> float:
@@ -223,25 +234,4 @@ class LbRedLightRunner(LbPriorityTaken):
     let them: the vehicle then just takes the right of way.
     """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class F2dRightOfWayParameters(LbRightOfWayParameters):
-    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
-
-    vehicle: str = ""  # any ordinary car
-
-
-@dataclass(slots=True, kw_only=True)
-class F2dNormalPriorityTaken(LbPriorityTaken):
-    """NormalVehicleTakingPriority: no emergency vehicle."""
-
-    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
-    special_lights: ClassVar[bool] = False
-
-
-@dataclass(slots=True, kw_only=True)
-class F2dNormalRedLightRunner(LbRedLightRunner):
-    """NormalVehicleRunningRedLight: no emergency vehicle."""
-
-    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
-    special_lights: ClassVar[bool] = False
+    told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"

@@ -27,7 +27,9 @@ _UP_M: Final = 1.1
 _SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
 _STEEPEST_DEG: Final = 90.0
 _MOVING_MPS: Final = 0.2
+_HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
 _BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
+_NOSE_M: Final = 0.4  # half the length from which a walker stands back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +91,37 @@ class SteppingOut(Scenario):
             name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
             self.behind_m = self.put_blocker(name, self.side * near_m)
         model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
-        first_m = self.trigger_along_m + given.distance + self.behind_m
-        poses = [
-            place_on_route(self.stage.route, first_m + k * _TRY_M, self.side * near_m,
-                           up_m=_UP_M, turn_deg=-self.side * (90.0 + given.crossing_angle))
-            for k in range(_TRIES)
-        ]  # fmt: skip
-        self.walker_id = self.spawn(model, poses).id
+        first_m = self.waits_m
+        self.walker_id = self.put_walker(model, first_m, near_m)
+
+    def put_walker(self, model: str, along_m: float, near_m: float) -> int:
+        """The person, or an animal: one that is long stands back, its nose not on the road."""
+        turn_deg = -self.side * (90.0 + float(self.parameters.crossing_angle))
+
+        def poses(aside_m: float) -> list[Any]:
+            return [
+                place_on_route(self.stage.route, along_m + k * _TRY_M, self.side * aside_m,
+                               up_m=_UP_M, turn_deg=turn_deg)
+                for k in range(_TRIES)
+            ]  # fmt: skip
+
+        walker = self.spawn(model, poses(near_m))
+        back_m = float(walker.bounding_box.extent.x) - _NOSE_M
+        if back_m > 0.0:
+            self.destroy([walker.id])
+            walker = self.spawn(model, [*poses(near_m + back_m), *poses(near_m)])
+            self.way_m += back_m
+        return int(walker.id)
 
     @property
     def at_m(self) -> float:
         """Where the person crosses."""
         return self.trigger_along_m + float(self.parameters.distance)
+
+    @property
+    def waits_m(self) -> float:
+        """Where the person waits: behind what hides them."""
+        return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def wait_s(self) -> float:
         """The time to arrival at which the person starts; longer for slanting ways."""
@@ -135,13 +156,13 @@ class SteppingOut(Scenario):
                 self.began_s = moment.elapsed_s
                 self._walk(self.speed_mps)
                 self.note(moment, what="steps out", actor=self.walker_id)
-        elif not self.stopped and (
-            (moment.elapsed_s - self.began_s) * self.speed_mps >= self.way_m
-        ):
-            self.stopped = True
-            self.arrive()
-        if not (math.isnan(self.began_s) or self.stopped or self.turned_back):
-            self._go_back_if_blocked(moment)
+        elif not self.stopped:
+            if not self.turned_back:
+                self._go_back_if_blocked(moment)
+            walked_m = (moment.elapsed_s - self.began_s) * self.speed_mps
+            if walked_m >= self.way_m and self.blocked_s < _HELD_S:
+                self.stopped = True
+                self.arrive()
         return left_m < -_END_M
 
     def _go_back_if_blocked(self, moment: Moment) -> None:
@@ -156,7 +177,7 @@ class SteppingOut(Scenario):
             return
         self.turned_back = True
         self.way_m = (moment.elapsed_s - self.began_s - self.blocked_s) * self.speed_mps
-        self.began_s = moment.elapsed_s
+        self.began_s, self.blocked_s = moment.elapsed_s, 0.0
         self._walk(self.speed_mps, back=True)
         self.note(moment, what="turns back", actor=self.walker_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from jaywalk.scenarios.xml_node import attribute
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
 SUITES.add(
+    "fail2drive", "jaywalk.scenarios.suites.fail2drive_routes:load",
+    "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift",
+)  # fmt: skip
+SUITES.add(
     "habit", "jaywalk.scenarios.suites.habit_routes:load",
     "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
 )  # fmt: skip
@@ -22,6 +27,9 @@ SUITES.add(
     "smoke", "jaywalk.scenarios.suites.smoke_routes:load",
     "12 short routes over the three towns, every first scenario",
 )  # fmt: skip
+
+_USUAL_SPEED: Final = (0.85, 1.0)
+PAIRED_SPEED: Final = (1.0, 1.0)  # of pairs: so that the minimum-speed rule means something
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +39,7 @@ class SuiteRoute:
     id: str  # unique in the suite, safe as a folder name
     route: Route  # town, weathers, keypoints, scenarios
     vehicles: int = 0  # background traffic
-    traffic_speed: tuple[float, float] = (0.85, 1.0)  # of the limit, drawn per driver
+    traffic_speed: tuple[float, float] = _USUAL_SPEED  # of the limit, drawn per driver
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
@@ -60,13 +68,14 @@ def suite_of_files(
     """A suite of the user's own route files; ids are ``<file>-<route id>``.
 
     A route's own attributes ``vehicles``, ``people`` and ``posed`` say who is about, else the
-    arguments.
+    arguments. Files named as those of Fail2Drive's split are pairs and share traffic and seeds.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
         for route in read_routes(path).routes:
             wanted = f"{path.stem}-{route.id}"
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
+            pair = _pair_of(path.stem)
             routes.append(
                 SuiteRoute(
                     id=name,
@@ -74,6 +83,8 @@ def suite_of_files(
                     vehicles=_about(route, "vehicles", vehicles, path),
                     people=_about(route, "people", people, path),
                     posed=_about(route, "posed", posed, path),
+                    pair=pair,
+                    traffic_speed=PAIRED_SPEED if pair else _USUAL_SPEED,
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
@@ -82,6 +93,12 @@ def suite_of_files(
     if not routes:
         raise UsageError("No route found in the given files.")
     return Suite(name="files", routes=tuple(routes))
+
+
+def _pair_of(stem: str) -> str:
+    """What both files of a pair of Fail2Drive's split have in common, by their names."""
+    found = re.fullmatch(r"(?:Base|Generalization)_(\w+?)_(\d+)", stem)
+    return "" if found is None else f"{found[1]}_{int(found[2]) % 1000:04d}"
 
 
 def _about(route: Route, key: str, otherwise: int, path: Path) -> int:

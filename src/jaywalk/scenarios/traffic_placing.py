@@ -19,6 +19,7 @@ _SPAWN_GAP_M: Final = 9.0
 _SAME_M: Final = 1.2
 _SAME_LEVEL_M: Final = 3.0
 _SAME_COSINE: Final = 0.85
+_PACE_SHARE: Final = 1.3
 _TOUCHES: Final = 3  # points in common that are more than an end in common
 
 
@@ -29,6 +30,7 @@ class Wishes:
     clear: tuple[Circle, ...] = ()  # no cars in these
     near_m: FloatArray | None = None  # (n, 2) points; places near them come first
     reach_m: float = 120.0
+    only_near: bool = False  # no places farther than that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,8 @@ def free_places(
     order = random.permutation(len(poses))
     if wishes.near_m is not None and len(wishes.near_m) and len(poses):
         gap_m = cKDTree(wishes.near_m).query(spots)[0]
-        order = order[np.argsort(gap_m[order] > wishes.reach_m, kind="stable")]
+        far = gap_m[order] > wishes.reach_m
+        order = order[~far] if wishes.only_near else order[np.argsort(far, kind="stable")]
     kept = np.zeros((0, 2))
     for number in order.tolist():
         spot = spots[number]
@@ -76,16 +79,36 @@ def segment_at(network: LaneNetwork, pose: Any) -> int:
     return int(np.searchsorted(network.starts, best, side="right") - 1)
 
 
-def closed_segments(network: LaneNetwork, ways: Iterable[FloatArray]) -> frozenset[int]:
+def closed_segments(
+    network: LaneNetwork, ways: Iterable[FloatArray], pace_of: FloatArray | None = None
+) -> frozenset[int]:
     """Lanes that run along some ways, and those that lead nowhere else.
 
     Args:
         network: The lanes.
         ways: Arrays (n, 4): x, y, z, yaw in radians.
+        pace_of: A way; lanes of a much higher speed limit than any on it are closed too.
     """
+    closed = _along(network, ways)
+    if pace_of is not None:
+        closed |= _faster(network, pace_of)
+    return _with_approaches(network, closed)
+
+
+def _faster(network: LaneNetwork, way: FloatArray) -> set[int]:
+    """Lanes on which one drives much faster than anywhere on a way."""
+    on_way = cKDTree(way[:, :2]).query(network.points[:, :2])[0] < _SAME_M
+    limit = np.nan_to_num(network.limit_mps)
+    if not on_way.any():
+        return set()
+    fastest = np.maximum.reduceat(limit, network.starts[:-1])
+    return set(np.flatnonzero(fastest > _PACE_SHARE * limit[on_way].max()).tolist())
+
+
+def _along(network: LaneNetwork, ways: Iterable[FloatArray]) -> set[int]:
     rows = [way for way in ways if len(way)]
     if not rows:
-        return frozenset()
+        return set()
     points = np.concatenate(rows)
     gap_m, nearest = cKDTree(points[:, :2]).query(network.points[:, :2])
     other = points[nearest]
@@ -94,8 +117,7 @@ def closed_segments(network: LaneNetwork, ways: Iterable[FloatArray]) -> frozens
     same &= np.cos(network.points[:, 3] - other[:, 3]) > _SAME_COSINE
     touched = np.add.reduceat(same, network.starts[:-1])
     sizes = np.diff(network.starts)
-    closed = set(np.flatnonzero(touched >= np.minimum(_TOUCHES, sizes)).tolist())
-    return _with_approaches(network, closed)
+    return set(np.flatnonzero(touched >= np.minimum(_TOUCHES, sizes)).tolist())
 
 
 def _with_approaches(network: LaneNetwork, closed: set[int]) -> frozenset[int]:

@@ -74,10 +74,15 @@ def _overlap(
 
 @kernel
 def update_limits(actors: NDArray[Any], rows: int, limits: SpeedLimits, frame: int) -> None:
-    """Latch the road's speed limit into each vehicle; where the road says nothing it stays."""
+    """Latch the road's speed limit into each vehicle; where the road says nothing it stays.
+
+    All on the same tick: when a vehicle gets its limit must not depend on who else is there.
+    """
+    if frame % _LIMIT_PERIOD:
+        return
     for index in range(rows):
         row = actors[index]
-        if row.id == 0 or row.kind != _VEHICLE or (index + frame) % _LIMIT_PERIOD:
+        if row.id == 0 or row.kind != _VEHICLE:
             continue
         limit = speed_limit_at(limits, row.x, row.y, row.z, row.yaw)
         if not np.isnan(limit):

@@ -18,12 +18,14 @@ from jaywalk.geometry.boxes import (
     circle_box_overlap,
     circle_circle_overlap,
 )
+from jaywalk.geometry.tilted import upright_box
 from jaywalk.server.world.prop_dynamics import MOVABLE_KG
 from jaywalk.server.world.static_grid import StaticGrid
 from jaywalk.server.world.tables import Kind
 
 VEHICLE: Final = int(Kind.VEHICLE)
 WALKER: Final = int(Kind.WALKER)
+ROUND_RATIO: Final = 1.2  # a walker that much longer than wide is an animal, a box
 PROP: Final = int(Kind.PROP)
 _LOW_M: Final = 0.24  # lower props are driven over
 _TOUCH_HEIGHT_M: Final = 0.05  # least common height of two actors in contact
@@ -72,18 +74,29 @@ def touchable(row: Any) -> bool:
 
 
 @kernel
+def is_round(row: Any) -> bool:
+    """Whether an actor is an upright cylinder: people are, animals are as long as they are."""
+    return bool(row["kind"] == WALKER and row["ex"] <= ROUND_RATIO * row["ey"])
+
+
+@kernel
 def _describe(row: Any, shape: Shapes) -> None:
     """Shape of an actor at the end of the step, and how it moved during the step."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
-    shape[_X] = row["x"] + row["cx"] * cos - row["cy"] * sin
-    shape[_Y] = row["y"] + row["cx"] * sin + row["cy"] * cos
+    hx, hy, hz = row["ex"], row["ey"], row["ez"]
+    cx, cy, cz = row["cx"], row["cy"], row["cz"]
+    if row["kind"] == PROP and (row["pitch"] != 0.0 or row["roll"] != 0.0):
+        hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, row["pitch"], row["roll"])
+    shape[_X] = row["x"] + cx * cos - cy * sin
+    shape[_Y] = row["y"] + cx * sin + cy * cos
     shape[_COS], shape[_SIN] = cos, sin
-    shape[_HX], shape[_HY] = row["ex"], row["ey"]
-    middle = row["z"] + row["cz"]
-    shape[_LOW], shape[_HIGH] = middle - row["ez"], middle + row["ez"]
-    shape[_REACH] = np.sqrt(row["ex"] ** 2 + row["ey"] ** 2)
+    shape[_HX], shape[_HY] = hx, hy
+    middle = row["z"] + cz
+    shape[_LOW], shape[_HIGH] = middle - hz, middle + hz
+    shape[_REACH] = np.sqrt(hx**2 + hy**2)
     if row["kind"] == WALKER:
-        shape[_REACH] = row["ex"]
+        if is_round(row):
+            shape[_REACH] = row["ex"]
         if row["down_s"] > 0.0:
             shape[_LOW], shape[_HIGH] = row["z"] - 0.25, row["z"] + 0.25
     shape[_DX] = shape[_DY] = shape[_TURN] = 0.0
@@ -237,7 +250,7 @@ def _scenery_contacts(
                 if seen or count >= len(out):
                     continue
                 contact = out[count]
-                round_a, round_b = actor["kind"] == WALKER, grid.is_round[item] != 0
+                round_a, round_b = is_round(actor), grid.is_round[item] != 0
                 if _meet(shape, round_a, solid, round_b, scratch, contact):
                     contact["row_a"], contact["row_b"] = row, -1
                     contact["scenery"] = grid.source[item]
@@ -317,8 +330,8 @@ def find_contacts(actors: NDArray[Any], n_rows: int, grid: StaticGrid, out: NDAr
             if count >= len(out) or not _pair_counts(actors[row_a], row_a, actors[row_b], row_b):
                 continue
             contact = out[count]
-            round_a = actors[row_a]["kind"] == WALKER
-            round_b = actors[row_b]["kind"] == WALKER
+            round_a = is_round(actors[row_a])
+            round_b = is_round(actors[row_b])
             if _meet(a, round_a, b, round_b, scratch, contact):
                 contact["row_a"], contact["row_b"], contact["scenery"] = row_a, row_b, -1
                 count += 1
@@ -372,7 +385,7 @@ def box_overlaps_any(
         common = min(shape[_HIGH], other[_HIGH]) - max(shape[_LOW], other[_LOW])
         if common <= tolerance_m:
             continue
-        depth, _, _ = _overlap(shape, is_person, other, row["kind"] == WALKER)
+        depth, _, _ = _overlap(shape, is_person, other, is_round(row))
         if depth > tolerance_m:
             return index
     return -1

@@ -1,0 +1,25 @@
+"""What Leaderboard agents find in the list of active scenarios."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from jaywalk.agents.leaderboard_agent import _active_scenarios
+from jaywalk.scenarios.base import Told
+
+
+def test_scenarios_are_told_as_pdm_lite_reads_them():
+    actors = [SimpleNamespace(id=number) for number in (7, 8, 9)]
+    briefing = SimpleNamespace(
+        world=SimpleNamespace(get_actors=lambda: actors),
+        told=(
+            Told(name="ConstructionObstacle", first_actor=7, last_actor=9, direction="right"),
+            Told(name="ParkedObstacle", first_actor=8, direction="left"),
+            Told(name="RoadBlocked", first_actor=99),
+        ),
+    )
+    found = _active_scenarios(briefing)
+    assert found == [
+        ("ConstructionObstacle", [actors[0], actors[2], "right", False, 1e9, 1e9, False]),
+        ("ParkedObstacle", [actors[1], None, "left", False, 1e9, 1e9, False]),
+    ]
