@@ -9,6 +9,7 @@ from scene import DELTA_S, Scene
 from synthetic_motion import still, walking
 
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
+from jaywalk.motion.facing import facing
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
@@ -19,11 +20,15 @@ from jaywalk.motion.rotation import transforms_from_rotators
 from jaywalk.scenarios.clip_trial import play_clips, spawn_walker
 from jaywalk.scenarios.posed_people import PosedPeople
 
+_LOOKS_LEFT_RAD = 0.6
+
 
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory: pytest.TempPathFactory) -> ClipBank:
     folder = tmp_path_factory.mktemp("clips") / "lib"
-    raised = still(name="left hand", frames=60, left_shoulder=[0.0, 0.0, 1.3])
+    raised = still(
+        name="left hand", frames=60, left_shoulder=[0.0, 0.0, 1.3], head=[0.0, _LOOKS_LEFT_RAD, 0.0]
+    )
     with LibraryWriter(folder, DEFAULT_POLICIES, {}) as writer:
         for motion in (walking(name="left turn", seconds=4.0, turn_rps=0.5), raised):
             writer.add(motion, on_rigs(motion, DEFAULT_POLICIES))
@@ -60,6 +65,17 @@ def test_the_left_hand_is_the_one_on_the_left(scene: Scene, bank: ClipBank) -> N
     ahead = np.array([np.cos(seen.actor[-1, 3]), np.sin(seen.actor[-1, 3])])
     aside = (bones["crl_hand__L"] - bones["crl_hips__C"])[:2]
     assert ahead[0] * aside[1] - ahead[1] * aside[0] < 0.0  # right of ahead is positive in CARLA
+    # so does the face, by the eyes, and what is reckoned from the clip says the same
+    rest = load_rig("woman").rest_mesh[:, :3]
+    names = load_rig("woman").bone_index
+    eyes = (bones["crl_eye__L"] - bones["crl_eye__R"])[:2]
+    leftward = rest[names["crl_eye__L"]] - rest[names["crl_eye__R"]]  # mesh: x left, y ahead
+    aside_rad = np.arctan2(leftward[1], leftward[0])
+    yaw = np.arctan2(eyes[1], eyes[0]) + np.pi / 2 + aside_rad - seen.actor[-1, 3]
+    assert np.arctan2(np.sin(yaw), np.cos(yaw)) == pytest.approx(-_LOOKS_LEFT_RAD, abs=0.01)
+    posed = bank.library.on_rig("left hand", "woman")
+    told = facing(posed).head_rad[0] - posed.actor[0, 3]
+    assert told == pytest.approx(-_LOOKS_LEFT_RAD, abs=0.01)
 
 
 def test_who_is_knocked_over_is_let_go(scene: Scene, bank: ClipBank) -> None:

@@ -55,17 +55,37 @@ def street_xodr(length_m: float = 200.0) -> str:
 
 
 def write_street(
-    run: Path, name: str, *, with_map: bool = True, ticks: int = TICKS, **episode: Any
+    run: Path,
+    name: str,
+    *,
+    with_map: bool = True,
+    ticks: int = TICKS,
+    clip: str = "",
+    parked_m: tuple[float, float, float] = (PARKED_X_M, LANE_Y_M, 1.5),
+    **episode: Any,
 ) -> Path:
-    """Write the episode into a run folder; returns its own folder."""
+    """Write the episode into a run folder; returns its own folder.
+
+    Args:
+        clip: What the person is posed by, a second long and looped.
+        parked_m: Place and height of the parked car.
+    """
     files = {"opendrive": SharedFiles(run).add(street_xodr().encode(), ".xodr")}
     folder = run / "episodes" / name
     with EpisodeWriter(folder) as writer:
         for number in (EGO, PARKED, PERSON):
-            add_actor(writer, number, "walker" if number == PERSON else "vehicle", ticks - 1)
+            size = {"half_z_m": parked_m[2] / 2.0} if number == PARKED else {}
+            add_actor(
+                writer, number, "walker" if number == PERSON else "vehicle", ticks - 1, **size
+            )
         for tick in range(ticks):
             writer.add_tick(tick, tick * STEP_S, STEP_S)
-            writer.add_states(_states(tick))
+            rows = _states(tick)
+            rows["x_m"][PARKED], rows["y_m"][PARKED] = parked_m[:2]
+            if clip:
+                rows["clip"][PERSON] = writer.clip_number(clip)
+                rows["clip_phase"][PERSON], rows["clip_blend"][PERSON] = tick * STEP_S % 1.0, 1.0
+            writer.add_states(rows)
         _add_light(writer)
         for index in range(181):
             writer.add("route", index=index, x_m=float(index), y_m=LANE_Y_M, z_m=0.0)

@@ -2,13 +2,14 @@
 
 Every relevant person is predicted; the probability to be in the vehicle's future comfort zone is
 compared with the working point of each horizon; the driver takes the highest speed whose zones
-nobody is likely to enter. Everything else it does as the plain driver. Its forecasts go into the
-record.
+nobody is likely to enter. With vehicles, lights and obstacles it deals as the expert does. Its
+forecasts go into the record.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, ClassVar, Final
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.agents.base import Briefing, Decision, Forecast, Moment
-from jaywalk.agents.cruise import Cruise
+from jaywalk.agents.expert import Expert
 from jaywalk.agents.people_history import PeopleHistory, to_carla
 from jaywalk.agents.perception import PERSON, Own, Seen
 from jaywalk.agents.route_line import STEP_M
@@ -41,14 +42,14 @@ _KALMAN: Final = (0.2, 0.02)
 _THRESHOLDS: Final = {ConstantVelocity: (0.168, 0.290, 0.077), Kalman: (0.113, 0.210, 0.060)}
 _HORIZONS: Final = 3  # of the predictor's four; beyond, the working point is a guess
 _SPEED_SHARES: Final = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
-_REACT_S: Final = 0.8
+_DELAY_S: Final = 0.5  # until brakes bite; what is foreseen must be averted before it is due
 _RELEVANT_S: Final = 5.0
 _RELEVANT_M: Final = 15.0
 _LEAST_REACH_M: Final = 20.0
 _SAY_S: Final = 0.5  # forecasts are written this often
 
 
-class ComfortZoneDriver(Cruise):
+class ComfortZoneDriver(Expert):
     """Keeps people out of its comfort zone.
 
     Arguments: ``predictor`` (a name of the predict room, with or without version),
@@ -56,7 +57,7 @@ class ComfortZoneDriver(Cruise):
     """
 
     name: ClassVar[str] = "comfort-zone"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     takes: ClassVar[tuple[str, ...]] = ("perception", "predictor", "thresholds")
 
     def setup(self, briefing: Briefing) -> None:
@@ -77,22 +78,29 @@ class ComfortZoneDriver(Cruise):
         self._forecasts = ()
         return replace(super().decide(moment), forecasts=self._forecasts)
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
-        """What the plain driver does, or braking until no violation is foreseen."""
-        plain = super().obstacle(own, seen)
+    def for_people(self, own: Own, seen: Seen) -> tuple[float, str]:
+        """Braking until no violation is foreseen."""
         self._history.note(self._moment.elapsed_s, own, seen)
         speed = max(own.speed_mps, 0.0)
         people = self._relevant(own, seen)
         if not len(people):
-            return plain
+            return math.inf, "nothing"
         forecast = to_carla(self.predictor.predict(self._history.windows(people)))
         if self._moment.elapsed_s >= self._say_at_s - 1e-9:
             self._say_at_s = self._moment.elapsed_s + _SAY_S
             self._forecasts = _spoken(people, forecast, self.source)
         wanted = self._comfortable_mps(own, speed, people, forecast)
-        if wanted >= speed:
-            return plain
-        return min(plain, (max((wanted - speed) / _REACT_S, -7.0), "comfort zone"))
+        change = (wanted - speed) / (np.array(HORIZONS_S[:_HORIZONS]) - _DELAY_S)
+        if change.min() >= 0.0:
+            return math.inf, "nothing"
+        return max(float(change.min()), -7.0), "comfort zone"
+
+    def _matters(self, own: Own, seen: Seen) -> Seen:
+        """The expert's forecasts are for vehicles alone: people are the predictor's."""
+        return super()._matters(own, seen.where(seen.kind != PERSON))
+
+    def _free(self, own: Own, seen: Seen) -> float:
+        return super()._free(own, seen.where(seen.kind != PERSON))
 
     def _relevant(self, own: Own, seen: Seen) -> Seen:
         """People ahead whom the vehicle reaches within five seconds, not far aside."""
@@ -112,8 +120,8 @@ class ComfortZoneDriver(Cruise):
 
     def _comfortable_mps(
         self, own: Own, speed_mps: float, people: Seen, forecast: Mixture
-    ) -> float:
-        """The highest speed, up to the present one, at which no violation is predicted."""
+    ) -> FloatArray:
+        """By horizon the highest speed, up to the present one, without predicted violation."""
         speeds = speed_mps * _SPEED_SHARES
         some = Mixture(
             weights=forecast.weights,
@@ -122,9 +130,9 @@ class ComfortZoneDriver(Cruise):
         )
         path, front = self._path(own, speed_mps)
         chance = zone_probability(path, front, speeds, some, HORIZONS_S[:_HORIZONS])
-        violated = np.any(chance >= np.asarray(self.thresholds), axis=(1, 2))
-        fine = np.flatnonzero(~violated)
-        return float(speeds[fine[0]]) if len(fine) else 0.0
+        violated = np.any(chance >= np.asarray(self.thresholds), axis=1)
+        # The last speed is 0, whose zones are empty: some speed is always fine.
+        return np.asarray(speeds[np.argmin(violated, axis=0)])
 
     def _path(self, own: Own, speed_mps: float) -> tuple[Path, float]:
         """The line from the vehicle's middle on, as far as any zone reaches.

@@ -42,6 +42,7 @@ _BOOST_MPS2: Final = 3.0
 _WAIT_MPS2: Final = -1.8  # for people beside the road, as long as
 _LATEST_MPS2: Final = 3.2  # no more than this would stop in time
 _CROSSES: Final = 0.6  # sine of the angle to the line from which on something crosses it
+_GLANCE_S: Final = 0.15  # who is foreseen on the road for less may only have turned on the pavement
 _HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
 _STUCK_S: Final = 12.0
 _NO_MORE: Final = Patience(people=0.4, vehicles=0.4)
@@ -89,6 +90,7 @@ class Expert(RouteDriver):
         self._revision = self.line.revision
         self._braked_s = math.inf
         self._stuck_s = 0.0
+        self._person_s = 0.0
 
     def accelerate(self, own: Own, moment: Moment) -> Choice:
         """What the road, its users and their futures allow."""
@@ -104,7 +106,7 @@ class Expert(RouteDriver):
             self._revision = self.line.revision
             self.allowed_mps = allowed_speeds(self.line, self.manner)
             at, lead, ahead = self._in_the_way(own, seen)
-        hold = self.yielding.hold_gap_m(own, self.along_m, seen, stood_s, self._through_mps())
+        hold = self.yielding.hold_gap_m(own, self.along_m, seen, stood_s, self.allowed_mps)
         passage = self.yielding.next_passage(self.along_m + own.front_m)
         leave = exit_gap_m(passage, own, self.along_m, np.where(ahead, at, np.inf), lead)
         wishes = [
@@ -116,9 +118,14 @@ class Expert(RouteDriver):
             (stop_at(speed, around, self.manner), "waiting to go round"),
             (stop_at(speed, change, self.manner), "waiting to change lanes"),
             self._following(own, seen, at, lead, ahead, suspect),
+            self.for_people(own, seen),
         ]
         wish = min(wishes)
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
+
+    def for_people(self, own: Own, seen: Seen) -> tuple[float, str]:
+        """Nothing of its own: people are among what is foreseen."""
+        return math.inf, "nothing"
 
     def debug(self, choice: Choice) -> dict[str, Any]:
         """Also whom one gives way to."""
@@ -180,11 +187,6 @@ class Expert(RouteDriver):
             return False
         ahead = [p.entry_m - at_m for p in self.yielding.passages if p.entry_m > at_m - 2.0]
         return bool(ahead) and ahead[0] < 35.0
-
-    def _through_mps(self) -> float:
-        """The speed at which the next junction is passed."""
-        first = int(self.along_m / STEP_M)
-        return float(np.min(self.allowed_mps[first : first + 40]))
 
     def _free(self, own: Own, seen: Seen) -> float:
         """The free road, slower beside people and on a way round."""
@@ -257,6 +259,7 @@ class Expert(RouteDriver):
         if best is not None and best < len(first):
             self._braked_s += self.briefing.delta_s
             self._stuck_s = 0.0 if speed > 0.5 else self._stuck_s
+            self._person_s = 0.0
             return Choice(acceleration_mps2=float(pulls[best]), reason=reason)
         self._braked_s = 0.0
         if speed < 0.3:
@@ -267,6 +270,7 @@ class Expert(RouteDriver):
         else:
             pull = float(pulls[best])
         what = "crossing" if who < 0 else _KINDS[int(around.kind[who])]
+        self._person_s = self._person_s + self.briefing.delta_s if what == "person" else 0.0
         if what == "person" and self._can_wait(own, around, who, trial.first_s[0]):
             pull = max(pull, _WAIT_MPS2)
         pull = min(pull, wanted) if pull < 0.0 else pull
@@ -289,7 +293,7 @@ class Expert(RouteDriver):
         """Whether somebody beside the road may yet stop there: room enough to brake later."""
         speed = max(own.speed_mps, 0.0)
         room = max(speed * first_s - 0.5, 0.5)
-        if speed * speed / (2.0 * room) > _LATEST_MPS2:
+        if speed * speed / (2.0 * room) > _LATEST_MPS2 and self._person_s > _GLANCE_S:
             return False
         return not self._is_road(around, who)
 

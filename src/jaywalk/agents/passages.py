@@ -27,6 +27,9 @@ _MERGED_M: Final = 7.0  # junctions nearer to each other are one
 _SAME_M: Final = 0.8
 _LEFT_RAD: Final = -0.6
 _SIGN_BEFORE_M: Final = 14.0
+_WIDE_M: Final = 3.45  # between lanes in which cars turn without touching the next one
+_PER_GAP: Final = 5.0
+_SWING_M: Final = 2.0
 
 
 class Rule(IntEnum):
@@ -174,7 +177,16 @@ def _own_control(
     k = max(first - 4, 0)
     points = lanes.candidates(line.xy_m[k], float(line.yaw_rad[k]), 1.5)
     sign = max((controls.sign.get(int(lanes.segment[p]), 0) for p in points), default=0)
-    return Control(sign), entry - 0.5
+    return Control(sign), entry - 0.5 - _swing_m(line, lanes, k)
+
+
+def _swing_m(line: RouteLine, lanes: Lanes, sample: int) -> float:
+    """How much farther back to wait: into a narrow road cars turn over its middle."""
+    beside = lanes.candidates(line.xy_m[sample], float(line.yaw_rad[sample]) + np.pi, _WIDE_M)
+    if not len(beside):
+        return 0.0
+    gap = float(np.min(np.hypot(*(lanes.points[beside, :2] - line.xy_m[sample]).T)))
+    return min(_PER_GAP * max(_WIDE_M - gap, 0.0), _SWING_M)
 
 
 def _stream(

@@ -24,6 +24,7 @@ _KINDS: Final = (("vehicle.", VEHICLE), ("walker.", PERSON), ("static.prop.", PR
 _LEAST_PERSON_M: Final = 0.3  # half width; a body sways more than its box
 _FLAT_M: Final = 0.12  # half height of props that are driven over
 _STILL_MPS: Final = 0.05
+_NEW_SHARE: Final = 0.5  # of the last step in how fast a speed grows
 _JUMP_MPS: Final = 15.0  # faster displacements are teleports
 
 
@@ -52,7 +53,7 @@ class Seen:
     height_m: FloatArray
     velocity_mps: FloatArray  # (n, 2)
     yaw_rate_radps: FloatArray
-    acceleration_mps2: FloatArray  # along the heading
+    acceleration_mps2: FloatArray  # how fast the speed grows
 
     def __len__(self) -> int:
         return len(self.actor_id)
@@ -97,7 +98,9 @@ class Eyes:
         self._count = -1
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
-        self._last: dict[int, tuple[float, float]] = {}
+        # Of the last look: x, y, speed and how fast it grows, one row for each of these actors.
+        self._last_ids: list[int] = []
+        self._last = np.zeros((0, 4))
         self._last_s = math.nan
         box = ego.bounding_box
         self._half = (float(box.extent.x), float(box.extent.y))
@@ -123,7 +126,7 @@ class Eyes:
             self._learn(snapshot)
             rows = self._read(snapshot) or []
         now_s = float(snapshot.timestamp.elapsed_seconds)
-        seen = self._arranged(np.array(rows, dtype=np.float64).reshape(-1, 8), now_s)
+        seen = self._arranged(np.array(rows, dtype=np.float64).reshape(-1, 7), now_s)
         self._last_s = now_s
         return seen
 
@@ -150,11 +153,10 @@ class Eyes:
             if state is None:
                 return None
             pose, velocity = state.get_transform(), state.get_velocity()
-            push, place = state.get_acceleration(), pose.location
+            place = pose.location
             rows.append((
                 place.x, place.y, place.z, pose.rotation.yaw, velocity.x, velocity.y,
-                state.get_angular_velocity().z, math.hypot(push.x, push.y)
-                * math.copysign(1.0, push.x * velocity.x + push.y * velocity.y),
+                state.get_angular_velocity().z,
             ))  # fmt: skip
         return rows
 
@@ -165,6 +167,11 @@ class Eyes:
         xy = np.column_stack([
             rows[:, 0] + ahead * cos - side * sin, rows[:, 1] + ahead * sin + side * cos
         ])  # fmt: skip
+        before, step_s = self._before(), now_s - self._last_s
+        velocity = self._velocities(rows, before, step_s)
+        pull = self._pulls(velocity, before, step_s)
+        speed = np.hypot(velocity[:, 0], velocity[:, 1])
+        self._last_ids, self._last = self._ids, np.column_stack([rows[:, :2], speed, pull])
         return Seen(
             actor_id=np.array(self._ids, dtype=np.int64),
             kind=fixed[:, 0].astype(np.int64),
@@ -174,24 +181,37 @@ class Eyes:
             sin=sin,
             half_m=fixed[:, 1:3],
             height_m=2.0 * fixed[:, 3],
-            velocity_mps=self._velocities(rows, now_s),
+            velocity_mps=velocity,
             yaw_rate_radps=np.deg2rad(rows[:, 6]),
-            acceleration_mps2=rows[:, 7],
+            acceleration_mps2=pull,
         )
 
-    def _velocities(self, rows: FloatArray, now_s: float) -> FloatArray:
+    def _velocities(self, rows: FloatArray, before: FloatArray, step_s: float) -> FloatArray:
         """Velocities as told; from positions for those that are moved without one."""
         velocity = rows[:, 4:6].copy()
-        step_s = now_s - self._last_s
-        still = np.flatnonzero(np.hypot(velocity[:, 0], velocity[:, 1]) < _STILL_MPS)
-        for k in still:
-            before = self._last.get(self._ids[k])
-            if before is not None and step_s > 1e-6:
-                moved = (rows[k, :2] - before) / step_s
-                if _STILL_MPS < float(np.hypot(*moved)) < _JUMP_MPS:
-                    velocity[k] = moved
-        self._last = {actor: (row[0], row[1]) for actor, row in zip(self._ids, rows, strict=True)}
+        if step_s > 1e-6:
+            moved = (rows[:, :2] - before[:, :2]) / step_s
+            told = np.hypot(velocity[:, 0], velocity[:, 1])
+            real = np.hypot(moved[:, 0], moved[:, 1])  # nan for those who are new
+            silent = (told < _STILL_MPS) & (real > _STILL_MPS) & (real < _JUMP_MPS)
+            velocity[silent] = moved[silent]
         return velocity
+
+    def _pulls(self, velocity_mps: FloatArray, before: FloatArray, step_s: float) -> FloatArray:
+        """How fast speeds grow; from speeds, since what is told holds the turning as well."""
+        if not step_s > 1e-6:
+            return np.zeros(len(velocity_mps))
+        speed, pull = before[:, 2], before[:, 3]
+        grown = (np.hypot(velocity_mps[:, 0], velocity_mps[:, 1]) - speed) / step_s
+        return np.nan_to_num(pull + _NEW_SHARE * (grown - pull))  # nan for those who are new
+
+    def _before(self) -> FloatArray:
+        """The rows of the last look; nan for what was not there."""
+        if self._last_ids is self._ids:
+            return self._last
+        known = dict(zip(self._last_ids, self._last, strict=True))
+        nowhere = np.full(4, np.nan)
+        return np.array([known.get(actor, nowhere) for actor in self._ids]).reshape(-1, 4)
 
 
 def _body_of(actor: Any) -> Body | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jaywalk.agents.lanes import Lanes
 from jaywalk.agents.passages import Controls, Passage, Rule
 from jaywalk.agents.perception import VEHICLE, Own, Seen
+from jaywalk.agents.route_line import STEP_M
 
 FloatArray = NDArray[np.float64]
 
@@ -23,6 +24,8 @@ _PER_MPS_S: Final = 0.3  # more for a faster one that goes on behind in the same
 _START_MPS2: Final = 1.5
 _START_S: Final = 2.0  # a car that stood longer is waiting itself
 _PULL_MPS2: Final = 3.2
+_SLOW_MPS2: Final = 3.0  # who is too fast for a bend brakes this hard
+_BEYOND_M: Final = 15.0
 _HARD_MPS2: Final = 4.5
 _LATE_MPS2: Final = 2.5
 _BRAKES_MPS2: Final = -0.5
@@ -61,9 +64,17 @@ class Yielding:
         )
 
     def hold_gap_m(
-        self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: float
+        self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: FloatArray
     ) -> float:
-        """Room to the line where one must wait now; inf: go."""
+        """Room to the line where one must wait now; inf: go.
+
+        Args:
+            own: The own car.
+            along_m: Where it is.
+            seen: Everything around.
+            stood_s: (n,) how long each has stood.
+            allowed_mps: Speed to drive at each sample of the line.
+        """
         front, speed = along_m + own.front_m, max(own.speed_mps, 0.0)
         self.caution = False
         passage = self.next_passage(front)
@@ -81,7 +92,7 @@ class Yielding:
 
     def _must_wait(
         self, passage: Passage, own: Own, along_m: float, seen: Seen, stood_s: FloatArray,
-        allowed_mps: float,
+        allowed_mps: FloatArray,
     ) -> bool:  # fmt: skip
         if not len(passage.rule):
             return False
@@ -92,13 +103,12 @@ class Yielding:
         arrive, leave = self._their_times(passage, seen, stood_s)
         if not np.isfinite(arrive).any():
             return False
-        enter, out = _own_times(passage, own, along_m, allowed_mps)
+        enter, out, own_pace = _own_times(passage, own, along_m, allowed_mps)
         pace = seen.speed_mps[None, :]
         could = passage.turns[:, None] & (arrive < enter[:, None] + _TURN_S)
         self.caution = bool((could & (pace > _TURN_MPS[0]) & (pace < _TURN_MPS[1])).any())
         impatient = 0.4 if self.waited_s > _PATIENCE_S else 1.0
-        pace = _own_pace(passage, own, along_m, allowed_mps)
-        faster = np.maximum(seen.speed_mps[None, :] - pace[:, None], 0.0)
+        faster = np.maximum(seen.speed_mps[None, :] - own_pace[:, None], 0.0)
         before = _BEFORE_S + np.where(passage.merges[:, None], _PER_MPS_S * faster, 0.0)
         before = before * impatient
         conflict = np.isfinite(arrive)
@@ -170,33 +180,33 @@ def _times(
 
 
 def _own_times(
-    passage: Passage, own: Own, along_m: float, allowed_mps: float
-) -> tuple[FloatArray, FloatArray]:
-    """When the own car is at each meeting place: from, to."""
-    speed = max(own.speed_mps, 0.0)
-    enter = _reach_s(passage.from_m - along_m - own.front_m, speed, allowed_mps)
+    passage: Passage, own: Own, along_m: float, allowed_mps: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """When the own car is at each meeting place: from, to; and its speed when it comes there."""
+    way, time_s, pace = _drive(passage, own, along_m, allowed_mps)
+    first = passage.from_m - along_m - own.front_m
     # Whoever goes on in the same lane follows once it is taken: no need to be far away by then.
-    last = np.where(passage.merges, passage.from_m, passage.to_m)
-    leave = _reach_s(last - along_m - own.rear_m, speed, allowed_mps)
-    return enter, leave
+    last = np.where(passage.merges, passage.from_m, passage.to_m) - along_m - own.rear_m
+    return np.interp(first, way, time_s), np.interp(last, way, time_s), np.interp(first, way, pace)
 
 
-def _own_pace(passage: Passage, own: Own, along_m: float, allowed_mps: float) -> FloatArray:
-    """Speed of the own car when it comes to each meeting place."""
+def _drive(
+    passage: Passage, own: Own, along_m: float, allowed_mps: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Metres, seconds and speed of the own car from here to beyond a junction."""
+    here = int(along_m / STEP_M)
+    allowed = allowed_mps[here : int((passage.exit_m + _BEYOND_M) / STEP_M)].copy()
+    inside = max(int(passage.entry_m / STEP_M) - here, 0)
+    slowest = allowed[inside : max(int(passage.exit_m / STEP_M) - here, inside + 1)]
+    allowed[inside:] = slowest.min(initial=allowed[-1] if len(allowed) else 1.0)
+    way = STEP_M * np.arange(len(allowed) + 1, dtype=np.float64)
     speed = max(own.speed_mps, 0.0)
-    way = np.maximum(passage.from_m - along_m - own.front_m, 0.0)
-    reached = np.sqrt(speed**2 + 2.0 * _PULL_MPS2 * way)
-    return np.asarray(np.minimum(reached, max(allowed_mps, speed)))
-
-
-def _reach_s(distance_m: FloatArray, speed_mps: float, top_mps: float) -> FloatArray:
-    """Time to cover a distance, accelerating to a top speed."""
-    top = max(top_mps, speed_mps, 1.0)
-    way = np.maximum(distance_m, 0.0)
-    up_s = (top - speed_mps) / _PULL_MPS2
-    up_m = 0.5 * (speed_mps + top) * up_s
-    short = (np.sqrt(speed_mps**2 + 2.0 * _PULL_MPS2 * way) - speed_mps) / _PULL_MPS2
-    return np.where(way < up_m, short, up_s + (way - up_m) / top)
+    fastest = np.sqrt(speed**2 + 2.0 * _PULL_MPS2 * way)
+    brakes = np.sqrt(np.maximum(speed**2 - 2.0 * _SLOW_MPS2 * way, 0.0))
+    pace = np.maximum(np.minimum(np.append(allowed, allowed[-1:]), fastest), brakes)
+    pace[0] = speed
+    steps_s = STEP_M / np.maximum(0.5 * (pace[1:] + pace[:-1]), 0.5)
+    return way, np.concatenate([[0.0], np.cumsum(steps_s)]), pace
 
 
 def exit_gap_m(

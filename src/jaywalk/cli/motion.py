@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli import motion_choice, motion_play, motion_video
+from jaywalk.cli import motion_choice, motion_play, motion_record, motion_video
 from jaywalk.cli.motion_library import library_at
 from jaywalk.cli.motion_model import app as model_app
 from jaywalk.cli.output import finish, print_json, print_table, say
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.add_typer(model_app, name="model")
 motion_choice.register(app)
 motion_play.register(app)
+motion_record.register(app)
 motion_video.register(app)
 
 LibraryArgument = Annotated[

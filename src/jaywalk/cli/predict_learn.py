@@ -31,16 +31,22 @@ def export(
     out: Out,
     range_m: Annotated[float, typer.Option("--range", help="How far the ego sees, metres.")] = 60.0,
     cell_m: Annotated[float, typer.Option("--cell", help="Cell of the maps, metres.")] = 0.1,
+    motions: Annotated[
+        list[Path] | None,
+        typer.Option(help="Motion library people were posed by, if not ours; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a dataset of people, ego, plans and maps from records of our own runs.
+
+    Head and body angles are those of the people a suite poses by clips, as habit does.
 
     Example: jaywalk predict export runs/cruise runs/blind --out people
     """
     from jaywalk.datasets.trajectories import write_trajectories
     from jaywalk.predict.record_export import export_records
 
-    data = export_records(runs, range_m=range_m, cell_m=cell_m)
+    data = export_records(runs, range_m=range_m, cell_m=cell_m, motions=motions or ())
     write_trajectories(data, out)
     report: dict[str, Any] = {
         "out": str(out),
@@ -48,6 +54,7 @@ def export(
         "tracks": len(data.meta),
         "rows": len(data.tracks),
         "crossing": int(data.meta["crossing"].sum()),
+        **_labels(data),
         "plans": len(data.paths),
         "maps": {name: one.version for name, one in data.maps.items()},
         "splits": {k: n for k, n in data.meta["split"].value_counts(sort=True).iter_rows()},
@@ -57,8 +64,21 @@ def export(
         print_json(report)
         return
     lines = [f"{report['tracks']} tracks in {report['scenes']} scenes, {report['crossing']} cross"]
+    lines.append(f"head and body angles: {report['tracks_with_angles']} tracks")
     lines += [f"left out: {why}: {n}" for why, n in data.excluded.items()]
     finish(lines, f"jaywalk predict eval {out}")
+
+
+def _labels(data: Any) -> dict[str, Any]:
+    """How much of a dataset is labelled beyond positions."""
+    tracks = data.tracks
+    posed = tracks.filter(tracks["head_rad"].is_not_null())
+    return {
+        "tracks_with_angles": posed["track_id"].n_unique(),
+        "rows_with_angles": len(posed),
+        "rows_looking_at_ego": int(tracks["looks_at_ego"].sum()),
+        "rows_occluded": int(tracks["occluded"].sum()),
+    }
 
 
 def train(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.realism_people import people
+from jaywalk.cli.realism_rollout import rollout
 
 if TYPE_CHECKING:
     from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
@@ -19,6 +21,8 @@ app = typer.Typer(
     help="Human-likeness: the Sim Agents realism score, its flaws, and a better score.",
     no_args_is_help=True,
 )
+app.command()(rollout)
+app.command()(people)
 
 
 class Config(StrEnum):
@@ -42,7 +46,9 @@ class StudyName(StrEnum):
 
 Input = Annotated[
     Path,
-    typer.Argument(help="A scene (.npz), a folder of them, or Waymo scenarios (TFRecord, JSON)."),
+    typer.Argument(
+        help="A scene (.npz), a folder of them, Waymo scenarios (TFRecord, JSON), or a Jaywalk run."
+    ),
 ]
 RolloutsOption = Annotated[
     Path | None,
@@ -72,23 +78,38 @@ def score(
     with_bounds: Annotated[
         bool, typer.Option("--bounds", help="Add log replay, random and constant velocity.")
     ] = False,
+    policy: Annotated[
+        str | None, typer.Option("--policy", help="Which of the rollouts in a run's folder.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score rollouts against the log.
 
     Example: jaywalk realism score scenes/ --config 2025 --bounds --json
+
+    A run is scored with the rollouts that 'realism rollout' made of it, or, without any, with its
+    scenes rolled out by lane followers.
     """
-    from jaywalk.cli.realism_json import plain, score_json
+    from jaywalk.cli.realism_json import better_json, score_json
     from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
     from jaywalk.metrics.realism.bounds import bounds
-    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.metrics.realism.readers.inputs import read_case_set
     from jaywalk.metrics.realism.score import score_cases
 
-    cases = read_cases(source, rollouts)
+    read = read_case_set(source, rollouts, policy=policy)
+    if read.made_here:
+        say(
+            f"'{source}' has no rollouts; scoring {len(read.cases)} of its scenes, rolled out here "
+            f"by '{read.policy}'. For the run's own traffic and people, first: "
+            f"jaywalk realism rollout {source} --policy traffic"
+        )
+    told = {} if read.policy is None else {"policy": read.policy}
+    cases = read.cases
     if config is Config.JAYWALK_1:
         better = score_jaywalk1(cases)
         if as_json:
-            print_json({"config": config.value, **plain(better)})
+            names = [case.scene.name for case in cases] if per_scenario else None
+            print_json(better_json(better, names) | told)
         else:
             _print_better(better, source)
         return
@@ -96,7 +117,7 @@ def score(
     result = score_cases(cases, rules)
     found = bounds(cases, result, rules) if with_bounds else None
     if as_json:
-        print_json(score_json(result, per_scenario=per_scenario, found=found))
+        print_json(score_json(result, per_scenario=per_scenario, found=found) | told)
     else:
         _print_score(result, found, source, per_scenario=per_scenario)
 
@@ -265,40 +286,3 @@ def study(
         return
     lines = [found.finding] + ([f"figure: {png}"] if png else [])
     finish(lines, f"jaywalk realism score {source} --config jaywalk-1")
-
-
-@app.command()
-def people(
-    source: Annotated[Path, typer.Argument(help="CSV: clip, track, kind, t_s, x_m, y_m.")],
-    reference: Annotated[Path, typer.Argument(help="Recorded people in the same form.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Compare how people walk, stop and cross with recorded people.
-
-    Example: jaywalk realism people walkers.csv dut.csv
-    """
-    from jaywalk.cli.realism_json import plain
-    from jaywalk.metrics.realism.people.likeness import people_likeness
-    from jaywalk.metrics.realism.readers.people_csv import read_people_csv
-
-    ours, recorded = read_people_csv(source), read_people_csv(reference)
-    found = people_likeness(ours, recorded)
-    if as_json:
-        print_json({"people": str(source), "reference": str(reference), "features": plain(found)})
-        return
-    print_table(
-        ["feature", "likeness", "95 % interval", "median", "recorded", "distance", "halves",
-         "straight", "random", "people"],
-        [
-            [name, f"{r.likeness.value:.2f}",
-             f"[{r.likeness.interval.low:.2f}, {r.likeness.interval.high:.2f}]",
-             f"{r.median:.2f}", f"{r.median_reference:.2f}", f"{r.distance:.3f}",
-             f"{r.halves:.3f}", f"{r.straight:.3f}", f"{r.random:.3f}", str(r.n)]
-            for name, r in found.items()
-        ],
-    )  # fmt: skip
-    worst = min(found, key=lambda name: found[name].likeness.value)
-    finish(
-        [f"least like the recorded people: {worst} ({found[worst].likeness.value:.2f})"],
-        f"jaywalk realism people {source} {reference} --json",
-    )

@@ -6,6 +6,7 @@ import math
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from jaywalk.metrics.realism.better.jaywalk1 import NAME, Jaywalk1Score
 from jaywalk.metrics.realism.bounds import Bounds
 from jaywalk.metrics.realism.intervals import over_scenes
 from jaywalk.metrics.realism.score import RealismScore, SceneScore
@@ -25,6 +26,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+def better_json(score: Jaywalk1Score, names: list[str] | None) -> dict[str, Any]:
+    """A score of jaywalk-1; with names of scenes also their costs one by one."""
+    out: dict[str, Any] = {"config": NAME, **plain(score)}
+    if names is not None:
+        rows = zip(names, out["costs"], strict=True)
+        out["scenarios"] = [{"name": name, "costs": costs} for name, costs in rows]
+    return out
 
 
 def _scene(scene: SceneScore) -> dict[str, Any]:

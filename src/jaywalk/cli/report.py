@@ -28,6 +28,10 @@ def report(
     allow_mixed: Annotated[
         bool, typer.Option(help="Show runs of different suites or scenario versions together.")
     ] = False,
+    motions: Annotated[
+        Path | None,
+        typer.Option(help="Motion library of the people, for animations, if not ours."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write one HTML file with figures, failures, pictures and replays; it needs no network.
@@ -38,7 +42,10 @@ def report(
     from jaywalk.report.scored_runs import score_folders
 
     scored = score_folders(runs, protocol)
-    write_page(scored, output, title=title, allow_mixed=allow_mixed, most_episodes=most_episodes)
+    write_page(
+        scored, output, title=title, allow_mixed=allow_mixed, most_episodes=most_episodes,
+        motions=motions,
+    )  # fmt: skip
     size = output.stat().st_size
     complete = all(run.score.is_complete for run in scored)
     if as_json:

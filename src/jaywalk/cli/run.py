@@ -58,7 +58,14 @@ def run(
     xodr: Annotated[Path | None, typer.Option(help="Drive in this OpenDRIVE file instead.")] = None,
     people: Annotated[int | None, typer.Option(min=0, help="People about.")] = None,
     vehicles: Annotated[int | None, typer.Option(min=0, help="Other vehicles about.")] = None,
-    motions: Annotated[str, typer.Option(help="Motion library of the people.")] = "",
+    motions: Annotated[
+        str,
+        typer.Option(
+            help="Motion library of posed people: a folder that 'jaywalk motion build' wrote "
+            "[default: ours].",
+            show_default=False,
+        ),
+    ] = "",
     traffic: Annotated[
         TrafficKind, typer.Option(help="Our own traffic, or CARLA's Traffic Manager.")
     ] = TrafficKind.own,
@@ -120,6 +127,7 @@ def run(
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
         _check_towns(chosen)
+    library, digest = _motions(motions, chosen)
     base = RunRequest(
         run_folder=Path(),
         suite=chosen,
@@ -127,7 +135,8 @@ def run(
         seeds=parse_seeds(seeds),
         options={"people": people, "vehicles": vehicles, "town": xodr.name if xodr else town},
         traffic=traffic.value,
-        motions=motions,
+        motions=library,
+        motions_sha256=digest,
         opendrive=_opendrive(xodr),
         server=server,
         cluster=cluster,
@@ -239,6 +248,22 @@ def _check_towns(suite: Suite) -> None:
             "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
             "that has them with --server HOST:PORT."
         )
+
+
+def _motions(name: str, suite: Suite) -> tuple[str, str]:
+    """Folder and digest of a motion library that can pose people; "" for the one we have."""
+    if name in ("", "default"):
+        return "", ""
+    from jaywalk.motion.library.reading import library_digest, open_library
+    from jaywalk.scenarios.habit.repertoire import read_repertoire
+
+    if not any(one.posed for one in suite.routes):
+        raise UsageError(
+            f"--motions: nobody is posed in the suite '{suite.name}'; run habit, or leave it out."
+        )
+    folder = Path(name).resolve()
+    read_repertoire(open_library(folder))
+    return str(folder), library_digest(folder)
 
 
 def _opendrive(path: Path | None) -> str | None:

@@ -118,16 +118,20 @@ def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
 
 
 def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
-    from jaywalk.cli.score_output import print_run
+    from jaywalk.cli.score_output import print_people, print_run
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
     from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.metrics.habit.summary import is_habit, summarise_habit
 
     found = aggregate(score_run(folder, protocol))
+    people = summarise_habit(found.run, folder) if is_habit(found.run) else None
     if as_json:
-        print_json(json_of(found))
+        print_json(json_of(found) | ({} if people is None else {"habit": people.as_dict()}))
     else:
         print_run(found)
+        if people is not None:
+            print_people(people)
         finish(
             [f"scored: {len(found.run.episodes)} records in {folder}"],
             f"jaywalk report {folder} -o report.html",

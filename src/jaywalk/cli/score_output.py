@@ -6,6 +6,9 @@ import math
 
 from jaywalk.cli.output import print_table, say
 from jaywalk.metrics.driving.aggregate import Aggregate
+from jaywalk.metrics.habit.foresight import GROUPS
+from jaywalk.metrics.habit.summary import NAMES, HabitSummary, irs_groups
+from jaywalk.metrics.prediction.irs import FPR_TARGETS
 
 _LABELS = {
     "driving_score": "driving score",
@@ -43,6 +46,25 @@ def print_run(found: Aggregate) -> None:
         counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
         names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
         say(f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}")
+
+
+def print_people(found: HabitSummary) -> None:
+    """What happened to people, pooled over a run of the suite habit."""
+    rows = [
+        [NAMES[name], number(figure.value, 3), _interval(figure.low, figure.high, 3),
+         str(figure.n)]
+        for name, figure in found.figures.items()
+        if figure.n or name.endswith("_per_km")
+    ]  # fmt: skip
+    print_table(["people, pooled", "value", "95 % interval", "n"], rows)
+    by = {group: irs_groups(found.foresight, group) for group in GROUPS}
+    told = [
+        [f"{group} {name}", *(number(math.nan if v is None else v, 3) for v in values.values())]
+        for group, of_group in by.items()
+        for name, values in of_group.items()
+    ]
+    if told:
+        print_table(["IRS by", *(f"{s:.0f} s" for s in FPR_TARGETS)][: len(told[0])], told)
 
 
 def _summary(found: Aggregate) -> list[list[str]]:

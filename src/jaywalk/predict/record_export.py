@@ -18,7 +18,9 @@ from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.datasets.semantic_map import SemanticMap
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.predict.record_angles import PosingLibraries, angle_rows
 from jaywalk.predict.record_meta import with_meta
+from jaywalk.predict.record_sight import looks_at, occluded_people
 from jaywalk.predict.town_map import town_map
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
@@ -42,7 +44,11 @@ class SceneFacts:
 
 
 def export_records(
-    runs: Iterable[Path], *, range_m: float = 60.0, cell_m: float = 0.1
+    runs: Iterable[Path],
+    *,
+    range_m: float = 60.0,
+    cell_m: float = 0.1,
+    motions: Iterable[Path] = (),
 ) -> Trajectories:
     """All episodes of some runs as one dataset.
 
@@ -50,7 +56,9 @@ def export_records(
         runs: Folders of runs or of single records.
         range_m: People further from the ego are not seen.
         cell_m: Side of a cell of the maps.
+        motions: Motion libraries people were posed by, besides the one that comes with us.
     """
+    libraries = PosingLibraries(motions)
     people: list[pl.DataFrame] = []
     vehicles: list[pl.DataFrame] = []
     plans: Plans = {}
@@ -64,7 +72,7 @@ def export_records(
             scene = f"sim/{run.resolve().name}/{folder.name}"
             if scene in facts:
                 raise DataError(f"two runs give the scene '{scene}'; rename one of the folders")
-            found = _scene(open_record(folder), scene, range_m, excluded)
+            found = _scene(open_record(folder), scene, range_m, libraries, excluded)
             if found is None:
                 continue
             people.append(found[0])
@@ -73,6 +81,7 @@ def export_records(
             facts[scene] = found[3]
     if not people:
         raise DataError(f"no record has people within {range_m:g} m of an ego: {dict(excluded)}")
+    libraries.check_all_used()
     data = assemble(people, vehicles, excluded=excluded)
     data = replace(data, paths=plans, maps=_maps(data, facts, cell_m))
     lit = {scene: one.at_light for scene, one in facts.items()}
@@ -81,7 +90,11 @@ def export_records(
 
 
 def _scene(
-    record: Record, scene: str, range_m: float, excluded: Counter[str]
+    record: Record,
+    scene: str,
+    range_m: float,
+    libraries: PosingLibraries,
+    excluded: Counter[str],
 ) -> tuple[pl.DataFrame, pl.DataFrame, Plans, SceneFacts] | None:
     episode = record.episode
     if episode.ego_actor is None:
@@ -91,7 +104,9 @@ def _scene(
     states = record.states.collect().join(times, on="tick", how="inner")
     ego = _ego(record, states, scene)
     actors = record.actors.collect().filter(pl.col("kind") == "walker")
-    people = _people(states, actors, ego, scene, episode.town, range_m)
+    rows = states.join(angle_rows(record, libraries, excluded), on=["actor", "tick"], how="left")
+    rows = rows.join(occluded_people(record, states), on=["actor", "tick"], how="left")
+    people = _people(rows, actors, ego, scene, episode.town, range_m)
     if len(people) == 0:
         excluded["episode without people in range"] += 1
         return None
@@ -165,12 +180,11 @@ def _people(
     course: str,
     range_m: float,
 ) -> pl.DataFrame:
-    """Rows of people while they are in range; the body faces where the actor does."""
+    """Rows of people while they are in range."""
     rows = states.filter(pl.col("actor").is_in(actors["actor"].to_list())).sort("actor", "k")
     if len(rows) == 0:
         return pl.DataFrame()
     places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
-    yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
     table = pl.DataFrame(
         {
             "scene_id": scene,
@@ -179,14 +193,33 @@ def _people(
             "k": rows["k"],
             "x": places[:, 0],
             "y": places[:, 1],
-            "body_rad": np.arctan2(np.sin(yaw), np.cos(yaw)),
+            "head_rad": rows["head_rad"],
+            "body_rad": rows["body_rad"],
+            "occluded": rows["occluded"],
             "source": "sim",
         }
     )
-    near = table.join(ego.select("k", ex="x", ey="y"), on="k", how="inner").filter(
+    vehicle = ego.select("k", "yaw", "length", "front_overhang", ex="x", ey="y")
+    near = table.join(vehicle, on="k", how="inner").filter(
         (pl.col("x") - pl.col("ex")) ** 2 + (pl.col("y") - pl.col("ey")) ** 2 <= range_m**2
     )
-    return near.drop("ex", "ey").sort("track_id", "k")
+    return _with_gaze(near).drop(vehicle.columns[1:]).sort("track_id", "k")
+
+
+def _with_gaze(near: pl.DataFrame) -> pl.DataFrame:
+    """Whether each head faces the ego; null for people whose head is unknown."""
+    yaw = near["yaw"].to_numpy()
+    forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
+    axle = near.select("ex", "ey").to_numpy()
+    front_m = near["front_overhang"].to_numpy()
+    looks = looks_at(
+        near["head_rad"].to_numpy(),
+        near.select("x", "y").to_numpy(),
+        axle + (front_m - near["length"].to_numpy())[:, None] * forward,
+        axle + front_m[:, None] * forward,
+    )
+    known = pl.col("head_rad").is_not_null()
+    return near.with_columns(pl.when(known).then(pl.Series(looks)).alias("looks_at_ego"))
 
 
 def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -> Plans:

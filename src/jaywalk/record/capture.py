@@ -245,11 +245,13 @@ class EpisodeCapture:
         walk: tuple[float, ...],
         posed: tuple[str, float, float] | None,
     ) -> None:
-        pose = pose_of(one.get_transform())
+        transform = one.get_transform()
+        p, r = transform.location, transform.rotation
         v, w, a = one.get_velocity(), one.get_angular_velocity(), one.get_acceleration()
         phase, blend = (0.0, 0.0) if posed is None else posed[1:]
         self._floats += (
-            *pose, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z, *drive, *walk, phase, blend,
+            p.x, p.y, p.z, r.pitch, r.yaw, r.roll, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z,
+            *drive, *walk, phase, blend,
         )  # fmt: skip
         self._rows += 1
 

@@ -176,7 +176,7 @@ ACTORS: Final = Table(
         _opt(c.FRONT_AXLE_X_M, F32, "front axle in the actor's frame, if asked for"),
         _opt(c.REAR_AXLE_X_M, F32, "rear axle in the actor's frame, if asked for"),
         _opt(c.MAX_STEER_DEG, F32, "largest road-wheel angle, if asked for"),
-        _opt(c.RIG, TEXT, "skeleton of a walker"),
+        _opt(c.RIG, TEXT, "skeleton of a walker if told; else by its attributes gender and age"),
         _opt(c.CLIP, TEXT, "motion clip given to a walker at its spawn"),
         _opt(c.SCALE, F32, "scale of the body"),
         _opt(c.INTENDED_CLASS, TEXT, "what the scenario wants this person to do"),
@@ -248,7 +248,11 @@ STATES: Final = Table(
         _opt(c.JUMP, BOOL, "walker: commanded jump"),
         _opt(c.CLIP, TEXT, "walker: motion clip being played"),
         _opt(c.CLIP_PHASE, F32, "walker: place in the clip, 0 to 1"),
-        _opt(c.CLIP_BLEND, F32, "walker: weight of the clip over the built-in gait, 0 to 1"),
+        _opt(
+            c.CLIP_BLEND,
+            F32,
+            "walker: weight of the clip over the one before it, 0 to 1",
+        ),
     ),
 )
 

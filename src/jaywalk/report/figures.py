@@ -33,7 +33,7 @@ class FigureOfRuns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Dot:
+class Dot:
     """A value with its interval."""
 
     value: float
@@ -44,11 +44,11 @@ class _Dot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
+class DotGroup:
     """Dots under one heading."""
 
     heading: str
-    dots: tuple[_Dot, ...]
+    dots: tuple[Dot, ...]
 
 
 def run_colour(index: int) -> str:
@@ -100,7 +100,7 @@ def _difference_figure(pair: PairOfRuns) -> FigureOfRuns | None:
     shown = [d for d in pair.metrics if d.name in _PERCENT_NAMES]
     if not shown:
         return None
-    groups = [_Group(heading=label_of(d.name).words, dots=(_difference_dot(d),)) for d in shown]
+    groups = [DotGroup(heading=label_of(d.name).words, dots=(_difference_dot(d),)) for d in shown]
     ends = [abs(end) for d in shown for end in (d.low, d.high, d.value) if math.isfinite(end)]
     reach = max([*ends, 1.0]) * 1.06
     axis = f"{pair.candidate} − {pair.baseline}, percentage points"
@@ -114,33 +114,52 @@ def _difference_figure(pair: PairOfRuns) -> FigureOfRuns | None:
     )
 
 
-def _difference_dot(d: Difference) -> _Dot:
+def _difference_dot(d: Difference) -> Dot:
     colour = "#2e8b57" if d.low > 0.0 else "#b3261e" if d.high < 0.0 else "#6b7280"
     words = number(d.value, sign=True)
-    return _Dot(value=d.value, low=d.low, high=d.high, colour=colour, words=words)
+    return Dot(value=d.value, low=d.low, high=d.high, colour=colour, words=words)
 
 
-def _group(heading: str, of_runs: Sequence[Quantity | None]) -> _Group:
+def _group(heading: str, of_runs: Sequence[Quantity | None]) -> DotGroup:
     dots = tuple(
-        _Dot(value=q.value, low=q.low, high=q.high, colour=run_colour(index), words=number(q.value))
+        Dot(value=q.value, low=q.low, high=q.high, colour=run_colour(index), words=number(q.value))
         for index, q in enumerate(of_runs)
         if q is not None
     )
-    return _Group(heading=heading, dots=dots)
+    return DotGroup(heading=heading, dots=dots)
 
 
 def _dots(
-    groups: Sequence[_Group],
+    groups: Sequence[DotGroup],
     span: tuple[float, float],
     axis: str,
     runs: Sequence[RunSummary],
     title: str,
 ) -> str:
-    """Rows of dots with whiskers under headings, on one axis."""
+    keys = [(run_colour(k), run.label) for k, run in enumerate(runs)]
+    return dot_plot(groups, span, axis, keys, title)
+
+
+def dot_plot(
+    groups: Sequence[DotGroup],
+    span: tuple[float, float],
+    axis: str,
+    names: Sequence[tuple[str, str]],
+    title: str,
+) -> str:
+    """Rows of dots with whiskers under headings, on one axis.
+
+    Args:
+        groups: Dots under their headings.
+        span: Values at the two ends of the axis.
+        axis: What the axis says.
+        names: Colours with their meaning; a single one needs no legend.
+        title: For those who cannot see it.
+    """
     left, right = _LEFT + 4.0, WIDTH - _RIGHT - 46.0
     scale = (right - left) / max(span[1] - span[0], 1e-9)
     heights = [20.0 + _ROW * len(group.dots) for group in groups]
-    keys = [(run_colour(k), run.label) for k, run in enumerate(runs)] if len(runs) > 1 else []
+    keys = list(names) if len(names) > 1 else []
     top = 8.0 + (18.0 * _legend_lines(keys) if keys else 0.0)
     bottom = top + sum(heights) + 4.0
     parts = [legend(keys, left, 14.0, WIDTH - 20.0)] if keys else []
@@ -162,7 +181,7 @@ def _dots(
     return drawing(WIDTH, bottom + 36.0, parts, title=title)
 
 
-def _dot(dot: _Dot, y: float, left: float, right: float, zero: float, scale: float) -> str:
+def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: float) -> str:
     def at(value: float) -> float:
         return min(max(left + (value - zero) * scale, left), right)
 

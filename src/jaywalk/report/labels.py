@@ -30,6 +30,7 @@ _WORDS: Final = {
     "standing_share": "Share of time standing",
     "collisions_pedestrian": "Collisions with people",
     "collisions_person": "Collisions with people",
+    "unavoidable_person": "Unavoidable collisions with people",
     "collisions_animal": "Collisions with animals",
     "collisions_vehicle": "Collisions with vehicles",
     "collisions_layout": "Collisions with obstacles",

@@ -16,6 +16,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
+from jaywalk.report.habit_section import habit_view
 from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.output_file import claim
 from jaywalk.report.scored_runs import ScoredRun, run_labels
@@ -38,6 +39,7 @@ def build_page(
     title: str = "",
     allow_mixed: bool = False,
     most_episodes: int = MOST_EPISODES,
+    motions: Path | None = None,
 ) -> str:
     """The whole page as text.
 
@@ -46,6 +48,7 @@ def build_page(
         title: Heading; by default the agents and the suite.
         allow_mixed: Show runs of different suites or scenario versions side by side.
         most_episodes: Episodes drawn and replayed; failures come first.
+        motions: Motion library of the runs' posed people, for animations; None: ours.
     """
     if not runs:
         raise UsageError("Nothing to report: give one or more runs.")
@@ -73,6 +76,7 @@ def build_page(
         leading=label_of(leading_metric(summaries)),
         failures=[card for card in cards.cards if not card.score.success],
         cards=cards,
+        habit=habit_view(runs, labels, motions),
         gap_margin_m=GAP_MARGIN_M,
         gap_reach_m=GAP_REACH_M,
         ttc_horizon_s=TTC_HORIZON_S,

@@ -57,7 +57,7 @@ def write_film(record: Record, path: Path, progress: Callable[[float], None]) ->
     scene, stage = _prepare(record)
     rows = frame_rows(scene)
     step = float(np.median(np.diff(scene.time_s[rows]))) if len(rows) > 1 else 1.0 / FRAMES_PER_S
-    with _Encoder(path, Fraction(1.0 / step).limit_denominator(1000)) as encoder:
+    with FilmEncoder(path, Fraction(1.0 / step).limit_denominator(1000)) as encoder:
         for done, row in enumerate(rows, start=1):
             encoder.add(stage.draw(row))
             progress(done / len(rows))
@@ -100,15 +100,17 @@ def _prepare(record: Record) -> tuple[Scene, Stage]:
     return scene, Stage(scene, plan, ego_series(scene), title=title)
 
 
-class _Encoder:
-    """H.264 in an MP4 file that browsers play while it loads."""
+class FilmEncoder:
+    """H.264 in an MP4 file that browsers play while it loads; sides of frames are even."""
 
-    def __init__(self, path: Path, rate: Fraction) -> None:
+    def __init__(
+        self, path: Path, rate: Fraction, size_px: tuple[int, int] = (WIDTH_PX, HEIGHT_PX)
+    ) -> None:
         self._container: Any = av.open(
             str(claim(path)), "w", format="mp4", options={"movflags": "+faststart"}
         )
         self._stream: Any = self._container.add_stream("libx264", rate=rate)
-        self._stream.width, self._stream.height = WIDTH_PX, HEIGHT_PX
+        self._stream.width, self._stream.height = size_px
         self._stream.pix_fmt = "yuv420p"
         self._stream.bit_rate = _BIT_RATE
         # One thread: the same record gives the same bytes.
@@ -119,7 +121,7 @@ class _Encoder:
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
         self._container.mux(self._stream.encode(frame))
 
-    def __enter__(self) -> _Encoder:
+    def __enter__(self) -> FilmEncoder:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -18,6 +18,7 @@ from jaywalk.scenarios.events import ScenarioEvent
 from jaywalk.scenarios.habit.manner import ambient_of, manner_of
 from jaywalk.scenarios.habit.people import HabitPeople
 from jaywalk.scenarios.traffic import Traffic
+from jaywalk.scenarios.traffic_state import DriverSettings
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
 
@@ -83,7 +84,8 @@ def set_the_stage(
     x, y = (float(value) for value in route.position_m[0, :2])
     seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
     network = world.network(key, carla_world)
-    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, network=network)
+    manner = DriverSettings(speed_factor=plan.item.traffic_speed)
+    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, manner, network)
     _set_up_scenarios(plan, world, carla_world, route, seed, cast)
     clear = [(x, y, _EGO_CLEAR_M)]
     ids = cast.traffic.spawn(plan.item.vehicles, clear, route.position_m[:, :2])

@@ -87,7 +87,7 @@ def resolve_config(
 def route_digest(item: SuiteRoute) -> str:
     """Short digest of a route with who else is about: another route cannot take its name."""
     text = format_routes(RouteFile(routes=(item.route,)))
-    about = f"{text}\0{item.vehicles}\0{item.people}\0{item.pair}"
+    about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
     if item.posed:
         about += f"\0{item.posed}"
     return hashlib.sha256(about.encode()).hexdigest()[:16]
@@ -115,6 +115,9 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))
+    if "motions" in pairs:  # a digest, too long to be read
+        there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
+        pairs["motion library"] = (there, here)
     for key in _DECISIVE_PACKAGES:
         pairs[f"version of {key}"] = (old.packages.get(key), new.packages.get(key))
     lines = [f"{name}: {a!r} there, {b!r} here" for name, (a, b) in pairs.items() if a != b]

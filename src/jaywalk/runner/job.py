@@ -32,6 +32,8 @@ class RunRequest:
 
     Attributes:
         options: What the suite was overridden with, for the config: people, vehicles, town.
+        motions: Folder of the people's motion library, "" for ours.
+        motions_sha256: Of what is in it; the config holds this, so another one is refused.
         opendrive: Text of the town to use, if not one the server has by name.
         server: ``HOST:PORT`` of a running server; "" for embedded ones.
         cluster: "" for this machine, ``local`` or an address for Ray.
@@ -46,6 +48,7 @@ class RunRequest:
     options: dict[str, Any]
     traffic: str = "own"
     motions: str = ""
+    motions_sha256: str = ""
     opendrive: str | None = None
     server: str = ""
     cluster: str = ""
@@ -63,6 +66,7 @@ class RunRequest:
             self.seeds,
             traffic=self.traffic,
             motions=self.motions,
+            motions_sha256=self.motions_sha256,
             opendrive=self.opendrive,
         )
 
@@ -124,7 +128,7 @@ def run_request(
     options = {
         **request.options,
         "traffic": request.traffic,
-        "motions": request.motions,
+        "motions": request.motions_sha256,
         "server": "attached" if request.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from jaywalk.scenarios.suite import Suite, SuiteRoute
@@ -27,8 +28,16 @@ class EpisodePlan:
     seed: int
     agent: AgentSpec
     traffic: str = "own"  # or "traffic-manager"
-    motions: str = ""  # motion library of the people, "" for the built-in gait
+    motions: str = ""  # folder of the people's motion library, "" for ours
+    motions_sha256: str = ""  # of what is in it
     opendrive: str | None = None  # text of a town the server does not have by name
+
+    @property
+    def motions_name(self) -> str:
+        """What a record calls the motion library: by content, wherever it lies; "" for ours."""
+        if not self.motions:
+            return ""
+        return f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
 
     @property
     def episode_id(self) -> str:
@@ -43,6 +52,7 @@ def plan_episodes(
     *,
     traffic: str = "own",
     motions: str = "",
+    motions_sha256: str = "",
     opendrive: str | None = None,
 ) -> list[EpisodePlan]:
     """All episodes of a run: routes in the suite's order, each with every seed."""
@@ -55,6 +65,7 @@ def plan_episodes(
             agent=agent,
             traffic=traffic,
             motions=motions,
+            motions_sha256=motions_sha256,
             opendrive=opendrive,
         )
         for item in suite.routes

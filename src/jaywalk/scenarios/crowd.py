@@ -15,6 +15,7 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
+from jaywalk.scenarios.crowd_adopt import found_walking, take_over
 from jaywalk.scenarios.crowd_kernels import advance
 from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
 from jaywalk.scenarios.crowd_places import near_route
@@ -93,6 +94,19 @@ class Crowd:
         self._land = _land(network, route, self.settings.band_m + _WANDER_M)
         self._settle(network, [one.candidate for one in spawned])
         return list(self.ids)
+
+    def adopt(self, ids: Sequence[int]) -> None:
+        """Lead people who are in the world already: they go on as they walk or stand now.
+
+        Args:
+            ids: Their actor ids; the place in this list names a person's random stream.
+        """
+        network = self._town()
+        self.ids = list(ids)
+        self._land = _land(network, None, 0.0)
+        walks = found_walking(self.world, network, self.ids, self.seed, self.settings)
+        self._settle(network, [one.candidate for one in walks])
+        take_over(self._rows, self._minds, walks, self._land, self.settings)
 
     def _town(self) -> WalkNetwork:
         if self.network is None:

@@ -43,6 +43,7 @@ _CREEP_MPS: Final = 0.02
 _STUCK_S: Final = 4.0
 _STOPPED_MPS: Final = 0.3
 _REACTION_S: Final = 1.0
+_BEHIND_S: Final = 1.0  # after a car has passed
 _YIELD_MPS2: Final = 2.0  # braking that people at a crosswalk expect of drivers
 _NEIGHBOURS: Final = 12
 _TURNS: Final = (0.0, 0.25, -0.25, 0.5, -0.5, 0.85, -0.85, 1.25, -1.25, 1.8, -1.8)
@@ -196,7 +197,7 @@ def _endangers(
         return False  # drivers stop at crosswalks, this one easily can
     arrives, leaves = max(front, 0.0) / speed, (s + car[4] + 0.5) / speed
     enter, leave = max(w - half, 0.0) / pace, (w + half) / pace
-    return bool(arrives < leave + margin_s and leaves > enter - 0.5)
+    return bool(arrives < leave + margin_s and leaves > enter - _BEHIND_S)
 
 
 @kernel

@@ -136,7 +136,7 @@ def _plan_walk(
         aim = (float(places.x[goal]), float(places.y[goal]))
         way = find_way(land.network.grid, here, aim, mind.keep_m)
         if len(way) > 3:
-            _write(people, row, way[:_LONGEST])
+            walk_line(people, row, way[:_LONGEST])
             people.cross_from[row], people.cross_ref[row] = np.inf, -1
             people.state[row] = WALKING
             mind.stay -= 1
@@ -178,7 +178,7 @@ def _plan_crossing(
     total = float(steps.sum())
     if total > (PATH_POINTS - 2) * PATH_STEP_M:
         return False
-    scale = _write(people, row, line)
+    scale = walk_line(people, row, line)
     people.cross_from[row] = scale * float(steps[: len(way) - 1].sum())
     people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
     people.cross_ref[row] = mind.crossing = chosen
@@ -201,12 +201,12 @@ def _go_straight_on(
     crossings, ref = land.network.crossings, mind.crossing
     ends = np.array([crossings.a[ref], crossings.b[ref]])
     nearer = int(np.argmin(np.hypot(*(ends - here).T)))
-    _write(people, row, np.array([here, ends[nearer]]))
+    walk_line(people, row, np.array([here, ends[nearer]]))
     people.cross_from[row] = 0.0
     people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
 
 
-def _write(people: People, row: int, line: FloatArray) -> float:
+def walk_line(people: People, row: int, line: FloatArray) -> float:
     """Put a line on a person's path at equal steps; returns path units per metre."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)

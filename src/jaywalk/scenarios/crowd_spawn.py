@@ -227,7 +227,7 @@ def _command(one: Candidate, model: Any) -> Any:
     return carla.command.SpawnActor(model, pose)
 
 
-def _speed_mps(age: str, pace: float) -> float:
+def free_speed_mps(age: str, pace: float) -> float:
     """Free walking speed; spreads as counted on streets: slow elderly, uneven children."""
     low, high = {"child": (0.8, 1.9), "elderly": (0.6, 1.15)}.get(age, (0.95, 1.75))
     return low + (high - low) * pace
@@ -237,7 +237,7 @@ def _spawned(
     one: Candidate, actor_id: int, model: Any, places: Places, route: DenseRoute | None
 ) -> Spawned:
     age = attribute_of(model, "age")
-    one = replace(one, speed_mps=_speed_mps(age, one.pace))
+    one = replace(one, speed_mps=free_speed_mps(age, one.pace))
     person = Person(
         number=one.number, actor_id=actor_id, blueprint=str(model.id), age=age,
         gender=attribute_of(model, "gender"), intended=one.intended,

@@ -53,7 +53,7 @@ class HardBrake(Scenario):
         )  # fmt: skip
         self.actor_ids = spawn_all(
             self.stage.client, self.stage.world, [(model, place_on_route(route, begin_m))],
-            self.spec.where,
+            self.spec.where, role="background",  # as in the Leaderboard: one of the traffic
         )  # fmt: skip
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins are doubled
         path = LanePath(

@@ -72,7 +72,7 @@ def build_network(town: Town, lights: list[Any], signs: list[Any]) -> LaneNetwor
         light=light,
         light_at_m=light_at,
         sign=_signs(signs, lines, merged, successors),
-        crossings=[_crossings(line, town.crosswalks) for line in lines],
+        crossings=_all_crossings(lines, town.crosswalks),
         crosswalks=_padded(town.crosswalks),
     )
 
@@ -202,18 +202,31 @@ def _signs(
     return result
 
 
-def _crossings(line: FloatArray, crosswalks: list[FloatArray]) -> list[tuple[float, float, int]]:
+def _all_crossings(
+    lines: list[FloatArray], crosswalks: list[FloatArray]
+) -> list[list[tuple[float, float, int]]]:
+    """For each lane where it meets which crosswalk."""
+    low = np.array([polygon[:, :2].min(axis=0) - 1.0 for polygon in crosswalks]).reshape(-1, 2)
+    high = np.array([polygon[:, :2].max(axis=0) + 1.0 for polygon in crosswalks]).reshape(-1, 2)
     found = []
-    for number, polygon in enumerate(crosswalks):
-        low, high = polygon[:, :2].min(axis=0) - 1.0, polygon[:, :2].max(axis=0) + 1.0
-        near = np.all((line[:, :2] >= low) & (line[:, :2] <= high), axis=1)
-        if not near.any() or abs(line[near][0, 2] - polygon[0, 2]) > 4.0:
-            continue
-        corners = np.ascontiguousarray(polygon[:, :2])
-        inside = [k for k in np.flatnonzero(near) if in_polygon(line[k, 0], line[k, 1], corners)]
-        if inside:
-            found.append((float(line[inside[0], 4]), float(line[inside[-1], 4]), number))
-    return sorted(found)
+    for line in lines:
+        first, last = line[:, :2].min(axis=0), line[:, :2].max(axis=0)
+        # Most crosswalks are nowhere near most lanes.
+        about = np.flatnonzero(np.all((low <= last) & (high >= first), axis=1)).tolist()
+        meets = [_crossing(line, crosswalks[k], low[k], high[k], k) for k in about]
+        found.append(sorted(one for one in meets if one is not None))
+    return found
+
+
+def _crossing(
+    line: FloatArray, polygon: FloatArray, low: FloatArray, high: FloatArray, number: int
+) -> tuple[float, float, int] | None:
+    near = np.all((line[:, :2] >= low) & (line[:, :2] <= high), axis=1)
+    if not near.any() or abs(line[near][0, 2] - polygon[0, 2]) > 4.0:
+        return None
+    corners = np.ascontiguousarray(polygon[:, :2])
+    inside = [k for k in np.flatnonzero(near) if in_polygon(line[k, 0], line[k, 1], corners)]
+    return (float(line[inside[0], 4]), float(line[inside[-1], 4]), number) if inside else None
 
 
 def _padded(polygons: list[FloatArray]) -> FloatArray:
@@ -249,7 +262,11 @@ def _conflicts(
         for other in group:
             before[other, me] = True
     shared = (before.astype(np.float32) @ before.T.astype(np.float32)) > 0.0  # common predecessor
-    linked = before | before.T
+    # Who comes behind on the same way is no conflict, also over a piece shorter than a car.
+    short = np.array([line_m < _SHORT_M for line_m in points[starts[1:] - 1, 4]])
+    over = (before.astype(np.float32) @ (before & short[:, None]).astype(np.float32)) > 0.0
+    linked = before | over
+    linked = linked | linked.T
     result = np.zeros((count, count), dtype=np.float32)
     _fill_conflicts(starts, points, inside, shared | linked, result)
     return result

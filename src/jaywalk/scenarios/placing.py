@@ -33,7 +33,9 @@ def place_on_route(
     )
 
 
-def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str) -> list[int]:
+def spawn_all(
+    client: Any, world: Any, wanted: list[tuple[str, Any]], where: str, *, role: str = "scenario"
+) -> list[int]:
     """Spawn (blueprint id, transform) pairs; one that fails is an error, never a silent gap."""
     library = world.get_blueprint_library()
     commands = []
@@ -43,7 +45,7 @@ def spawn_all(client: Any, world: Any, wanted: list[tuple[str, Any]], where: str
         except IndexError as problem:
             raise DataError(f"{where}: the server has no blueprint '{name}'.") from problem
         if model.has_attribute("role_name"):
-            model.set_attribute("role_name", "scenario")
+            model.set_attribute("role_name", role)
         commands.append(carla.command.SpawnActor(model, pose))
     answers = client.apply_batch_sync(commands)
     ids = [answer.actor_id for answer in answers if not answer.error]

@@ -120,6 +120,11 @@ class PosedPeople:
         """What a person plays."""
         return self.players.playing(self._row[actor_id])
 
+    def phases(self) -> dict[int, tuple[str, float, float]]:
+        """Clip, place in it and weight of everybody who is led, by actor id."""
+        now = zip(self.ids, self._led.tolist(), self.players.phases(), strict=True)
+        return {actor_id: phase for actor_id, led, phase in now if led}
+
     def row_of(self, actor_id: int) -> int:
         """Number of a person in ``players``."""
         return self._row[actor_id]

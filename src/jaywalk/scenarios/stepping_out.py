@@ -26,6 +26,8 @@ _TRIES, _TRY_M = 6, 0.4
 _UP_M: Final = 1.1
 _SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
 _STEEPEST_DEG: Final = 90.0
+_MOVING_MPS: Final = 0.2
+_BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,8 @@ class SteppingOut(Scenario):
     way_m: float = 0.0  # how far the person walks
     began_s: float = math.nan
     stopped: bool = False
+    blocked_s: float = 0.0
+    turned_back: bool = False
     side: float = 1.0
     behind_m: float = 0.0  # the person stands so far behind the obstacle's middle
 
@@ -136,12 +140,30 @@ class SteppingOut(Scenario):
         ):
             self.stopped = True
             self.arrive()
+        if not (math.isnan(self.began_s) or self.stopped or self.turned_back):
+            self._go_back_if_blocked(moment)
         return left_m < -_END_M
 
-    def _walk(self, speed_mps: float) -> None:
+    def _go_back_if_blocked(self, moment: Moment) -> None:
+        """A car that waits for the person, who waits for the car, would stand there for ever."""
+        walker = moment.snapshot.find(self.walker_id)
+        if walker is None:
+            return
+        velocity = walker.get_velocity()
+        moves = math.hypot(velocity.x, velocity.y) > _MOVING_MPS
+        self.blocked_s = 0.0 if moves else self.blocked_s + self.stage.delta_s
+        if self.blocked_s < _BLOCKED_S:
+            return
+        self.turned_back = True
+        self.way_m = (moment.elapsed_s - self.began_s - self.blocked_s) * self.speed_mps
+        self.began_s = moment.elapsed_s
+        self._walk(self.speed_mps, back=True)
+        self.note(moment, what="turns back", actor=self.walker_id)
+
+    def _walk(self, speed_mps: float, *, back: bool = False) -> None:
         given: SteppingOutParameters = self.parameters
         pose = place_on_route(self.stage.route, self.at_m)
-        yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle)
+        yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle) + 180.0 * back
         way = carla.Rotation(yaw=yaw).get_forward_vector()
         control = carla.WalkerControl(way, speed_mps, False)
         self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])

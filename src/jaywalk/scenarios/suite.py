@@ -31,6 +31,7 @@ class SuiteRoute:
     id: str  # unique in the suite, safe as a folder name
     route: Route  # town, weathers, keypoints, scenarios
     vehicles: int = 0  # background traffic
+    traffic_speed: tuple[float, float] = (0.85, 1.0)  # of the limit, drawn per driver
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
@@ -40,7 +41,7 @@ class SuiteRoute:
 class Suite:
     """A named, versioned list of routes; a change that can move a score raises the version."""
 
-    name: str  # e.g. "jaywalk/smoke-v1"
+    name: str  # e.g. "jaywalk/smoke-v2"
     routes: tuple[SuiteRoute, ...]
     variant: str = ""
     # What the variant does to routes that are driven instead of the suite's own.

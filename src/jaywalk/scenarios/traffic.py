@@ -130,6 +130,18 @@ class Traffic:
         self._settle(network, [place.number for _, place in chosen])
         return list(self.ids)
 
+    def adopt(self, ids: Sequence[int]) -> None:
+        """Drive vehicles that are in the world already, from where they are, as fast as they go.
+
+        Args:
+            ids: Their actor ids; the place in this list names a vehicle's random stream.
+        """
+        self.ids = list(ids)
+        self._settle(self._lanes(), list(range(len(self.ids))))
+        if self._around is not None:
+            self._observe(self._around, self._fleet)
+        self._fleet.last_speed[:] = self._fleet.speed
+
     def close(self, ways: Iterable[FloatArray]) -> None:
         """Keep the cars off some lanes; call before ``spawn``.
 
@@ -235,8 +247,8 @@ class Traffic:
         place = fleet.along[row] - dropped
         was_inside = self._lanes().in_junction[journey.segments[0]]
         journey.segments.pop(0)
-        if was_inside and not self._lanes().in_junction[journey.segments[0]]:
-            fleet.granted[row], fleet.arrived[row], fleet.stopped[row] = 0, -1, 0.0
+        if was_inside and fleet.asked[row] not in journey.segments:
+            fleet.asked[row] = -1
         self._renew(row, journey)
         line = fleet.path[row, : fleet.path_count[row], 2]
         fleet.at[row] = max(int(np.searchsorted(line, place)) - 1, 0)

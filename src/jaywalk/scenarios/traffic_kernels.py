@@ -33,6 +33,7 @@ _CURVATURE_PER_STEER: Final = 0.78  # times 1 / length of the wheel base; effect
 _CLEAR_S: Final = 2.5  # a gap this long behind me lets another enter
 _EMERGENCY_MPS2: Final = 8.0
 _CROSSWALK_M: Final = 40.0  # no crosswalk is longer
+_IN_M: Final = 0.5  # with the front this far in, a vehicle is inside a junction
 
 
 @kernel
@@ -150,11 +151,14 @@ def arbitrate(
     rank = np.full(count, np.inf)
     for i in range(count):
         f = _next_junction(fleet, i)
-        if f < 0:
+        first = _first_segment(fleet, i, f)
+        if first != fleet.asked[i]:
+            fleet.asked[i] = first
             fleet.granted[i], fleet.arrived[i], fleet.stopped[i] = 0, -1, 0.0
+        if f < 0:
             continue
         front = _front(fleet, i)
-        if front > fleet.feature_from[i, f] + 0.5:  # inside: whatever was said before
+        if front > fleet.feature_from[i, f] + _IN_M:  # inside: whatever was said before
             fleet.granted[i] = 1
             continue
         left = fleet.feature_from[i, f] - front
@@ -164,7 +168,7 @@ def arbitrate(
             fleet.stopped[i] += delta_s
         if fleet.granted[i] == 1:
             stops = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2) < left - 0.5
-            taken = stops and _taken_outside(fleet, i, conflict, outside)
+            taken = stops and _taken_outside(fleet, i, f, conflict, outside)
             if _light_allows(fleet, i, f, lights) and not taken:
                 continue
             fleet.granted[i] = 0  # turned yellow, or somebody not of ours comes, in time
@@ -189,12 +193,32 @@ def _front(fleet: Fleet, i: int) -> float:
 
 @kernel
 def _next_junction(fleet: Fleet, i: int) -> int:
-    """The junction a vehicle is in or comes to next; -1: none on its path."""
-    rear = fleet.along[i] + fleet.centre[i] - fleet.half_length[i]
+    """The junction a vehicle comes to next, or the one it is in; -1: none on its path.
+
+    The next one counts as soon as the front is in one: where two lie so close together that nobody
+    can stand between them, it must be asked for from inside.
+    """
+    front, found = _front(fleet, i), -1
+    rear = front - 2.0 * fleet.half_length[i]
     for f in range(FEATURES):
         if fleet.feature_kind[i, f] == JUNCTION and fleet.feature_to[i, f] > rear:
-            return f
-    return -1
+            if fleet.feature_from[i, f] + _IN_M >= front:
+                return f
+            found = f
+    return found
+
+
+@kernel
+def _first_segment(fleet: Fleet, i: int, f: int) -> int:
+    """The first segment of a junction on the path; -1: no junction, -2: not known."""
+    if f < 0:
+        return -1
+    for a in range(HELD):
+        if fleet.held[i, a] < 0:
+            break
+        if fleet.held_to[i, a] > fleet.feature_from[i, f]:
+            return int(fleet.held[i, a])
+    return -2
 
 
 @kernel
@@ -243,7 +267,7 @@ def _may_enter(
     exit_m = fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] + 2.5
     if fleet.hit_along[i] < exit_m and fleet.hit_speed[i] < 1.5:
         return False  # it would stand in the junction
-    if _taken_outside(fleet, i, conflict, outside):
+    if _taken_outside(fleet, i, f, conflict, outside):
         return False
     front = _front(fleet, i)
     pace = max(fleet.speed[i], 3.0)
@@ -252,28 +276,35 @@ def _may_enter(
         if j == i:
             continue
         other = _next_junction(fleet, j)
-        if other < 0 or not _collide(fleet, i, j, conflict):
+        if other < 0:
             continue
-        if fleet.granted[j] == 1:
+        # Until it is granted the next junction it holds nothing but the one it is in.
+        granted = fleet.granted[j] == 1
+        until = fleet.feature_to[j, other] if granted else fleet.feature_from[j, other]
+        if _collide(fleet, i, f, j, until, conflict):
             return False
         # Not granted yet, but with the right of way and coming soon.
-        if fleet.feature_ref[j, other] < fleet.feature_ref[i, f] and rank[i] > 1e9 - 1.0:
+        first = fleet.feature_ref[j, other] < fleet.feature_ref[i, f] and rank[i] > 1e9 - 1.0
+        if first and not granted:
             gap = fleet.feature_from[j, other] - _front(fleet, j)
             soon = gap / max(fleet.speed[j], 1.0) < through_s
-            if soon and _light_allows(fleet, j, other, lights):
+            comes = soon and _light_allows(fleet, j, other, lights)
+            if comes and _collide(fleet, i, f, j, fleet.feature_to[j, other], conflict):
                 return False
     return True
 
 
 @kernel
 def _taken_outside(
-    fleet: Fleet, i: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_]
+    fleet: Fleet, i: int, f: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_]
 ) -> bool:
-    """Whether somebody not of ours uses lanes that the next passage crosses."""
+    """Whether somebody not of ours uses lanes that the passage of a junction crosses."""
     for a in range(HELD):
         mine = fleet.held[i, a]
-        if mine < 0:
+        if mine < 0 or fleet.held_from[i, a] >= fleet.feature_to[i, f]:
             break
+        if fleet.held_to[i, a] <= fleet.feature_from[i, f]:
+            continue
         for b in range(len(outside)):
             if outside[b] and (conflict[mine, b] > 0.0):
                 return True
@@ -281,19 +312,23 @@ def _taken_outside(
 
 
 @kernel
-def _collide(fleet: Fleet, i: int, j: int, conflict: NDArray[np.float32]) -> bool:
-    """Whether the passage of i conflicts with what is left of the passage of j."""
+def _collide(
+    fleet: Fleet, i: int, f: int, j: int, until: float, conflict: NDArray[np.float32]
+) -> bool:
+    """Whether the passage of i conflicts with what is left of the way of j to a place on it."""
     rear = fleet.along[j] + fleet.centre[j] - fleet.half_length[j]
     for b in range(HELD):
         theirs = fleet.held[j, b]
-        if theirs < 0:
+        if theirs < 0 or fleet.held_from[j, b] >= until:
             return False
         if fleet.held_to[j, b] + 1.0 < rear:
             continue
         for a in range(HELD):
             mine = fleet.held[i, a]
-            if mine < 0:
+            if mine < 0 or fleet.held_from[i, a] >= fleet.feature_to[i, f]:
                 break
+            if fleet.held_to[i, a] <= fleet.feature_from[i, f]:
+                continue
             end = conflict[theirs, mine]
             if end > 0.0 and rear < fleet.held_from[j, b] + end + 1.0:
                 return True

@@ -100,7 +100,7 @@ def _bend_speed(path: NDArray[np.float64], lateral_mps2: float) -> NDArray[np.fl
 
 def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwork) -> None:
     found: list[tuple[float, float, int, int, int]] = []
-    passage: list[int] = []  # positions of the segments of the first junction
+    passage: list[int] = []  # positions of the segments of junctions
     position, count = 0, len(journey.segments)
     while position < count:
         segment, start = journey.segments[position], float(journey.cuts[position])
@@ -121,8 +121,7 @@ def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwo
                     (begin + low, begin + high, CROSSWALK, number, 0)
                     for low, high, number in network.crossings[journey.segments[last]]
                 ]
-            if not passage:
-                passage = list(range(position, last + 1))
+            passage += range(position, last + 1)
             sign = int(network.sign[journey.segments[position - 1]]) if position else 0
             order = 2 * (sign > 0) + _turns_left(network, journey.segments[position : last + 1])
             found.append((start, float(journey.cuts[last + 1]), JUNCTION, order, sign))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 PATH_POINTS: Final = 224
 FEATURES: Final = 12
-HELD: Final = 16
+HELD: Final = 24
 
 # Kinds of features on a path.
 NOTHING, LIGHT, JUNCTION, CROSSWALK = 0, 1, 2, 3
@@ -53,13 +53,14 @@ class Fleet(NamedTuple):
     feature_to: NDArray[np.float64]
     feature_ref: NDArray[np.int64]  # light, crosswalk, or class of priority
     feature_sign: NDArray[np.int64]  # of a junction: 0 none, 1 yield, 2 stop
-    held: NDArray[np.int64]  # (n, HELD) segments of the next passage, -1: none
+    held: NDArray[np.int64]  # (n, HELD) segments of the next junctions, -1: none
     held_from: NDArray[np.float64]  # where each begins on the path
     held_to: NDArray[np.float64]
     # Memory.
     at: NDArray[np.int64]  # point of the path passed last
     along: NDArray[np.float64]
-    granted: NDArray[np.int64]  # 1: may pass the junction whose segments it holds
+    asked: NDArray[np.int64]  # first segment of the junction it comes to or is in, -1: none
+    granted: NDArray[np.int64]  # 1: may pass that junction
     arrived: NDArray[np.int64]  # tick of arrival at the next junction, -1: not yet
     stopped: NDArray[np.float64]  # seconds stood at the stop line
     pedal: NDArray[np.float64]  # integral part of the pedal
@@ -93,13 +94,14 @@ def make_fleet(count: int) -> Fleet:
         ),
         **dict.fromkeys(("held", "held_from", "held_to"), (count, HELD)),
     }
-    whole = {"path_count", "feature_kind", "feature_ref", "feature_sign", "held", "at", "granted",
-             "arrived"}  # fmt: skip
+    whole = {"path_count", "feature_kind", "feature_ref", "feature_sign", "held", "at", "asked",
+             "granted", "arrived"}  # fmt: skip
     rows: dict[str, NDArray[Any]] = {
         name: np.zeros(shapes.get(name, (count,)), np.int64 if name in whole else np.float64)
         for name in Fleet._fields
     }
     rows["held"] -= 1
+    rows["asked"] -= 1
     rows["arrived"] -= 1
     rows["cap"] += np.inf
     return Fleet(**rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,8 +75,8 @@ def test_a_car_stays_on_its_lane_and_gives_up_its_offset() -> None:
 def test_who_brakes_comes_to_rest_and_who_walks_goes_straight() -> None:
     lanes = lanes_of(straight_map())
     car = FakeActor(5, "vehicle.a", 60.0, 1.75, speed_mps=8.0)
-    car.get_acceleration = lambda: type("V", (), {"x": -4.0, "y": 0.0, "z": 0.0})()
     _, seen = seen_of(car, walker(80.0, 6.0, -90.0, 1.5))
+    seen = replace(seen, acceleration_mps2=np.array([-4.0, 0.0]))
     paths = foresee(seen, lanes)
     assert paths.travelled_m[0, -1] == pytest.approx(64.0 / 8.0)
     assert paths.xy_m[1] == pytest.approx(

@@ -121,7 +121,7 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
                 continue
             yielding = Yielding([passage], lanes, Controls(light={}, sign={}), 0.05)
             seen = car(lanes, int(fits[0]), 8.0)
-            gap = yielding.hold_gap_m(own, along, seen, np.zeros(1), 8.0)
+            gap = yielding.hold_gap_m(own, along, seen, np.zeros(1), np.full(1000, 8.0))
             assert np.isfinite(gap) == waits
             tried += 1
     assert tried >= 2

@@ -53,6 +53,15 @@ def test_asks_the_server_only_about_new_actors(world: FakeWorld) -> None:
     assert [actor.box_reads for actor in world.actors[1:4]] == [1, 1, 1]
 
 
+def test_acceleration_is_how_fast_the_speed_grows(world: FakeWorld) -> None:
+    eyes = Eyes(world, world.actors[0])
+    for tick in range(12):
+        world.actors[1].speed_mps = 5.0 + 3.0 * 0.05 * tick
+        world.actors[1].yaw_deg = 6.0 * tick  # turning adds nothing
+        seen = eyes.look(world.snapshot(0.05 * tick))
+    assert seen.acceleration_mps2 == pytest.approx([3.0, 0.0, 0.0], abs=0.01)
+
+
 def test_a_thing_moved_without_velocity_is_seen_to_move(world: FakeWorld) -> None:
     eyes = Eyes(world, world.actors[0])
     walker = world.actors[2]

@@ -14,9 +14,9 @@ from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue, Players
 from jaywalk.scenarios.habit.detour import Obstacles, find_detour, room_at
 from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
-from jaywalk.scenarios.habit.walking import Walk
+from jaywalk.scenarios.habit.walking import Walk, bumps_soon, ways_out
 from jaywalk.town.walk_tiles import SIDE, Tiling
-from jaywalk.town.walkways import ROAD, WalkGrid
+from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
 
 DELTA_S = 0.05
 GOAL = (16.0, 8.0)
@@ -113,6 +113,29 @@ def test_a_free_way_is_straight_and_a_blocked_one_clear() -> None:
     for a, b in itertools.pairwise(way):
         for share in np.linspace(0.0, 1.0, 40):
             assert room_at(grid, things, *(a + share * (b - a))) > -0.05
+
+
+def test_what_stands_ahead_is_seen_in_time_and_only_ahead() -> None:
+    grid = open_grid()
+    car = Obstacles(np.array([[10.0, 8.0, 1.0, 0.0, 2.2, 0.9]]), np.zeros((0, 2)))
+    assert not bumps_soon(grid, car, 6.0, 8.0, 0.0)  # 1.8 m away, a step is less
+    assert bumps_soon(grid, car, 6.0, 8.0, 0.0, 2.2)
+    assert bumps_soon(grid, car, 7.2, 8.0, 0.0)
+    assert not bumps_soon(grid, car, 6.0, 8.0, math.pi, 2.2)
+    assert not bumps_soon(grid, car, 7.6, 8.0, math.pi)  # out of where one should not be
+
+
+def test_who_finds_their_place_taken_goes_beside_it() -> None:
+    grid = open_grid()
+    walked = np.where(np.arange(SIDE) >= 44, SIDEWALK, ROAD)  # from 11 m on
+    grid = grid._replace(surface=np.tile(walked, (1, SIDE, 1)).astype(np.uint8))
+    goal = (12.0, 8.0)
+    crowd = Obstacles(np.zeros((0, 6)), np.array([(12.0, 8.0), (12.0, 8.9), (12.0, 7.1)]))
+    assert len(find_detour(grid, crowd, (4.0, 8.0), goal)) == 0
+    way = ways_out(grid, crowd, (4.0, 8.0), (goal, (4.0, 8.0)))
+    assert len(way) >= 2
+    assert 1.0 < math.hypot(way[-1, 0] - goal[0], way[-1, 1] - goal[1]) < 4.0
+    assert room_at(grid, crowd, *way[-1]) > -0.05
 
 
 def test_idle_clips_stay_and_walking_clips_lead(bank: ClipBank, repertoire: Repertoire) -> None:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction
+from jaywalk.metrics.habit.hits import PersonHit, judge_hits
 from jaywalk.metrics.safety.collisions import (
     Collision,
     CollisionRules,
@@ -42,9 +43,10 @@ VERSION: Final = 1  # a change that can move a score raises it
 COLLISION_KINDS: Final = (
     "collisions_person", "collisions_animal", "collisions_vehicle", "collisions_static",
 )  # fmt: skip
+UNAVOIDABLE: Final = "unavoidable_person"  # of the collisions with people
 COUNT_NAMES: Final = (
-    *COLLISION_KINDS, "red_light", "stop", "endangered", "hit_while_standing", "braking_events",
-    "false_braking_events",
+    *COLLISION_KINDS, UNAVOIDABLE, "red_light", "stop", "endangered", "hit_while_standing",
+    "braking_events", "false_braking_events",
 )  # fmt: skip
 ROUTE_INCOMPLETE, AGENT_FAILURE = "route_incomplete", "agent_failure"
 
@@ -63,6 +65,7 @@ class JaywalkRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Findings:
     hits: list[Collision]
+    people: list[PersonHit]
     red_lights: list[SignalViolation]
     stops: list[SignalViolation]
     dangers: Dangers
@@ -105,6 +108,7 @@ def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
     hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
     return _Findings(
         hits=hits,
+        people=judge_hits(record, tracks, hits),
         red_lights=find_red_lights(record, tracks, rules.signals),
         stops=find_stop_violations(record, tracks, rules.signals),
         dangers=find_dangers(tracks, hit, rules.danger, read_stop_controls(record, tracks)),
@@ -121,6 +125,7 @@ def _counts(found: _Findings) -> dict[str, int]:
     counts.update(
         "hit_while_standing" if h.ego_stood else f"collisions_{h.what}" for h in found.hits
     )
+    counts[UNAVOIDABLE] = sum(one.unavoidable for one in found.people)
     counts["red_light"] = len(found.red_lights)
     counts["stop"] = len(found.stops)
     counts["endangered"] = len(found.dangers.counted)
@@ -281,12 +286,29 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
     return {
         "protocol_version": VERSION,
         "end_reason": record.episode.end_reason,
+        "step_s": record.episode.step_s,
+        "posed": record.episode.parameters.get("posed") or 0,
         "hits": [asdict(hit) for hit in found.hits],
+        "people_hit": [_told(one) for one in found.people],
         "braking": judged,
         "comfort": asdict(found.comfort),
         "progress": asdict(found.progress),
         "forecasts": [asdict(one) for one in found.forecasts],
     }
+
+
+def _told(one: PersonHit) -> dict[str, Any]:
+    """A hit of a person with its story, for pages."""
+    story = one.story
+    return {
+        "actor": story.actor, "tick": one.hit.tick, "time_s": one.hit.time_s,
+        "speed_mps": one.hit.speed_mps, "injury_risk": one.hit.injury_risk,
+        "unavoidable": one.unavoidable, "since_trigger_s": one.since_trigger_s,
+        "since_road_s": one.since_road_s, "began_s": one.began_s, "began_in": one.began_in,
+        "clip": one.clip or story.clip, "clip_phase": one.clip_phase, "weather": one.weather,
+        "intended": story.intended, "subcategory": story.subcategory, "side": story.side,
+        "age": story.age, "place": story.place,
+    }  # fmt: skip
 
 
 def _no_ego(record: Record) -> EpisodeScore:

@@ -1,14 +1,15 @@
 """Hits of people with their story: could the ego have stopped, and where did the failure begin?
 
-The braking-distance test: from the moment a person began to move (or, of people without a trigger,
-was on the road), could the ego have stopped within the way it drove until it hit them? Who steps
-out inside any braking distance is marked unavoidable. The failure begins at the last tick at which
-braking hard would still have done.
+The braking-distance test: from the moment a person began to move (of people without a trigger: was
+on the road, or last set off), could the ego have stopped within the way it drove until it hit them?
+Who steps out inside any braking distance is marked unavoidable. The failure begins at the last tick
+at which braking hard would still have done.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import polars as pl
 
 from jaywalk.metrics.habit.stories import Story, read_stories
 from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions
-from jaywalk.metrics.safety.tracks import Floats, Tracks, load_tracks
+from jaywalk.metrics.safety.tracks import MOVING_MPS, Floats, Tracks, load_tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -87,12 +88,16 @@ def find_person_hits(record: Record, rules: BrakingRules | None = None) -> list[
     tracks = load_tracks(record)
     if tracks is None:
         return []
+    return judge_hits(record, tracks, find_collisions(record, tracks), rules)
+
+
+def judge_hits(
+    record: Record, tracks: Tracks, found: Sequence[Collision], rules: BrakingRules | None = None
+) -> list[PersonHit]:
+    """Those of an episode's collisions that are hits of people by the moving ego, judged."""
     rules = rules or BrakingRules()
-    hits = [
-        one
-        for one in find_collisions(record, tracks)
-        if one.what == PERSON and not one.ego_stood and one.other is not None
-    ]
+    hits = [one for one in found if one.what == PERSON and not one.ego_stood]
+    hits = [one for one in hits if one.other is not None]
     if not hits:
         return []
     stories, (weather, wetness) = read_stories(record), weather_of(record)
@@ -131,7 +136,7 @@ def _judged(
     could = rules.distance_m(speed[: at + 1], wetness) <= left_m + 1e-9
     entered = story.entered_before(hit.tick)
     begins = entered if story.trigger_tick is None else story.trigger_tick
-    first = _index(tracks, begins)
+    first = _set_off(tracks, story.actor, at) if begins is None else _index(tracks, begins)
     unavoidable = first is not None and not bool(could[first])
     last = int(np.flatnonzero(could)[-1]) if could.any() else 0
     clip, phase = _clip_at(record, story.actor, int(tracks.tick[last]), hit.tick)
@@ -148,6 +153,15 @@ def _judged(
         clip=clip,
         clip_phase=phase,
     )
+
+
+def _set_off(tracks: Tracks, actor: int, at: int) -> int | None:
+    """When somebody without a story last began to move before a tick's index."""
+    body = int(np.searchsorted(tracks.number, actor))
+    if body >= len(tracks.number) or tracks.number[body] != actor:
+        return None
+    stood = np.flatnonzero(tracks.speed_mps(body)[: at + 1] < MOVING_MPS)
+    return int(stood[-1]) if len(stood) else 0
 
 
 def _index(tracks: Tracks, tick: int | None) -> int | None:

@@ -41,7 +41,7 @@ def log_replay(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
     )
 
 
-def _last_step(scene: LoggedScene) -> FloatArray:
+def last_step(scene: LoggedScene) -> FloatArray:
     """Displacement [track, 3] over the last step of the history; 0 if it was not seen."""
     rows = scene.simulated_index
     seen = scene.valid[rows, CURRENT_STEP - 1]
@@ -53,7 +53,7 @@ def _last_step(scene: LoggedScene) -> FloatArray:
 def constant_velocity(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
     """Everybody goes on as in the last step of the history, heading kept."""
     rows = scene.simulated_index
-    moved = _last_step(scene)
+    moved = last_step(scene)
     steps = np.arange(1, N_FUTURE + 1, dtype=np.float32)
 
     def line(start: FloatArray, change: FloatArray) -> FloatArray:
@@ -74,7 +74,7 @@ def random_driving(scene: LoggedScene, n: int = N_ROLLOUTS, seed: int = 0) -> Ro
     shape = (n, len(rows), N_FUTURE)
     acceleration = rng.uniform(-RANDOM_ACCELERATION_MPS2, RANDOM_ACCELERATION_MPS2, shape)
     turn = rng.uniform(-RANDOM_YAW_RATE_RADPS, RANDOM_YAW_RATE_RADPS, shape)
-    speed = np.hypot(*_last_step(scene)[:, :2].T)[None, :] / STEP_S
+    speed = np.hypot(*last_step(scene)[:, :2].T)[None, :] / STEP_S
     heading = scene.heading_rad[rows, CURRENT_STEP][:, None] + np.cumsum(turn * STEP_S, axis=2)
     speeds = np.empty(shape)
     current = np.broadcast_to(speed, shape[:2]).astype(np.float64)

@@ -34,6 +34,18 @@ class Polylines:
     points_m: FloatArray
     offsets: IntArray
 
+    def __post_init__(self) -> None:
+        o = self.offsets
+        if o.ndim != 1 or not len(o) or o[0] != 0 or o[-1] != len(self.points_m) or (
+            np.diff(o) < 0
+        ).any():  # fmt: skip
+            raise DataError(
+                f"Offsets of polylines must rise from 0 to the number of points, "
+                f"{len(self.points_m)}; found {o.tolist()[:3]} ... {o.tolist()[-1:]}."
+            )
+        if not np.isfinite(self.points_m).all():
+            raise DataError("Points of polylines must be finite numbers.")
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -54,6 +66,13 @@ class Lanes:
     lane_id: IntArray
     lane_type: IntArray
 
+    def __post_init__(self) -> None:
+        if not len(self.lines) == len(self.lane_id) == len(self.lane_type):
+            raise DataError(
+                f"There are {len(self.lines)} lanes, {len(self.lane_id)} lane ids and "
+                f"{len(self.lane_type)} lane types; expected as many of each."
+            )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
@@ -64,6 +83,15 @@ class Signals:
     lane_id: IntArray
     state: IntArray
     stop_point_m: FloatArray
+
+    def __post_init__(self) -> None:
+        rows = {len(v) for v in (self.step, self.lane_id, self.state, self.stop_point_m)}
+        if len(rows) > 1:
+            raise DataError(
+                f"Signals have {len(self.step)} steps, {len(self.lane_id)} lanes, "
+                f"{len(self.state)} states and {len(self.stop_point_m)} stop points; expected as "
+                "many of each."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +116,7 @@ class LoggedScene:
     signals: Signals
 
     def __post_init__(self) -> None:
-        shape = (len(self.object_id), N_STEPS)
-        for field in ("x_m", "y_m", "z_m", "heading_rad", "length_m", "width_m", "height_m"):
-            found = getattr(self, field).shape
-            if found != shape:
-                raise DataError(
-                    f"Scene '{self.name}': {field} has shape {found}, expected {shape} "
-                    f"(tracks, {N_STEPS} steps at 10 Hz)."
-                )
+        self._check_tracks()
         scored = [self.sdc_index, *self.predict_index.tolist()]
         if not scored or min(scored) < 0 or max(scored) >= len(self.object_id):
             raise DataError(
@@ -108,6 +129,27 @@ class LoggedScene:
                 f"Scene '{self.name}': tracks {missing} are to be scored but are not valid at "
                 f"step {CURRENT_STEP}; take them out of the tracks to predict."
             )
+
+    def _check_tracks(self) -> None:
+        shape = (len(self.object_id), N_STEPS)
+        if self.object_type.shape != shape[:1]:
+            raise DataError(
+                f"Scene '{self.name}': object_type has shape {self.object_type.shape}, expected "
+                f"{shape[:1]} as object_id."
+            )
+        tracks = ("x_m", "y_m", "z_m", "heading_rad", "length_m", "width_m", "height_m")
+        for field in ("valid", *tracks):
+            values = getattr(self, field)
+            if values.shape != shape:
+                raise DataError(
+                    f"Scene '{self.name}': {field} has shape {values.shape}, expected {shape} "
+                    f"(tracks, {N_STEPS} steps at 10 Hz)."
+                )
+            if field != "valid" and not np.isfinite(values).all():
+                raise DataError(
+                    f"Scene '{self.name}': {field} of the log has values that are not finite; mark "
+                    "such steps as not valid and put zeros there."
+                )
 
     @property
     def simulated_index(self) -> IntArray:

@@ -49,6 +49,7 @@ class ForecastBatch:
         mean_m: (N, K, H, 2), world frame.
         is_mixture: Modes of a mixture, or samples.
         truth_m: (N, H, 2); nan where unknown.
+        covariance_m2: (N, K, H, 2, 2) of a mixture, world frame; None for samples.
     """
 
     source: str
@@ -59,6 +60,7 @@ class ForecastBatch:
     mean_m: Floats
     is_mixture: bool
     truth_m: Floats
+    covariance_m2: Floats | None = None
 
 
 def forecast_errors(record: Record, tracks: Tracks) -> list[ForecastError]:
@@ -105,8 +107,12 @@ def _batch(group: pl.DataFrame, tracks: Tracks) -> ForecastBatch:
     tick_at = np.searchsorted(tracks.tick, first[c.TICK].to_numpy())
     tick_at = np.clip(tick_at, 0, len(tracks.tick) - 1)
     by_ego = (first[c.FRAME] == "ego").to_numpy()
+    spread = _spread(group, modes, steps) if bool(group["mixture"][0]) else None
     if by_ego.any():
-        mean[by_ego] = _to_world(mean[by_ego], record_pose(tracks, tick_at[by_ego]))
+        pose = record_pose(tracks, tick_at[by_ego])
+        mean[by_ego] = _to_world(mean[by_ego], pose)
+        if spread is not None:
+            spread[by_ego] = _turned(spread[by_ego], pose)
     person = np.searchsorted(tracks.number, first[c.ACTOR].to_numpy())
     return ForecastBatch(
         source=str(group[c.SOURCE][0]),
@@ -117,7 +123,24 @@ def _batch(group: pl.DataFrame, tracks: Tracks) -> ForecastBatch:
         mean_m=mean,
         is_mixture=bool(group["mixture"][0]),
         truth_m=_truth(tracks, person, first[c.ACTOR].to_numpy(), tick_at, time_s),
+        covariance_m2=spread,
     )
+
+
+def _spread(group: pl.DataFrame, modes: int, steps: int) -> Floats:
+    """(N, K, H, 2, 2) covariances in the frame they were written in."""
+    xx, xy, yy = (
+        group[name].explode().to_numpy().astype(np.float64)
+        for name in (c.VAR_XX_M2, c.VAR_XY_M2, c.VAR_YY_M2)
+    )
+    return np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, modes, steps, 2, 2)
+
+
+def _turned(spread_m2: Floats, pose: Floats) -> Floats:
+    """Covariances of the ego's frame in the world's."""
+    cos, sin = pose[:, COS], pose[:, SIN]
+    turn = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)[:, None, None]
+    return np.asarray(turn @ spread_m2 @ np.swapaxes(turn, -1, -2))
 
 
 def record_pose(tracks: Tracks, tick_at: np.ndarray) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,3 +130,13 @@ def open_library(folder: Path) -> MotionLibrary:
         rows={name: row for row, name in enumerate(columns["name"])},
         _frames=frames,
     )
+
+
+def library_digest(folder: Path) -> str:
+    """SHA-256 of all that a library holds: equal ones pose people alike, wherever they lie."""
+    open_library(folder)
+    total = hashlib.sha256()
+    for name in (META, INDEX, *(f"{column}.f32" for column in frame_columns())):
+        with (folder / name).open("rb") as file:
+            total.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()

@@ -172,6 +172,19 @@ class Players:
             ended=time_s >= length_s - _SAME_TIME_S and not math.isfinite(self._leave_s[row]),
         )
 
+    def phases(self) -> list[tuple[str, float, float]]:
+        """Clip, place in it from 0 to 1 and weight of everybody; "" for who plays nothing."""
+        rows, names, frames = self.rows, self.bank.names, self.bank.frames
+        plays = rows.clip != NOTHING
+        phase, weight = np.zeros(len(self)), np.zeros(len(self))
+        lengths_s = (frames.length[rows.clip[plays]] - 1) / frames.rate_hz
+        phase[plays] = rows.time_s[plays] / lengths_s
+        joined = rows.since_s >= rows.blend_s
+        share = rows.since_s / np.where(joined, 1.0, rows.blend_s)
+        weight[plays] = np.where(joined, 1.0, share)[plays]
+        clips = [names[clip] if clip != NOTHING else "" for clip in rows.clip.tolist()]
+        return list(zip(clips, phase.tolist(), weight.tolist(), strict=True))
+
     def remaining_s(self, row: int) -> float:
         """Time until the present clip passes into the next one or ends."""
         clip = int(self.rows.clip[row])

@@ -60,3 +60,6 @@ document.getElementById("theme").onclick = () => {
   root.dataset.theme = dark ? "light" : "dark";
   document.dispatchEvent(new Event("themechange"));
 };
+if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  document.querySelectorAll(".clip svg").forEach((svg) => svg.pauseAnimations());
+}

@@ -28,7 +28,7 @@ from jaywalk.scenarios.habit.repertoire import Repertoire
 from jaywalk.scenarios.habit.roles import draw_roles
 from jaywalk.scenarios.habit.spawning import Placed, spawn_posed
 from jaywalk.scenarios.habit.strolls import stroll_way
-from jaywalk.scenarios.habit.walking import Walk, bumps_soon
+from jaywalk.scenarios.habit.walking import STOP_AHEAD_M, Walk, bumps_soon, ways_out
 from jaywalk.scenarios.posed_people import PosedPeople
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walkways import CROSSWALK, ROAD, underfoot
@@ -36,11 +36,11 @@ from jaywalk.town.walkways import CROSSWALK, ROAD, underfoot
 _LOOK_TICKS: Final = 4  # between looks at what stands about
 _STANDING_MPS: Final = 0.3
 _HEADING_COS: Final = 0.5  # the ego comes towards people within 60 degrees of where it heads
+_ACT_STOP_S: Final = 0.5  # who acts is on their way for so long after they decided to stop
 _WAIT_S: Final = 0.6  # between two tries of somebody whose way is blocked
+_LATER_TRIES: Final = 3  # of these one is at other places to go to
 _NEAR_M: Final = 15.0  # what stands farther from somebody who walks is of no interest
 _HOME_M: Final = 0.6  # who came back this near to where they stood is back
-_FAR_M: Final = 60.0  # people farther from the ego move every tick, but are posed ...
-_FAR_EVERY: Final = 4  # ... at one in four
 _PULL_MPS: Final = 0.012  # towards one's place; less than anybody sees a foot slip
 _PULL_SHARE: Final = 0.02  # of the gap in a tick
 _NAME: Final = "habit"
@@ -69,7 +69,9 @@ class _Life:
     walk: Walk | None = None
     on_road: bool = False
     retry_s: float = 0.0
+    tries: int = 0
     going_home: bool = False
+    last_m: tuple[float, float] | None = None  # where somebody who acts was at the last look
 
 
 @dataclass(slots=True)
@@ -149,12 +151,7 @@ class HabitPeople:
 
     def playing(self) -> Mapping[int, tuple[str, float, float]]:
         """Clip, place in it and weight of it of everybody who is posed, for the record."""
-        found = {}
-        for actor_id in self.posed.ids:
-            if self.posed.is_led(actor_id):
-                now = self.posed.playing(actor_id)
-                found[actor_id] = (now.clip, now.phase, now.weight)
-        return found
+        return self.posed.phases()
 
     # -- the tick --------------------------------------------------------------------------------
 
@@ -165,7 +162,7 @@ class HabitPeople:
         if self._tick == 0:
             self._introduce(moment)
         self._watch_for_ego(moment)
-        moving = [life for life in self._lives if life.doing in (Doing.WALKING, Doing.BLOCKED)]
+        moving = [life for life in self._lives if self._needs_room(life)]
         if moving and self._tick % _LOOK_TICKS == 0:
             self._look(moment, moving)
         for life in self._lives:
@@ -176,7 +173,7 @@ class HabitPeople:
             elif life.doing is Doing.ACTING:
                 self._act(life, moment)
         self._keep_places()
-        for actor_id in self.posed.step(moment.snapshot, self._to_pose(moment)):
+        for actor_id in self.posed.step(moment.snapshot):
             life = self._lives[self.ids.index(actor_id)]
             life.doing = Doing.DOWN
             self._note(moment, life, "knocked down")
@@ -280,11 +277,20 @@ class HabitPeople:
 
     # -- acting and walking ----------------------------------------------------------------------
 
+    def _needs_room(self, life: _Life) -> bool:
+        """Whether somebody goes anywhere, or is about to, so that what stands there matters."""
+        if life.doing is Doing.ACTING:
+            return life.placed.role.intended == ATTEMPTING or life.placed.role.roams
+        return life.doing in (Doing.WALKING, Doing.BLOCKED)
+
     def _act(self, life: _Life, moment: Moment) -> None:
-        """A clip is played to its end; who is then away from home walks back there."""
+        """A clip is played to its end; who is then away from home walks back there.
+
+        So does who would walk into something that stands.
+        """
         actor = life.placed.actor_id
         self._watch_road(life, moment)
-        if not self.posed.playing(actor).ended:
+        if not (self.posed.playing(actor).ended or self._walks_into_something(life)):
             return
         x, y, _ = self.posed.place_m(actor)
         home = life.placed.a_m
@@ -295,6 +301,22 @@ class HabitPeople:
             self._set_off(life, moment, home, carry, "")
         else:
             self._rest(life, moment, "back")
+
+    def _walks_into_something(self, life: _Life) -> bool:
+        if (self._tick + life.placed.role.number) % _LOOK_TICKS or not self._needs_room(life):
+            return False
+        x, y, _ = self.posed.place_m(life.placed.actor_id)
+        before, life.last_m = life.last_m, (x, y)
+        if before is None:
+            return False
+        dx, dy = x - before[0], y - before[1]
+        moved = math.hypot(dx, dy)
+        if moved < _STANDING_MPS * _LOOK_TICKS * self.delta_s:
+            return False
+        # a join takes its time, and the clip goes on meanwhile
+        ahead_m = STOP_AHEAD_M + _ACT_STOP_S * moved / (_LOOK_TICKS * self.delta_s)
+        course = math.atan2(dy, dx)
+        return bumps_soon(self.network.grid, self._things_but(life), x, y, course, ahead_m)
 
     def _plain(self, child: bool) -> str:
         return self.repertoire.fitting(self.repertoire.walking, child)[0].name
@@ -333,7 +355,15 @@ class HabitPeople:
             return
         life.retry_s = _WAIT_S
         x, y, _ = self.posed.place_m(life.placed.actor_id)
-        if life.walk.reroute(self.network.grid, self._things_but(life), x, y):
+        things, grid = self._things_but(life), self.network.grid
+        free = life.walk.reroute(grid, things, x, y)
+        life.tries = 0 if free else life.tries + 1
+        if not free and life.on_road and life.tries % _LATER_TRIES == 0:
+            # nobody stays on the road because the place they were to go to is taken
+            out = ways_out(grid, things, (x, y), (life.walk.goal_m, life.placed.a_m))
+            if len(out):
+                life.walk, free = Walk(way=out), True
+        if free:
             role = life.placed.role
             clip = role.carry or (self._plain(role.child) if life.going_home else role.clip)
             self._walk_along(life, life.walk, clip, "")
@@ -359,17 +389,6 @@ class HabitPeople:
         pull = np.minimum(_PULL_MPS * self.delta_s / np.maximum(gap, 1e-9), _PULL_SHARE)
         rows.x_m[still] += pull * dx
         rows.y_m[still] += pull * dy
-
-    def _to_pose(self, moment: Moment) -> NDArray[np.bool_]:
-        """Who gets new bones at this tick: everybody near the ego, of the others one in four."""
-        rows = self.posed.players.rows
-        turn: NDArray[np.bool_] = (np.arange(len(self._lives)) + self._tick) % _FAR_EVERY == 0
-        ego = moment.snapshot.find(moment.ego_id)
-        if ego is None:
-            return turn
-        place = ego.get_transform().location
-        near = np.hypot(rows.x_m - place.x, rows.y_m - place.y) < _FAR_M
-        return np.asarray(turn | near)
 
     def _settle(self, people: Any) -> None:
         """Who has come to a stand makes that place their own."""

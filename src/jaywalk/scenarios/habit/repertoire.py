@@ -16,6 +16,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.motion.classes import MotionClass
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.playing.joins import SHORTEST_S
+from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.selection.lemmas import bundled
 from jaywalk.motion.selection.tags import tags_of
@@ -28,6 +29,7 @@ _WALK_MPS: Final = 0.5  # a loop slower than this does not bring anybody over a 
 _WALK_LOOP_M: Final = 1.2
 _WALK_TURN_RADPS: Final = 0.35
 _PLAIN_MPS: Final = (0.8, 1.7)
+_POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
 _CHILD_SCALE: Final = 0.87  # bodies smaller than this are children's
 _LEAST_IDLES: Final = 4
 _MEASURED_ON: Final = {False: "man", True: "boy"}
@@ -83,7 +85,12 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
     Raises:
         DataError: The library lacks clips of a class, or nobody walks in it.
     """
-    uses = [_measure(library, row, name) for row, name in enumerate(library.names)]
+    # captures have glitches: nobody is posed by a clip in which a bone jumps
+    uses = [
+        _measure(library, row, name)
+        for row, name in enumerate(library.names)
+        if _is_steady(library, row, name)
+    ]
     staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
     still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
     if len(still) < _LEAST_IDLES:  # a small library: the quietest there are
@@ -103,6 +110,14 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
             "library, or leave --motions out."
         )
     return found
+
+
+def _is_steady(library: MotionLibrary, row: int, name: str) -> bool:
+    child = float(library.columns["body_scale"][row]) < _CHILD_SCALE
+    turns = library.on_rig(name, _MEASURED_ON[child]).turns
+    steps = angle_between_rad(turns[1:], turns[:-1])
+    fastest = float(steps.max(initial=0.0)) * float(library.meta["rate_hz"])
+    return fastest <= _POP_RADPS
 
 
 def _measure(library: MotionLibrary, row: int, name: str) -> Use:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.motion.playing.players import Players
 from jaywalk.scenarios.habit.detour import Obstacles, find_detour, is_free, room_at
-from jaywalk.town.walkways import WalkGrid
+from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, underfoot
 
 FloatArray = NDArray[np.float64]
 
@@ -26,8 +26,9 @@ _FASTEST_RADPS: Final = 1.2
 _BEND_RAD: Final = 0.6  # beyond this error the gait is slowed
 _SLOW: Final = 0.55
 _COURSE_S: Final = 0.4  # over which the course is averaged
-_STOP_AHEAD_M: Final = 0.45
+STOP_AHEAD_M: Final = 0.45
 _ARRIVED_M: Final = 0.45
+_ASIDE_M: Final = (0.0, 1.5, -1.5, 3.0, -3.0, 5.0, -5.0, 8.0, -8.0)
 _MOVING_M: Final = 0.004  # a tick; less tells no course
 
 
@@ -150,11 +151,39 @@ class Walk:
         return True
 
 
-def bumps_soon(grid: WalkGrid, things: Obstacles, x: float, y: float, course_rad: float) -> bool:
-    """Whether going straight on leads into something within a step."""
-    ahead_x, ahead_y = (
-        x + _STOP_AHEAD_M * math.cos(course_rad),
-        y + _STOP_AHEAD_M * math.sin(course_rad),
-    )
-    room = room_at(grid, things, ahead_x, ahead_y)
-    return bool(room < -0.12 and room < room_at(grid, things, x, y))
+def ways_out(
+    grid: WalkGrid, things: Obstacles, here_m: tuple[float, float],
+    goals_m: tuple[tuple[float, float], ...],
+) -> FloatArray:  # fmt: skip
+    """A way off the road for somebody whose goals are taken: beside a goal; empty if there is none.
+
+    Goals in order of preference; places beside one are tried along the road, nearest first.
+    """
+    for goal in goals_m:
+        dx, dy = goal[0] - here_m[0], goal[1] - here_m[1]
+        size = max(math.hypot(dx, dy), 1e-9)
+        for aside in _ASIDE_M:
+            place = goal[0] - aside * dy / size, goal[1] + aside * dx / size
+            if int(underfoot(grid, *place)) not in (SIDEWALK, VERGE):
+                continue
+            way = find_detour(grid, things, here_m, place)
+            if len(way) >= 2:
+                return way
+    return np.zeros((0, 2))
+
+
+def bumps_soon(
+    grid: WalkGrid, things: Obstacles, x: float, y: float, course_rad: float,
+    ahead_m: float = STOP_AHEAD_M,
+) -> bool:  # fmt: skip
+    """Whether going straight on leads into something within so many metres: a step."""
+    here = room_at(grid, things, x, y)
+    steps = max(1, math.ceil(ahead_m / STOP_AHEAD_M))
+    for step in range(1, steps + 1):
+        away = ahead_m * step / steps
+        room = room_at(
+            grid, things, x + away * math.cos(course_rad), y + away * math.sin(course_rad)
+        )
+        if room < -0.12 and room < here:
+            return True
+    return False

@@ -31,7 +31,7 @@ from jaywalk.town.routes import DenseRoute, RoutePlanner
 from jaywalk.town.town import load_town
 
 Value = str | float | tuple[float, float]
-_SHORTEST_M, _LONGEST_M = 100.0, 250.0
+_SHORTEST_M, _LONGEST_M = 90.0, 250.0
 
 _CLEAR: Final = {
     "cloudiness": 10.0, "precipitation": 0.0, "precipitation_deposits": 0.0, "wetness": 0.0,
@@ -80,7 +80,7 @@ PLANS: Final = (
         parameters={"distance": 50.0, "direction": "right"},
     ),
     Plan(
-        name="harbour-parked", town="Harbour", places=((134.0, -234.3), (320.0, -250.0)),
+        name="harbour-parked", town="Harbour", places=((-4.0, -225.0), (89.0, -231.2)),
         scenario="parked-obstacle", trigger_m=10.0, weather="evening",
         parameters={"distance": 50.0, "direction": "right"},
     ),
@@ -100,9 +100,9 @@ PLANS: Final = (
         parameters={"direction": "opposite", "speed": 7.0, "distance": 12.0},
     ),
     Plan(
-        name="orchard-parked-two-ways", town="Orchard", places=((-116.0, 262.0), (0.0, 270.0)),
+        name="orchard-parked-two-ways", town="Orchard", places=((-116.0, 262.0), (80.0, 270.0)),
         scenario="parked-two-ways", trigger_m=30.0, weather="evening",
-        parameters={"distance": 50.0, "direction": "right", "frequency": (30.0, 130.0)},
+        parameters={"distance": 50.0, "direction": "right", "frequency": (50.0, 150.0)},
     ),
     Plan(
         name="ridge-open-rural", town="Ridge", places=((-350.0, -6.5), (-545.0, 75.0)),
@@ -110,12 +110,13 @@ PLANS: Final = (
     ),
     Plan(
         name="ridge-hard-brake", town="Ridge", places=((604.5, -70.0), (613.0, -270.0)),
-        scenario="hard-brake", trigger_m=110.0, weather="noon",
+        scenario="hard-brake", trigger_m=110.0, weather="noon", parameters={"stop_time": 4.0},
     ),
     Plan(
-        name="ridge-construction-two-ways", town="Ridge", places=((-52.0, -121.5), (70.0, -125.5)),
-        scenario="construction-two-ways", trigger_m=35.0, weather="cloudy",
-        parameters={"distance": 50.0, "direction": "right", "frequency": (30.0, 130.0)},
+        name="orchard-construction-two-ways", town="Orchard",
+        places=((145.0, -257.0), (340.0, -240.0)),
+        scenario="construction-two-ways", trigger_m=30.0, weather="cloudy",
+        parameters={"distance": 50.0, "direction": "right", "frequency": (50.0, 150.0)},
     ),
     Plan(
         name="ridge-open-hills", town="Ridge", places=((620.0, -46.0), (830.0, -14.0)),
@@ -130,7 +131,7 @@ def author(plan: Plan, number: int, planner: RoutePlanner) -> tuple[Route, Dense
     dense = planner.plan(places)
     length_m = float(dense.along_m[-1])
     if not _SHORTEST_M <= length_m <= _LONGEST_M:
-        raise DataError(f"{plan.name}: {length_m:.0f} m; expected 100 to 250.")
+        raise DataError(f"{plan.name}: {length_m:.0f} m; expected 90 to 250.")
     at = int(np.searchsorted(dense.along_m, plan.trigger_m))
     x, y, z = dense.position_m[at]
     trigger = Node("trigger_point", _attributes(x=x, y=y, z=z, yaw=dense.rotation_deg[at, 1]))

@@ -9,9 +9,10 @@ from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.route_xml import read_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
-NAME: Final = "jaywalk/smoke-v1"
+NAME: Final = "jaywalk/smoke-v2"
 FOLDER: Final = Path(__file__).parent / "smoke"
 _VEHICLES: Final = 10
+_TRAFFIC_SPEED: Final = (0.65, 0.75)  # as CARLA's Traffic Manager: 30 % below the limit
 
 
 def load(variant: str = "") -> Suite:
@@ -21,7 +22,7 @@ def load(variant: str = "") -> Suite:
     return Suite(
         name=NAME,
         routes=tuple(
-            SuiteRoute(id=path.stem, route=route, vehicles=_VEHICLES)
+            SuiteRoute(id=path.stem, route=route, vehicles=_VEHICLES, traffic_speed=_TRAFFIC_SPEED)
             for path in sorted(FOLDER.glob("*.xml"))
             for route in read_routes(path).routes
         ),

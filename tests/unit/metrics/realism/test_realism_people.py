@@ -1,11 +1,20 @@
 """Human-likeness of people: features by hand, distances against scipy, bounds."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
+from typer.testing import CliRunner
 
+from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.realism.people.behaviour import behaviour, gap_samples, walking_samples
+from jaywalk.metrics.realism.people.behaviour import (
+    behaviour,
+    gap_samples,
+    under_way,
+    walking_samples,
+)
 from jaywalk.metrics.realism.people.likeness import people_likeness, random_people
 from jaywalk.metrics.realism.people.tracks import PeopleSet, Track
 from jaywalk.metrics.realism.readers.people_csv import read_people_csv
@@ -61,6 +70,56 @@ def test_gaps_by_hand():
     # On the path within 1.5 m first at y = -1.5 (3.5 s); the vehicle is near there from 7.7 s on.
     assert gaps[0] == pytest.approx(8.0 - 3.6, abs=0.3)
     assert gaps[1] == pytest.approx(1.0 - 3.6, abs=0.3)
+
+
+def test_only_gaps_within_ten_seconds_count_and_every_crossing():
+    there = np.linspace(-5.0, 5.0, 101)
+    person = track(0.0, np.concatenate([there, there[::-1]]))
+    once = track(np.linspace(-40.0, 10.0, 101), 0.0)  # at x = 0 after 8 s
+    assert len(gap_samples(person, [once])) == 2
+    late = track(np.linspace(-40.0, 10.0, 101), 0.0, start_s=30.0)
+    assert len(gap_samples(person, [late])) == 0
+
+
+def test_people_are_looked_at_while_under_way():
+    t = np.arange(400) * 0.1
+    x = np.clip(t - 20.0, 0.0, 6.0) * 1.4  # stands for 20 s, walks for 6, stands again
+    found = under_way(track(x, 0.0))
+    assert found.time_s[0] == pytest.approx(18.9, abs=0.3)
+    assert found.time_s[-1] == pytest.approx(27.1, abs=0.3)
+    assert under_way(track(np.zeros(100), 0.0)) is None
+    (person,) = behaviour(PeopleSet(name="one", people=(track(x, 0.0), track(x * 0.0, 0.0))))
+    assert np.median(person["speed_mps"]) == pytest.approx(1.4)
+    # A long walk counts piece by piece, but is one person.
+    (walker,) = behaviour(PeopleSet(name="long", people=(track(t * 1.2, 0.0),)))
+    assert len(walker["detour"]) == 5
+
+
+def write_csv(path, people):
+    rows = ["clip,track,kind,t_s,x_m,y_m"]
+    for number, one in enumerate(people.people):
+        rows += [
+            f"{one.clip},{number},person,{t:.3f},{x:.4f},{y:.4f}"
+            for t, (x, y) in zip(one.time_s, one.xy_m, strict=True)
+        ]
+    path.write_text("\n".join(rows))
+    return str(path)
+
+
+def test_the_command_takes_several_sources_and_one_reference(tmp_path):
+    a, b, c = (write_csv(tmp_path / f"p{k}.csv", crowd(k)) for k in range(3))
+    call = CliRunner().invoke
+    app = build_app(["realism"])
+    one = json.loads(call(app, ["realism", "people", a, b, "--json"]).stdout)
+    assert set(one["groups"]["p1"]) == {"p0"}
+    assert one["features"] == one["groups"]["p1"]["p0"]
+    both = call(app, ["realism", "people", a, b, "--recorded", c])
+    assert both.exit_code == 0
+    lines = [line.split("\t")[0] for line in both.stdout.splitlines()]
+    assert lines[:6] == ["likeness to p2", "p0", "p1", "bound: straight", "bound: random",
+                         "bound: halves"]  # fmt: skip
+    alone = call(app, ["realism", "people", a])
+    assert "--recorded" in str(alone.exception)
 
 
 def test_the_same_kind_of_people_are_alike_and_others_are_not():

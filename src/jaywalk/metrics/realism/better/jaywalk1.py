@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism.better.coordination import (
     Encounters,
     coordination_cost,
@@ -106,6 +106,11 @@ def score_jaywalk1(cases: Sequence[Case]) -> Jaywalk1Score:
         _evaluated(replaced(cases, name))[0] for name in (_UPPER, _LOWER, _OTHER)
     )
     parts = _between(costs, upper, lower)
+    if not parts:
+        raise DataError(
+            "No scene tells anything: nobody who is scored is valid in the log after the current "
+            "step, or random driving is as good as the log."
+        )
     straight = _between(other, upper, lower)
     widths = [coverage(case) for case in cases]
     names = sorted({name for width in widths for name in width})

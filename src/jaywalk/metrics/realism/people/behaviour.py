@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from jaywalk.metrics.realism.people.tracks import STEP_S, PeopleSet, Track
 
@@ -24,13 +26,19 @@ FEATURES: Mapping[str, tuple[float, float]] = MappingProxyType(
 """Features with the range in which they are compared; values outside count as its ends.
 
 ``detour`` is 1 minus distance over length of the path. ``accepted_gap_s`` is the time between a
-person and a vehicle at the place where their paths meet, positive if the person is first.
+person who comes onto a vehicle's path and the vehicle at that place, positive if the person is
+first; only vehicles within ten seconds count.
 """
+
+WINDOW_S = 8.0
+"""Tracks are looked at in pieces no longer than this, so that long and short ones compare."""
 
 _BASE_STEPS = 5
 _STANDING_MPS = 0.25
 _WALKING_MPS = 0.5
 _REACH_M = 1.5
+_GAP_S = 10.0
+_MARGIN_STEPS = 10
 _MIN_STEPS = 2 * _BASE_STEPS + 2
 
 Samples = dict[str, NDArray[np.float64]]
@@ -74,33 +82,78 @@ def walking_samples(track: Track) -> Samples:
     }
 
 
-def _gap_s(
+def _gaps_s(
     person: tuple[int, NDArray[np.float64]], vehicle: tuple[int, NDArray[np.float64]]
-) -> float | None:
-    """Time from a person to a vehicle at the first place of the person on the vehicle's path."""
-    away = np.linalg.norm(person[1][:, None] - vehicle[1][None], axis=-1)
-    near = away < _REACH_M
-    if not near.any():
-        return None
-    i = int(near.any(axis=1).argmax())
-    j = int(near[i].argmax())
-    if i == 0:
-        return None
-    return float((vehicle[0] + j) - (person[0] + i)) * STEP_S
+) -> list[float]:
+    """Times from a person to a vehicle whenever the person comes onto the vehicle's path."""
+    (start, way), (vehicle_start, path) = person, vehicle
+    low, high = way.min(axis=0) - _REACH_M, way.max(axis=0) + _REACH_M
+    near = np.flatnonzero(((path >= low) & (path <= high)).all(axis=1))
+    if not len(near):
+        return []
+    found, on_path = [], True  # who begins on the path did not come onto it
+    for i, hits in enumerate(cKDTree(path[near]).query_ball_point(way, _REACH_M)):
+        gaps = (vehicle_start + near[hits] - (start + i)) * STEP_S
+        gaps = gaps[np.abs(gaps) <= _GAP_S]
+        if len(gaps) and not on_path:
+            found.append(float(gaps[np.abs(gaps).argmin()]))
+        on_path = bool(len(gaps)) or (i == 0 and len(hits) > 0)
+    return found
 
 
 def gap_samples(person: Track, vehicles: Sequence[Track]) -> NDArray[np.float64]:
-    """Gaps between a person and the vehicles of the clip whose paths the person crosses."""
+    """Gaps between a person and the vehicles of the clip whose paths the person comes onto."""
     here = person.resampled()
-    gaps = [_gap_s(here, v.resampled()) for v in vehicles if v.clip == person.clip]
-    return np.array([g for g in gaps if g is not None], dtype=np.float64)
+    same = (v.resampled() for v in vehicles if v.clip == person.clip)
+    return np.array([gap for other in same for gap in _gaps_s(here, other)], dtype=np.float64)
+
+
+def under_way(track: Track) -> Track | None:
+    """A track from a second before its first step to a second after its last; None if none.
+
+    Recorded people come into view walking; ours stand about first, until something begins.
+    """
+    first, xy = track.resampled()
+    if len(xy) <= _BASE_STEPS:
+        return None
+    velocity = _change(xy)
+    moving = np.flatnonzero(np.hypot(velocity[:, 0], velocity[:, 1]) > _WALKING_MPS)
+    if not len(moving):
+        return None
+    low_s = (first + moving[0] - _MARGIN_STEPS) * STEP_S
+    high_s = (first + moving[-1] + _BASE_STEPS + _MARGIN_STEPS) * STEP_S
+    keep = (track.time_s >= low_s - 1e-6) & (track.time_s <= high_s + 1e-6)
+    return Track(clip=track.clip, time_s=track.time_s[keep], xy_m=track.xy_m[keep])
+
+
+def _pieces(track: Track) -> list[Track]:
+    """A track in equal pieces of at most ``WINDOW_S``."""
+    count = int(np.ceil((track.time_s[-1] - track.time_s[0]) / WINDOW_S - 1e-6))
+    if count <= 1:
+        return [track]
+    cuts = np.linspace(track.time_s[0], track.time_s[-1], count + 1)
+    at = np.unique(np.searchsorted(track.time_s, cuts - 1e-9))
+    at[-1] = len(track.time_s) - 1
+    return [
+        Track(clip=track.clip, time_s=track.time_s[a : b + 1], xy_m=track.xy_m[a : b + 1])
+        for a, b in itertools.pairwise(at.tolist())
+        if b > a
+    ]
 
 
 def behaviour(people: PeopleSet) -> list[Samples]:
-    """Samples of every person of a set whose track is long enough."""
+    """Samples of every person of a set who walks, while under way, if the track is long enough."""
+    around: dict[str, list[Track]] = {}
+    for vehicle in people.vehicles:
+        around.setdefault(vehicle.clip, []).append(vehicle)
     found = []
-    for person in people.people:
-        samples = walking_samples(person)
-        if samples:
-            found.append({**samples, "accepted_gap_s": gap_samples(person, people.vehicles)})
+    for whole in people.people:
+        person = under_way(whole)
+        if person is None:
+            continue
+        pieces = [samples for piece in _pieces(person) if (samples := walking_samples(piece))]
+        if pieces:
+            joined = {name: np.concatenate([p[name] for p in pieces]) for name in pieces[0]}
+            gaps = gap_samples(person, around.get(person.clip, ()))
+            found.append({**joined, "accepted_gap_s": gaps})
     return found

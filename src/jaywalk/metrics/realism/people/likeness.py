@@ -140,12 +140,31 @@ def _compare(
     )
 
 
-def people_likeness(ours: PeopleSet, reference: PeopleSet) -> Mapping[str, FeatureLikeness]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Recorded people and the bounds made of them, looked at once."""
+
+    name: str
+    recorded: list[Samples]
+    random: list[Samples]
+    straight: list[Samples]
+
+
+def reference_of(recorded: PeopleSet) -> Reference:
+    """Look at recorded people."""
+    return Reference(
+        name=recorded.name,
+        recorded=behaviour(recorded),
+        random=behaviour(random_people(recorded)),
+        straight=behaviour(straight_people(recorded)),
+    )
+
+
+def likeness_to(
+    name: str, ours: list[Samples], reference: Reference
+) -> Mapping[str, FeatureLikeness]:
     """Compare people with recorded ones; features that fewer than five people show are left out."""
-    sets = [
-        behaviour(s)
-        for s in (ours, reference, random_people(reference), straight_people(reference))
-    ]
+    sets = (ours, reference.recorded, reference.random, reference.straight)
     found = {}
     for feature in FEATURES:
         a, b, c, d = (_cumulative(s, feature) for s in sets)
@@ -153,7 +172,12 @@ def people_likeness(ours: PeopleSet, reference: PeopleSet) -> Mapping[str, Featu
             found[feature] = _compare(feature, a, b, c, d)
     if not found:
         raise DataError(
-            f"'{ours.name}' and '{reference.name}' have too few people with long tracks: "
-            f"{len(sets[0])} and {len(sets[1])}; each needs at least {_MIN_PEOPLE}."
+            f"'{name}' and '{reference.name}' have too few people with long tracks: "
+            f"{len(ours)} and {len(reference.recorded)}; each needs at least {_MIN_PEOPLE}."
         )
     return found
+
+
+def people_likeness(ours: PeopleSet, reference: PeopleSet) -> Mapping[str, FeatureLikeness]:
+    """Compare two sets of people."""
+    return likeness_to(ours.name, behaviour(ours), reference_of(reference))

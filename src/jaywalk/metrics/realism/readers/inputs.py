@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.metrics.realism.baselines import log_replay
+from jaywalk.metrics.realism.baselines import N_ROLLOUTS, log_replay
+from jaywalk.metrics.realism.policies.catalogue import roll_out_scene
 from jaywalk.metrics.realism.readers.npz_case import load_arrays, read_npz_case, scene_from_arrays
+from jaywalk.metrics.realism.readers.run_cases import is_run, rollouts_in_run, run_scenes
 from jaywalk.metrics.realism.readers.submission import (
     read_npz_rollouts,
     read_submission,
@@ -15,6 +18,9 @@ from jaywalk.metrics.realism.readers.submission import (
 )
 from jaywalk.metrics.realism.readers.waymo_scenario import read_waymo_scenes
 from jaywalk.metrics.realism.scene import Case, LoggedScene, Rollouts
+
+DEFAULT_POLICY = "lanes"
+"""What rolls a run out for which no rollouts were made."""
 
 _SCENARIO_ENDINGS = (".json", ".binproto", ".pb", ".proto", ".bin")
 
@@ -34,11 +40,6 @@ def _files(path: Path) -> list[Path]:
     scenarios = sorted(p for p in path.iterdir() if p.is_file() and ".tfrecord" in p.name)
     if scenarios:
         return scenarios
-    if (path / "run.sqlite").exists() or (path / "episode.json").exists():
-        raise UsageError(
-            f"'{path}' is a run of Jaywalk; its rollouts have to be made first "
-            "(jaywalk realism rollout), then score the folder that it writes."
-        )
     raise DataError(f"Folder '{path}' holds no scene (.npz or .tfrecord).")
 
 
@@ -67,29 +68,73 @@ class _RolloutSource:
         raise DataError(f"'{self.path}' has no rollouts of scenario '{scene.name}'.")
 
 
-def read_cases(path: Path, rollouts: Path | None = None, *, or_log: bool = False) -> list[Case]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSet:
+    """Cases, and for a run of ours which policy rolled its scenes out."""
+
+    cases: list[Case]
+    policy: str | None = None
+    made_here: bool = False
+    """Whether the rollouts were made for this reading and are nowhere on disk."""
+
+
+def read_case_set(
+    path: Path, rollouts: Path | None = None, *, or_log: bool = False, policy: str | None = None
+) -> CaseSet:
     """Read scenes with rollouts.
 
     Args:
-        path: An archive, a folder of them, or Waymo scenarios (TFRecord, message or JSON).
+        path: An archive, a folder of them, Waymo scenarios (TFRecord, message or JSON), or a run.
         rollouts: Rollouts of the scenarios; overrides those of an archive.
         or_log: Put the log itself, repeated, where scenarios come without rollouts.
+        policy: Which of the rollouts in a run's folder.
     """
+    if is_run(path):
+        return _of_run(path, rollouts, or_log=or_log, policy=policy)
+    if policy is not None:
+        raise UsageError("--policy chooses among the rollouts of a run; this is none.")
     source = _RolloutSource(rollouts) if rollouts else None
     cases: list[Case] = []
     for file in _files(path):
         if file.suffix == ".npz" and source is None:
             cases.append(read_npz_case(file))
         elif source is not None:
-            cases.extend(Case(scene=s, rollouts=source.of(s)) for s in _scenes(file))
+            cases.extend(Case(scene=s, rollouts=source.of(s)) for s in scenes_in(file))
         elif or_log:
-            cases.extend(Case(scene=s, rollouts=log_replay(s)) for s in _scenes(file))
+            cases.extend(Case(scene=s, rollouts=log_replay(s)) for s in scenes_in(file))
         else:
             raise UsageError(f"'{file}' has no rollouts of its own; add --rollouts PATH.")
-    return cases
+    return CaseSet(cases=cases)
 
 
-def _scenes(file: Path) -> list[LoggedScene]:
+def read_cases(path: Path, rollouts: Path | None = None, *, or_log: bool = False) -> list[Case]:
+    """The cases of :func:`read_case_set`."""
+    return read_case_set(path, rollouts, or_log=or_log).cases
+
+
+def _of_run(path: Path, rollouts: Path | None, *, or_log: bool, policy: str | None) -> CaseSet:
+    """Archives hold their scenes; without any, scenes are cut and rolled out here."""
+    folder = rollouts or rollouts_in_run(path, policy)
+    if folder is not None:
+        cases = [read_npz_case(file) for file in _files(folder) if file.suffix == ".npz"]
+        if not cases:
+            raise DataError(f"'{folder}' holds no archive; see jaywalk realism rollout --help.")
+        return CaseSet(cases=cases, policy=policy or folder.name)
+    scenes = [one.scene for one in run_scenes(path)]
+    chosen = "log-replay" if or_log else DEFAULT_POLICY
+    cases = [
+        Case(scene=s, rollouts=roll_out_scene(s, chosen, n=N_ROLLOUTS, seed=0)) for s in scenes
+    ]
+    return CaseSet(cases=cases, policy=chosen, made_here=True)
+
+
+def read_scenes(path: Path) -> list[LoggedScene]:
+    """The logged scenes of an archive, a folder or of Waymo scenarios, without rollouts."""
+    return [scene for file in _files(path) for scene in scenes_in(file)]
+
+
+def scenes_in(file: Path) -> list[LoggedScene]:
+    """All scenes of a file."""
     if file.suffix == ".npz":
         return [scene_from_arrays(load_arrays(file), str(file), file.stem)]
     if not _is_scenario(file):

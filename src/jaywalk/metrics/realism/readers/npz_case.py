@@ -42,13 +42,29 @@ class _Arrays:
     def get(self, name: str, kind: Any) -> Any:
         if name not in self.arrays:
             raise DataError(f"'{self.source}' has no array '{name}'; see docs/realism.md.")
-        return np.ascontiguousarray(self.arrays[name], dtype=kind)
+        try:
+            return np.array(self.arrays[name], dtype=kind, order="C")
+        except (TypeError, ValueError) as problem:
+            raise DataError(f"'{self.source}': array '{name}' is no table of numbers.") from problem
 
     def ints(self, name: str) -> Any:
         return self.get(name, np.int64)
 
+    def points(self, name: str) -> Any:
+        values = self.get(name, np.float32)
+        if values.size and (values.ndim != 2 or values.shape[1] != 3):
+            raise DataError(
+                f"'{self.source}': array '{name}' has shape {values.shape}, expected (n, 3)."
+            )
+        return values.reshape(-1, 3)
+
     def number(self, name: str) -> int:
-        return int(self.ints(name).reshape(-1)[0])
+        values = self.ints(name).reshape(-1)
+        if len(values) != 1:
+            raise DataError(
+                f"'{self.source}': array '{name}' has {len(values)} values, expected one."
+            )
+        return int(values[0])
 
 
 def rollouts_from_arrays(arrays: Mapping[str, Any], source: str) -> Rollouts:
@@ -64,15 +80,32 @@ def rollouts_from_arrays(arrays: Mapping[str, Any], source: str) -> Rollouts:
 
 def _polylines(read: _Arrays, name: str) -> Polylines:
     return Polylines(
-        points_m=read.get(f"{name}_points", np.float32).reshape(-1, 3),
+        points_m=read.points(f"{name}_points"),
         offsets=read.ints(f"{name}_offsets"),
     )
 
 
 def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> LoggedScene:
     """Read the log, map and signals."""
-    read = _Arrays(arrays, source)
-    tracks = {_UNIT.get(f, f"{f}_m"): read.get(f"log_{f}", np.float32) for f in _TRACKS}
+    try:
+        return _scene(_Arrays(arrays, source), source, name)
+    except DataError as problem:
+        if source in str(problem):
+            raise
+        raise DataError(f"'{source}': {problem}") from problem
+
+
+def _track(read: _Arrays, field: str, valid: Any) -> Any:
+    """A column of the log; what is not a number where nothing is valid becomes zero."""
+    values = read.get(f"log_{field}", np.float32)
+    if values.shape == valid.shape:
+        values[~valid & ~np.isfinite(values)] = 0.0
+    return values
+
+
+def _scene(read: _Arrays, source: str, name: str) -> LoggedScene:
+    valid = read.get("log_valid", np.bool_)
+    tracks = {_UNIT.get(f, f"{f}_m"): _track(read, f, valid) for f in _TRACKS}
     step = read.ints("signal_step")
     if len(step) and not (step.min() >= 0 and step.max() < N_STEPS):
         raise DataError(f"'{source}': signal_step must be 0 to {N_STEPS - 1}, found {step.max()}.")
@@ -80,7 +113,7 @@ def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> Logg
         name=name,
         object_id=read.ints("object_id"),
         object_type=read.ints("object_type"),
-        valid=read.get("log_valid", np.bool_),
+        valid=valid,
         sdc_index=read.number("sdc_track_index"),
         predict_index=read.ints("tracks_to_predict_index").reshape(-1),
         road_edges=_polylines(read, "road_edge"),
@@ -94,7 +127,7 @@ def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> Logg
             step=step,
             lane_id=read.ints("signal_lane_id"),
             state=read.ints("signal_state"),
-            stop_point_m=read.get("signal_stop_point", np.float32).reshape(-1, 3),
+            stop_point_m=read.points("signal_stop_point"),
         ),
         **tracks,
     )

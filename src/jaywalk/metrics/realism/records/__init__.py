@@ -1,0 +1,1 @@
+"""Records of our own episodes as scenes: tracks, road edges, lanes and signals."""

@@ -1,0 +1,150 @@
+"""Figures of habit runs: forecasts biased to one side, and needless braking in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.report.figures import WIDTH, Dot, DotGroup, FigureOfRuns, dot_plot, run_colour
+from jaywalk.report.labels import number
+from jaywalk.report.svg import HAIR, SOFT, drawing, el, legend, text, ticks_of
+from jaywalk.stats import bootstrap
+
+_SIDES: Final = ("left", "right")
+_HORIZON_S: Final = 2.0
+_MOST_ROWS: Final = 24
+_WHY: Final = (("false", "#b3261e", "needless"), ("true", "#2e8b57", "for somebody who came"),
+               ("other", "#c3c8d0", "something else explains it"))  # fmt: skip
+_LEFT_PX: Final = 92.0
+_ROW_PX: Final = 15.0
+
+ForesightOfRun = tuple[str, int, pl.DataFrame]  # label, place on the page, samples
+
+
+def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
+    """Where forecasts of people from the left and from the right lie beside the truth, and how far.
+
+    Intervals are BCa over people.
+    """
+    told = [(label, index, rows.filter(pl.col("horizon_s") == _HORIZON_S)) for label, index, rows
+            in runs if not rows.is_empty()]  # fmt: skip
+    if not told:
+        return []
+    bias = _groups(told, "right_m")
+    size = _groups(told, "error_m")
+    reach = max([abs(end) for g in bias for d in g.dots for end in (d.low, d.high, d.value)
+                 if math.isfinite(end)] or [0.1])  # fmt: skip
+    most = max([end for g in size for d in g.dots for end in (d.high, d.value)
+                if math.isfinite(end)] or [0.1])  # fmt: skip
+    keys = [(run_colour(index), label) for label, index, _ in told]
+    ahead = f"{_HORIZON_S:.0f} s ahead"
+    return [
+        FigureOfRuns(
+            name="forecast-bias",
+            title="Directional bias of forecasts",
+            caption=f"Mean error {ahead} of people who cross or attempt to, across the ego's "
+            "heading: right of zero, people were foreseen too far to the right. A driver without "
+            "bias has both sides at zero.",
+            svg=dot_plot(bias, (-1.08 * reach, 1.08 * reach), "m to the right of the truth", keys,
+                         "Directional bias of forecasts"),
+        ),
+        FigureOfRuns(
+            name="forecast-error-by-side",
+            title="Error of forecasts by side",
+            caption=f"Mean distance {ahead} between the forecast's mean and the person.",
+            svg=dot_plot(size, (0.0, 1.05 * most), "m", keys, "Error of forecasts by side"),
+        ),
+    ]  # fmt: skip
+
+
+def _groups(told: Sequence[ForesightOfRun], column: str) -> list[DotGroup]:
+    groups = []
+    for side in _SIDES:
+        dots = []
+        for _, index, rows in told:
+            own = rows.filter((pl.col("side") == side) & (pl.col("intended") != "not_crossing"))
+            dots.append(_dot(own, column, run_colour(index)))
+        groups.append(DotGroup(heading=f"people from the {side}", dots=tuple(dots)))
+    return groups
+
+
+def _dot(rows: pl.DataFrame, column: str, colour: str) -> Dot:
+    if rows.is_empty():
+        return Dot(value=math.nan, low=math.nan, high=math.nan, colour=colour, words="–")
+    people = rows.select(pl.concat_str("episode", pl.lit(":"), "actor")).to_series().to_list()
+    found = bootstrap.mean(rows[column].to_numpy(), people, resamples=2000)
+    return Dot(
+        value=found.value, low=found.interval.low, high=found.interval.high, colour=colour,
+        words=number(found.value, sign=column == "right_m"),
+    )  # fmt: skip
+
+
+def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None:
+    """When a driver braked in each episode, and for whom; most needless braking first."""
+    episodes = [one for one in run.episodes if one.detail.get("braking")]
+    if not episodes:
+        return None
+    ranked = sorted(episodes, key=lambda one: (-_needless(one), one.episode_id))[:_MOST_ROWS]
+    longest = max(_duration_s(one) for one in ranked)
+    left, right, top = _LEFT_PX, WIDTH - 10.0, 26.0
+    bottom = top + _ROW_PX * len(ranked)
+    scale = (right - left) / max(longest, 1.0)
+    parts = [legend([(colour, words) for _, colour, words in _WHY], 12.0, 14.0, WIDTH - 20.0)]
+    for value in ticks_of(0.0, longest):
+        x = left + value * scale
+        parts.append(el("line", x1=x, x2=x, y1=top, y2=bottom, stroke=HAIR, class_="hair"))
+        parts.append(text(x, bottom + 14.0, f"{value:.0f}", size=10.0, text_anchor="middle",
+                          fill=SOFT, class_="s"))  # fmt: skip
+    for k, one in enumerate(ranked):
+        parts.append(_timeline(one, top + _ROW_PX * k, left, scale))
+    parts.append(text((left + right) / 2.0, bottom + 29.0, "s", size=10.0, text_anchor="middle",
+                      fill=SOFT, class_="s"))  # fmt: skip
+    total, needless = sum(_counted(one) for one in episodes), sum(map(_needless, episodes))
+    return FigureOfRuns(
+        name=f"braking-{index}",
+        title=f"Braking in time: {label}",
+        caption=f"{needless} of {total} brakings for people were needless. Lines: how long the "
+        f"episode lasted. Shown: {len(ranked)} of {len(episodes)} episodes, most needless first.",
+        svg=drawing(WIDTH, bottom + 36.0, parts, title=f"Braking in time: {label}"),
+    )
+
+
+def _timeline(one: EpisodeScore, y: float, left: float, scale: float) -> str:
+    step_s = float(one.detail.get("step_s") or 0.05)
+    middle = y + 0.5 * _ROW_PX
+    name = one.episode_id if len(one.episode_id) <= 15 else "…" + one.episode_id[-14:]
+    parts = [
+        text(4.0, middle + 3.5, name, size=9.5),
+        el("line", x1=left, x2=left + _duration_s(one) * scale, y1=middle, y2=middle, stroke=HAIR,
+           stroke_width=1.5, class_="hair"),
+    ]  # fmt: skip
+    for event in one.detail["braking"]:
+        first, last = (step_s * float(event[key]) for key in ("tick", "end_tick"))
+        colour = next(colour for why, colour, _ in _WHY if why == _why(event))
+        parts.append(el("rect", x=left + first * scale, y=y + 3.0, height=_ROW_PX - 6.0, rx=1.5,
+                        width=max((last - first) * scale, 2.0), fill=colour))  # fmt: skip
+    return "".join(parts)
+
+
+def _why(event: dict[str, Any]) -> str:
+    if event["explained_by"] or event["person"] is None:
+        return "other"
+    return "false" if event["false"] else "true"
+
+
+def _needless(one: EpisodeScore) -> int:
+    return int(one.counts.get("false_braking_events", 0))
+
+
+def _counted(one: EpisodeScore) -> int:
+    return int(one.counts.get("braking_events", 0))
+
+
+def _duration_s(one: EpisodeScore) -> float:
+    value = one.metrics.get("duration_s", math.nan)
+    return float(np.nan_to_num(value, nan=1.0))

@@ -1,0 +1,99 @@
+"""The properties that the post demands, on recorded people and vehicles (DUT and CITR)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from realism_recorded import recorded_scene
+from realism_scenes import replay
+
+from jaywalk.datasets.vci import read_vci
+from jaywalk.metrics.realism.better.coordination import encounters
+from jaywalk.metrics.realism.better.features import better_features
+from jaywalk.metrics.realism.better.jaywalk1 import scene_costs, score_jaywalk1
+from jaywalk.metrics.realism.better.likeness import likeness_costs
+from jaywalk.metrics.realism.better.safety import event_safety
+from jaywalk.metrics.realism.bounds import replaced
+from jaywalk.metrics.realism.challenge import CONFIGS
+from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.scene import CURRENT_STEP, N_HISTORY
+from jaywalk.metrics.realism.studies.collisions import with_collisions
+from jaywalk.metrics.realism.superhuman import without_events
+
+DATA = Path(__file__).parents[5] / "shared" / "data" / "vci" / "vci_dut_citr.tar.xz"
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not DATA.is_file(), reason="no recorded people in ../shared/data/vci"),
+]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    data = read_vci(DATA)
+    found = []
+    for source in ("dut", "citr"):
+        clips = sorted(c for c in set(data.ego["scene_id"]) if c.startswith(source))
+        for clip in (c for c in clips if len(found) < 2 + 2 * (source == "citr")):
+            seen = data.ego.filter(data.ego["scene_id"] == clip)["k"]
+            if seen.max() - seen.min() < 91:
+                continue
+            scene = recorded_scene(data, clip, int(seen.min()))
+            if len(scene.object_id) >= 4 and scene.valid.mean() > 0.6:
+                found.append(replay(scene, 4))
+    assert len(found) == 4
+    return found
+
+
+def later(case, steps):
+    rows = case.scene.simulated_index
+    at = np.maximum(np.arange(N_HISTORY, 91) - steps, CURRENT_STEP)
+    changes = {
+        name: np.repeat(getattr(case.scene, name)[None, rows][:, :, at], len(case.rollouts), 0)
+        for name in ("x_m", "y_m", "heading_rad")
+    }
+    return replace(case, rollouts=replace(case.rollouts, **changes))
+
+
+def test_the_log_is_one_and_random_is_zero(cases):
+    assert score_jaywalk1(cases).likeness.value == pytest.approx(1.0)
+    assert score_jaywalk1(replaced(cases, "random")).likeness.value == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_event_at_another_time_costs_and_a_later_one_more(cases):
+    values = [score_jaywalk1([later(c, k) for c in cases]).likeness.value for k in (0, 5, 15)]
+    assert values[0] > values[1] + 0.02
+    assert values[1] > values[2] + 0.02
+
+
+def test_superhuman_is_not_worse_and_ten_collisions_cost_more_than_one(cases):
+    features = case_features(cases[0], CONFIGS["2025"])
+    one, ten = (with_collisions(features, rollouts=1, steps=n) for n in (1, 10))
+    flawless = without_events(ten)
+    assert likeness_costs(cases[0], flawless) == likeness_costs(cases[0], ten)
+    shares = [event_safety([f], "collision_indication").time_share for f in (flawless, one, ten)]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_a_small_change_never_jumps_the_score(cases):
+    case = cases[0]
+    aside = np.linspace(-1.0, 1.5, case.rollouts.y_m.shape[1], dtype=np.float32)[None, :, None]
+
+    def costs(shift):
+        moved = replace(case.rollouts, y_m=case.rollouts.y_m + np.float32(shift) * aside)
+        here = replace(case, rollouts=moved)
+        found = scene_costs(here, better_features(here), encounters(here))
+        return np.array([v for v in found.values() if np.isfinite(v)])
+
+    shifts = np.linspace(0.0, 2.0, 9)
+    curve = np.array([costs(s) for s in shifts])
+    for part in range(curve.shape[1]):
+        k = int(np.abs(np.diff(curve[:, part])).argmax())
+        low, high = (shifts[k], curve[k, part]), (shifts[k + 1], curve[k + 1, part])
+        before = abs(high[1] - low[1])
+        for _ in range(6):
+            x = (low[0] + high[0]) / 2
+            middle = (x, costs(x)[part])
+            nearer = abs(middle[1] - low[1]) > abs(high[1] - middle[1])
+            low, high = (low, middle) if nearer else (middle, high)
+        assert abs(high[1] - low[1]) < max(0.25 * before, 1e-4), part
