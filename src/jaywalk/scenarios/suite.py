@@ -34,6 +34,8 @@ class SuiteRoute:
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
+    half: str = ""  # of a pair: "base" or "generalization"
+    shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
