@@ -26,6 +26,7 @@ VERBS: Final = {
     "replay": "replay:replay",
     "export": "export:export",
     "suite": "suite:app",
+    "scenario": "scenario:app",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -58,15 +58,15 @@ def load_suite(name: str, variant: str = "") -> Suite:
 def suite_of_files(
     paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
 ) -> Suite:
-    """A suite of the user's own route files; ids are ``<file>-<route id>``.
+    """A suite of the user's own files: routes (.xml) or scenarios (.toml).
 
-    A route's own attributes ``vehicles``, ``people`` and ``posed`` say who is about, else the
-    arguments.
+    Ids are ``<file>-<route id>``, of a scenario file its name. A route's own attributes ``pair``
+    and ``half`` make pairs, which share traffic and seeds; ``vehicles``, ``people`` and ``posed``
+    say who is about, else the arguments.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
-        for route in read_routes(path).routes:
-            wanted = f"{path.stem}-{route.id}"
+        for wanted, route in _routes_of(path):
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
             routes.append(
                 SuiteRoute(
@@ -75,6 +75,9 @@ def suite_of_files(
                     vehicles=_about(route, "vehicles", vehicles, path),
                     people=_about(route, "people", people, path),
                     posed=_about(route, "posed", posed, path),
+                    pair=attribute(route.attributes, "pair") or "",
+                    half=attribute(route.attributes, "half") or "",
+                    shift=attribute(route.attributes, "shift") or "",
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
@@ -83,6 +86,18 @@ def suite_of_files(
     if not routes:
         raise UsageError("No route found in the given files.")
     return Suite(name="files", routes=tuple(routes))
+
+
+def _routes_of(path: Path) -> list[tuple[str, Route]]:
+    """Routes of a route file or a scenario file, with the ids they get."""
+    if path.suffix == ".toml":
+        # Imported when needed: most runs have no such file.
+        from jaywalk.scenarios.toolbox.form import read_authored
+        from jaywalk.scenarios.toolbox.routes import route_of
+
+        file = read_authored(path)
+        return [(file.name, route_of(file))]
+    return [(f"{path.stem}-{route.id}", route) for route in read_routes(path).routes]
 
 
 def _about(route: Route, key: str, otherwise: int, path: Path) -> int:
