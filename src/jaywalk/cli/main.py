@@ -27,6 +27,7 @@ VERBS: Final = {
     "export": "export:export",
     "suite": "suite:app",
     "scenario": "scenario:app",
+    "leaderboard": "leaderboard:app",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

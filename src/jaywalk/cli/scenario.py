@@ -180,9 +180,9 @@ def pair(
 
     Example: jaywalk scenario pair barrels.toml
     """
+    from jaywalk.core.toml_text import edit_text, format_toml
     from jaywalk.scenarios.toolbox.form import read_document, read_text
     from jaywalk.scenarios.toolbox.partners import partner_document
-    from jaywalk.scenarios.toolbox.toml_text import edit_text, format_toml
 
     document = read_document(file)
     base, shifted, words = partner_document(document, str(file))
@@ -211,7 +211,7 @@ def pair(
 
 def _with_top_line(text: str, key: str, value: str) -> str:
     """A new key right after that of the town, which every file has at its top."""
-    from jaywalk.scenarios.toolbox.toml_text import format_value
+    from jaywalk.core.toml_text import format_value
 
     lines = text.split("\n")
     at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("town"))
@@ -293,9 +293,9 @@ def import_file(
 
     Example: jaywalk scenario import Generalization_Wall_1095.xml
     """
+    from jaywalk.core.toml_text import format_toml
     from jaywalk.scenarios.route_xml import read_routes
     from jaywalk.scenarios.toolbox.routes import document_of, name_of
-    from jaywalk.scenarios.toolbox.toml_text import format_toml
 
     routes = read_routes(file).routes
     single = len(routes) == 1

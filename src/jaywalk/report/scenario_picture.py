@@ -182,7 +182,10 @@ def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
         if any(n == name and np.hypot(x - body.x_m, y - body.y_m) < 6.0 for n, x, y in named):
             continue
         named.append((name, body.x_m, body.y_m))
-        ax.annotate(name, (body.x_m, body.y_m), xytext=(10, 10), textcoords="offset points",
+        right = body.x_m > sum(ax.get_xlim()) / 2.0
+        beside = (-10 if right else 10, 10 + 9 * (len(named) % 3))
+        ax.annotate(name, (body.x_m, body.y_m), xytext=beside, textcoords="offset points",
+                    ha="right" if right else "left",
                     fontsize=7.5, color=INK, zorder=18, annotation_clip=True,
                     bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffcc", "ec": "none"},
                     arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5})  # fmt: skip

@@ -38,7 +38,7 @@ def view_stage(plan: EpisodePlan, world: World) -> list[StagedBody]:
         actors = sorted(stage.carla_world.get_actors(), key=lambda one: one.id)
         return [body for one in actors if (body := _body(one, stage.ego.id)) is not None]
     finally:
-        stage.discard()
+        stage.finish("looked at")
 
 
 def _body(actor: Any, ego_id: int) -> StagedBody | None:

@@ -12,13 +12,13 @@ import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
+from jaywalk.core.toml_text import format_value
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.lane_paths import opposite_lane
 from jaywalk.scenarios.suites.author_smoke import WEATHERS
 from jaywalk.scenarios.toolbox.form import FORMAT
 from jaywalk.scenarios.toolbox.places import planner_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
-from jaywalk.scenarios.toolbox.toml_text import format_value
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import Town, load_town
 
@@ -29,6 +29,7 @@ _FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way t
 _AFTER_M: Final = 25.0
 _BACK_M: Final = 80.0  # at most so far back to where a lane begins
 _JUNCTION_M: Final = (60.0, 120.0)  # where the first junction should be, for types that need one
+_LEAP_M: Final = 2.0
 _STRAIGHT_RAD: Final = math.radians(25.0)
 _TRIES: Final = 400
 _AT_JUNCTION: Final = (
@@ -152,7 +153,10 @@ def _ahead(planner: RoutePlanner, start: Point) -> DenseRoute | None:
         route = planner.plan(ends)
     except DataError:
         return None
-    return route if abs(float(route.along_m[-1]) - LENGTH_M) < 30.0 else None
+    # One lane all the way: where the planner changes lanes, points leap.
+    steps = np.hypot(*np.diff(route.position_m[:, :2], axis=0).T)
+    good = abs(float(route.along_m[-1]) - LENGTH_M) < 30.0 and float(steps.max()) < _LEAP_M
+    return route if good else None
 
 
 def _lane_begins(lane: Any) -> Any:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from jaywalk.scenarios.toolbox.form import authored_of
-from jaywalk.scenarios.toolbox.routes import route_of
-from jaywalk.scenarios.toolbox.toml_text import (
+from jaywalk.core.toml_text import (
     edit_text,
     format_toml,
     parse_setting,
     parse_toml,
     with_value,
 )
+from jaywalk.scenarios.toolbox.form import authored_of
+from jaywalk.scenarios.toolbox.routes import route_of
 
 # Fields of a scenario, which may be named without saying that the first is meant.
 _OF_SCENARIO: Final = ("params", "objects", "at", "trigger", "type", "partner", "other_actors")

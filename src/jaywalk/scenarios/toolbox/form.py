@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.toolbox.toml_text import parse_toml
+from jaywalk.core.toml_text import parse_toml
 
 FORMAT: Final = "jaywalk-scenario-1"
 HALVES: Final = ("base", "generalization")
