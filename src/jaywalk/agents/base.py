@@ -31,6 +31,9 @@ class Briefing:
     seed: int  # for the driver's own random streams
     delta_s: float
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # What scenarios say of themselves (name, first_actor, last_actor, direction), for files written
+    # for evaluators that keep such a list. Our own drivers never look.
+    told: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

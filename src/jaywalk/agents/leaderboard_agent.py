@@ -39,6 +39,7 @@ ENTRY_POINT: Final = "get_entry_point"
 _TRACK_VARIABLE: Final = "CHALLENGE_TRACK_CODENAME"  # of the Leaderboard's own scripts
 _SAVE_NAME: Final = "jaywalk"
 _WARM_UP_TICKS: Final = 10  # the Leaderboard lets sensors run so long before the first call
+_FAR: Final = 1e9  # no index of the route yet
 _NEEDED: Final = (
     "leaderboard.autoagents.autonomous_agent",
     "srunner.scenariomanager.carla_data_provider",
@@ -134,6 +135,8 @@ class LeaderboardAgent(Driver):
             pool[briefing.ego.id] = briefing.ego
         if hasattr(self._clock, "restart"):
             self._clock.restart()
+        if hasattr(provider, "active_scenarios"):
+            provider.active_scenarios = _active_scenarios(briefing)
 
     def decide(self, moment: Moment) -> Decision:
         """Ask the agent, with what its sensors measured in this frame."""
@@ -192,6 +195,20 @@ class LeaderboardAgent(Driver):
         if pool is not None:
             pool.clear()
         provider.cleanup()
+
+
+def _active_scenarios(briefing: Briefing) -> list[Any]:
+    """What scenarios tell PDM-Lite: actors, side, and what it has done about it so far."""
+    actors = {one.id: one for one in briefing.world.get_actors()}
+    return [
+        (
+            one.name,
+            [actors[one.first_actor], actors.get(one.last_actor), one.direction,
+             False, _FAR, _FAR, False],
+        )
+        for one in briefing.told
+        if one.first_actor in actors
+    ]  # fmt: skip
 
 
 def manner_of(kind: type[Any]) -> Manner:

@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.geometry.tilted import upright_box
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -203,10 +205,15 @@ def _body_of(actor: Any) -> Body | None:
     if kind == PROP and half.z < _FLAT_M:
         return None
     least = _LEAST_PERSON_M if kind == PERSON else 0.0
+    hx, hy, hz, cx, cy, cz = half.x, half.y, half.z, centre.x, centre.y, centre.z
+    if kind == PROP:  # things may lie on their side
+        turn = actor.get_transform().rotation
+        pitch, roll = math.radians(turn.pitch), math.radians(turn.roll)
+        hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
     return Body(
         kind=kind,
-        half_length_m=max(float(half.x), least),
-        half_width_m=max(float(half.y), least),
-        half_height_m=float(half.z),
-        centre_m=(float(centre.x), float(centre.y), float(centre.z)),
+        half_length_m=max(float(hx), least),
+        half_width_m=max(float(hy), least),
+        half_height_m=float(hz),
+        centre_m=(float(cx), float(cy), float(cz)),
     )

@@ -6,6 +6,7 @@ was, whether it counts and for how long it is forgiven is for the metrics to say
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jaywalk.geometry.tilted import upright_box
 from jaywalk.record import columns as c
 from jaywalk.record.touching import (
     COS,
@@ -40,6 +42,7 @@ LOW_PROP_M: Final = 0.24  # lower props are driven over
 _WINDOW_TICKS: Final = 2000
 _BODIES: Final = ("vehicle", "walker", "prop")
 _NEVER: Final = -1
+_TIPPED_DEG: Final = 20.0  # a prop tilted more than this lies on a side; less is a slope
 _NEEDED: Final = (
     c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
 )  # fmt: skip
@@ -103,7 +106,7 @@ def find_contacts(
     Returns:
         Contacts in order of their first tick, then actors.
     """
-    bodies = _describe_bodies(actors)
+    bodies = _describe_bodies(_upright(actors, states.lazy()))
     if len(bodies.numbers) < 2 or ticks.height < 2:
         return []
     numbers = ticks[c.TICK].to_numpy()
@@ -143,6 +146,38 @@ def _run(
         out = np.zeros(count, TOUCH)
         find_touches(poses, alive, shapes, delta_s, only, out)
     return out[:count]
+
+
+def _upright(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
+    """The actors with upright boxes around props that lie on a side; they do not get up."""
+    props = actors.filter((pl.col(c.KIND) == "prop") & pl.col(c.HALF_X_M).is_not_null())
+    names = (c.HALF_X_M, c.HALF_Y_M, c.HALF_Z_M, c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M)
+    high = props.filter(2.0 * pl.col(c.HALF_Z_M) >= LOW_PROP_M)
+    if not high.height or c.ROLL_DEG not in states.collect_schema().names():
+        return actors
+    tilted = (
+        states.filter(pl.col(c.ACTOR).is_in(high[c.ACTOR].to_list()))
+        .filter(
+            (pl.col(c.PITCH_DEG).abs() > _TIPPED_DEG) | (pl.col(c.ROLL_DEG).abs() > _TIPPED_DEG)
+        )
+        .group_by(c.ACTOR)
+        .agg(pl.col(c.PITCH_DEG).first(), pl.col(c.ROLL_DEG).first())
+        .collect()
+    )
+    rows = {row[c.ACTOR]: row for row in tilted.iter_rows(named=True)}
+    if not rows:
+        return actors
+    changed = []
+    for actor in actors.iter_rows(named=True):
+        turn = rows.get(actor[c.ACTOR])
+        box: dict[str, float] = {}
+        if turn is not None:
+            hx, hy, hz, cx, cy, cz = (float(actor[name] or 0.0) for name in names)
+            pitch, roll = math.radians(turn[c.PITCH_DEG]), math.radians(turn[c.ROLL_DEG])
+            values = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
+            box = dict(zip(names, values, strict=True))
+        changed.append({**actor, **box})
+    return pl.DataFrame(changed, schema=actors.schema)
 
 
 def _describe_bodies(actors: pl.DataFrame) -> _Bodies:

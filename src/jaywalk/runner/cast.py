@@ -11,13 +11,15 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.world import STEP_S, World
-from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
+from jaywalk.scenarios.base import Moment, Scenario, Stage, Told, make_scenario
+from jaywalk.scenarios.clearing import lanes_abreast
 from jaywalk.scenarios.crowd import Crowd
 from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.scenarios.events import ScenarioEvent
 from jaywalk.scenarios.habit.manner import ambient_of, manner_of
 from jaywalk.scenarios.habit.people import HabitPeople
 from jaywalk.scenarios.traffic import Traffic
+from jaywalk.scenarios.traffic_state import DriverSettings
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
 
@@ -27,6 +29,7 @@ _EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
 _PEOPLE_CLEAR_M: Final = 5.0
 _APART_M: Final = 1.2  # between people at the start
 _SETTLE_TICKS: Final = 10
+_BRISK: Final = DriverSettings(speed_factor=(1.0, 1.1), acceleration_mps2=2.2)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +63,11 @@ class Cast:
             events.clear()
         return found
 
+    def told(self) -> tuple[Told, ...]:
+        """What the scenarios say of themselves to agents that ask for it."""
+        said = (scenario.told() for scenario in self.scenarios)
+        return tuple(one for one in said if one is not None)
+
     def intended_classes(self) -> dict[int, str]:
         """What each person is meant to do, by actor id."""
         found: dict[int, str] = {}
@@ -83,7 +91,8 @@ def set_the_stage(
     x, y = (float(value) for value in route.position_m[0, :2])
     seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
     network = world.network(key, carla_world)
-    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, network=network)
+    settings = _BRISK if plan.item.brisk else DriverSettings()
+    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, settings, network)
     _set_up_scenarios(plan, world, carla_world, route, seed, cast)
     clear = [(x, y, _EGO_CLEAR_M)]
     ids = cast.traffic.spawn(plan.item.vehicles, clear, route.position_m[:, :2])
@@ -134,7 +143,10 @@ def _set_up_scenarios(
         scenario = make_scenario(spec, stage)
         scenario.setup()
         cast.scenarios.append(scenario)
-    cast.traffic.close(way for scenario in cast.scenarios for way in scenario.closed())
+    ways = [way for scenario in cast.scenarios for way in scenario.closed()]
+    if plan.item.pair:
+        ways.append(lanes_abreast(stage.map, route))
+    cast.traffic.close(ways)
 
 
 def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:

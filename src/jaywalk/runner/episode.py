@@ -97,7 +97,7 @@ class _DrivenEpisode:
             client=stage.server.client, world=stage.carla_world, map=stage.map, ego=stage.ego,
             route=stage.route, delta_s=STEP_S,
             seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
-            arguments=plan.agent.arguments,
+            arguments=plan.agent.arguments, told=stage.cast.told(),
         )  # fmt: skip
 
         def make() -> Driver:

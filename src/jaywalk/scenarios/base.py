@@ -27,6 +27,7 @@ from jaywalk.town.routes import DenseRoute
 
 OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
+READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0
@@ -72,12 +73,26 @@ class Moment:
     ego_speed_mps: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a scenario says of itself to agents that read the Leaderboard's list of scenarios."""
+
+    name: str  # of the standard class that is passed in the same way
+    first_actor: int
+    last_actor: int | None = None
+    direction: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Scenario(ABC):
     """Base of all scenarios."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     timeout_s: ClassVar[float] = math.inf  # obstacles: a time-out is an infraction
+    # Type whose random streams it uses, if not its own: the partner's in a counterfactual pair.
+    draws_as: ClassVar[str] = ""
+    # Name under which privileged public agents (PDM-Lite) are told of it; "": they are not.
+    told_as: ClassVar[str] = ""
 
     spec: ScenarioSpec
     parameters: Any
@@ -95,7 +110,12 @@ class Scenario(ABC):
 
     def draws(self, *names: str | int) -> np.random.Generator:
         """A fresh stream for one part of the scenario, so that parts never shift each other."""
-        return stream(self.stage.seed, "scenario", self.spec.name, self.spec.type, *names)
+        return stream(self.stage.seed, *self.draws_key, *names)
+
+    @property
+    def draws_key(self) -> tuple[str, str, str]:
+        """What its random streams are called."""
+        return "scenario", self.spec.name, self.draws_as or self.spec.type
 
     def advance(self, moment: Moment) -> None:
         """Called once before each tick of the world."""
@@ -156,6 +176,13 @@ class Scenario(ABC):
         self.stage.client.apply_batch_sync(commands)
         self.actor_ids = [actor for actor in self.actor_ids if actor not in set(actors)]
 
+    def told(self) -> Told | None:
+        """What privileged public agents are told after ``setup``, if anything."""
+        if not self.told_as or not self.actor_ids:
+            return None
+        return Told(name=self.told_as, first_actor=self.actor_ids[0],
+                    direction=str(getattr(self.parameters, "direction", "")))  # fmt: skip
+
     def closed(self) -> list[NDArray[np.float64]]:
         """Ways (n, 4; x, y, z, yaw in radians) that background traffic keeps off, after ``setup``.
 
@@ -201,8 +228,10 @@ def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
         if tag not in known:
             expected = ", ".join(sorted(known)) or "none"
             raise DataError(f"{where}: '{spec.type}' has no such parameter. Known: {expected}.")
-        default = known[tag].default
-        if isinstance(default, tuple):
+        default, reader = known[tag].default, known[tag].metadata.get(READER)
+        if reader is not None:
+            values[tag] = reader(node, where)
+        elif isinstance(default, tuple):
             low, high = (number(node.attributes, end, where) for end in ("from", "to"))
             if low > high:
                 raise DataError(f"{where}: from {low:g} to {high:g}; expected from <= to.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario
+from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario, Told
 from jaywalk.scenarios.events import SWITCH
 from jaywalk.scenarios.obstacle_layouts import (
     Layout,
@@ -19,7 +20,7 @@ from jaywalk.scenarios.obstacle_layouts import (
     construction_site,
     parked_car,
 )
-from jaywalk.scenarios.placing import check_side, kerb_offset_m, place_on_route, spawn_all
+from jaywalk.scenarios.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 
 BLOCKED: Final = "blocked"  # the criterion obstacles suspend
 _PASSED_M: Final = 50.0
@@ -42,6 +43,19 @@ class ParkedParameters(ConstructionParameters):
     """A car that stands on the lane."""
 
     vehicle: str = "vehicle.lincoln.mkz_2020"
+
+
+def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[Any]:
+    """Commands that keep the cars among some pieces where they are, with the lights they have."""
+    commands: list[Any] = []
+    for piece, actor in zip(pieces, actor_ids, strict=True):
+        if piece.is_car:
+            brake = carla.VehicleControl(hand_brake=True)
+            commands.append(carla.command.ApplyVehicleControl(actor, brake))
+        if piece.hazard:
+            lights = carla.VehicleLightState(_HAZARD)
+            commands.append(carla.command.SetVehicleLightState(actor, lights))
+    return commands
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,26 +90,39 @@ class OnLane(Scenario):
 
     def setup(self) -> None:
         """Place everything."""
-        outwards = check_side(self.parameters.direction, self.spec.where)
-        pose = place_on_route(self.stage.route, self.at_m)
-        width_m = float(self.stage.map.get_waypoint(pose.location).lane_width)
-        spot = Spot(at_m=self.at_m, outwards=outwards, lane_width_m=width_m)
+        spot = self.spot()
         pieces = self.layout(self, spot)
         if self.sign:
-            pieces.append(Piece(model=self.sign, pose=self._beside(outwards)))
+            pieces.append(Piece(model=self.sign, pose=self._beside(spot.outwards)))
         self.actor_ids = spawn_all(
             self.stage.client, self.stage.world, [(p.model, p.pose) for p in pieces],
             self.spec.where,
         )  # fmt: skip
-        commands = []
-        for piece, actor in zip(pieces, self.actor_ids, strict=True):
-            if piece.is_car:
-                brake = carla.VehicleControl(hand_brake=True)
-                commands.append(carla.command.ApplyVehicleControl(actor, brake))
-            if piece.hazard:
-                lights = carla.VehicleLightState(_HAZARD)
-                commands.append(carla.command.SetVehicleLightState(actor, lights))
-        self.stage.client.apply_batch_sync(commands)
+        self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+
+    def spot(self) -> Spot:
+        """Where the layout is built: on the ego's lane."""
+        outwards = check_side(self.parameters.direction, self.spec.where)
+        route, at_m = self.stage.route, self.at_m
+
+        def place(
+            ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
+        ) -> Any:
+            return place_on_route(route, at_m + ahead_m, right_m, up_m, turn_deg)
+
+        width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
+        return Spot(place=place, outwards=outwards, lane_width_m=width_m)
+
+    def told(self) -> Told | None:
+        """First and last of what stands there; the sign beside the road is not in the way."""
+        parts = self.actor_ids[:-1] if self.sign else self.actor_ids
+        if not self.told_as or not parts:
+            return None
+        return Told(
+            name=self.told_as, first_actor=parts[0],
+            last_actor=parts[-1] if len(parts) > 1 else None,
+            direction=self.parameters.direction,
+        )  # fmt: skip
 
     def _beside(self, outwards: float) -> object:
         """Beside the road at the trigger."""
@@ -139,6 +166,7 @@ class ParkedObstacle(OnLane):
     """A broken-down car with its hazard lights on."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedParameters
+    told_as: ClassVar[str] = "ParkedObstacle"
     sign: ClassVar[str] = "static.prop.warningaccident"
     reach_m: ClassVar[float] = 50.0
 
@@ -153,6 +181,7 @@ class ConstructionObstacle(OnLane):
     """A construction site."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionParameters
+    told_as: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
 
     @property

@@ -61,7 +61,7 @@ class OnLaneTwoWays(OnLane):
         self.beside_m = path.nearest_m(beside.transform.location)
         self.flow = Flow(
             stage=stage, path=path, spacing_m=self.parameters.frequency,
-            key=("scenario", self.spec.name, self.spec.type, "flow"),
+            key=(*self.draws_key, "flow"),
         )  # fmt: skip
         OnLane.setup(self)
 
@@ -110,6 +110,7 @@ class ParkedTwoWays(OnLaneTwoWays):
     """A car stands on the lane and others come."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedTwoWaysParameters
+    told_as: ClassVar[str] = "ParkedObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningaccident"
 
     @property
@@ -123,6 +124,7 @@ class ConstructionTwoWays(OnLaneTwoWays):
     """A construction site, and others come."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionTwoWaysParameters
+    told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningconstruction"
 
     @property

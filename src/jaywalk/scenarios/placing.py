@@ -11,11 +11,11 @@ import numpy as np
 from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
 
-_DROP_M: Final = 0.3  # actors are spawned this much above the road
+DROP_M: Final = 0.3  # actors are spawned this much above the road
 
 
 def place_on_route(
-    route: DenseRoute, along_m: float, right_m: float = 0.0, up_m: float = _DROP_M,
+    route: DenseRoute, along_m: float, right_m: float = 0.0, up_m: float = DROP_M,
     turn_deg: float = 0.0,
 ) -> Any:  # fmt: skip
     """A transform ``along_m`` on the route, moved to the right and turned clockwise."""

@@ -1,4 +1,4 @@
-"""Scenario types of the Leaderboard, Bench2Drive and Fail2Drive that mean one of ours.
+"""Scenario types of the Leaderboard and Bench2Drive that mean one of ours.
 
 They take the parameters and the defaults of those projects; the behaviour follows the published
 figures. Only types whose behaviour is the same are here: any other type is an error.
@@ -111,13 +111,6 @@ class LbHardBrake(HardBrake):
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
 
 
-@dataclass(slots=True, kw_only=True)
-class F2dHardBrakeNoLights(LbHardBrake):
-    """HardBrakeNoLights: its brake lights stay dark."""
-
-    brake_lights: ClassVar[bool] = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbCrossingParameters(Parameters):
     """DynamicObjectCrossing, with Fail2Drive's additions."""
@@ -208,6 +201,7 @@ class LbPriorityTaken(PriorityTaken):
     """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
 
     parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
+    told_as: ClassVar[str] = "OppositeVehicleTakingPriority"
     special_lights: ClassVar[bool] = True
 
     def needed_s(self) -> float:
@@ -223,25 +217,4 @@ class LbRedLightRunner(LbPriorityTaken):
     let them: the vehicle then just takes the right of way.
     """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class F2dRightOfWayParameters(LbRightOfWayParameters):
-    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
-
-    vehicle: str = ""  # any ordinary car
-
-
-@dataclass(slots=True, kw_only=True)
-class F2dNormalPriorityTaken(LbPriorityTaken):
-    """NormalVehicleTakingPriority: no emergency vehicle."""
-
-    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
-    special_lights: ClassVar[bool] = False
-
-
-@dataclass(slots=True, kw_only=True)
-class F2dNormalRedLightRunner(LbRedLightRunner):
-    """NormalVehicleRunningRedLight: no emergency vehicle."""
-
-    parameters_type: ClassVar[type[Parameters]] = F2dRightOfWayParameters
-    special_lights: ClassVar[bool] = False
+    told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"

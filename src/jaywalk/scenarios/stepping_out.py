@@ -85,7 +85,7 @@ class SteppingOut(Scenario):
             name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
             self.behind_m = self.put_blocker(name, self.side * near_m)
         model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
-        first_m = self.trigger_along_m + given.distance + self.behind_m
+        first_m = self.waits_m
         poses = [
             place_on_route(self.stage.route, first_m + k * _TRY_M, self.side * near_m,
                            up_m=_UP_M, turn_deg=-self.side * (90.0 + given.crossing_angle))
@@ -97,6 +97,11 @@ class SteppingOut(Scenario):
     def at_m(self) -> float:
         """Where the person crosses."""
         return self.trigger_along_m + float(self.parameters.distance)
+
+    @property
+    def waits_m(self) -> float:
+        """Where the person waits: behind what hides them."""
+        return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def wait_s(self) -> float:
         """The time to arrival at which the person starts; longer for slanting ways."""

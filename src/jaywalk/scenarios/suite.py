@@ -15,6 +15,10 @@ from jaywalk.scenarios.xml_node import attribute
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
 SUITES.add(
+    "fail2drive", "jaywalk.scenarios.suites.fail2drive_routes:load",
+    "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift",
+)  # fmt: skip
+SUITES.add(
     "habit", "jaywalk.scenarios.suites.habit_routes:load",
     "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
 )  # fmt: skip
@@ -36,6 +40,7 @@ class SuiteRoute:
     pair: str = ""  # id shared by the routes of a counterfactual pair
     half: str = ""  # of a pair: "base" or "generalization"
     shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
+    brisk: bool = False  # background drivers are not slower than the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

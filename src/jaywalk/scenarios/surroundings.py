@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.geometry.tilted import upright_box
 from jaywalk.scenarios.snapshot_rows import place_boxes, pose_rows
 
 FloatArray = NDArray[np.float64]
@@ -51,11 +53,9 @@ class Surroundings:
         self.owner[: len(self._own)] = np.arange(len(self._own))
         self.own_rows = np.arange(len(self._own))
         self.origin = np.zeros((len(things), 3))
-        boxes = [thing.bounding_box for thing in things]
         self._box = np.zeros((len(things), 8))
-        self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
-        if things:
-            self._box[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
+        outlines = np.array([_outline(thing) for thing in things]).reshape(-1, 4)
+        self._box[:, 4:6], self._centre = outlines[:, :2], outlines[:, 2:]
         self._person = np.zeros((len(self._people), 5))
         self._person[:, 4] = _PERSON_RADIUS_M
 
@@ -76,3 +76,17 @@ class Surroundings:
         place_boxes(self._box, self._centre, things)
         self._person[:, :4] = people[:, [0, 1, 3, 4]]
         return True
+
+
+def _outline(thing: Any) -> tuple[float, float, float, float]:
+    """Half length, half width and middle of a body seen from above; props may lie on a side."""
+    box = thing.bounding_box
+    half, centre = box.extent, box.location
+    if not thing.type_id.startswith("static."):
+        return half.x, half.y, centre.x, centre.y
+    turn = thing.get_transform().rotation
+    hx, hy, _, cx, cy, _ = upright_box(
+        half.x, half.y, half.z, centre.x, centre.y, centre.z,
+        math.radians(turn.pitch), math.radians(turn.roll),
+    )  # fmt: skip
+    return hx, hy, cx, cy

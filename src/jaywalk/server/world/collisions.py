@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.frames import rotation_matrix_carla
 from jaywalk.geometry.boxes import box_box_overlap
+from jaywalk.geometry.tilted import upright_box
 from jaywalk.server.world.blueprint_types import Body
 from jaywalk.server.world.columns import ActorColumns
 from jaywalk.server.world.contact_response import resolve_contacts
@@ -21,6 +23,7 @@ from jaywalk.town.scenery import KINDS
 
 _MOST_CONTACTS: Final = 4096
 _SPAWN_TOLERANCE_M: Final = 0.02
+_PICTURE_M: Final = 0.01  # half the thickness below which a prop is a picture
 _MASSIVE: Final = tuple(KINDS.index(kind) for kind in ("building", "wall", "container", "kiosk"))
 
 Transform = tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -51,6 +54,14 @@ class Collisions:
         (x, y, z), rotation = pose
         dx, dy, dz = rotation_matrix_carla(*rotation) @ np.array(body.centre_m)
         half_x, half_y, half_z = body.half_extents_m
+        if kind is Kind.PROP:
+            if half_z < _PICTURE_M:  # hangs on something, or lies on it
+                return False
+            pitch, roll = math.radians(rotation[0]), math.radians(rotation[2])
+            half_x, half_y, half_z, *_ = upright_box(
+                half_x, half_y, half_z, 0.0, 0.0, 0.0, pitch, roll
+            )
+            body = replace(body, half_extents_m=(half_x, half_y, half_z))
         hit = box_overlaps_any(
             columns.table, columns.rows, x + dx, y + dy, z + dz, math.radians(rotation[1]),
             half_x, half_y, half_z, kind is Kind.WALKER, -1, _SPAWN_TOLERANCE_M,

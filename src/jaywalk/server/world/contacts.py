@@ -18,6 +18,7 @@ from jaywalk.geometry.boxes import (
     circle_box_overlap,
     circle_circle_overlap,
 )
+from jaywalk.geometry.tilted import upright_box
 from jaywalk.server.world.prop_dynamics import MOVABLE_KG
 from jaywalk.server.world.static_grid import StaticGrid
 from jaywalk.server.world.tables import Kind
@@ -75,13 +76,17 @@ def touchable(row: Any) -> bool:
 def _describe(row: Any, shape: Shapes) -> None:
     """Shape of an actor at the end of the step, and how it moved during the step."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
-    shape[_X] = row["x"] + row["cx"] * cos - row["cy"] * sin
-    shape[_Y] = row["y"] + row["cx"] * sin + row["cy"] * cos
+    hx, hy, hz = row["ex"], row["ey"], row["ez"]
+    cx, cy, cz = row["cx"], row["cy"], row["cz"]
+    if row["kind"] == PROP and (row["pitch"] != 0.0 or row["roll"] != 0.0):
+        hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, row["pitch"], row["roll"])
+    shape[_X] = row["x"] + cx * cos - cy * sin
+    shape[_Y] = row["y"] + cx * sin + cy * cos
     shape[_COS], shape[_SIN] = cos, sin
-    shape[_HX], shape[_HY] = row["ex"], row["ey"]
-    middle = row["z"] + row["cz"]
-    shape[_LOW], shape[_HIGH] = middle - row["ez"], middle + row["ez"]
-    shape[_REACH] = np.sqrt(row["ex"] ** 2 + row["ey"] ** 2)
+    shape[_HX], shape[_HY] = hx, hy
+    middle = row["z"] + cz
+    shape[_LOW], shape[_HIGH] = middle - hz, middle + hz
+    shape[_REACH] = np.sqrt(hx**2 + hy**2)
     if row["kind"] == WALKER:
         shape[_REACH] = row["ex"]
         if row["down_s"] > 0.0:

@@ -85,9 +85,11 @@ TREES: Final[tuple[tuple[str, Vector3], ...]] = (
     ("cypresstree", (2.305, 2.314, 7.839)),
 )
 
-# Pictures and walls that Fail2Drive adds: plates lying flat, with the origin in their middle.
+# Pictures and walls that Fail2Drive adds: plates lying flat, with the origin in their middle. The
+# patch of asphalt, under which the word STOP vanishes, is ours.
 NOVEL_PROPS: Final[tuple[tuple[str, Vector3], ...]] = (
-    ("ampel", (0.279, 0.5, 0.005)), ("autobahn", (3.333, 2.5, 0.2)),
+    ("ampel", (0.279, 0.5, 0.005)), ("asphaltpatch", (1.3, 1.2, 0.005)),
+    ("autobahn", (3.333, 2.5, 0.2)),
     ("brickwall", (2.0, 1.5, 0.15)), ("dirt", (0.4455, 0.4455, 0.005)),
     ("graffiti", (0.385, 0.1875, 0.005)), ("schild", (0.5, 0.5, 0.005)),
     ("screenshot1", (4.0, 2.0, 0.25)), ("screenshot2", (4.0, 2.0, 0.25)),

@@ -2,8 +2,9 @@
 
 Ids and box sizes: dumps of the simulator (0052 exists in 0.9.16 only). Children and police: CARLA's
 pedestrian catalogue. Walking and running speed of adults: the figures CARLA's manual control
-example starts with; those of children, gender and generation per id, and all animal sizes are
-guesses (the animals are only in Fail2Drive's packaged simulator; three are known to be very large).
+example starts with; those of children, gender and generation per id are guesses. Which animal is
+which is ours too: they are only in Fail2Drive's packaged simulator, whose expert calls 1003, 1007
+and 1014 very large. Sizes, masses and paces are those of the species (`animals.py`).
 The origin of a walker is the middle of its body, so the box centre is zero.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jaywalk.server.world.animals import ANIMALS, Animal
 from jaywalk.server.world.blueprint_types import (
     LABEL_PEDESTRIAN,
     Attribute,
@@ -39,11 +41,6 @@ _FIRST_OF_GENERATION_2: Final = 15
 
 _ADULT_SPEEDS: Final = ("0.0", "1.589", "3.713")
 _CHILD_SPEEDS: Final = ("0.0", "1.2", "2.8")
-_ANIMAL_SPEEDS: Final = ("0.0", "1.5", "5.0")
-
-ANIMALS: Final = range(1001, 1018)
-_LARGE_ANIMALS: Final = frozenset({1003, 1007, 1014})
-_SMALL_ANIMALS: Final = frozenset({1002, 1005, 1009, 1012, 1016})
 
 
 def walker_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
@@ -57,7 +54,7 @@ def walker_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
 
 def animal_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
     """Fail2Drive's animals; they behave like walkers."""
-    return tuple(_animal(number, dialect) for number in ANIMALS)
+    return tuple(_animal(animal, dialect) for animal in ANIMALS)
 
 
 def _pedestrian(number: int, dialect: Dialect) -> Blueprint:
@@ -84,22 +81,17 @@ def _pedestrian_body(number: int) -> Body:
     return _body((0.188, 0.188, 0.93), 75.0)
 
 
-def _animal(number: int, dialect: Dialect) -> Blueprint:
-    if number in _LARGE_ANIMALS:
-        body = _body((1.2, 0.4, 0.85), 450.0)
-    elif number in _SMALL_ANIMALS:
-        body = _body((0.3, 0.15, 0.2), 6.0)
-    else:
-        body = _body((0.6, 0.22, 0.4), 40.0)
+def _animal(animal: Animal, dialect: Dialect) -> Blueprint:
+    length_m, width_m, height_m = animal.size_m
     return _walker(
-        f"walker.animal.{number}",
+        animal.blueprint,
         dialect,
         gender="other",
         age="adult",
         generation=2,
         wheelchair=False,
-        speeds=_ANIMAL_SPEEDS,
-        body=body,
+        speeds=("0.0", f"{animal.walk_mps:g}", f"{animal.run_mps:g}"),
+        body=_body((0.5 * length_m, 0.5 * width_m, 0.5 * height_m), animal.mass_kg),
         novel=True,
     )
 

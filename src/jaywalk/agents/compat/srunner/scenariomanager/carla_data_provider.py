@@ -26,7 +26,8 @@ class CarlaDataProvider:
     """The present world, its map and its ego.
 
     Attributes:
-        active_scenarios: What scenarios would tell PDM-Lite about themselves; here they do not.
+        active_scenarios: What scenarios tell PDM-Lite about themselves: (name, [first actor, last
+            actor, side, route changed, from index, to index, path clear]).
     """
 
     active_scenarios: ClassVar[list[Any]] = []

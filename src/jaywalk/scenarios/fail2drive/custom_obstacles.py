@@ -1,0 +1,97 @@
+"""CustomObstacles: any things on the lane, in a layout of their own.
+
+PassableObstacles are the same things beside the ego's way: they need no reaction, and agents that
+read the Leaderboard's list of scenarios are not told of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import Moment, Parameters, Scenario, Told
+from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, rigid_pose
+from jaywalk.scenarios.obstacle_on_lane import OnLane
+from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, within
+from jaywalk.scenarios.public_obstacles import LbTwoWays
+
+PASSABLE: Final = "Passable"  # part of the scenario's name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomParameters(Parameters):
+    """CustomObstacle."""
+
+    distance: float = within(100.0, 0.0)
+    direction: str = side()
+    speed: float = within(60.0, 0.0)  # km/h
+    objects: tuple[PlacedObject, ...] = objects()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomTwoWaysParameters(CustomParameters):
+    """CustomObstacleTwoWays."""
+
+    frequency: tuple[float, float] = (20.0, 100.0)
+
+
+def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
+    """The things, nearest to the ego first."""
+    things = sorted(scenario.parameters.objects, key=lambda thing: thing.x)
+    if not things:
+        raise DataError(f"{scenario.spec.where}: <objects> is missing; expected one or more.")
+    anchor = spot.place(0.0, 0.0, 0.0)
+    return [
+        Piece(model=thing.id, pose=rigid_pose(anchor, thing),
+              is_car=thing.id.startswith("vehicle."))
+        for thing in things
+    ]  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class CustomObstacle(OnLane):
+    """On a road with another lane of the same direction; the things stay when it is over."""
+
+    parameters_type: ClassVar[type[Parameters]] = CustomParameters
+    draws_as: ClassVar[str] = "ConstructionObstacle"
+    told_as: ClassVar[str] = "ConstructionObstacle"
+    left: list[int] = field(default_factory=list)
+
+    @property
+    def layout(self) -> Layout:
+        """The things."""
+        return custom_layout
+
+    def told(self) -> Told | None:
+        """Nothing, where there is nothing to go round."""
+        return None if PASSABLE in self.spec.name else OnLane.told(self)
+
+    def end(self, moment: Moment) -> None:
+        """They stay, as in the public class."""
+        self.left, self.actor_ids = self.actor_ids, []
+        OnLane.end(self, moment)
+
+
+@dataclass(slots=True, kw_only=True)
+class CustomObstacleTwoWays(LbTwoWays):
+    """To be passed on the opposite lane; the things stay when it is over."""
+
+    parameters_type: ClassVar[type[Parameters]] = CustomTwoWaysParameters
+    draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
+    told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
+    left: list[int] = field(default_factory=list)
+
+    @property
+    def layout(self) -> Layout:
+        """The things."""
+        return custom_layout
+
+    def told(self) -> Told | None:
+        """Nothing, where there is nothing to go round."""
+        return None if PASSABLE in self.spec.name else OnLane.told(self)
+
+    def end(self, moment: Moment) -> None:
+        """They stay, as in the public class."""
+        self.left, self.actor_ids = self.actor_ids, []
+        LbTwoWays.end(self, moment)

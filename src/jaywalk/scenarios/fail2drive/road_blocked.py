@@ -1,0 +1,83 @@
+"""RoadBlocked: everything is blocked for a minute. FullyBlocked and Wall are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario, Told
+from jaywalk.scenarios.fail2drive.custom_obstacles import custom_layout
+from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
+from jaywalk.scenarios.obstacle_layouts import Spot
+from jaywalk.scenarios.obstacle_on_lane import brake_commands
+from jaywalk.scenarios.parameter_fields import PlacedObject, objects, within
+from jaywalk.scenarios.placing import place_on_route, spawn_all
+
+_AFTER_M: Final = 60.0
+_REACH_M: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoadBlockedParameters(Parameters):
+    """RoadBlocked."""
+
+    distance: float = within(100.0, 0.0)
+    wait: float = within(60.0, 0.0, 600.0)  # s from the trigger until the things are gone
+    objects: tuple[PlacedObject, ...] = objects()
+
+
+@dataclass(slots=True, kw_only=True)
+class RoadBlocked(Scenario):
+    """One can only wait. It has no time-out: the rule for blocked vehicles stays in force."""
+
+    parameters_type: ClassVar[type[Parameters]] = RoadBlockedParameters
+    told_as: ClassVar[str] = "RoadBlocked"
+
+    @property
+    def at_m(self) -> float:
+        """Where the things stand on the route."""
+        return self.trigger_along_m + float(self.parameters.distance)
+
+    def setup(self) -> None:
+        """Put the things up."""
+        if self.at_m > float(self.stage.route.along_m[-1]):
+            raise DataError(f"{self.spec.where}: <distance> is beyond the end of the route.")
+
+        def place(ahead_m: float, right_m: float = 0.0, up_m: float = 0.0, turn_deg: float = 0.0):  # type: ignore[no-untyped-def]
+            return place_on_route(self.stage.route, self.at_m + ahead_m, right_m, up_m, turn_deg)
+
+        pieces = custom_layout(self, Spot(place=place, outwards=1.0, lane_width_m=0.0))
+        self.actor_ids = spawn_all(
+            self.stage.client, self.stage.world, [(p.model, p.pose) for p in pieces],
+            self.spec.where,
+        )  # fmt: skip
+        self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+
+    def told(self) -> Told | None:
+        """First and last thing."""
+        if not self.actor_ids:
+            return None
+        return Told(name=self.told_as, first_actor=self.actor_ids[0], last_actor=self.actor_ids[-1])
+
+    def tick(self, moment: Moment) -> bool:
+        """Gone after a minute, counted from the trigger."""
+        return moment.elapsed_s - self.started_s >= float(self.parameters.wait)
+
+    def end(self, moment: Moment) -> None:
+        """The road is free."""
+        self.note(moment, what="the road is free")
+        self.destroy(self.actor_ids)
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's lane and the opposite one."""
+        ways = [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
+        here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
+        lane = opposite_lane(here)
+        if lane is not None:
+            beside = [*lane_behind(lane, _REACH_M), *lane_ahead(lane, _REACH_M)[1:]]
+            ways.append(path_of(beside).way)
+        return ways

@@ -1,0 +1,177 @@
+"""Fields of scenario parameters that are more than a number or a text, with their checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import READER
+from jaywalk.scenarios.xml_node import Node
+
+_OBJECT_KEYS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
+MOST_OBJECTS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedObject:
+    """A thing relative to an anchor: metres forward, right and up, degrees."""
+
+    id: str  # blueprint
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+    yaw: float = 0.0
+    pitch: float = 0.0
+    roll: float = 0.0
+
+
+def one_of(default: str, *choices: str) -> Any:
+    """A text that is one of some."""
+
+    def read(node: Node, where: str) -> str:
+        text = _value(node, where)
+        if text not in (default, *choices):
+            expected = ", ".join((default, *choices))
+            raise DataError(f"{where}: value is '{text}'; expected one of {expected}.")
+        return text
+
+    return field(default=default, metadata={READER: read})
+
+
+def side(default: str = "right") -> Any:
+    """``right`` or ``left``."""
+    return one_of(default, *({"right", "left"} - {default}))
+
+
+def within(default: float, low: float, high: float = math.inf) -> Any:
+    """A number between two others, both included."""
+
+    def read(node: Node, where: str) -> float:
+        text = _value(node, where)
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not low <= number <= high or math.isinf(number):
+            expected = f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+            raise DataError(f"{where}: value is '{text}'; expected a number, {expected}.")
+        return number
+
+    return field(default=default, metadata={READER: read})
+
+
+def whole(default: int, low: int, high: int) -> Any:
+    """A whole number between two others, both included."""
+
+    def read(node: Node, where: str) -> int:
+        text = _value(node, where)
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise DataError(
+                f"{where}: value is '{text}'; expected a whole number, {low} to {high}."
+            )
+        return int(text)
+
+    return field(default=default, metadata={READER: read})
+
+
+def switches(default: str) -> Any:
+    """A text of zeros and ones, as long as the default."""
+
+    def read(node: Node, where: str) -> str:
+        text = _value(node, where)
+        if len(text) != len(default) or set(text) - {"0", "1"}:
+            raise DataError(f"{where}: value is '{text}'; expected {len(default)} of 0 and 1.")
+        return text
+
+    return field(default=default, metadata={READER: read})
+
+
+def model(default: str, *families: str) -> Any:
+    """A blueprint id, or a pattern, of one of some families; ``none`` where it is a family."""
+
+    def read(node: Node, where: str) -> str:
+        text = _value(node, where)
+        if text != default and not any(text.startswith(family) for family in families):
+            raise DataError(
+                f"{where}: value is '{text}'; expected a blueprint ({', '.join(families)})."
+            )
+        return text
+
+    return field(default=default, metadata={READER: read})
+
+
+def ignored() -> Any:
+    """An element that public files have and the public class does not read."""
+    return field(default="", metadata={READER: lambda node, where: ""})
+
+
+def objects() -> Any:
+    """Things, one attribute each: ``a="id=static.prop.barrel x=1 yaw=90"``."""
+
+    def read(node: Node, where: str) -> tuple[PlacedObject, ...]:
+        if not node.attributes or len(node.attributes) > MOST_OBJECTS:
+            raise DataError(f"{where}: {len(node.attributes)} objects; expected 1 to 200.")
+        return tuple(parse_object(text, f"{where}, {key}") for key, text in node.attributes)
+
+    return field(default=(), metadata={READER: read})
+
+
+def parse_object(text: str, where: str) -> PlacedObject:
+    """One thing of an attribute's text."""
+    name, numbers = "", {}
+    for part in text.split():
+        key, equals, value = part.partition("=")
+        if not equals or key not in ("id", *_OBJECT_KEYS):
+            expected = ", ".join(("id", *_OBJECT_KEYS))
+            raise DataError(f"{where}: '{part}' is not KEY=VALUE with one of {expected}.")
+        if key == "id":
+            name = value
+            continue
+        try:
+            numbers[key] = float(value)
+        except ValueError:
+            numbers[key] = math.nan
+        if not math.isfinite(numbers[key]):
+            raise DataError(f"{where}: {key} is '{value}'; expected a finite number.")
+    if not name.startswith(("static.prop.", "vehicle.", "walker.")):
+        raise DataError(f"{where}: id is '{name}'; expected a blueprint, as in id=static.prop.bin.")
+    return PlacedObject(id=name, **numbers)
+
+
+def format_object(thing: PlacedObject) -> str:
+    """The attribute's text of a thing; zeros are left out."""
+    parts = [f"{key}={getattr(thing, key):g}" for key in _OBJECT_KEYS if getattr(thing, key)]
+    return " ".join([f"id={thing.id}", *parts])
+
+
+def people(most: int) -> Any:
+    """Blueprints of people, one attribute each; ``value`` alone is a number of random ones."""
+
+    def read(node: Node, where: str) -> tuple[str, ...]:
+        text = node.get("value")
+        if text is not None:
+            if not text.isdecimal() or not 1 <= int(text) <= most:
+                raise DataError(f"{where}: value is '{text}'; expected 1 to {most}.")
+            return ("walker.pedestrian.*",) * int(text)
+        names = tuple(value for _, value in node.attributes)
+        if not 1 <= len(names) <= most:
+            raise DataError(f"{where}: {len(names)} people; expected 1 to {most}.")
+        for key, name in node.attributes:
+            if not name.startswith("walker."):
+                raise DataError(f"{where}: {key} is '{name}'; expected a blueprint walker.*.")
+        return names
+
+    return field(default=("walker.pedestrian.*",), metadata={READER: read})
+
+
+Reader = Callable[[Node, str], Any]
+
+
+def _value(node: Node, where: str) -> str:
+    text = node.get("value")
+    if text is None:
+        raise DataError(f"{where}: attribute 'value' is missing.")
+    return text
