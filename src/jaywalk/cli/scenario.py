@@ -192,10 +192,8 @@ def pair(
     _write(path, format_toml(base), force)
     text = read_text(file)
     for key in ("pair", "half", "shift"):
-        if document.get(key) != shifted[key]:
-            text = _with_top_line(text, key, shifted[key]) if key not in document else edit_text(
-                text, document, [key], shifted[key])  # fmt: skip
-            document = document | {key: shifted[key]}
+        text = edit_text(text, document, [key], shifted[key])
+        document = document | {key: shifted[key]}
     file.write_text(text, encoding="utf-8")
     _check_file(path)
     _check_file(file)
@@ -207,15 +205,6 @@ def pair(
         [*words, f"wrote {path}; both halves of pair '{shifted['pair']}', {shifted['shift']}"],
         f"jaywalk scenario check {path}",
     )
-
-
-def _with_top_line(text: str, key: str, value: str) -> str:
-    """A new key right after that of the town, which every file has at its top."""
-    from jaywalk.core.toml_text import format_value
-
-    lines = text.split("\n")
-    at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("town"))
-    return "\n".join([*lines[: at + 1], f"{key} = {format_value(value)}", *lines[at + 1 :]])
 
 
 @app.command()

@@ -134,22 +134,27 @@ def edit_text(text: str, document: Mapping[str, Any], keys: Sequence[str], value
 
 
 def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
-    """The text with the line of this key replaced; None if there is no such line."""
+    """The text with the line of this key replaced, or added to its table; None without a table."""
     lines = text.split("\n")
     counts: dict[str, int] = {}
     here: list[str] = []
-    wanted = list(keys)
-    pattern = re.compile(rf"^(\s*{re.escape(wanted[-1])}\s*=\s*)(.*?)(\s*#.*)?$")
+    last: int | None = None  # line of the table after which a new key goes
+    pattern = re.compile(rf"^(\s*{re.escape(keys[-1])}\s*=\s*)(.*?)(\s*#.*)?$")
     for number, line in enumerate(lines):
         header = _HEADER.match(line)
         if header is not None:
             here = _path(header[2], header[1] == "[[", counts)
+        elif here != list(keys[:-1]):
             continue
-        found = pattern.match(line)
-        if found is not None and here == wanted[:-1]:
+        elif (found := pattern.match(line)) is not None:
             lines[number] = f"{found[1]}{format_value(value)}{found[3] or ''}"
             return "\n".join(lines)
-    return None
+        if here == list(keys[:-1]) and line.strip() and not line.lstrip().startswith("#"):
+            last = number
+    if last is None:
+        return None
+    new = f"{_key(keys[-1])} = {format_value(value)}"
+    return "\n".join([*lines[: last + 1], new, *lines[last + 1 :]])
 
 
 def _path(name: str, is_list: bool, counts: dict[str, int]) -> list[str]:

@@ -68,6 +68,10 @@ class Verdict:
 def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
     """Check an entry.
 
+    Args:
+        folder: Of the entry.
+        resamples: Bootstrap samples of the intervals of a valid one.
+
     Raises:
         DataError: The folder is no entry at all.
     """
@@ -79,17 +83,19 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
     try:
         results = read_results(place)
         # Folders name methods in archives of several; an entry is one method.
-        score = fail2drive.score(_as_one(results, entry.method), resamples=resamples)
+        results = _as_one(results, entry.method)
+        score = fail2drive.score(results, resamples=1)
     except JaywalkError as problem:
         problems.append(f"{RESULTS_FOLDER}: {problem}")
         return Verdict(entry=entry, problems=tuple(problems), suspicions=())
-    results = _as_one(results, entry.method)
     problems += _seed_problems(entry, results.records)
     problems += _completeness(entry, results.records)
     problems += [line for line in finding_lines(results.findings)
                  if line.startswith(("not read", "not scored"))]  # fmt: skip
     problems += _disagreements(score)
     doubled, suspicions, flags = _suspicions(score, results.records)
+    if resamples > 1 and not (problems or doubled):
+        score = fail2drive.score(results, resamples=resamples)
     strict = fail2drive.score(results, success_requires_completion=True, resamples=1)
     return Verdict(
         entry=entry,
