@@ -17,7 +17,7 @@ from jaywalk.metrics.fail2drive.entry import MODALITIES, PUBLIC
 from jaywalk.metrics.fail2drive.gap import KEYS
 from jaywalk.metrics.fail2drive.validation import Verdict
 from jaywalk.report.gap_figure import gap_figure
-from jaywalk.report.labels import number
+from jaywalk.report.generalization import cell
 
 _HALVES: Final = ("base", "generalization")
 
@@ -108,7 +108,7 @@ def _row(one: Verdict) -> dict[str, Any]:
     for half in _HALVES:
         for key in KEYS:
             change = score["change_percent"][key] if half == _HALVES[1] else None
-            cells.append(_cell(score[half][key], score["intervals"][half][key], change,
+            cells.append(cell(score[half][key], score["intervals"][half][key], change,
                                score["intervals"]["change_percent"][key]))  # fmt: skip
     return {
         "method": entry.method,
@@ -123,9 +123,9 @@ def _row(one: Verdict) -> dict[str, Any]:
 
 
 def _printed(row: PrintedRow) -> dict[str, Any]:
-    cells = [_cell(value, None, None, None) for value in row.base]
+    cells = [cell(value, None) for value in row.base]
     for old, new in zip(row.base, row.generalization, strict=True):
-        cells.append(_cell(new, None, 100.0 * new / old - 100.0, None))
+        cells.append(cell(new, None, 100.0 * new / old - 100.0, None))
     return {
         "method": row.method,
         "anchor": "",
@@ -138,29 +138,13 @@ def _printed(row: PrintedRow) -> dict[str, Any]:
     }
 
 
-def _cell(value: Any, interval: Any, change: Any, of_change: Any) -> dict[str, str]:
-    return {
-        "value": _fixed(value),
-        "interval": _ends(interval),
-        "change": "" if change is None else f"{change:+.1f} %",
-        "of_change": "" if change is None else _ends(of_change),
-    }
-
-
 def _group(values: Any) -> dict[str, str]:
     if values is None:
-        return _cell(None, None, None, None) | {"base": "–"}
-    found = _cell(
+        return cell(None, None)
+    return cell(
         values["generalization_hm"], values["intervals"]["generalization"]["hm"],
         values["change_percent"], values["intervals"]["change_percent"]["hm"],
     )  # fmt: skip
-    return found | {"base": _fixed(values["base_hm"])}
-
-
-def _ends(interval: Any) -> str:
-    if interval is None or any(end is None for end in interval):
-        return ""
-    return f"[{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
 def _fixed(value: Any) -> str:
@@ -183,5 +167,4 @@ def _environment() -> Environment:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["anchor"] = _anchor
-    environment.filters["number"] = number
     return environment
