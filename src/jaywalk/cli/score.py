@@ -123,7 +123,7 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
     from jaywalk.metrics.driving.run_score import score_run
-    from jaywalk.metrics.fail2drive.run_pairs import pair_scores
+    from jaywalk.metrics.fail2drive.run_pairs import has_pairs, pair_scores
 
     found = aggregate(score_run(folder, protocol))
     pairs = pair_scores(found.run, folder)
@@ -133,6 +133,8 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
         print_run(found)
         if pairs is not None:
             print_gap(pairs)
+        elif has_pairs(found.run):
+            say("its routes come in pairs: --protocol fail2drive scores the gap between them")
         finish(
             [f"scored: {len(found.run.episodes)} records in {folder}"],
             f"jaywalk report {folder} -o report.html",

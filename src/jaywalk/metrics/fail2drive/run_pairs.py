@@ -62,6 +62,11 @@ def members_of(run: RunScore) -> list[Member]:
     ]  # fmt: skip
 
 
+def has_pairs(run: RunScore) -> bool:
+    """Whether both halves of some pair are among the episodes."""
+    return {one.half for one in members_of(run)} >= set(SPLITS)
+
+
 def _member(score: EpisodeScore) -> Member | None:
     detail = score.detail
     pair = str(detail.get("pair") or "")
