@@ -135,6 +135,44 @@ def habit(
 
 
 @app.command()
+def fail2drive(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
+    subset: Annotated[
+        str, typer.Option(help="Routes to drive; all: every one.")
+    ] = "5,1005,31,1031,57,1057,81,1081,85,1085",
+) -> None:
+    """What the 200 routes of the suite fail2drive cost, one seed on two cores.
+
+    Example: jaywalk bench fail2drive --json > bench.json
+    """
+    from jaywalk.bench.fail2drive import AIM_SUITE_MIN, bench_fail2drive
+
+    result = bench_fail2drive(agent=agent, subset="" if subset == "all" else subset, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    print_table(
+        ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
+        [
+            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
+             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            for name, e in zip(result.routes, result.episodes, strict=True)
+        ],
+    )  # fmt: skip
+    minutes = result.suite_min
+    verdict = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
+    finish(
+        [
+            f"{result.suite_routes} routes, one seed on 2 cores: {minutes:.1f} min of CPU "
+            f"(aim: at most {AIM_SUITE_MIN:g}) {verdict}",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench fail2drive --json > bench.json  # keep it for comparison",
+    )
+
+
+@app.command()
 def agents(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaywalk.cli.output import print_table
+from jaywalk.cli.output import print_table, say
 
 
 def print_gap(found: dict[str, Any]) -> None:
@@ -25,6 +25,10 @@ def print_gap(found: dict[str, Any]) -> None:
             for name, values in found[group].items()
         ],
     )
+    if (proof := found.get("counterfactual")) is not None:
+        print_table(["counterfactual pairs", "of"], [[str(proof["passed"]), str(proof["checked"])]])
+        for line in proof["failed"]:
+            say(f"not a counterfactual: {line}")
     _print_cues(found.get("cues") or [])
     if (robust := found.get("robustness")) and robust["all"]["n"]:
         _print_reactions(robust)

@@ -35,6 +35,7 @@ VERBS: Final = {
     "predict": "predict:app",
     "realism": "realism:app",
     "motion": "motion:app",
+    "pairs": "pairs:app",
     "bench": "bench:app",
 }
 

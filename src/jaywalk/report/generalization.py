@@ -32,6 +32,7 @@ class GapView:
     reactions: list[tuple[str, list[dict[str, str]]]]
     reaction_names: tuple[str, ...]
     figure: str
+    proofs: list[str]
     notes: list[str]
 
 
@@ -51,6 +52,11 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
         reactions=_reaction_rows(found),
         reaction_names=tuple(words for _, words, _ in _REACTIONS),
         figure=gap_figure(found, "Harmonic means of both halves by category"),
+        proofs=[
+            f"{label}: {one['counterfactual']['passed']} of {one['counterfactual']['checked']} pairs"
+            for label, one in found
+            if "counterfactual" in one
+        ],
         notes=_notes(found),
     )
 
@@ -117,6 +123,8 @@ def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
         lonely = one["pairs"]["unpaired"]
         if lonely:
             lines.append(f"{label}: only one half of {', '.join(lonely)}")
+        failed = one.get("counterfactual", {}).get("failed", [])
+        lines += [f"{label}: not a counterfactual: {line}" for line in failed]
         lines += [f"{label}: {note}" for note in one.get("notes", [])]
     return lines
 

@@ -29,7 +29,7 @@ _EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
 _PEOPLE_CLEAR_M: Final = 5.0
 _APART_M: Final = 1.2  # between people at the start
 _SETTLE_TICKS: Final = 10
-_BRISK: Final = DriverSettings(speed_factor=(1.0, 1.1), acceleration_mps2=2.2)
+_BRISK: Final = DriverSettings(speed_factor=(1.0, 1.0))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,7 +95,10 @@ def set_the_stage(
     cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, settings, network)
     _set_up_scenarios(plan, world, carla_world, route, seed, cast)
     clear = [(x, y, _EGO_CLEAR_M)]
-    ids = cast.traffic.spawn(plan.item.vehicles, clear, route.position_m[:, :2])
+    # Traffic that sets the pace to compare with must be of the same part of the town.
+    ids = cast.traffic.spawn(
+        plan.item.vehicles, clear, route.position_m[:, :2], only_near=plan.item.brisk
+    )
     if plan.traffic != "own":
         _hand_to_traffic_manager(world, ids, seed)
         cast.traffic = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,13 +67,14 @@ def suite_of_files(
     """A suite of the user's own files: routes (.xml) or scenarios (.toml).
 
     Ids are ``<file>-<route id>``, of a scenario file its name. A route's own attributes ``pair``
-    and ``half`` make pairs, which share traffic and seeds; ``vehicles``, ``people`` and ``posed``
-    say who is about, else the arguments.
+    and ``half`` make pairs, which share traffic and seeds, and so do files named as those of
+    Fail2Drive's split; ``vehicles``, ``people`` and ``posed`` say who is about, else the arguments.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
         for wanted, route in _routes_of(path):
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
+            pair = attribute(route.attributes, "pair") or _pair_of(path.stem)
             routes.append(
                 SuiteRoute(
                     id=name,
@@ -80,9 +82,10 @@ def suite_of_files(
                     vehicles=_about(route, "vehicles", vehicles, path),
                     people=_about(route, "people", people, path),
                     posed=_about(route, "posed", posed, path),
-                    pair=attribute(route.attributes, "pair") or "",
+                    pair=pair,
                     half=attribute(route.attributes, "half") or "",
                     shift=attribute(route.attributes, "shift") or "",
+                    brisk=bool(pair),
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
@@ -103,6 +106,12 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
         file = read_authored(path)
         return [(file.name, route_of(file))]
     return [(f"{path.stem}-{route.id}", route) for route in read_routes(path).routes]
+
+
+def _pair_of(stem: str) -> str:
+    """What both files of a pair of Fail2Drive's split have in common, by their names."""
+    found = re.fullmatch(r"(?:Base|Generalization)_(\w+?)_(\d+)", stem)
+    return "" if found is None else f"{found[1]}_{int(found[2]) % 1000:04d}"
 
 
 def _about(route: Route, key: str, otherwise: int, path: Path) -> int:

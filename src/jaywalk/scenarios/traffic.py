@@ -93,7 +93,7 @@ class Traffic:
 
     def spawn(
         self, count: int, keep_clear_m: Sequence[Circle] = (), near_m: FloatArray | None = None,
-        reach_m: float = 120.0,
+        reach_m: float = 120.0, *, only_near: bool = False,
     ) -> list[int]:  # fmt: skip
         """Put up to ``count`` cars on the map's spawn points; returns their ids.
 
@@ -102,11 +102,14 @@ class Traffic:
             keep_clear_m: Circles (x, y, radius) without cars, for instance round the ego.
             near_m: Points (n, 2), for instance a route; places within ``reach_m`` come first.
             reach_m: How near.
+            only_near: Rather fewer cars than farther ones.
 
         The world is ticked once, so that the server knows where everybody stands.
         """
         network = self._lanes()
-        wishes = Wishes(clear=tuple(keep_clear_m), near_m=near_m, reach_m=reach_m)
+        wishes = Wishes(
+            clear=tuple(keep_clear_m), near_m=near_m, reach_m=reach_m, only_near=only_near
+        )
         poses = self.world.get_map().get_spawn_points()
         random = stream(self.seed, "traffic", "spawn")
         places = free_places(poses, random, wishes, network, self._closed)

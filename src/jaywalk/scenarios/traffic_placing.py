@@ -29,6 +29,7 @@ class Wishes:
     clear: tuple[Circle, ...] = ()  # no cars in these
     near_m: FloatArray | None = None  # (n, 2) points; places near them come first
     reach_m: float = 120.0
+    only_near: bool = False  # no places farther than that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ def free_places(
     order = random.permutation(len(poses))
     if wishes.near_m is not None and len(wishes.near_m) and len(poses):
         gap_m = cKDTree(wishes.near_m).query(spots)[0]
-        order = order[np.argsort(gap_m[order] > wishes.reach_m, kind="stable")]
+        far = gap_m[order] > wishes.reach_m
+        order = order[~far] if wishes.only_near else order[np.argsort(far, kind="stable")]
     kept = np.zeros((0, 2))
     for number in order.tolist():
         spot = spots[number]

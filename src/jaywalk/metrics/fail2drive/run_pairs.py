@@ -17,6 +17,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.fail2drive_split import GENERALIZATION_OFFSET, SPLITS, published_split
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
+from jaywalk.metrics.fail2drive.counterfactual import check_pair
 from jaywalk.metrics.fail2drive.cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.fail2drive.gap import CATEGORY_OF, PairedRow, gap_of
 from jaywalk.metrics.fail2drive.profile import profile_of
@@ -107,6 +108,7 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
         found["robustness"] = reaction_table(_reactions(members, folder, notes))
         cues = _cues(members, folder)
         found["cues"] = cue_table([one.row() for one in members], cues)
+        found["counterfactual"] = _counterfactual(members, folder)
         found["notes"] = notes
     plain: dict[str, Any] = jsonable(found)
     return plain
@@ -147,6 +149,22 @@ def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
         before, after = (things_of(_record(folder, one)) for one in (base, shift))
         found[shift.pair] = what_changed(before, after) or "nothing"
     return found
+
+
+def _counterfactual(members: Sequence[Member], folder: Path) -> dict[str, Any]:
+    """How many pairs are the same up to the tick at which the shift can matter."""
+    checked, failed = 0, []
+    for base, shift in _both(members):
+        checked += 1
+        name = f"{shift.pair} seed {shift.seed}"
+        try:
+            check = check_pair(_record(folder, base), _record(folder, shift))
+        except DataError as problem:
+            failed.append(f"{name}: {problem}")
+            continue
+        if not check.passed:
+            failed.append(f"{name}: {check.reason}")
+    return {"checked": checked, "passed": checked - len(failed), "failed": failed}
 
 
 def _record(folder: Path, member: Member) -> jaywalk.record.Record:

@@ -10,7 +10,6 @@ from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.obstacle_layouts import (
     CONES,
     DEBRIS,
-    NONE,
     WARNING,
     Layout,
     Piece,
@@ -50,21 +49,6 @@ def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
     if not pieces:
         raise DataError(f"{scenario.spec.where}: warning_sign, debris and cones leave nothing.")
     return pieces
-
-
-def missing_cues(parameters: PermutedParameters) -> tuple[str, ...]:
-    """Which cues of the standard site are missing or replaced, for reports."""
-    found = []
-    for name, value, standard in (
-        ("warning sign", parameters.warning_sign, WARNING), ("debris", parameters.debris, DEBRIS)
-    ):  # fmt: skip
-        if value != standard:
-            found.append(f"no {name}" if value == NONE else f"other {name}")
-    if "0" in parameters.cones[:4]:
-        found.append("cones along")
-    if "0" in parameters.cones[4:]:
-        found.append("cones across")
-    return tuple(found)
 
 
 @dataclass(slots=True, kw_only=True)

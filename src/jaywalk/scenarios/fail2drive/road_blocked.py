@@ -19,6 +19,7 @@ from jaywalk.scenarios.placing import place_on_route, spawn_all
 
 _AFTER_M: Final = 60.0
 _REACH_M: Final = 120.0
+_JAM_MPS: Final = 1.0 / 3.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,11 @@ class RoadBlocked(Scenario):
             return None
         return Told(name=self.told_as, first_actor=self.actor_ids[0], last_actor=self.actor_ids[-1])
 
+    def start(self, moment: Moment) -> None:
+        """The traffic comes to a halt: the public class takes it away for as long."""
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(_JAM_MPS)
+
     def tick(self, moment: Moment) -> bool:
         """Gone after a minute, counted from the trigger."""
         return moment.elapsed_s - self.started_s >= float(self.parameters.wait)
@@ -70,6 +76,8 @@ class RoadBlocked(Scenario):
     def end(self, moment: Moment) -> None:
         """The road is free."""
         self.note(moment, what="the road is free")
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(None)
         self.destroy(self.actor_ids)
 
     def closed(self) -> list[NDArray[np.float64]]:

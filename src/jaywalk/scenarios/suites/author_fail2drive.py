@@ -35,6 +35,7 @@ _FIRST_TRIGGER_M: Final = 12.0
 _STEP_M: Final = 4.0
 _END_M: Final = 25.0  # between the last thing that happens and the route's end
 _TRIES: Final = 400
+_GREEN_M: Final = 60.0  # before a junction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,8 @@ class Finder:
         low = _FIRST_TRIGGER_M + pair.distance_m
         if pair.street.before_m < 5.0:  # from the very beginning
             return Spot(stretch=way, trigger_m=1.0, at_m=1.0) if _suits(way, 1.0, pair) else None
-        for at_m in np.arange(low, way.length_m - _END_M, _STEP_M):
+        low = max(low, pair.street.before_m)
+        for at_m in np.arange(low, min(way.length_m - _END_M, pair.street.latest_m), _STEP_M):
             if _suits(way, float(at_m), pair):
                 return Spot(stretch=way, trigger_m=float(at_m) - pair.distance_m, at_m=float(at_m))
         return None
@@ -117,7 +119,7 @@ def _suits(way: Stretch, at_m: float, pair: Pair) -> bool:
     return bool(wide.max() <= street.widest_m) and _in_limit(beside.limit_kmh[keep], street)
 
 
-def _in_limit(limit_kmh: np.ndarray, street: Street) -> bool:  # type: ignore[type-arg]
+def _in_limit(limit_kmh: np.ndarray, street: Street) -> bool:
     low, high = street.limit_kmh
     return bool(np.nanmin(limit_kmh) >= low and np.nanmax(limit_kmh) <= high)
 
@@ -159,13 +161,34 @@ def route_of(pair: Pair, spot: Spot, shift: bool) -> Route:
             for point in way.points
         ),
         weathers=(WeatherPoint(attributes=_attributes(route_percentage=0.0, **WEATHERS["noon"])),),
-        scenarios=tuple(_spec(scene, spot, k) for k, scene in enumerate(scenes)),
+        scenarios=(
+            *(_spec(scene, spot, spot.trigger_m, k) for k, scene in enumerate(scenes)),
+            *_green(pair, spot, len(scenes)),
+        ),
     )  # fmt: skip
 
 
-def _spec(scene: Scene, spot: Spot, number: int) -> ScenarioSpec:
+def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioSpec]:
+    """The ego has green at every light but those a scenario is about: waiting tells nothing."""
     way = spot.stretch
-    at = int(np.searchsorted(way.along_m, spot.trigger_m))
+    held = any(
+        scene.type == "PriorityAtJunction" or "Vehicle" in scene.type for scene in pair.shift
+    )
+    found: list[ScenarioSpec] = []
+    leave_m = 0.0
+    for number, (enter_m, end_m) in enumerate(way.junctions):
+        mine = held and number == 0 and bool(pair.street.junction)
+        if way.has_lights(number) and not mine:
+            at_m = max(leave_m + 2.0, enter_m - _GREEN_M)
+            scene = Scene(type="PriorityAtJunction", name=f"green_{number}")
+            found.append(_spec(scene, spot, at_m, first + len(found)))
+        leave_m = end_m
+    return found
+
+
+def _spec(scene: Scene, spot: Spot, trigger_m: float, number: int) -> ScenarioSpec:
+    way = spot.stretch
+    at = int(np.searchsorted(way.along_m, trigger_m))
     x, y, z = way.dense.position_m[at]
     yaw = way.dense.rotation_deg[at, 1]
     parameters = dict(scene.parameters)

@@ -29,6 +29,7 @@ class Street:
     widest_m: float = 99.0  # from kerb to kerb
     junction: str = ""  # lights, free (neither lights nor stop), stop, or turn; then no place
     arm: str = ""  # from which somebody crosses
+    latest_m: float = 999.0  # the place is no farther along the route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,8 +243,7 @@ def _hard_brake() -> list[Pair]:
     towns = ((35, HARBOUR), (36, ORCHARD), (37, RIDGE), (38, RIDGE), (39, HARBOUR))
     return [
         Pair(
-            number=number, street=Street(town=town, before_m=45.0 if town == HARBOUR else 75.0,
-                                         after_m=45.0 if town == HARBOUR else 60.0,
+            number=number, street=Street(town=town, before_m=52.0, after_m=40.0, latest_m=70.0,
                                          limit_kmh=(28.0, 85.0), bend_deg=60.0),
             distance_m=0.0,
             base=(Scene(type="HardBreakRoute"),), shift=(Scene(type="HardBrakeNoLights"),),

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.server.sensors.animal_figure import is_animal, put_animal
 from jaywalk.server.sensors.bodies import MOST_VEHICLE_PARTS, is_vehicle_label, put_vehicle
 from jaywalk.server.sensors.figure import (
     FIGURE_PARTS,
@@ -268,6 +269,9 @@ def _place_walker(
     for i in range(3):
         feet[i] += axes[2, i] * (actor.cz - actor.ez)
     swing = _WALK_SWING_RAD * min(math.sqrt(actor.vx**2 + actor.vy**2) / 1.4, 1.6)
+    if is_animal(actor.ex, actor.ey):
+        size = (actor.ex, actor.ey, actor.ez)
+        return put_animal(solids, k, feet, axes, size, actor.gait_phase, swing, paint)
     if actor.down_s > 0.0:
         lying = np.empty((3, 3))
         # On the back: the figure's up axis lies along the ground, against the facing direction.

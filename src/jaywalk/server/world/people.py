@@ -17,6 +17,7 @@ from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig, rig_for_walker
 from jaywalk.motion.pose import PoseOverride, bones_out
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
+from jaywalk.server.world.animals import ANIMAL_BY_BLUEPRINT
 from jaywalk.server.world.blueprint_types import Blueprint
 from jaywalk.server.world.columns import ActorColumns
 
@@ -34,6 +35,7 @@ class Person:
     row: int
     rig: Rig
     style: float  # any fixed number in 0..1; small differences between people
+    is_animal: bool = False  # keeps a person's bones for programs, but does not look like them
     override: PoseOverride = field(default_factory=PoseOverride)
     pending: list[Any] = field(default_factory=list)  # bone lists not yet decoded
 
@@ -56,7 +58,8 @@ class People:
         """Give a walker its rig and a style by its serial number; returns the rig's index."""
         rig = rig_for_walker({name: blueprint.value(name) for name in ("gender", "age")})
         style = derive_seed(0, "style", serial) / 2**64
-        self._people[actor_id] = Person(row=row, rig=rig, style=style)
+        animal = blueprint.id in ANIMAL_BY_BLUEPRINT
+        self._people[actor_id] = Person(row=row, rig=rig, style=style, is_animal=animal)
         return RIG_NAMES.index(rig.name)
 
     def remove(self, actor_id: int) -> None:
@@ -130,8 +133,8 @@ class People:
         return pose
 
     def local_poses(self, columns: ActorColumns, time_s: float) -> tuple[list[int], FloatArray]:
-        """Rows and (walkers, bones, 7) shown poses of everybody, for sensors."""
-        people = list(self._people.values())
+        """Rows and (walkers, bones, 7) shown poses of all people, for sensors; not of animals."""
+        people = [person for person in self._people.values() if not person.is_animal]
         rows = [person.row for person in people]
         if not rows:
             return rows, np.zeros((0, len(load_rig("man").bones), 7))

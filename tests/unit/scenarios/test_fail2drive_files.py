@@ -1,0 +1,87 @@
+"""Route files of Fail2Drive: our own fixture always, the 200 public ones where they are."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import read_parameters
+from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.route_xml import format_routes, parse_routes
+
+SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
+TRIGGER = '<trigger_point x="1" y="2" z="0" yaw="0"/>'
+
+
+def specs_of(*scenarios: str) -> list:
+    text = f"""<routes><route id="7" town="Harbour"><waypoints><position x="0" y="0" z="0"/>
+    <position x="9" y="0" z="0"/></waypoints><scenarios>{"".join(scenarios)}</scenarios></route>
+    </routes>"""
+    return list(parse_routes(text, "mine.xml").routes[0].scenarios)
+
+
+def parameters_of(kind: str, inner: str):
+    (spec,) = specs_of(f'<scenario name="S1" type="{kind}">{TRIGGER}{inner}</scenario>')
+    return read_parameters(spec, SCENARIOS.get(kind).load().parameters_type)
+
+
+def test_parameters_of_every_class():
+    bad = parameters_of("BadParkingObstacleTwoWays", '<y value="2"/><frequency from="4" to="5"/>')
+    assert (bad.distance, bad.y, bad.yaw, bad.frequency) == (120.0, 2.0, 0.0, (4.0, 5.0))
+    site = parameters_of("PermutedConstructionObstacle", '<cones value="0000111"/>')
+    assert (site.cones, site.warning_sign) == ("0000111", "static.prop.trafficwarning")
+    wall = parameters_of("RoadBlocked", '<objects a="id=static.prop.brickwall x=0 y=-3 roll=90"/>')
+    assert (wall.wait, wall.objects[0].y, wall.objects[0].roll) == (60.0, -3.0, 90.0)
+    crowd = parameters_of("PedestrianCrowd", '<pedestrians value="30"/><side value="left"/>')
+    assert (crowd.pedestrians, crowd.side, crowd.pedestrian_center) == (30, "left", 40.0)
+    road = parameters_of("PedestriansOnRoad", '<pedestrians a="walker.pedestrian.0001"/>')
+    assert road.pedestrians == ("walker.pedestrian.0001",)
+    doubled = '<pedestrians value="2"/><pedestrians a="walker.animal.1001"/>'
+    assert parameters_of("PedestriansOnRoad", doubled).pedestrians == ("walker.animal.1001",)
+    right = parameters_of("ConstructionObstacleRightLane", '<frequency from="7" to="7"/>')
+    assert (right.distance, right.y_offset) == (100.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inner", "words"),
+    [
+        ("BadParkingObstacle", '<vehicle value="static.prop.bin"/>', "<vehicle>.*static.prop.bin"),
+        ("BadParkingObstacle", '<colour value="red"/>', "<colour>.*no such parameter"),
+        ("PermutedConstructionObstacle", '<cones value="0012"/>', "<cones>.*'0012'.*7 of 0 and 1"),
+        ("CustomObstacle", '<objects a="id=static.prop.bin x=far"/>', "<objects>, a: x is 'far'"),
+        ("CustomObstacle", '<objects a="static.prop.bin"/>', "<objects>, a: .*KEY=VALUE"),
+        ("CustomObstacle", '<objects a="x=1"/>', "<objects>, a: id is ''"),
+        ("RoadBlocked", '<wait value="-3"/>', "<wait>.*'-3'.*0 to 600"),
+        ("PedestrianCrowd", '<side value="up"/>', "<side>.*'up'.*right, left"),
+        ("PedestrianCrowd", '<pedestrians value="2.5"/>', "<pedestrians>.*whole number"),
+        ("PedestriansOnRoad", '<pedestrians a="vehicle.x"/>', "<pedestrians>: a is 'vehicle.x'"),
+        ("ImageOnObject", "<image/>", "<image>: attribute 'value' is missing"),
+        ("ObscuredStopSign", '<offset_z value="high"/>', "<offset_z>.*'high'"),
+    ],
+)
+def test_bad_parameters_name_file_scenario_and_field(kind, inner, words):
+    with pytest.raises(DataError, match=f"'mine.xml', route 1 .*scenario 'S1', {words}"):
+        parameters_of(kind, inner)
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not SPLIT.exists(), reason="needs ../shared/data/fail2drive")
+def test_all_public_files_parse_round_trip_and_are_known():
+    files = types = 0
+    with tarfile.open(SPLIT) as tar:
+        for member in tar.getmembers():
+            if not member.name.endswith(".xml"):
+                continue
+            stream = tar.extractfile(member)
+            assert stream is not None
+            routes = parse_routes(stream.read(), member.name)
+            assert parse_routes(format_routes(routes), member.name) == routes
+            files += 1
+            for route in routes.routes:
+                for spec in route.scenarios:
+                    read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
+                    types += 1
+    assert (files, types) == (200, 179)
