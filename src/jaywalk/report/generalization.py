@@ -52,11 +52,7 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
         reactions=_reaction_rows(found),
         reaction_names=tuple(words for _, words, _ in _REACTIONS),
         figure=gap_figure(found, "Harmonic means of both halves by category"),
-        proofs=[
-            f"{label}: {one['counterfactual']['passed']} of {one['counterfactual']['checked']} pairs"
-            for label, one in found
-            if "counterfactual" in one
-        ],
+        proofs=_proofs(found),
         notes=_notes(found),
     )
 
@@ -115,6 +111,11 @@ def _reaction_rows(
                      for key, _, digits in _REACTIONS]  # fmt: skip
             rows.append((f"{label}: {name}" if len(found) > 1 else name, cells))
     return rows
+
+
+def _proofs(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    proofs = [(label, one["counterfactual"]) for label, one in found if "counterfactual" in one]
+    return [f"{label}: {one['passed']} of {one['checked']} pairs" for label, one in proofs]
 
 
 def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
