@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 
 app = typer.Typer(
     help="Leaderboard of the generalization benchmark: make, check and show entries.",
@@ -81,8 +81,8 @@ def build(
     Example: jaywalk leaderboard build entries
     """
     from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE
-    from jaywalk.metrics.fail2drive.validation import validate_entry
+    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, Entry
+    from jaywalk.metrics.fail2drive.validation import Verdict, validate_entry
     from jaywalk.report.leaderboard_page import build_leaderboard
     from jaywalk.report.output_file import claim
 
@@ -94,7 +94,11 @@ def build(
     verdicts = []
     for place in places:
         say(f"scoring {place} ...")
-        verdicts.append(validate_entry(place))
+        try:
+            verdicts.append(validate_entry(place))
+        except DataError as problem:
+            broken = Entry(folder=place, method=place.name)
+            verdicts.append(Verdict(entry=broken, problems=(str(problem),), suspicions=()))
     path = output or folder / "index.html"
     claim(path).write_text(
         build_leaderboard(verdicts, title=title, with_paper=paper), encoding="utf-8"

@@ -7,6 +7,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, UsageError
@@ -94,7 +95,7 @@ def parse_setting(text: str) -> tuple[list[str], Any]:
 
 def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
     """A copy with one value set; a number in the path is a place in a list, from 1."""
-    changed: dict[str, Any] = json.loads(json.dumps(document))
+    changed: dict[str, Any] = deepcopy(dict(document))
     place: Any = changed
     for k, key in enumerate(keys[:-1]):
         place = _step(place, key, ".".join(keys[: k + 1]))

@@ -163,6 +163,8 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     bad = Path(shutil.copytree(entry, tmp_path / "bad"))
     change(bad, 'method = "Mine"', 'method = "Bad <b>"')
     change(bad, "protocol_version = 1", "protocol_version = 2")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "entry.toml").write_text("method =", encoding="utf-8")
     result = jaywalk("build", tmp_path, "--json")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -175,7 +177,10 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     assert "96.5" in page
     rows = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
     assert sorted((row["method"], row["valid"]) for row in rows) == [
-        ("Bad <b>", False), ("Mine", True)]  # fmt: skip
+        ("Bad <b>", False),
+        ("Mine", True),
+        ("broken", False),
+    ]
 
 
 @pytest.mark.data

@@ -165,6 +165,8 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ("points = [[8.0, -114.3], [190.0, -127.1]]", "points = [[8.0]]", "route.points"),
         ('format = "jaywalk-scenario-1"', 'format = "2"', "format"),
         ("# Three barrels.", "colour = 3", "colour: no such field"),
+        ("# Three barrels.", "people = 2020-01-01", "people"),
+        ("at = 20.0", "other_actors = 3\nat = 20.0", "other_actors"),
         ('model = "static.prop.barrel"', 'model = "barrel"', "objects"),
     ],
 )

@@ -167,11 +167,15 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
         partner=_text(value, "partner", where, ""),
         params=_params(value.get("params", {}), where),
         objects=_objects(value.get("objects", []), where),
-        other_actors=tuple(
-            _scalars(one, f"{where}, other_actors") for one in value.get("other_actors", [])
-        ),
+        other_actors=_other_actors(value.get("other_actors", []), where),
         where=where,
     )
+
+
+def _other_actors(value: Any, where: str) -> tuple[Mapping[str, Scalar], ...]:
+    if not isinstance(value, list):
+        raise DataError(f"{where}, other_actors: expected a list of tables.")
+    return tuple(_scalars(one, f"{where}, other_actors") for one in value)
 
 
 def _params(value: Any, where: str) -> dict[str, Any]:

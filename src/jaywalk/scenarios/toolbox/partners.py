@@ -6,8 +6,8 @@ or goes. The scenario keeps its name, which names its random streams.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,8 +76,8 @@ def partner_document(
         DataError: No scenario of the file is a shift.
     """
     file = authored_of(document, name)
-    base: dict[str, Any] = json.loads(json.dumps(document))
-    shifted: dict[str, Any] = json.loads(json.dumps(document))
+    base: dict[str, Any] = deepcopy(dict(document))
+    shifted: dict[str, Any] = deepcopy(dict(document))
     kept, lines, shifts = [], [], []
     for one, table in zip(file.scenarios, base.get("scenario", []), strict=True):
         partner = partner_of(one, table)

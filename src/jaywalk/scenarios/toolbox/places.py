@@ -50,8 +50,9 @@ def _with_height(town_map: Any, point: tuple[float, ...]) -> Point:
 
 def dense_of(file: Authored) -> DenseRoute:
     """The route a file describes, metre by metre."""
+    planner, points = planner_for(file), points_of(file)
     try:
-        return planner_for(file).plan(points_of(file))
+        return planner.plan(points)
     except DataError as problem:
         raise DataError(f"'{file.path}', route.points: {problem}") from problem
 
