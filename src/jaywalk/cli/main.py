@@ -26,6 +26,8 @@ VERBS: Final = {
     "replay": "replay:replay",
     "export": "export:export",
     "suite": "suite:app",
+    "scenario": "scenario:app",
+    "leaderboard": "leaderboard:app",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

@@ -37,7 +37,8 @@ class TrafficKind(StrEnum):
 
 def run(
     suite: Annotated[
-        str, typer.Argument(help="A suite's name, or route files: a file, a folder, a glob.")
+        str,
+        typer.Argument(help="A suite's name, or route or scenario files: one, a folder, a glob."),
     ],
     agent: Annotated[
         str,
@@ -205,6 +206,11 @@ def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
         return PlainLines(tally, write)
 
     return run_request(request, show, say=say, score=_quick_scorer())
+
+
+def quietly(request: RunRequest) -> RunSummary:
+    """Run what is missing of a request, with lines on stderr alone."""
+    return _run_one(request, as_json=True)
 
 
 def _quick_scorer() -> Scorer:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jaywalk.cli.gap_output import number, print_gap, with_interval
 from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import UsageError
 
@@ -122,16 +123,23 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
     from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.metrics.fail2drive.run_pairs import has_pairs, pair_scores
     from jaywalk.metrics.habit.summary import is_habit, summarise_habit
 
     found = aggregate(score_run(folder, protocol))
     people = summarise_habit(found.run, folder) if is_habit(found.run) else None
+    pairs = pair_scores(found.run, folder)
     if as_json:
-        print_json(json_of(found) | ({} if people is None else {"habit": people.as_dict()}))
+        parts = {"habit": people and people.as_dict(), "fail2drive": pairs}
+        print_json(json_of(found) | {name: part for name, part in parts.items() if part})
     else:
         print_run(found)
         if people is not None:
             print_people(people)
+        if pairs is not None:
+            print_gap(pairs)
+        elif has_pairs(found.run):
+            say("its routes come in pairs: --protocol fail2drive scores the gap between them")
         finish(
             [f"scored: {len(found.run.episodes)} records in {folder}"],
             f"jaywalk report {folder} -o report.html",
@@ -191,7 +199,7 @@ def _print(found: dict[str, Any]) -> None:
     state = "INCOMPLETE" if found["missing"] else "complete"
     say(f"{found['method']} under {found['protocol']}: {found['n_records']} records, {state}")
     tables: dict[str, Callable[[dict[str, Any]], None]] = {
-        "fail2drive": _print_fail2drive,
+        "fail2drive": print_gap,
         "bench2drive": _print_bench2drive,
     }
     tables.get(found["protocol"], _print_leaderboard)(found)
@@ -199,63 +207,28 @@ def _print(found: dict[str, Any]) -> None:
         say(warning)
 
 
-def _print_fail2drive(found: dict[str, Any]) -> None:
-    rows = []
-    for half in ("base", "generalization", "change_percent"):
-        values, bounds = found[half], found["intervals"][half]
-        unit = "%" if half == "change_percent" else ""
-        n = str(values["n"]) if "n" in values else ""
-        cells = [_with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm")]
-        rows.append([half, *cells, n])
-    print_table(["", "DS", "SR", "HM", "n"], rows)
-    print_table(
-        ["", "", "base HM", "generalization HM", "change %", "n"],
-        [
-            [kind, name, *_hm_cells(values)]
-            for kind, group in (("category", "categories"), ("class", "classes"))
-            for name, values in found[group].items()
-        ],
-    )
-
-
-def _hm_cells(values: dict[str, Any]) -> list[str]:
-    figures = [_number(values[key]) for key in ("base_hm", "generalization_hm", "change_percent")]
-    return [*figures, f"{values['base_n']}+{values['generalization_n']}"]
-
-
 def _print_bench2drive(found: dict[str, Any]) -> None:
     bounds = found["intervals"]
     rows = [
-        ["DS", _with_interval(found["ds"], bounds["ds"])],
-        ["SR", _with_interval(found["sr"], bounds["sr"])],
-        ["efficiency", _number(found["efficiency"])],
+        ["DS", with_interval(found["ds"], bounds["ds"])],
+        ["SR", with_interval(found["sr"], bounds["sr"])],
+        ["efficiency", number(found["efficiency"])],
         ["n", f"{found['n_records']}/{found['n']}"],
     ]
     for name, value in (found["abilities"] or {}).items():
         interval = bounds["abilities"].get(name)
-        rows.append([name, _with_interval(value, interval) if interval else _number(value)])
+        rows.append([name, with_interval(value, interval) if interval else number(value)])
     print_table(["", "value"], rows)
 
 
 def _print_leaderboard(found: dict[str, Any]) -> None:
     rows = [
-        ["DS", _with_interval(found["ds"], found["intervals"]["ds"])],
-        ["route completion", _number(found["rc"])],
-        ["infraction score", _number(found["penalty"], 3)],
+        ["DS", with_interval(found["ds"], found["intervals"]["ds"])],
+        ["route completion", number(found["rc"])],
+        ["infraction score", number(found["penalty"], 3)],
         ["n", f"{found['n_records']}/{found['n']}"],
-        ["km driven", _number(found["driven_km"], 2)],
+        ["km driven", number(found["driven_km"], 2)],
     ]
     for name, rate in found["infractions"].items():
-        rows.append([f"{name} per km", _with_interval(rate["per_km"], rate["interval"], digits=3)])
+        rows.append([f"{name} per km", with_interval(rate["per_km"], rate["interval"], digits=3)])
     print_table(["", "value"], rows)
-
-
-def _with_interval(
-    value: float | None, interval: list[float | None], unit: str = "", digits: int = 1
-) -> str:
-    low, high = (_number(end, digits) for end in interval)
-    return f"{_number(value, digits)}{unit} [{low}, {high}]"
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"

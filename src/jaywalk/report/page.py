@@ -16,6 +16,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
+from jaywalk.report.generalization import gap_view
 from jaywalk.report.habit_section import habit_view
 from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.output_file import claim
@@ -56,7 +57,10 @@ def build_page(
     summaries = [summarise(run.score, label) for run, label in zip(runs, labels, strict=True)]
     comparison = compare_runs(runs, allow_mixed=allow_mixed) if len(runs) > 1 else None
     cards = make_cards(runs, labels, most_episodes)
-    template = _environment().from_string(_asset("page.html.j2"))
+    environment = _environment()
+    template = environment.from_string(_asset("page.html.j2"))
+    gap = gap_view(runs, labels)
+    section = environment.from_string(_asset("generalization.html.j2"))
     return template.render(
         title=title or _title(summaries),
         version=__version__,
@@ -69,6 +73,8 @@ def build_page(
         warnings=_warnings(summaries, comparison),
         stars=_stars(summaries, comparison),
         table=summary_rows(summaries),
+        gap=gap,
+        generalization=Markup(section.render(gap=gap)) if gap is not None else "",
         comparison=comparison,
         comparisons=[] if comparison is None else [_pair_view(p) for p in comparison.pairs],
         figures=figures_of(summaries, () if comparison is None else comparison.pairs),

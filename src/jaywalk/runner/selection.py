@@ -53,15 +53,19 @@ def _is_registered(name: str) -> bool:
 
 
 def _looks_like_files(name: str) -> bool:
-    return name.endswith(".xml") or "*" in name or Path(name).is_dir()
+    return name.endswith((".xml", ".toml")) or "*" in name or Path(name).is_dir()
 
 
 def _files(pattern: str) -> list[Path]:
-    if Path(pattern).is_dir():
-        pattern = str(Path(pattern) / "*.xml")
-    found = [Path(path) for path in sorted(glob.glob(pattern, recursive=True))]
+    folder = Path(pattern)
+    patterns = [str(folder / "*.xml"), str(folder / "*.toml")] if folder.is_dir() else [pattern]
+    names = sorted(name for one in patterns for name in glob.glob(one, recursive=True))
+    found = [Path(name) for name in names]
     if not found:
-        raise UsageError(f"No route file matches '{pattern}'. Expected .xml files with <routes>.")
+        raise UsageError(
+            f"No route file matches '{pattern}'. Expected .xml files with <routes>, or scenario "
+            "files (.toml)."
+        )
     return found
 
 

@@ -277,7 +277,7 @@ class StagedEpisode:
             pair=plan.item.pair,
             parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
                         "posed": plan.item.posed, "traffic_speed": list(plan.item.traffic_speed),
-                        "traffic": plan.traffic, "motions": plan.motions_name},
+                        "traffic": plan.traffic, "motions": plan.motions_name, **_half_of(plan)},
             town=plan.item.route.town,
             seed=plan.seed,
             agent=self._agent,
@@ -302,3 +302,9 @@ class StagedEpisode:
                 machine=platform.machine(),
             ),
         )  # fmt: skip
+
+
+def _half_of(plan: EpisodePlan) -> dict[str, str]:
+    """Which half of a pair this is, for routes that say so."""
+    half, shift = plan.item.half, plan.item.shift
+    return ({"half": half} if half else {}) | ({"shift": shift} if shift else {})

@@ -43,6 +43,8 @@ class SuiteRoute:
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     pair: str = ""  # id shared by the routes of a counterfactual pair
+    half: str = ""  # of a pair: "base" or "generalization"
+    shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +67,17 @@ def load_suite(name: str, variant: str = "") -> Suite:
 def suite_of_files(
     paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
 ) -> Suite:
-    """A suite of the user's own route files; ids are ``<file>-<route id>``.
+    """A suite of the user's own files: routes (.xml) or scenarios (.toml).
 
-    A route's own attributes ``vehicles``, ``people`` and ``posed`` say who is about, else the
-    arguments. Files named as those of Fail2Drive's split are pairs and share traffic and seeds.
+    Ids are ``<file>-<route id>``, of a scenario file its name. A route's own attributes ``pair``
+    and ``half`` make pairs, which share traffic and seeds, and so do files named as those of
+    Fail2Drive's split; ``vehicles``, ``people`` and ``posed`` say who is about, else the arguments.
     """
     routes: list[SuiteRoute] = []
     for path in paths:
-        for route in read_routes(path).routes:
-            wanted = f"{path.stem}-{route.id}"
+        for wanted, route in _routes_of(path):
             name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
-            pair = _pair_of(path.stem)
+            pair = attribute(route.attributes, "pair") or _pair_of(path.stem)
             routes.append(
                 SuiteRoute(
                     id=name,
@@ -85,6 +87,8 @@ def suite_of_files(
                     posed=_about(route, "posed", posed, path),
                     pair=pair,
                     traffic_speed=PAIRED_SPEED if pair else _USUAL_SPEED,
+                    half=attribute(route.attributes, "half") or "",
+                    shift=attribute(route.attributes, "shift") or "",
                 )
             )
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
@@ -93,6 +97,18 @@ def suite_of_files(
     if not routes:
         raise UsageError("No route found in the given files.")
     return Suite(name="files", routes=tuple(routes))
+
+
+def _routes_of(path: Path) -> list[tuple[str, Route]]:
+    """Routes of a route file or a scenario file, with the ids they get."""
+    if path.suffix == ".toml":
+        # Imported when needed: most runs have no such file.
+        from jaywalk.scenarios.toolbox.form import read_authored
+        from jaywalk.scenarios.toolbox.routes import route_of
+
+        file = read_authored(path)
+        return [(file.name, route_of(file))]
+    return [(f"{path.stem}-{route.id}", route) for route in read_routes(path).routes]
 
 
 def _pair_of(stem: str) -> str:

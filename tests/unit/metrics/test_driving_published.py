@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import statistics
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from jaywalk.cli.score import score_results
-from jaywalk.metrics.driving.fail2drive_split import published_split, read_split
+from jaywalk.metrics.driving.fail2drive_split import CATEGORIES, published_split, read_split
 from jaywalk.metrics.driving.penalties import PROTOCOLS, disagreements
 from jaywalk.metrics.driving.results import read_results
 
@@ -79,3 +81,53 @@ def test_doubled_collisions_are_only_in_the_turning_scenario():
 
 def test_the_built_in_split_is_the_published_one():
     assert read_split(FOLDER / "fail2drive_split.tar.gz") == published_split()
+
+
+def from_raw_files(method: str) -> dict[str, dict[str, list[tuple[float, bool]]]]:
+    """(Driving score, success) of every record by class and half, by the parser's own rules."""
+    forgiven = {"min_speed_infractions", "outside_route_lanes"}
+    found: dict[str, dict[str, list[tuple[float, bool]]]] = {}
+    with tarfile.open(RESULTS) as tar:
+        for member in tar:
+            name = re.search(rf"/{method}/.*/(Base|Generalization)_(\w+)_\d+\.json$", member.name)
+            if name is None:
+                continue
+            record = json.load(tar.extractfile(member))["_checkpoint"]["records"][0]
+            lists = record["infractions"]
+            clean = all(not lists[key] for key in lists if key not in forgiven)
+            halves = found.setdefault(name[2], {"Base": [], "Generalization": []})
+            halves[name[1]].append((record["scores"]["score_composed"], clean))
+    return found
+
+
+def hm_of(rows: list[tuple[float, bool]]) -> float:
+    ds = statistics.fmean(row[0] for row in rows)
+    sr = 100.0 * statistics.fmean(row[1] for row in rows)
+    return statistics.harmonic_mean([ds, sr])
+
+
+@pytest.mark.parametrize("method", ["AlignDrive", "TFv6"])
+def test_categories_and_classes_follow_from_the_raw_files(method):
+    raw = from_raw_files(method)
+    got = score_results(RESULTS, "fail2drive", method=method)
+    assert set(got["classes"]) == set(raw)
+    for name, halves in raw.items():
+        assert got["classes"][name]["base_hm"] == pytest.approx(hm_of(halves["Base"]))
+        shift = got["classes"][name]["generalization_hm"]
+        assert shift == pytest.approx(hm_of(halves["Generalization"]))
+    for category, names in CATEGORIES.items():
+        base = [row for name in names for row in raw[name]["Base"]]
+        shift = [row for name in names for row in raw[name]["Generalization"]]
+        found = got["categories"][category]
+        assert found["base_hm"] == pytest.approx(hm_of(base))
+        assert found["generalization_hm"] == pytest.approx(hm_of(shift))
+        low, high = found["intervals"]["change_percent"]["hm"]
+        assert low <= found["change_percent"] <= high
+
+
+def test_what_each_missing_cue_cost():
+    got = score_results(RESULTS, "fail2drive", method="TFv6")
+    cost = {one["cue"]: one["change_percent"] for one in got["cues"]}
+    assert len(cost) == 5
+    assert cost["4 of 7 cones missing"] == 0.0
+    assert cost["debris missing, 7 of 7 cones missing"] == pytest.approx(-21.3, abs=0.05)

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.cli.score import score_results
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving import bench2drive, fail2drive, leaderboard
+from jaywalk.metrics.driving import bench2drive, leaderboard
 from jaywalk.metrics.driving.fail2drive_split import CATEGORIES, published_split
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
+from jaywalk.metrics.fail2drive import gap
 
 HIT = {"collisions_vehicle": [make.hit()]}
 
@@ -102,9 +103,9 @@ def test_what_the_protocol_leaves_out_is_told(tmp_path):
 
 
 def test_fail2drive_helpers():
-    assert fail2drive.harmonic_mean(0.0, 5.0) == 0.0
-    assert math.isnan(fail2drive.harmonic_mean(math.nan, 5.0))
-    assert math.isnan(fail2drive.change_percent(0.0, 5.0))
+    assert gap.harmonic_mean(0.0, 5.0) == 0.0
+    assert math.isnan(gap.harmonic_mean(math.nan, 5.0))
+    assert math.isnan(gap.change_percent(0.0, 5.0))
 
 
 def bench_folder(tmp_path):

@@ -146,6 +146,8 @@ def _score(
         "town": episode.town,
         "variant": episode.variant,
         "pair": episode.pair,
+        "half": str(episode.parameters.get("half", "")),
+        "shift": str(episode.parameters.get("shift", "")),
         "scenario_types": [str(one.get("type", "")) for one in episode.route.scenarios],
         "scenario_names": [str(one.get("name", "")) for one in episode.route.scenarios],
         "wall_s": episode.wall.seconds,

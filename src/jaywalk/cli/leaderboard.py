@@ -1,0 +1,250 @@
+"""``jaywalk leaderboard``: make, check and show entries of the generalization benchmark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaywalk.cli.output import finish, print_json, say
+from jaywalk.core.errors import DataError, UsageError
+
+app = typer.Typer(
+    help="Leaderboard of the generalization benchmark: make, check and show entries.",
+    no_args_is_help=True,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Out = Annotated[Path, typer.Option("--output", "-o", help="Folder of the entry.")]
+Rgb = Annotated[bool, typer.Option("--rgb", help="It sees camera images.")]
+Lidar = Annotated[bool, typer.Option("--lidar", help="It sees LiDAR.")]
+Privileged = Annotated[bool, typer.Option("--privileged", help="It reads the simulator.")]
+Learned = Annotated[bool, typer.Option("--learned", help="It was trained.")]
+Held = Annotated[
+    bool,
+    typer.Option("--not-trained-on-benchmark", help="Declare rule 1: the benchmark was held out."),
+]
+Pretraining = Annotated[str, typer.Option(help="What it was pretrained on (rule 2).")]
+Bench2Drive = Annotated[float | None, typer.Option(help="Its driving score on Bench2Drive.")]
+
+
+@app.command()
+def validate(
+    entry: Annotated[Path, typer.Argument(help="Folder of an entry.")],
+    strict: Annotated[bool, typer.Option("--strict", help="Suspicions count as problems.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check an entry: fields, completeness, seeds, protocol version, odd records.
+
+    Exit code 1 if it is not valid.
+
+    Example: jaywalk leaderboard validate entries/TFv6
+    """
+    from jaywalk.metrics.driving.summary import jsonable
+    from jaywalk.metrics.fail2drive.validation import validate_entry
+
+    found = validate_entry(entry, resamples=1)
+    accepted = found.is_valid and not (strict and found.suspicions)
+    if as_json:
+        print_json(jsonable(found.as_dict() | {"accepted": accepted}))
+    else:
+        for line in found.problems:
+            say(f"problem: {line}")
+        for line in found.suspicions:
+            say(f"suspicion: {line}")
+        words = "valid" if found.is_valid else "NOT valid"
+        odd = f", {len(found.suspicions)} suspicions" if found.suspicions else ""
+        finish(
+            [f"{entry}: {found.entry.method}, {words}: {len(found.problems)} problems{odd}"],
+            f"jaywalk leaderboard build {entry.parent}",
+        )
+    if not accepted:
+        raise typer.Exit(1)
+
+
+@app.command()
+def build(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of entries.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Page [default: DIR/index.html].")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading.")] = "Fail2Drive",
+    paper: Annotated[
+        bool, typer.Option("--paper/--no-paper", help="Rows that the paper prints, in grey.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Write the static page of all entries below DIR; those that are not valid are not ranked.
+
+    Example: jaywalk leaderboard build entries
+    """
+    from jaywalk.metrics.driving.summary import jsonable
+    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, Entry
+    from jaywalk.metrics.fail2drive.validation import Verdict, validate_entry
+    from jaywalk.report.leaderboard_page import build_leaderboard
+    from jaywalk.report.output_file import claim
+
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is no folder. Give one that holds entries.")
+    places = sorted(path.parent for path in folder.rglob(ENTRY_FILE))
+    if not places:
+        raise UsageError(f"'{folder}' holds no entry (a folder with {ENTRY_FILE}).")
+    verdicts = []
+    for place in places:
+        say(f"scoring {place} ...")
+        try:
+            verdicts.append(validate_entry(place))
+        except DataError as problem:
+            broken = Entry(folder=place, method=place.name)
+            verdicts.append(Verdict(entry=broken, problems=(str(problem),), suspicions=()))
+    path = output or folder / "index.html"
+    claim(path).write_text(
+        build_leaderboard(verdicts, title=title, with_paper=paper), encoding="utf-8"
+    )
+    rows = [jsonable(one.as_dict()) for one in verdicts]
+    data = path.with_suffix(".json")
+    data.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    listed = sum(one.is_valid for one in verdicts)
+    if as_json:
+        print_json({"page": str(path), "entries": rows})
+        return
+    refused = len(verdicts) - listed
+    words = f", {refused} not listed" if refused else ""
+    finish(
+        [f"{path}: {listed} entries{words}; figures also in {data}"], f"open {path} in a browser"
+    )
+
+
+@app.command("import")
+def import_results(
+    results: Annotated[Path, typer.Argument(help="Fail2Drive result files: folder or archive.")],
+    method: Annotated[str, typer.Option(help="Which system.")],
+    output: Out,
+    rgb: Rgb = False,
+    lidar: Lidar = False,
+    privileged: Privileged = False,
+    learned: Learned = False,
+    held_out: Held = False,
+    pretraining: Pretraining = "",
+    bench2drive: Bench2Drive = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an entry of result files that the benchmark's own evaluator wrote.
+
+    Files are copied as they are; what they lack, 'leaderboard validate' says.
+
+    Example: jaywalk leaderboard import results.tar.gz --method TFv6 -o entries/TFv6 --rgb --lidar
+    --learned --not-trained-on-benchmark
+    """
+    from jaywalk.metrics.driving.files import read_files
+    from jaywalk.metrics.driving.results import place_of, read_results
+    from jaywalk.metrics.fail2drive.entry import PUBLIC, RESULTS_FOLDER
+
+    found = read_results(results, method)
+    if not found.records:
+        known = ", ".join(read_results(results).methods) or "none"
+        raise UsageError(f"'{results}' has no records of '{method}'. It holds: {known}.")
+    _fresh(output)
+    wanted = {record.source.split("#")[0]: record for record in found.records}
+    for file in read_files(results, ".json"):
+        record = wanted.get(file.name)
+        if record is None or file.content is None:
+            continue
+        _, seed = place_of(file.name, found.name)
+        place = output / RESULTS_FOLDER / _seed_folder(seed) / Path(file.name).name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.content)
+    seeds = sorted({int(_seed_folder(one.seed)) for one in found.records})
+    about = {
+        "rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned,
+    }  # fmt: skip
+    _write_entry(output, method, PUBLIC, seeds, about, held_out, pretraining, bench2drive, {})
+    _tell(output, len(wanted), as_json)
+
+
+@app.command()
+def entry(
+    run: Annotated[Path, typer.Argument(help="Folder of a run of a fail2drive suite.")],
+    method: Annotated[str, typer.Option(help="Name on the leaderboard.")],
+    output: Out,
+    rgb: Rgb = False,
+    lidar: Lidar = False,
+    privileged: Privileged = False,
+    learned: Learned = False,
+    held_out: Held = False,
+    pretraining: Pretraining = "",
+    bench2drive: Bench2Drive = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an entry of one of our own runs.
+
+    Example: jaywalk leaderboard entry runs/fail2drive-expert --method expert -o entries/expert
+    --privileged --not-trained-on-benchmark
+    """
+    from jaywalk.metrics.driving.export import export_run
+    from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.metrics.fail2drive.entry import PROTOCOL, PUBLIC, RESULTS_FOLDER
+    from jaywalk.record import find_records, record_hash
+
+    scored = score_run(run, PROTOCOL)
+    _fresh(output)
+    files = export_run(scored, "fail2drive", output / RESULTS_FOLDER, layout="named")
+    hashes = {path.name: record_hash(path) for path in sorted(find_records(run))}
+    (output / "records.json").write_text(json.dumps(hashes, indent=2) + "\n", encoding="utf-8")
+    suite = scored.suite
+    origin = {"kind": "jaywalk run", "suite": suite, "agent": scored.agent,
+              "records": "records.json"}  # fmt: skip
+    about = {
+        "rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned,
+    }  # fmt: skip
+    seeds = sorted({one.seed if one.seed is not None else 1 for one in scored.episodes})
+    benchmark = suite if suite.rsplit("/", 1)[-1].startswith("fail2drive-v") else PUBLIC
+    _write_entry(output, method, benchmark, seeds, about, held_out, pretraining, bench2drive,
+                 origin)  # fmt: skip
+    _tell(output, len(files), as_json)
+
+
+def _write_entry(
+    folder: Path, method: str, benchmark: str, seeds: list[int], modalities: dict[str, bool],
+    held_out: bool, pretraining: str, bench2drive: float | None, origin: dict[str, Any],
+) -> None:  # fmt: skip
+    from jaywalk.core.toml_text import format_toml
+    from jaywalk.metrics.driving.penalties import PROTOCOLS
+    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, FORMAT, PROTOCOL
+
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "method": method,
+        "benchmark": benchmark,
+        "protocol": PROTOCOL,
+        "protocol_version": PROTOCOLS[PROTOCOL].version,
+        "seeds": seeds,
+    }
+    if bench2drive is not None:
+        document["bench2drive_ds"] = bench2drive
+    document["modalities"] = modalities
+    rules: dict[str, Any] = {"trained_on_benchmark": False} if held_out else {}
+    document["rules"] = rules | {"external_pretraining": pretraining}
+    if origin:
+        document["origin"] = origin
+    (folder / ENTRY_FILE).write_text(format_toml(document), encoding="utf-8")
+
+
+def _seed_folder(seed: str) -> str:
+    digits = "".join(letter for letter in seed if letter.isdigit())
+    return str(int(digits)) if digits else "1"
+
+
+def _fresh(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty. Choose another folder with --output.")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _tell(folder: Path, files: int, as_json: bool) -> None:
+    if as_json:
+        print_json({"entry": str(folder), "files": files})
+        return
+    finish([f"wrote {folder} ({files} result files)"], f"jaywalk leaderboard validate {folder}")

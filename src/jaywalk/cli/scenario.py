@@ -1,0 +1,325 @@
+"""``jaywalk scenario``: write, look at, check, pair and edit scenarios; to and from route files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.core.errors import PrerequisiteError, UsageError
+
+app = typer.Typer(
+    help="Scenarios as one readable file: write, look at, check, pair, edit.", no_args_is_help=True
+)
+
+File = Annotated[Path, typer.Argument(help="Scenario file (.toml).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name; the file is NAME.toml.")] = "",
+    kind: Annotated[
+        str, typer.Option("--type", help="What happens; --list names the types.")
+    ] = "CustomObstacle",
+    town: Annotated[str, typer.Option(help="Where.")] = "Harbour",
+    start: Annotated[
+        str, typer.Option("--from", help="First place X,Y [default: looked for].")
+    ] = "",
+    end: Annotated[str, typer.Option("--to", help="Last place X,Y.")] = "",
+    at: Annotated[float, typer.Option(help="Metres along the route where it begins.")] = 20.0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another place.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File [default: NAME.toml].")
+    ] = None,
+    show_types: Annotated[
+        bool, typer.Option("--list", help="List all types with their parameters.")
+    ] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a scenario file to begin with: a place in a town, every parameter with its default.
+
+    Example: jaywalk scenario new barrels --type CustomObstacle --town Harbour
+
+    Example: jaywalk scenario new --list
+    """
+    from jaywalk.scenarios.toolbox.beginning import Wanted, beginning, parse_point
+
+    if show_types:
+        _list_types(as_json)
+        return
+    if not name or not all(letter.isalnum() or letter in "-_." for letter in name):
+        raise UsageError(f"NAME is '{name}', expected letters, digits, '-', '_' and '.'.")
+    if bool(start) != bool(end):
+        raise UsageError("Give both --from and --to, or neither.")
+    points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
+    text = beginning(
+        Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
+    )  # fmt: skip
+    path = out or Path(f"{name}.toml")
+    _write(path, text, force)
+    _check_file(path)
+    if as_json:
+        print_json({"file": str(path), "type": kind, "town": town})
+        return
+    finish([f"wrote {path}"], f"jaywalk scenario show {path} -o {path.with_suffix('.png')}")
+
+
+def _list_types(as_json: bool) -> None:
+    from jaywalk.scenarios.catalogue import SCENARIOS
+    from jaywalk.scenarios.toolbox.routes import defaults_of
+
+    rows = [(entry.name, entry.summary, defaults_of(entry.name)) for entry in SCENARIOS]
+    if as_json:
+        print_json([
+            {"type": name, "summary": summary, "params": params} for name, summary, params in rows
+        ])  # fmt: skip
+        return
+    print_table(
+        ["type", "what happens", "parameters"],
+        [
+            [name, summary, ", ".join(f"{key}={_short(value)}" for key, value in params.items())]
+            for name, summary, params in rows
+        ],
+    )
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@app.command()
+def show(
+    file: File,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture [default: FILE.png].")
+    ] = None,
+    server: Annotated[
+        str, typer.Option(help="HOST:PORT of a running server [default: one of our own].")
+    ] = "",
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Route and triggers alone, without a server.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set the scenario up and draw it from above: route, trigger, everybody and everything.
+
+    Example: jaywalk scenario show barrels.toml -o barrels.png
+    """
+    from jaywalk.cli.scenario_view import draw_file
+
+    path = output or file.with_suffix(".png")
+    bodies = draw_file(file, path, server=server, plan_only=plan_only)
+    if as_json:
+        print_json({"picture": str(path), "bodies": bodies})
+        return
+    finish([f"{path}"], f"jaywalk scenario check {file}")
+
+
+@app.command()
+def check(
+    file: File,
+    agent: Annotated[str, typer.Option(help="Who has to solve it.")] = "expert",
+    seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder [default: in runs, by name and content].")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option(help="Picture of where it failed [default: in the run folder].")
+    ] = None,
+    server: Annotated[str, typer.Option(help="HOST:PORT of a running server.")] = "",
+    workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Drive the scenario with the expert: solvable or not, with a picture of where it failed.
+
+    Solvable: with every seed the end is reached without any infraction but minimum speed and
+    outside lanes (the success of Fail2Drive, and completion). Exit code 1 if it is not.
+
+    Example: jaywalk scenario check barrels.toml --seeds 1-3
+    """
+    from jaywalk.cli.scenario_view import check_file
+
+    found = check_file(
+        file, agent=agent, seeds=seeds, out=out, png=png, server=server, workers=workers
+    )
+    if as_json:
+        print_json(found)
+    else:
+        lines = [
+            f"{one['episode']}: {'solved' if one['solved'] else one['why']}"
+            + (f", picture {one['picture']}" if one["picture"] else "")
+            for one in found["episodes"]
+        ]
+        verdict = "solvable" if found["solvable"] else "NOT solvable"
+        following = f"jaywalk scenario pair {file}" if found["solvable"] else found["replay"]
+        finish([*lines, f"{file}: {verdict} by {agent}"], following)
+    if not found["solvable"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def pair(
+    file: File,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Partner [default: FILE-base.toml].")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the in-distribution partner of a shifted scenario, and mark both as a pair.
+
+    The partner shares route, weather, traffic and seeds. 'partner' in a scenario of many things
+    says what it is compared with: construction, parked or none.
+
+    Example: jaywalk scenario pair barrels.toml
+    """
+    from jaywalk.core.toml_text import edit_text, format_toml
+    from jaywalk.scenarios.toolbox.form import read_document, read_text
+    from jaywalk.scenarios.toolbox.partners import partner_document
+
+    document = read_document(file)
+    base, shifted, words = partner_document(document, str(file))
+    path = output or file.with_name(f"{file.stem}-base.toml")
+    if path == file:
+        raise UsageError(f"--output is {path}, the scenario itself. Give another file.")
+    _write(path, format_toml(base), force)
+    text = read_text(file)
+    for key in ("pair", "half", "shift"):
+        text = edit_text(text, document, [key], shifted[key])
+        document = document | {key: shifted[key]}
+    file.write_text(text, encoding="utf-8")
+    _check_file(path)
+    _check_file(file)
+    if as_json:
+        print_json({"base": str(path), "generalization": str(file), "pair": shifted["pair"],
+                    "shift": shifted["shift"], "changes": words})  # fmt: skip
+        return
+    finish(
+        [*words, f"wrote {path}; both halves of pair '{shifted['pair']}', {shifted['shift']}"],
+        f"jaywalk scenario check {path}",
+    )
+
+
+@app.command()
+def edit(
+    file: File,
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", help="KEY=VALUE; of the first scenario: params.x=3, at=40."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write there instead.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change fields; nothing is written unless the result is a valid scenario.
+
+    Keys: town, weather, route.points, at, type, params.NAME, objects.2.y (the second thing),
+    scenario.2.params.NAME (the second scenario).
+
+    Example: jaywalk scenario edit barrels.toml --set params.distance=40 --set objects.1.yaw=90
+    """
+    from jaywalk.scenarios.toolbox.editing import edited_text
+    from jaywalk.scenarios.toolbox.form import read_text
+
+    text = edited_text(read_text(file), settings, str(file))
+    path = output or file
+    path.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json({"file": str(path), "set": settings})
+        return
+    finish([f"wrote {path}"], f"jaywalk scenario check {path}")
+
+
+@app.command("export")
+def export_file(
+    files: Annotated[list[Path], typer.Argument(help="Scenario files (.toml).")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Route file [default: FILE.xml].")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write Leaderboard route XML, which CARLA's evaluators, Fail2Drive's and 'jaywalk run' read.
+
+    Example: jaywalk scenario export barrels.toml -o barrels.xml
+    """
+    from jaywalk.scenarios.route_xml import RouteFile, format_routes
+    from jaywalk.scenarios.toolbox.form import read_authored
+    from jaywalk.scenarios.toolbox.routes import route_of
+
+    routes = tuple(route_of(read_authored(file)) for file in files)
+    ids = [route.id for route in routes]
+    doubled = sorted({one for one in ids if ids.count(one) > 1})
+    if doubled:
+        raise UsageError(f"Two files have the id '{doubled[0]}'. Set another: edit --set id=...")
+    path = output or files[0].with_suffix(".xml")
+    _write(path, format_routes(RouteFile(routes=routes)), force)
+    if as_json:
+        print_json({"file": str(path), "routes": len(routes)})
+        return
+    finish([f"wrote {path} ({len(routes)} routes)"], f"jaywalk run {path} --agent expert")
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="Route file (.xml) of the Leaderboard family.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File, or folder for several [default: beside it]."),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write each route of a route file as a scenario file; exported again it means the same.
+
+    Example: jaywalk scenario import Generalization_Wall_1095.xml
+    """
+    from jaywalk.core.toml_text import format_toml
+    from jaywalk.scenarios.route_xml import read_routes
+    from jaywalk.scenarios.toolbox.routes import document_of, name_of
+
+    routes = read_routes(file).routes
+    single = len(routes) == 1
+    texts = {}
+    for route in routes:
+        name = name_of(file, route, single)
+        texts[name] = format_toml(document_of(route, name))
+    folder = file.parent if output is None else output
+    if single and folder.suffix == ".toml":
+        paths = [folder]
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{name}.toml" for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        _write(path, text, force)
+    if as_json:
+        print_json({"files": [str(path) for path in paths]})
+        return
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    finish([f"wrote {paths[0]}{more}"], f"jaywalk scenario show {paths[0]}")
+
+
+def _check_file(path: Path) -> None:
+    """What we wrote must be readable."""
+    from jaywalk.scenarios.toolbox.form import read_authored
+    from jaywalk.scenarios.toolbox.routes import route_of
+
+    route_of(read_authored(path))
+
+
+def _write(path: Path, text: str, force: bool) -> None:
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists. Choose another file with --output, or give --force.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise PrerequisiteError(f"Cannot write '{path}': {problem.strerror}.") from problem

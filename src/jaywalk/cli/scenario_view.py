@@ -1,0 +1,151 @@
+"""What ``jaywalk scenario show`` and ``check`` do: set up, look, drive, judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from jaywalk.cli.agent_choice import agent_specs
+from jaywalk.cli.output import say
+from jaywalk.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.metrics.driving.scorecard import EpisodeScore
+    from jaywalk.report.scenario_picture import Mark
+    from jaywalk.runner.plan import EpisodePlan
+    from jaywalk.runner.stage_view import StagedBody
+    from jaywalk.scenarios.route_xml import Route
+
+PROTOCOL: Final = "fail2drive"
+
+
+def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
+    """Draw a scenario file; returns how many bodies are in the picture."""
+    from jaywalk.report.scenario_picture import draw_scenario
+    from jaywalk.runner.plan import AgentSpec, plan_episodes
+    from jaywalk.scenarios.suite import suite_of_files
+    from jaywalk.scenarios.toolbox.form import read_authored
+    from jaywalk.scenarios.toolbox.routes import check_on_road
+    from jaywalk.town.town import load_town
+
+    dense = check_on_road(read_authored(file))
+    suite = suite_of_files([file])
+    (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,))
+    bodies = [] if plan_only else _staged(plan, server)
+    route = plan.item.route
+    length = f"{float(dense.along_m[-1]):.0f} m"
+    draw_scenario(
+        load_town(route.town), dense.position_m, _marks(route), bodies, png,
+        title=f"{plan.item.id}: {_types(route)} in {route.town}, {length}",
+    )  # fmt: skip
+    return len(bodies)
+
+
+def _staged(plan: EpisodePlan, server: str) -> list[StagedBody]:
+    from jaywalk.runner.stage_view import view_stage
+    from jaywalk.runner.world import World
+
+    host, _, port = server.rpartition(":")
+    if server and not (host and port.isdigit()):
+        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
+    world = World.attach(host, int(port)) if server else World.embedded(plan.item.route.town)
+    with world:
+        return view_stage(plan, world)
+
+
+def _marks(route: Route) -> list[Mark]:
+    from jaywalk.report.scenario_picture import Mark
+
+    return [
+        Mark(x_m=spec.trigger.x_m, y_m=spec.trigger.y_m, yaw_deg=spec.trigger.yaw_deg,
+             words=spec.name)
+        for spec in route.scenarios
+    ]  # fmt: skip
+
+
+def _types(route: Route) -> str:
+    return ", ".join(spec.type for spec in route.scenarios) or "no scenario"
+
+
+def check_file(
+    file: Path, *, agent: str, seeds: str, out: Path | None, png: Path | None, server: str,
+    workers: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Drive a scenario file and judge it; what ``--json`` prints."""
+    from jaywalk.cli.run import quietly
+    from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.runner.config import route_digest
+    from jaywalk.runner.job import RunRequest
+    from jaywalk.runner.selection import parse_seeds
+    from jaywalk.scenarios.suite import suite_of_files
+    from jaywalk.scenarios.toolbox.form import read_authored
+    from jaywalk.scenarios.toolbox.routes import check_on_road
+
+    if not server:
+        check_on_road(read_authored(file))
+    suite = suite_of_files([file])
+    (spec,) = agent_specs(agent, None, None, "")
+    item = suite.routes[0]
+    # An edited scenario is another run.
+    name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}"
+    folder = out or Path("runs") / name
+    request = RunRequest(
+        run_folder=folder, suite=suite, agent=spec, seeds=parse_seeds(seeds), options={},
+        server=server, workers=workers,
+    )  # fmt: skip
+    say(f"{file}: {agent} drives it with seeds {seeds} ...")
+    quietly(request)
+    run = score_run(folder, PROTOCOL)
+    episodes = [_judged(one, folder, png, len(run.episodes) == 1) for one in run.episodes]
+    episodes += [
+        {"episode": name, "solved": False, "why": "could not be run", "picture": "",
+         "driving_score": None, "status": ""}
+        for name in run.missing
+    ]  # fmt: skip
+    failed = [one["episode"] for one in episodes if not one["solved"]]
+    return {
+        "file": str(file),
+        "agent": agent,
+        "solvable": not failed,
+        "episodes": episodes,
+        "run": str(folder),
+        "replay": f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4",
+    }
+
+
+def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) -> dict[str, Any]:
+    solved = score.success and score.metrics["route_completion"] >= 100.0
+    picture, why = "", ""
+    if not solved:
+        from jaywalk.report.causes import decisive, in_words
+        from jaywalk.report.replay_film import find_episode, write_still
+
+        event = decisive(score)
+        path = png or folder / f"{score.episode_id}.png"
+        if png is not None and not alone:
+            path = png.with_stem(f"{png.stem}-s{score.seed}")
+        record = find_episode(folder, score.episode_id)
+        time_s = event.time_s if event is not None else _last_s(record)
+        write_still(record, path, time_s)
+        picture = str(path)
+        why = _why(score, in_words(event.kind) if event is not None else "")
+    return {
+        "episode": score.episode_id,
+        "solved": solved,
+        "why": why,
+        "picture": picture,
+        "driving_score": score.metrics["driving_score"],
+        "status": score.status,
+    }
+
+
+def _why(score: EpisodeScore, event: str) -> str:
+    reached = f"{score.metrics['route_completion']:.0f} % of the route"
+    words = [event or score.status, score.failure]
+    return ", ".join([*(word for word in words if word), reached])
+
+
+def _last_s(record: Any) -> float:
+    import polars as pl
+
+    return float(record.ticks.select(pl.col("time_s").max()).collect().item())

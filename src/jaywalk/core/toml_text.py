@@ -1,0 +1,172 @@
+"""TOML text of plain values, and one value changed in a text that people wrote."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+from jaywalk.core.errors import DataError, UsageError
+
+_BARE: Final = re.compile(r"^[A-Za-z0-9_-]+$")
+_HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+_WIDTH: Final = 96
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Values of a TOML text; ``name`` stands in the error."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise DataError(f"'{name}' is not valid TOML: {problem}.") from problem
+
+
+def format_toml(document: Mapping[str, Any]) -> str:
+    """A document as text: plain keys first, then tables and lists of tables, in their order."""
+    lines: list[str] = []
+    _table(document, "", lines)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table(table: Mapping[str, Any], prefix: str, lines: list[str]) -> None:
+    for key, value in table.items():
+        if not _is_section(value):
+            lines.append(f"{_key(key)} = {format_value(value)}")
+    for key, value in table.items():
+        path = f"{prefix}{_key(key)}"
+        if isinstance(value, Mapping):
+            lines += ["", f"[{path}]"]
+            _table(value, f"{path}.", lines)
+        elif _is_section(value):
+            for entry in value:
+                lines += ["", f"[[{path}]]"]
+                _table(entry, f"{path}.", lines)
+
+
+def _is_section(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return True
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and bool(value)
+        and all(isinstance(entry, Mapping) for entry in value)
+    )
+
+
+def _key(key: str) -> str:
+    return key if _BARE.match(key) else json.dumps(key)
+
+
+def format_value(value: Any) -> str:
+    """One value on one line, or a long list on several."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{value} cannot be written; expected a finite number.")
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {format_value(v)}" for k, v in value.items()) + " }"
+    entries = [format_value(entry) for entry in value]
+    line = f"[{', '.join(entries)}]"
+    if len(line) <= _WIDTH:
+        return line
+    return "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"
+
+
+def parse_setting(text: str) -> tuple[list[str], Any]:
+    """``a.b=VALUE`` as path and value; what is no TOML value is taken as a text."""
+    path, equals, raw = text.partition("=")
+    keys = [part.strip() for part in path.split(".")]
+    if not equals or not all(keys):
+        raise UsageError(f"--set is '{text}', expected KEY=VALUE as in params.distance=40.")
+    try:
+        return keys, tomllib.loads(f"value = {raw.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        return keys, raw.strip()
+
+
+def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
+    """A copy with one value set; a number in the path is a place in a list, from 1."""
+    changed: dict[str, Any] = deepcopy(dict(document))
+    place: Any = changed
+    for k, key in enumerate(keys[:-1]):
+        place = _step(place, key, ".".join(keys[: k + 1]))
+    last = keys[-1]
+    if isinstance(place, list):
+        place[_number(last, place, ".".join(keys))] = value
+    else:
+        place[last] = value
+    return changed
+
+
+def _step(place: Any, key: str, path: str) -> Any:
+    if isinstance(place, list):
+        return place[_number(key, place, path)]
+    if not isinstance(place, dict):
+        raise UsageError(f"--set {path}: there is no table to set it in.")
+    return place.setdefault(key, {})
+
+
+def _number(key: str, place: list[Any], path: str) -> int:
+    if not key.isdecimal() or not 1 <= int(key) <= len(place):
+        raise UsageError(f"--set {path}: expected a number from 1 to {len(place)}.")
+    return int(key) - 1
+
+
+def edit_text(text: str, document: Mapping[str, Any], keys: Sequence[str], value: Any) -> str:
+    """The text with one value changed; comments stay where that is one line's matter."""
+    wanted = with_value(document, keys, value)
+    patched = _patched(text, keys, value)
+    if patched is not None:
+        try:
+            if tomllib.loads(patched) == wanted:
+                return patched
+        except tomllib.TOMLDecodeError:
+            pass
+    return format_toml(wanted)
+
+
+def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
+    """The text with the line of this key replaced, or added to its table; None without a table."""
+    lines = text.split("\n")
+    counts: dict[str, int] = {}
+    here: list[str] = []
+    last: int | None = None  # line of the table after which a new key goes
+    pattern = re.compile(rf"^(\s*{re.escape(keys[-1])}\s*=\s*)(.*?)(\s*#.*)?$")
+    for number, line in enumerate(lines):
+        header = _HEADER.match(line)
+        if header is not None:
+            here = _path(header[2], header[1] == "[[", counts)
+        elif here != list(keys[:-1]):
+            continue
+        elif (found := pattern.match(line)) is not None:
+            lines[number] = f"{found[1]}{format_value(value)}{found[3] or ''}"
+            return "\n".join(lines)
+        if here == list(keys[:-1]) and line.strip() and not line.lstrip().startswith("#"):
+            last = number
+    if last is None:
+        return None
+    new = f"{_key(keys[-1])} = {format_value(value)}"
+    return "\n".join([*lines[: last + 1], new, *lines[last + 1 :]])
+
+
+def _path(name: str, is_list: bool, counts: dict[str, int]) -> list[str]:
+    """Path of a header, with the numbers of the lists on its way."""
+    path: list[str] = []
+    parts = [part.strip().strip('"') for part in name.split(".")]
+    for k, part in enumerate(parts):
+        path.append(part)
+        joined = ".".join(path)
+        if is_list and k == len(parts) - 1:
+            counts[joined] = counts.get(joined, 0) + 1
+        if joined in counts:
+            path.append(str(counts[joined]))
+    return path

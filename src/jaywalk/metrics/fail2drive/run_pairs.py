@@ -1,0 +1,171 @@
+"""The pairs of a recorded run: which episode is which half of which pair, and what they show.
+
+A route says so itself (``half`` and ``shift`` in the record's parameters, as the toolbox writes
+them), or by the benchmark's names (``Generalization_Wall_1095``) or numbers (95 and 1095).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import jaywalk.record
+from jaywalk.core.errors import DataError
+from jaywalk.metrics.driving.fail2drive_split import GENERALIZATION_OFFSET, SPLITS, published_split
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.driving.summary import jsonable
+from jaywalk.metrics.fail2drive.counterfactual import check_pair
+from jaywalk.metrics.fail2drive.cues import PERMUTED, cue_table, things_of, what_changed
+from jaywalk.metrics.fail2drive.gap import CATEGORY_OF, PairedRow, gap_of
+from jaywalk.metrics.fail2drive.profile import profile_of
+from jaywalk.metrics.fail2drive.reactions import Reaction, reaction_of, reaction_table
+
+NO_REACTION_DUE: Final = "Robustness"
+_NAME: Final = re.compile(r"(Base|Generalization)_([A-Za-z0-9]+)_(\d{4})")
+_SUITE: Final = re.compile(r"fail2drive", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An episode as a half of a pair."""
+
+    pair: str
+    half: str
+    class_name: str
+    score: EpisodeScore
+
+    @property
+    def seed(self) -> str:
+        """Its seed as text."""
+        return "" if self.score.seed is None else str(self.score.seed)
+
+    def row(self) -> PairedRow:
+        """As a row of scores."""
+        return PairedRow(
+            pair=self.pair, half=self.half, class_name=self.class_name, seed=self.seed,
+            driving_score=self.score.metrics["driving_score"], success=self.score.success,
+        )  # fmt: skip
+
+
+def members_of(run: RunScore) -> list[Member]:
+    """Every episode that is half of a pair."""
+    found = [member for one in run.episodes if (member := _member(one)) is not None]
+    shift_class = {one.pair: one.class_name for one in found if one.half == SPLITS[1]}
+    return [
+        Member(
+            pair=one.pair, half=one.half, score=one.score,
+            class_name=shift_class.get(one.pair, one.class_name),
+        )
+        for one in found
+    ]  # fmt: skip
+
+
+def has_pairs(run: RunScore) -> bool:
+    """Whether both halves of some pair are among the episodes."""
+    return {one.half for one in members_of(run)} >= set(SPLITS)
+
+
+def _member(score: EpisodeScore) -> Member | None:
+    detail = score.detail
+    pair = str(detail.get("pair") or "")
+    half = str(detail.get("half") or "")
+    if pair and half in SPLITS:
+        name = str(detail.get("shift") or "") or "other"
+        return Member(pair=pair, half=half, class_name=name, score=score)
+    named = _NAME.search(scenario_of(score)) or _NAME.search(pair)
+    number = str(detail.get("route_id") or "")
+    if named is not None:
+        number = named[3]
+    elif not (pair and _SUITE.search(score.suite)):
+        return None
+    if not number.isdigit() or int(number) not in published_split():
+        return None
+    route = published_split()[int(number)]
+    return Member(
+        pair=f"{route.number % GENERALIZATION_OFFSET:04d}",
+        half=route.split,
+        class_name=route.class_name,
+        score=score,
+    )
+
+
+def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | None:
+    """Everything the pairs of a run show, as plain values; None for a run without pairs.
+
+    Args:
+        run: Scored under any protocol that has a driving score.
+        folder: Of the run; without it what needs the records is left out.
+    """
+    members = [one for one in members_of(run) if one.score.metrics["driving_score"] >= 0.0]
+    if not {one.half for one in members} >= set(SPLITS):
+        return None
+    found = gap_of([one.row() for one in members])
+    if folder is not None:
+        notes: list[str] = []
+        found["robustness"] = reaction_table(_reactions(members, folder, notes))
+        cues = _cues(members, folder)
+        found["cues"] = cue_table([one.row() for one in members], cues)
+        found["counterfactual"] = _counterfactual(members, folder)
+        found["notes"] = notes
+    plain: dict[str, Any] = jsonable(found)
+    return plain
+
+
+def _both(members: Sequence[Member]) -> list[tuple[Member, Member]]:
+    """Base and shift of each pair and seed that has both."""
+    by_key = {(one.pair, one.seed, one.half): one for one in members}
+    keys = dict.fromkeys((one.pair, one.seed) for one in members)
+    return [
+        (by_key[*key, SPLITS[0]], by_key[*key, SPLITS[1]])
+        for key in keys
+        if (*key, SPLITS[0]) in by_key and (*key, SPLITS[1]) in by_key
+    ]
+
+
+def _reactions(members: Sequence[Member], folder: Path, notes: list[str]) -> list[Reaction]:
+    found = []
+    for base, shift in _both(members):
+        if CATEGORY_OF.get(shift.class_name) != NO_REACTION_DUE:
+            continue
+        try:
+            drives = [profile_of(_record(folder, one)) for one in (base, shift)]
+        except DataError as problem:
+            notes.append(f"pair {shift.pair}, seed {shift.seed}: {problem}")
+            continue
+        found.append(
+            reaction_of(*drives, pair=shift.pair, class_name=shift.class_name, seed=shift.seed)
+        )
+    return found
+
+
+def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for base, shift in _both(members):
+        if shift.class_name != PERMUTED or shift.pair in found:
+            continue
+        before, after = (things_of(_record(folder, one)) for one in (base, shift))
+        found[shift.pair] = what_changed(before, after) or "nothing"
+    return found
+
+
+def _counterfactual(members: Sequence[Member], folder: Path) -> dict[str, Any]:
+    """How many pairs are the same up to the tick at which the shift can matter."""
+    checked, failed = 0, []
+    for base, shift in _both(members):
+        checked += 1
+        name = f"{shift.pair} seed {shift.seed}"
+        try:
+            check = check_pair(_record(folder, base), _record(folder, shift))
+        except DataError as problem:
+            failed.append(f"{name}: {problem}")
+            continue
+        if not check.passed:
+            failed.append(f"{name}: {check.reason}")
+    return {"checked": checked, "passed": checked - len(failed), "failed": failed}
+
+
+def _record(folder: Path, member: Member) -> jaywalk.record.Record:
+    return jaywalk.record.open(folder / member.score.folder)

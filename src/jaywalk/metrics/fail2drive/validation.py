@@ -1,0 +1,204 @@
+"""Whether a leaderboard entry can stand beside others: schema, completeness, odd records.
+
+A problem makes an entry invalid. A suspicion does not: it is shown beside the entry's figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
+
+from jaywalk.core.errors import JaywalkError
+from jaywalk.metrics.driving import fail2drive
+from jaywalk.metrics.driving.fail2drive_split import published_split
+from jaywalk.metrics.driving.results import ResultSet, RouteRecord, read_results
+from jaywalk.metrics.driving.summary import finding_lines, listed
+from jaywalk.metrics.fail2drive.entry import RESULTS_FOLDER, Entry, read_entry
+
+# Its turning class counts every hit twice: that is the benchmark's doing, not the entry's.
+_COUNTED_TWICE: Final = frozenset({76, 79, 80})
+_SEED: Final = re.compile(r"(\d+)$")
+_ALIKE: Final = 0.95  # share of equal routes from which two seeds are one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is wrong with an entry.
+
+    Attributes:
+        problems: Each makes it invalid.
+        suspicions: Signs of aborted, doubled or post-processed records.
+        score: What ``jaywalk score`` says of its results; None if they cannot be read.
+    """
+
+    entry: Entry
+    problems: tuple[str, ...]
+    suspicions: tuple[str, ...]
+    flags: dict[str, int] = field(default_factory=dict)
+    score: dict[str, Any] | None = None
+    completed_sr: tuple[float, float] | None = None  # success rates if the end must be reached
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing makes it invalid."""
+        return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """What ``jaywalk leaderboard validate --json`` prints."""
+        score = self.score
+        return {
+            "entry": str(self.entry.folder),
+            "method": self.entry.method,
+            "benchmark": self.entry.benchmark,
+            "valid": self.is_valid,
+            "problems": list(self.problems),
+            "suspicions": list(self.suspicions),
+            "flags": self.flags,
+            "n_records": score["n_records"] if score else 0,
+            "base": score["base"] if score else None,
+            "generalization": score["generalization"] if score else None,
+        }
+
+
+def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
+    """Check an entry.
+
+    Args:
+        folder: Of the entry.
+        resamples: Bootstrap samples of the intervals of a valid one.
+
+    Raises:
+        DataError: The folder is no entry at all.
+    """
+    entry, problems = read_entry(folder)
+    place = folder / RESULTS_FOLDER
+    if not place.is_dir():
+        problems.append(f"{RESULTS_FOLDER}: there is no such folder with result files")
+        return Verdict(entry=entry, problems=tuple(problems), suspicions=())
+    try:
+        results = read_results(place)
+        # Folders name methods in archives of several; an entry is one method.
+        results = _as_one(results, entry.method)
+        score = fail2drive.score(results, resamples=1)
+    except JaywalkError as problem:
+        problems.append(f"{RESULTS_FOLDER}: {problem}")
+        return Verdict(entry=entry, problems=tuple(problems), suspicions=())
+    problems += _seed_problems(entry, results.records)
+    problems += _completeness(entry, results.records)
+    problems += [line for line in finding_lines(results.findings)
+                 if line.startswith(("not read", "not scored"))]  # fmt: skip
+    problems += _disagreements(score)
+    doubled, suspicions, flags = _suspicions(score, results.records)
+    if resamples > 1 and not (problems or doubled):
+        score = fail2drive.score(results, resamples=resamples)
+    strict = fail2drive.score(results, success_requires_completion=True, resamples=1)
+    return Verdict(
+        entry=entry,
+        problems=tuple(problems + doubled),
+        suspicions=tuple(suspicions),
+        flags=flags,
+        score=score,
+        completed_sr=(strict["base"]["sr"], strict["generalization"]["sr"]),
+    )
+
+
+def seed_number(record: RouteRecord) -> int | None:
+    """The seed that a record's folder names."""
+    found = _SEED.search(record.seed)
+    return int(found[1]) if found else None
+
+
+def _as_one(results: ResultSet, method: str) -> ResultSet:
+    records = tuple(replace(record, method=method) for record in results.records)
+    return replace(results, records=records)
+
+
+def _seed_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
+    there = {seed_number(record) for record in records}
+    problems = []
+    if None in there:
+        names = sorted({record.seed or "no folder" for record in records
+                        if seed_number(record) is None})  # fmt: skip
+        problems.append(f"{RESULTS_FOLDER}: a seed's folder has no number: {listed(names)}")
+    extra = sorted(one for one in there if one is not None and one not in entry.seeds)
+    if extra and entry.seeds:
+        problems.append(f"{RESULTS_FOLDER}: seeds that entry.toml does not list: {_listed(extra)}")
+    return problems
+
+
+def _completeness(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
+    have = {(seed_number(record), record.number) for record in records}
+    problems = []
+    for seed in entry.seeds:
+        gone = [route.name for number, route in sorted(published_split().items())
+                if (seed, number) not in have]  # fmt: skip
+        if gone:
+            names = ", ".join(gone[:3]) + (", ..." if len(gone) > 3 else "")
+            problems.append(f"seed {seed}: {len(gone)} of 200 routes are missing: {names}")
+    return problems
+
+
+def _disagreements(score: dict[str, Any]) -> list[str]:
+    by_kind: dict[str, list[str]] = defaultdict(list)
+    for one in score["disagreements"]:
+        by_kind[one["what"]].append(one["record"])
+    return [
+        f"{what} does not follow from the record's own messages: {listed(names)}"
+        for what, names in by_kind.items()
+    ]
+
+
+def _suspicions(
+    score: dict[str, Any], records: Sequence[RouteRecord]
+) -> tuple[list[str], list[str], dict[str, int]]:
+    """Doubled records, which are problems; suspicions; and how many records have either."""
+    number = {record.source: record.number or 0 for record in records}
+    problems: list[str] = []
+    suspicions: list[str] = []
+    flags: dict[str, int] = {}
+    for kind, found in score["flags"].items():
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for one in found:
+            reason = re.sub(r"(as|to) \S+\.json(#\d+)?", r"\1 another record", one["reason"])
+            if reason.startswith("the same entry twice") and (
+                number.get(one["record"], 0) % 1000 in _COUNTED_TWICE
+            ):
+                continue
+            reasons[reason].append(one["record"])
+        flags[kind] = len({name for names in reasons.values() for name in names})
+        words = kind.replace("_", "-")
+        for reason, names in reasons.items():
+            line = f"looks {words}: {listed(names)}: {reason}"
+            hard = reason.startswith(("the same route", "identical to"))
+            (problems if hard else suspicions).append(line)
+    alike = _alike_seeds(records)
+    flags["doubled"] = flags.get("doubled", 0) + len(alike)
+    return problems, suspicions + alike, flags
+
+
+def _alike_seeds(records: Sequence[RouteRecord]) -> list[str]:
+    """Pairs of seeds whose records are nearly all the same but for the wall time."""
+    by_seed: dict[str, dict[int, object]] = defaultdict(dict)
+    for record in records:
+        if record.number is not None:
+            content = (
+                record.driving_score, record.duration_game_s, tuple(record.infractions.items()),
+            )  # fmt: skip
+            by_seed[record.seed][record.number] = content
+    lines = []
+    for a, b in combinations(sorted(by_seed), 2):
+        both = by_seed[a].keys() & by_seed[b].keys()
+        same = Counter(by_seed[a][k] == by_seed[b][k] for k in both)[True]
+        if len(both) >= 20 and same >= _ALIKE * len(both):
+            lines.append(f"looks doubled: {same} of {len(both)} routes of seeds {a} and {b} are "
+                         "equal in score, messages and duration")  # fmt: skip
+    return lines
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

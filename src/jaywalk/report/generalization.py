@@ -1,0 +1,149 @@
+"""What the pairs of runs show, for the page: halves, changes, categories, reactions, cues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jaywalk.metrics.fail2drive.gap import KEYS
+from jaywalk.metrics.fail2drive.run_pairs import pair_scores
+from jaywalk.report.gap_figure import gap_figure
+from jaywalk.report.scored_runs import ScoredRun
+
+_HALVES: Final = ("base", "generalization")
+_REACTIONS: Final = (
+    ("speed_change_percent", "Speed change %", 1),
+    ("slowest_mps", "Slower by up to, m/s", 1),
+    ("brakings", "Needless brakings a route", 2),
+    ("excursions", "Needless lane excursions a route", 2),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapView:
+    """Tables of cells; a cell is its value, its interval, its change and that one's interval."""
+
+    labels: tuple[str, ...]
+    main: list[tuple[str, int, list[dict[str, str]]]]
+    categories: list[tuple[str, list[dict[str, str]]]]
+    classes: list[tuple[str, list[dict[str, str]]]]
+    cues: list[tuple[str, list[dict[str, str]]]]
+    reactions: list[tuple[str, list[dict[str, str]]]]
+    reaction_names: tuple[str, ...]
+    figure: str
+    proofs: list[str]
+    notes: list[str]
+
+
+def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None:
+    """The view of all runs that have pairs; None if none has."""
+    scored = [(label, pair_scores(run.score, run.folder))
+              for run, label in zip(runs, labels, strict=True)]  # fmt: skip
+    found = [(label, one) for label, one in scored if one is not None]
+    if not found:
+        return None
+    return GapView(
+        labels=tuple(label for label, _ in found),
+        main=[(label, one["pairs"]["n"], _main_cells(one)) for label, one in found],
+        categories=_grouped(found, "categories"),
+        classes=_grouped(found, "classes"),
+        cues=_cue_rows(found),
+        reactions=_reaction_rows(found),
+        reaction_names=tuple(words for _, words, _ in _REACTIONS),
+        figure=gap_figure(found, "Harmonic means of both halves by category"),
+        proofs=_proofs(found),
+        notes=_notes(found),
+    )
+
+
+def _main_cells(one: dict[str, Any]) -> list[dict[str, str]]:
+    cells = []
+    for half in _HALVES:
+        for key in KEYS:
+            is_shift = half == _HALVES[1]
+            cells.append(
+                cell(one[half][key], one["intervals"][half][key],
+                     one["change_percent"][key] if is_shift else None,
+                     one["intervals"]["change_percent"][key])
+            )  # fmt: skip
+    return cells
+
+
+def _grouped(
+    found: Sequence[tuple[str, dict[str, Any]]], kind: str
+) -> list[tuple[str, list[dict[str, str]]]]:
+    names = dict.fromkeys(name for _, one in found for name in one[kind])
+    return [(name, [_hm_cell(one[kind].get(name)) for _, one in found]) for name in names]
+
+
+def _hm_cell(values: dict[str, Any] | None) -> dict[str, str]:
+    if values is None:
+        return cell(None, None)
+    return cell(
+        values["generalization_hm"], values["intervals"]["generalization"]["hm"],
+        values["change_percent"], values["intervals"]["change_percent"]["hm"],
+    )  # fmt: skip
+
+
+def _cue_rows(
+    found: Sequence[tuple[str, dict[str, Any]]],
+) -> list[tuple[str, list[dict[str, str]]]]:
+    tables = [{one["cue"]: one for one in run.get("cues", [])} for _, run in found]
+    names = dict.fromkeys(name for table in tables for name in table)
+    return [
+        (name, [cell(table[name]["generalization"]["hm"], None, table[name]["change_percent"])
+                if name in table else cell(None, None) for table in tables])
+        for name in names
+    ]  # fmt: skip
+
+
+def _reaction_rows(
+    found: Sequence[tuple[str, dict[str, Any]]],
+) -> list[tuple[str, list[dict[str, str]]]]:
+    rows = []
+    for label, one in found:
+        table = one.get("robustness")
+        if not table or not table["all"]["n"]:
+            continue
+        for name, values in [*table["classes"].items(), ("all", table["all"])]:
+            cells = [cell(values[key]["value"], values[key]["interval"], digits=digits)
+                     for key, _, digits in _REACTIONS]  # fmt: skip
+            rows.append((f"{label}: {name}" if len(found) > 1 else name, cells))
+    return rows
+
+
+def _proofs(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    proofs = [(label, one["counterfactual"]) for label, one in found if "counterfactual" in one]
+    return [f"{label}: {one['passed']} of {one['checked']} pairs" for label, one in proofs]
+
+
+def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    lines = []
+    for label, one in found:
+        lonely = one["pairs"]["unpaired"]
+        if lonely:
+            lines.append(f"{label}: only one half of {', '.join(lonely)}")
+        failed = one.get("counterfactual", {}).get("failed", [])
+        lines += [f"{label}: not a counterfactual: {line}" for line in failed]
+        lines += [f"{label}: {note}" for note in one.get("notes", [])]
+    return lines
+
+
+def cell(
+    value: float | None, interval: Any, change: float | None = None, of_change: Any = None,
+    digits: int = 1,
+) -> dict[str, str]:  # fmt: skip
+    """A cell of a table as texts."""
+    return {
+        "value": "–" if value is None else f"{value:.{digits}f}",
+        "interval": _ends(interval, digits),
+        "change": "" if change is None else f"{change:+.1f} %",
+        "of_change": "" if change is None else _ends(of_change, 1),
+    }
+
+
+def _ends(interval: Any, digits: int) -> str:
+    if interval is None or any(end is None for end in interval):
+        return ""
+    return f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"

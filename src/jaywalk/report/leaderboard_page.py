@@ -1,0 +1,179 @@
+"""A static leaderboard: one page of valid entries with intervals, modalities, rules and doubts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from jaywalk import __version__
+from jaywalk.metrics.driving.summary import jsonable
+from jaywalk.metrics.fail2drive.entry import MODALITIES, PUBLIC
+from jaywalk.metrics.fail2drive.gap import KEYS
+from jaywalk.metrics.fail2drive.validation import Verdict
+from jaywalk.report.gap_figure import gap_figure
+from jaywalk.report.generalization import cell
+
+_HALVES: Final = ("base", "generalization")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRow:
+    """A row as the paper prints it: no files, so no intervals. Scores: DS, SR, HM of each half."""
+
+    method: str
+    modalities: tuple[str, ...]
+    bench2drive: float | None
+    base: tuple[float, float, float]
+    generalization: tuple[float, float, float]
+    change_percent: tuple[float, float, float]
+
+
+# Table 1 of the paper (arXiv:2604.08535).
+PAPER: Final = (
+    PrintedRow(method="TCP", modalities=("rgb", "learned"), bench2drive=59.9,
+               base=(24.7, 39.1, 30.3), generalization=(24.5, 31.4, 27.5),
+               change_percent=(-0.8, -19.7, -9.1)),
+    PrintedRow(method="UniAD", modalities=("rgb", "learned"), bench2drive=45.8,
+               base=(47.5, 36.3, 41.2), generalization=(44.0, 27.6, 33.9),
+               change_percent=(-7.4, -24.0, -17.6)),
+    PrintedRow(method="Orion", modalities=("rgb", "learned"), bench2drive=77.8,
+               base=(53.0, 52.0, 52.5), generalization=(51.2, 46.0, 48.5),
+               change_percent=(-3.4, -11.5, -7.7)),
+    PrintedRow(method="HiP-AD", modalities=("rgb", "learned"), bench2drive=86.8,
+               base=(74.1, 70.7, 72.4), generalization=(67.1, 56.7, 61.5),
+               change_percent=(-9.4, -19.8, -15.1)),
+    PrintedRow(method="SimLingo", modalities=("rgb", "learned"), bench2drive=85.1,
+               base=(82.6, 79.3, 80.9), generalization=(71.7, 55.0, 62.2),
+               change_percent=(-13.2, -30.6, -23.1)),
+    PrintedRow(method="TF++", modalities=("rgb", "lidar", "learned"), bench2drive=84.2,
+               base=(83.3, 78.5, 80.8), generalization=(75.4, 61.1, 67.5),
+               change_percent=(-9.5, -22.2, -16.5)),
+    PrintedRow(method="PlanT 2.0", modalities=("privileged", "learned"), bench2drive=92.4,
+               base=(87.8, 85.0, 86.4), generalization=(73.3, 58.0, 64.8),
+               change_percent=(-16.5, -31.8, -25.0)),
+    PrintedRow(method="PDMLite-F2D", modalities=("privileged",), bench2drive=97.0,
+               base=(95.6, 97.0, 96.3), generalization=(94.0, 95.3, 94.6),
+               change_percent=(-1.7, -1.8, -1.7)),
+)  # fmt: skip
+
+
+def build_leaderboard(verdicts: Sequence[Verdict], *, title: str, with_paper: bool = True) -> str:
+    """The page as text; entries that are not valid are named with the reasons, not ranked."""
+    template = _environment().from_string(_asset("leaderboard.html.j2"))
+    valid = [one for one in verdicts if one.is_valid]
+    names = sorted({one.entry.benchmark for one in valid}, key=lambda one: (one != PUBLIC, one))
+    return template.render(
+        title=title,
+        version=__version__,
+        style=Markup(_asset("page.css")),
+        modalities=MODALITIES,
+        boards=[
+            _board(name, [one for one in valid if one.entry.benchmark == name], with_paper)
+            for name in names
+        ],
+        refused=[one for one in verdicts if not one.is_valid],
+    )
+
+
+def _board(name: str, entries: Sequence[Verdict], with_paper: bool) -> dict[str, Any]:
+    ranked = sorted(entries, key=_rank)
+    rows = [_row(one) for one in ranked]
+    if name == PUBLIC and with_paper:
+        rows = sorted([*rows, *map(_printed, PAPER)], key=lambda row: -row["sort"])
+    plain = [(one.entry.method, jsonable(one.score)) for one in ranked if one.score]
+    categories = list(dict.fromkeys(key for _, found in plain for key in found["categories"]))
+    classes = list(dict.fromkeys(key for _, found in plain for key in found["classes"]))
+    return {
+        "name": name,
+        "is_public": name == PUBLIC,
+        "rows": rows,
+        "figure": Markup(gap_figure(plain, f"Harmonic means by category on {name}")),
+        "categories": categories,
+        "by_category": [(method, [_group(found["categories"].get(key)) for key in categories])
+                        for method, found in plain],
+        "methods": [method for method, _ in plain],
+        "by_class": [(key, [_group(found["classes"].get(key)) for _, found in plain])
+                     for key in classes],
+        "entries": ranked,
+    }  # fmt: skip
+
+
+def _rank(one: Verdict) -> float:
+    assert one.score is not None
+    value: float = one.score["generalization"]["hm"]
+    return -value if math.isfinite(value) else 0.0
+
+
+def _row(one: Verdict) -> dict[str, Any]:
+    score = jsonable(one.score)
+    entry = one.entry
+    cells = []
+    for half in _HALVES:
+        for key in KEYS:
+            change = score["change_percent"][key] if half == _HALVES[1] else None
+            cells.append(cell(score[half][key], score["intervals"][half][key], change,
+                               score["intervals"]["change_percent"][key]))  # fmt: skip
+    return {
+        "method": entry.method,
+        "anchor": _anchor(entry.method),
+        "is_printed": False,
+        "modalities": entry.modalities,
+        "bench2drive": _fixed(entry.bench2drive_ds),
+        "cells": cells,
+        "sort": -_rank(one),
+        "doubts": sum(one.flags.values()),
+    }
+
+
+def _printed(row: PrintedRow) -> dict[str, Any]:
+    cells = [cell(value, None) for value in row.base]
+    for value, change in zip(row.generalization, row.change_percent, strict=True):
+        cells.append(cell(value, None, change))
+    return {
+        "method": row.method,
+        "anchor": "",
+        "is_printed": True,
+        "modalities": {key: key in row.modalities for key in MODALITIES},
+        "bench2drive": _fixed(row.bench2drive),
+        "cells": cells,
+        "sort": row.generalization[2],
+        "doubts": 0,
+    }
+
+
+def _group(values: Any) -> dict[str, str]:
+    if values is None:
+        return cell(None, None)
+    return cell(
+        values["generalization_hm"], values["intervals"]["generalization"]["hm"],
+        values["change_percent"], values["intervals"]["change_percent"]["hm"],
+    )  # fmt: skip
+
+
+def _fixed(value: Any) -> str:
+    """One decimal, as the published tables have it."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.1f}"
+
+
+def _anchor(method: str) -> str:
+    return "entry-" + "".join(letter if letter.isalnum() else "-" for letter in method.lower())
+
+
+def _asset(name: str) -> str:
+    return files("jaywalk.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["anchor"] = _anchor
+    return environment

@@ -1,0 +1,191 @@
+"""A scenario from above: the whole route, and the place where it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from jaywalk.report.moment_picture import BODY_FILLS, pointed
+from jaywalk.report.output_file import claim
+from jaywalk.town.picture import INK, PAPER, Window, town_axes
+from jaywalk.town.town import Town
+
+FloatArray = NDArray[np.float64]
+_BLUE: Final = "#1d6fb8"
+_RED: Final = "#b3261e"
+_MARGIN_M: Final = 25.0
+_CLOSE_M: Final = 24.0  # half width of the second picture
+_TICK_M: Final = 20
+
+
+class Footprint(Protocol):
+    """A body on the ground."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def type_id(self) -> str: ...  # noqa: D102
+    @property
+    def is_background(self) -> bool: ...  # noqa: D102
+    @property
+    def x_m(self) -> float: ...  # noqa: D102
+    @property
+    def y_m(self) -> float: ...  # noqa: D102
+    @property
+    def yaw_rad(self) -> float: ...  # noqa: D102
+    @property
+    def half_x_m(self) -> float: ...  # noqa: D102
+    @property
+    def half_y_m(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A trigger: where, and what begins there."""
+
+    x_m: float
+    y_m: float
+    yaw_deg: float
+    words: str
+
+
+def draw_scenario(
+    town: Town,
+    route_m: FloatArray,
+    marks: Sequence[Mark],
+    bodies: Sequence[Footprint],
+    path: Path,
+    *,
+    title: str,
+) -> None:
+    """Write a PNG: the route on the left, what happens on the right.
+
+    Args:
+        town: The ground.
+        route_m: Points of the route about 1 m apart, (n, 2) or more columns.
+        marks: Triggers.
+        bodies: Who stands there.
+        path: The picture.
+        title: Words above.
+    """
+    figure = Figure(figsize=(13.0, 7.0), dpi=110, facecolor=PAPER)
+    FigureCanvasAgg(figure)
+    whole, close = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
+    for ax, window in ((whole, _window(route_m)), (close, _close(route_m, marks, bodies))):
+        town_axes(town, ax, window_m=window)
+        _draw_route(ax, route_m)
+        _draw_bodies(ax, bodies)
+        _draw_marks(ax, marks)
+        ax.tick_params(labelsize=7, colors="#6b6f76")
+    _label(close, bodies)
+    figure.suptitle(title, fontsize=12, color=INK, x=0.02, ha="left")
+    counted = sum(body.is_background for body in bodies)
+    figure.text(
+        0.02, 0.02,
+        f"blue: the route, a dot every {_TICK_M} m; red line: trigger; orange: things; white: "
+        f"vehicles ({counted} of background traffic); pink: people", fontsize=9, color=INK,
+    )  # fmt: skip
+    figure.tight_layout(rect=(0.0, 0.04, 1.0, 0.96))
+    figure.savefig(claim(path), facecolor=PAPER)
+
+
+def _window(route_m: FloatArray) -> Window:
+    low, high = route_m[:, :2].min(axis=0) - _MARGIN_M, route_m[:, :2].max(axis=0) + _MARGIN_M
+    middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
+    return _square(float(middle[0]), float(middle[1]), half)
+
+
+def _close(route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint]) -> Window:
+    """Around what the scenario put there, else around its trigger, else the middle."""
+    own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
+    near = np.array(own).reshape(-1, 2)
+    if len(near):
+        gaps = np.hypot(*(near[:, None] - route_m[None, :, :2]).transpose(2, 0, 1)).min(axis=1)
+        near = near[gaps < 25.0]
+    if len(near):
+        low, high = near.min(axis=0), near.max(axis=0)
+        middle, half = (low + high) / 2.0, max(_CLOSE_M, float((high - low).max()) / 2.0 + 8.0)
+        return _square(float(middle[0]), float(middle[1]), half)
+    if marks:
+        return _square(marks[0].x_m, marks[0].y_m, _CLOSE_M)
+    x, y = route_m[len(route_m) // 2, :2]
+    return _square(float(x), float(y), _CLOSE_M)
+
+
+def _square(x: float, y: float, half: float) -> Window:
+    return x - half, y - half, x + half, y + half
+
+
+def _draw_route(ax: Axes, route_m: FloatArray) -> None:
+    ax.plot(route_m[:, 0], route_m[:, 1], color=_BLUE, linewidth=1.6, alpha=0.8, zorder=11)
+    steps = np.hypot(*np.diff(route_m[:, :2], axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    places = np.arange(0.0, along[-1], _TICK_M)
+    x, y = (np.interp(places, along, route_m[:, k]) for k in (0, 1))
+    ax.scatter(x, y, s=9, color=_BLUE, zorder=11)
+    (x0, y0), (x1, y1) = route_m[-4, :2].tolist(), route_m[-1, :2].tolist()
+    ax.annotate("", (2 * x1 - x0, 2 * y1 - y0), (x0, y0), zorder=12, annotation_clip=True,
+                arrowprops={"arrowstyle": "-|>", "color": _BLUE, "lw": 1.6})  # fmt: skip
+
+
+def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:
+    order = {"prop": 0, "vehicle": 1, "ego": 2, "walker": 3}
+    for kind in sorted({body.kind for body in bodies}, key=lambda one: order[one]):
+        some = [body for body in bodies if body.kind == kind]
+        shapes = [_outline(body) for body in some]
+        ax.add_collection(
+            PolyCollection(shapes, facecolors=BODY_FILLS[kind], edgecolors=INK, linewidths=0.6,
+                           zorder=13 + order[kind])
+        )  # fmt: skip
+
+
+def _outline(body: Footprint) -> FloatArray:
+    if body.kind == "walker":
+        angles = np.linspace(0.0, 2.0 * np.pi, 17)[:-1]
+        ring = 0.4 * np.column_stack([np.cos(angles), np.sin(angles)])
+        return np.add(ring, (body.x_m, body.y_m))
+    half = (body.half_x_m, body.half_y_m)
+    pose = np.array([body.x_m, body.y_m, body.yaw_rad])
+    if body.kind != "prop":
+        return pointed(pose, half)
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
+    cos, sin = np.cos(body.yaw_rad), np.sin(body.yaw_rad)
+    return np.asarray(corners @ np.array([[cos, sin], [-sin, cos]]) + pose[:2])
+
+
+def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:
+    for mark in marks:
+        yaw = np.deg2rad(mark.yaw_deg)
+        across = 2.2 * np.array([-np.sin(yaw), np.cos(yaw)])
+        ends = np.array([mark.x_m, mark.y_m]) + np.array([[-1.0], [1.0]]) * across
+        ax.plot(ends[:, 0], ends[:, 1], color=_RED, linewidth=2.4, zorder=17)
+        ax.text(mark.x_m, mark.y_m, f"  {mark.words}", fontsize=7.5, color=_RED, zorder=18,
+                clip_on=True, va="bottom")  # fmt: skip
+
+
+def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
+    """Names of the scenario's own things; one name for neighbours of a kind."""
+    named: list[tuple[str, float, float]] = []
+    for body in bodies:
+        name = body.type_id.split(".", 1)[1].removeprefix("prop.")
+        if body.is_background or body.kind == "ego":
+            continue
+        if any(n == name and np.hypot(x - body.x_m, y - body.y_m) < 6.0 for n, x, y in named):
+            continue
+        named.append((name, body.x_m, body.y_m))
+        right = body.x_m > sum(ax.get_xlim()) / 2.0
+        beside = (-10 if right else 10, 10 + 9 * (len(named) % 3))
+        ax.annotate(name, (body.x_m, body.y_m), xytext=beside, textcoords="offset points",
+                    ha="right" if right else "left",
+                    fontsize=7.5, color=INK, zorder=18, annotation_clip=True,
+                    bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffcc", "ec": "none"},
+                    arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5})  # fmt: skip

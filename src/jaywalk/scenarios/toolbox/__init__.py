@@ -1,0 +1,1 @@
+"""Scenarios as one readable file: written, read, checked, paired, and turned into route files."""

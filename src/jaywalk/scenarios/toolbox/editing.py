@@ -1,0 +1,50 @@
+"""Fields of a scenario file changed one by one; the result is checked as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from jaywalk.core.toml_text import (
+    edit_text,
+    format_toml,
+    parse_setting,
+    parse_toml,
+    with_value,
+)
+from jaywalk.scenarios.toolbox.form import authored_of
+from jaywalk.scenarios.toolbox.routes import route_of
+
+# Fields of a scenario, which may be named without saying that the first is meant.
+_OF_SCENARIO: Final = ("params", "objects", "at", "trigger", "type", "partner", "other_actors")
+_EITHER: Final = {"at": "trigger", "trigger": "at"}
+
+
+def edited_text(text: str, settings: Sequence[str], name: str) -> str:
+    """The text of a scenario file with some fields changed.
+
+    Args:
+        text: The file.
+        settings: ``KEY=VALUE`` each.
+        name: The file, for messages.
+
+    Raises:
+        UsageError: A setting is not of that form or names no place.
+        DataError: The result is no valid scenario; the message names the field.
+    """
+    for setting in settings:
+        keys, value = parse_setting(setting)
+        if keys[0] in _OF_SCENARIO:
+            keys = ["scenario", "1", *keys]
+        document = parse_toml(text, name)
+        other = _EITHER.get(keys[-1]) if len(keys) == 3 and keys[0] == "scenario" else None
+        changed = with_value(document, keys, value)
+        place = changed["scenario"][int(keys[1]) - 1] if other else {}
+        if other in place:
+            del place[other]
+            text = format_toml(changed)
+        else:
+            text = edit_text(text, document, keys, value)
+    document = parse_toml(text, name)
+    route_of(authored_of(document, name))
+    return text

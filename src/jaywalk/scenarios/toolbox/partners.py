@@ -1,0 +1,169 @@
+"""The in-distribution partner of a shifted scenario: the same route, traffic and seeds without it.
+
+Rules by type, as in the published pairs: the shift becomes the standard scenario it is a shift of,
+or goes. The scenario keeps its name, which names its random streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.toolbox.form import AuthoredScenario, authored_of
+from jaywalk.scenarios.toolbox.routes import defaults_of
+
+_ANIMAL: Final = "walker.animal."
+_PERSON: Final = "walker.pedestrian.*"
+_LONG_M: Final = 6.0  # a layout longer than this is like a construction site, else like a car
+_WALLS: Final = ("brickwall", "screenshot", "autobahn")
+
+# Shifted type -> (base type, "" where nothing is left; class of the shift).
+_BECOMES: Final[dict[str, tuple[str, str]]] = {
+    "BadParkingObstacle": ("ParkedObstacle", "BadParking"),
+    "BadParkingObstacleTwoWays": ("ParkedObstacleTwoWays", "BadParking"),
+    "ConstructionObstaclePedestrian": ("ConstructionObstacle", "ConstructionPedestrian"),
+    "PermutedConstructionObstacle": ("ConstructionObstacle", "ConstructionPermutations"),
+    "PermutedConstructionObstacleTwoWays": (
+        "ConstructionObstacleTwoWays",
+        "ConstructionPermutations",
+    ),
+    "HardBrakeNoLights": ("HardBreakRoute", "HardBrake"),
+    "NormalVehicleRunningRedLight": ("OppositeVehicleRunningRedLight", "RightOfWay"),
+    "NormalVehicleTakingPriority": ("OppositeVehicleTakingPriority", "RightOfWay"),
+    "ConstructionObstacleOppositeLane": ("", "OppositeConstruction"),
+    "ConstructionObstacleRightLane": ("", "RightConstruction"),
+    "PedestrianCrowd": ("", "PedestrianCrowd"),
+    "PedestriansOnRoad": ("", "PedestriansOnRoad"),
+    "RoadBlocked": ("", "FullyBlocked"),
+}
+# Shifted by the value of one parameter: type -> (parameter, value of the partner, class).
+_SWITCHED: Final[dict[str, tuple[str, str, str]]] = {
+    "ImageOnObject": ("image", "none", "ImageOnObject"),
+    "ObscuredStopSign": ("prop", "none", "ObscuredStop"),
+}
+_LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
+_PARTNERS: Final = {
+    "construction": "ConstructionObstacle", "parked": "ParkedObstacle", "none": "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partner:
+    """What a shifted scenario is without its shift; ``table`` is None where nothing is left."""
+
+    table: dict[str, Any] | None
+    shift: str
+    words: str
+
+
+def partner_document(
+    document: Mapping[str, Any], name: str
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Both halves of a pair from the shifted one.
+
+    Args:
+        document: Plain values of the scenario file.
+        name: The file, for messages.
+
+    Returns:
+        The base half, the shifted half (which now says what pair it belongs to), and a line for
+        each scenario on what became of it.
+
+    Raises:
+        DataError: No scenario of the file is a shift.
+    """
+    file = authored_of(document, name)
+    base: dict[str, Any] = deepcopy(dict(document))
+    shifted: dict[str, Any] = deepcopy(dict(document))
+    kept, lines, shifts = [], [], []
+    for one, table in zip(file.scenarios, base.get("scenario", []), strict=True):
+        partner = partner_of(one, table)
+        if partner is None:
+            kept.append(table)
+            lines.append(f"{one.name}: stays, {one.type} is no shift")
+            continue
+        shifts.append(partner.shift)
+        lines.append(f"{one.name}: {partner.words}")
+        if partner.table is not None:
+            kept.append(partner.table)
+    if not shifts:
+        raise DataError(
+            f"'{name}': no scenario of it is a shift, so there is nothing to pair. Shifted types: "
+            f"{', '.join(sorted((*_BECOMES, *_SWITCHED, *_LAYOUTS)))}, and animals or other "
+            "blockers in the crossing types."
+        )
+    pair = file.pair or file.name
+    base.pop("scenario", None)
+    base |= {"name": f"{file.name}-base", "pair": pair, "half": "base", "shift": shifts[0]}
+    if "id" in document and file.id.isdecimal() and int(file.id) >= 1000:
+        base["id"] = str(int(file.id) - 1000)
+    elif "id" in document:
+        base["id"] = f"{file.id}-base"
+    if kept:
+        base["scenario"] = kept
+    shifted |= {"pair": pair, "half": "generalization", "shift": shifts[0]}
+    return base, shifted, lines
+
+
+def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | None:
+    """What a scenario is without its shift; None if it is no shift."""
+    params: dict[str, Any] = dict(table.get("params", {}))
+    if one.type in _BECOMES:
+        base, shift = _BECOMES[one.type]
+        if one.type == "RoadBlocked" and _has_wall(one):
+            shift = "Wall"
+        return _as_type(table, params, base, shift, one)
+    if one.type in _SWITCHED:
+        key, value, shift = _SWITCHED[one.type]
+        changed = {**table, "params": {**params, key: value}}
+        return Partner(table=changed, shift=shift, words=f"{key} is now {value}")
+    if one.type in _LAYOUTS:
+        passable = "Passable" in one.name
+        kind = one.partner or ("none" if passable else _like(one))
+        if kind not in _PARTNERS:
+            known = ", ".join(_PARTNERS)
+            raise DataError(f"{one.where}, partner: is '{one.partner}'; expected one of {known}.")
+        base = _PARTNERS[kind]
+        shift = "PassableObstacles" if passable else "CustomObstacles"
+        return _as_type(table, params, base and base + _LAYOUTS[one.type], shift, one)
+    return _other_actor(table, params)
+
+
+def _as_type(
+    table: Mapping[str, Any], params: Mapping[str, Any], base: str, shift: str,
+    one: AuthoredScenario,
+) -> Partner:  # fmt: skip
+    if not base:
+        return Partner(table=None, shift=shift, words=f"{one.type} goes, nothing is in its place")
+    known = defaults_of(base)
+    changed = {key: value for key, value in table.items() if key not in ("objects", "partner")}
+    changed |= {"type": base, "params": {k: v for k, v in params.items() if k in known}}
+    return Partner(table=changed, shift=shift, words=f"{one.type} is now {base}")
+
+
+def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner | None:
+    """Animals become people; a strange blocker becomes the usual one."""
+    walker, blocker = str(params.get("walker", "")), params.get("blocker_model")
+    if walker.startswith(_ANIMAL):
+        changed = {**table, "params": {**params, "walker": _PERSON}}
+        return Partner(table=changed, shift="Animals", words=f"{walker} is now {_PERSON}")
+    if table.get("type") != "DynamicObjectCrossing" or blocker is None:
+        return None
+    usual = {k: v for k, v in params.items() if k not in ("blocker_model", "blocker_z")}
+    return Partner(
+        table={**table, "params": usual}, shift="PedestrianOtherBlocker",
+        words=f"{blocker} is now the usual blocker",
+    )  # fmt: skip
+
+
+def _like(one: AuthoredScenario) -> str:
+    """A long layout is compared with a construction site, a short one with a parked car."""
+    ahead = [float(thing.numbers.get("x", 0.0)) for thing in one.objects] or [0.0]
+    return "construction" if max(ahead) - min(ahead) > _LONG_M else "parked"
+
+
+def _has_wall(one: AuthoredScenario) -> bool:
+    return any(wall in thing.model for thing in one.objects for wall in _WALLS)

@@ -1,0 +1,265 @@
+"""Scenario files and route files of the Leaderboard: either from the other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.scenarios.base import Parameters, Scenario, read_parameters, trigger_along_m
+from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.route_xml import Keypoint, Route, ScenarioSpec, TriggerPoint, WeatherPoint
+from jaywalk.scenarios.suites.author_smoke import WEATHERS
+from jaywalk.scenarios.toolbox.form import FORMAT, Authored, AuthoredScenario, PlacedThing
+from jaywalk.scenarios.toolbox.places import dense_of, points_of, trigger_at
+from jaywalk.scenarios.xml_node import Attributes, Node, attribute
+from jaywalk.town.routes import DenseRoute
+
+OBJECTS: Final = "objects"
+_ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
+_WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
+
+
+def route_of(file: Authored) -> Route:
+    """The route of a scenario file, every parameter checked.
+
+    Raises:
+        DataError: Something does not fit; the message names file, scenario and field.
+    """
+    dense = None
+    if any(one.at_m is not None for one in file.scenarios):
+        dense = dense_of(file)
+    about = {
+        "vehicles": file.vehicles, "people": file.people, "pair": file.pair or None,
+        "half": file.half or None, "shift": file.shift or None, **file.extra,
+    }  # fmt: skip
+    given = tuple((key, _told(value)) for key, value in about.items() if value is not None)
+    route = Route(
+        attributes=(("id", file.id), ("town", file.town), *given),
+        keypoints=tuple(Keypoint(attributes=_named("xyz", point)) for point in points_of(file)),
+        weathers=_weathers(file),
+        scenarios=tuple(_spec(one, dense) for one in file.scenarios),
+    )
+    for spec in route.scenarios:
+        check_parameters(spec)
+    return route
+
+
+def check_on_road(file: Authored) -> DenseRoute:
+    """The route, planned in its town, with every trigger on it; an error says what is not."""
+    route, dense = route_of(file), dense_of(file)
+    for spec in route.scenarios:
+        trigger_along_m(spec.trigger, dense, spec.where)
+    return dense
+
+
+def check_parameters(spec: ScenarioSpec) -> None:
+    """Raise unless the type is known and takes these parameters."""
+    try:
+        kind: type[Scenario] = SCENARIOS.get(spec.type).load()
+    except RegistryError as problem:
+        raise DataError(f"{spec.where}, type: {problem}") from problem
+    read_parameters(spec, kind.parameters_type)
+
+
+def defaults_of(kind: str) -> dict[str, Any]:
+    """Parameters of a type that a file may set, with their defaults."""
+    parameters: type[Parameters] = SCENARIOS.get(kind).load().parameters_type
+    return {
+        one.name: one.default
+        for one in fields(parameters)
+        if not one.metadata.get("internal") and one.default is not MISSING
+    }
+
+
+def _weathers(file: Authored) -> tuple[WeatherPoint, ...] | None:
+    if file.weather is None:
+        return None
+    if isinstance(file.weather, str):
+        if file.weather not in WEATHERS:
+            known = ", ".join(sorted(WEATHERS))
+            raise DataError(f"'{file.path}', weather: is '{file.weather}'; known: {known}.")
+        values = WEATHERS[file.weather]
+        return tuple(
+            WeatherPoint(attributes=_attributes({"route_percentage": share, **values}))
+            for share in (0.0, 100.0)
+        )
+    return tuple(WeatherPoint(attributes=_attributes(one)) for one in file.weather)
+
+
+def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
+    if one.trigger is not None:
+        x_m, y_m, z_m, yaw_deg = one.trigger
+        trigger = TriggerPoint(x_m=x_m, y_m=y_m, z_m=z_m, yaw_deg=yaw_deg)
+    else:
+        assert dense is not None
+        assert one.at_m is not None
+        trigger = trigger_at(dense, one.at_m, one.where)
+    place = {"x": trigger.x_m, "y": trigger.y_m, "z": trigger.z_m, "yaw": trigger.yaw_deg}
+    elements = [Node("trigger_point", _attributes(place))]
+    elements += [Node("other_actor", _attributes(actor)) for actor in one.other_actors]
+    elements += [_parameter(tag, value) for tag, value in one.params.items()]
+    if one.objects:
+        if OBJECTS in one.params:
+            raise DataError(f"{one.where}, params.objects: given twice, also as tables.")
+        elements.append(Node(OBJECTS, tuple(_object_attributes(one.objects))))
+    named = (("name", one.name), ("type", one.type))
+    partner = (("partner", one.partner),) if one.partner else ()
+    return ScenarioSpec(
+        attributes=(*named, *partner), elements=tuple(elements), where=one.where
+    )  # fmt: skip
+
+
+def _parameter(tag: str, value: Any) -> Node:
+    if isinstance(value, tuple):
+        return Node(tag, (("from", _told(value[0])), ("to", _told(value[1]))))
+    if isinstance(value, Mapping):
+        return Node(tag, _attributes(value))
+    return Node(tag, (("value", _told(value)),))
+
+
+def _object_attributes(things: tuple[PlacedThing, ...]) -> Iterator[tuple[str, str]]:
+    for thing, letters in zip(things, letter_keys(), strict=False):
+        numbers = [f"{key}={_told(value)}" for key, value in thing.numbers.items()]
+        yield thing.key or letters, " ".join([f"id={thing.model}", *numbers])
+
+
+def letter_keys() -> Iterator[str]:
+    """a, b, ..., z, aa, ab, ...: names of objects in a route file."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    for number in count():
+        word, rest = alphabet[number % 26], number // 26
+        while rest:
+            word, rest = alphabet[(rest - 1) % 26] + word, (rest - 1) // 26
+        yield word
+
+
+def _attributes(values: Mapping[str, Any]) -> Attributes:
+    return tuple((key, _told(value)) for key, value in values.items())
+
+
+def _named(names: str, values: tuple[float, ...]) -> Attributes:
+    return tuple((key, _told(value)) for key, value in zip(names, values, strict=True))
+
+
+def _told(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+# -- from a route file -------------------------------------------------------------------------
+
+
+def document_of(route: Route, name: str) -> dict[str, Any]:
+    """Plain values of a scenario file with all that a route says.
+
+    Raises:
+        DataError: The route has elements that a scenario file cannot hold.
+    """
+    where = f"route {route.id}"
+    unknown = [*(node.tag for node in route.others), *(node.tag for _, node in route.strangers)]
+    if unknown:
+        raise DataError(f"{where}: <{unknown[0]}> cannot be kept in a scenario file.")
+    document: dict[str, Any] = {"format": FORMAT, "name": name}
+    if route.id != name:
+        document["id"] = route.id
+    document["town"] = route.town
+    extra = {}
+    for key, text in route.attributes:
+        if key in _ABOUT:
+            document[key] = int(text) if text.isdecimal() and key != "pair" else text
+        elif key not in ("id", "town"):
+            extra[key] = text
+    document["route"] = {"points": [_position(point) for point in route.keypoints]}
+    if route.weathers is not None:
+        document["weather"] = [
+            {key: _number(text) for key, text in one.attributes} for one in route.weathers
+        ]
+    if route.scenarios:
+        document["scenario"] = [_scenario_table(spec) for spec in route.scenarios]
+    return document | ({"extra": extra} if extra else {})
+
+
+def _position(point: Keypoint) -> list[float]:
+    odd = [key for key, _ in point.attributes if key not in "xyz"]
+    if odd:
+        raise DataError(f"A keypoint has '{odd[0]}', which a scenario file cannot keep.")
+    return [_number(attribute(point.attributes, key) or "") for key in "xyz"]
+
+
+def _scenario_table(spec: ScenarioSpec) -> dict[str, Any]:
+    trigger = next(node for node in spec.elements if node.tag == "trigger_point")
+    table: dict[str, Any] = {"name": spec.name, "type": spec.type}
+    table["trigger"] = [_number(trigger.get(key) or "") for key in ("x", "y", "z", "yaw")]
+    for key, text in spec.attributes:
+        if key == "partner":
+            table[key] = text
+        elif key not in ("name", "type"):
+            raise DataError(f"{spec.where}: attribute '{key}' cannot be kept in a scenario file.")
+    try:
+        defaults = defaults_of(spec.type)
+    except RegistryError:
+        defaults = {}
+    params: dict[str, Any] = {}
+    actors: list[dict[str, str]] = []
+    for node in spec.elements:
+        if node is trigger:
+            continue
+        if node.tag == "trigger_point" or node.children:
+            what = "a second trigger" if node.tag == "trigger_point" else "a nested element"
+            raise DataError(f"{spec.where}, <{node.tag}>: {what} cannot be kept.")
+        if node.tag == "other_actor":
+            actors.append(dict(node.attributes))
+        elif node.tag == OBJECTS and _are_objects(node):
+            table[OBJECTS] = _object_tables(node)
+        else:
+            params[node.tag] = _value(node, defaults.get(node.tag))
+    return table | ({"other_actors": actors} if actors else {}) | {"params": params}
+
+
+def _value(node: Node, default: Any) -> Any:
+    keys = [key for key, _ in node.attributes]
+    if keys == ["value"]:
+        text = node.attributes[0][1]
+        # A text stays one: "0000111" is no number where seven switches are meant.
+        return text if isinstance(default, str) else _number(text)
+    if sorted(keys) == ["from", "to"]:
+        ends = [_number(node.get(key) or "") for key in ("from", "to")]
+        if not any(isinstance(end, str) for end in ends):
+            return ends
+    return dict(node.attributes)
+
+
+def _number(text: str) -> Any:
+    """The number a text is, or the text."""
+    if _WHOLE.match(text):
+        return int(text)
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return value if math.isfinite(value) and not re.match(r"^-?0\d", text) else text
+
+
+def _are_objects(node: Node) -> bool:
+    return all(re.match(r"^id=\S+(\s+\w+=\S+)*\s*$", text) for _, text in node.attributes)
+
+
+def _object_tables(node: Node) -> list[dict[str, Any]]:
+    tables = []
+    for (key, text), letters in zip(node.attributes, letter_keys(), strict=False):
+        parts = dict(part.split("=", 1) for part in text.split())
+        table: dict[str, Any] = {"model": parts.pop("id")}
+        table |= {name: _number(value) for name, value in parts.items()}
+        tables.append(table | ({"key": key} if key != letters else {}))
+    return tables
+
+
+def name_of(path: Path, route: Route, alone: bool) -> str:
+    """Name of the scenario file of a route of a route file."""
+    plain = "".join(k if k.isalnum() or k in "-_." else "_" for k in route.id)
+    return path.stem if alone else f"{path.stem}-{plain}"

@@ -1,0 +1,76 @@
+"""The verbs of the toolbox that need no server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from jaywalk.cli.main import build_app
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.scenarios.toolbox.form import read_authored
+
+
+def scenario(*words: object):
+    return CliRunner().invoke(build_app(["scenario"]), ["scenario", *map(str, words)])
+
+
+@pytest.fixture
+def barrels(tmp_path) -> Path:
+    path = tmp_path / "barrels.toml"
+    made = scenario("new", "barrels", "--type", "CustomObstacle", "--town", "Harbour", "--from",
+                    "8.0,-114.3", "--to", "190.0,-127.1", "-o", path)  # fmt: skip
+    assert made.exit_code == 0, made.output
+    return path
+
+
+def test_new_writes_and_overwrites_nothing(barrels):
+    assert len(read_authored(barrels).scenarios[0].objects) == 3
+    again = scenario(
+        "new", "barrels", "--from", "8.0,-114.3", "--to", "190.0,-127.1", "-o", barrels
+    )
+    assert isinstance(again.exception, UsageError)
+    assert isinstance(scenario("new", "a b").exception, UsageError)
+    assert isinstance(scenario("new", "a", "--from", "1,2").exception, UsageError)
+
+
+def test_every_type_is_listed_with_its_parameters():
+    rows = {row["type"]: row for row in json.loads(scenario("new", "--list", "--json").output)}
+    assert rows["jaywalk/construction-v1"]["params"]["direction"] == "right"
+    assert len(rows) > 40
+
+
+def test_edit_pair_export_import(barrels, tmp_path):
+    assert scenario("edit", barrels, "--set", "params.distance=35").exit_code == 0
+    made = json.loads(scenario("pair", barrels, "--json").output)
+    assert (made["pair"], made["shift"]) == ("barrels", "CustomObstacles")
+    base, shifted = read_authored(tmp_path / "barrels-base.toml"), read_authored(barrels)
+    assert (base.half, shifted.half) == ("base", "generalization")
+    assert base.scenarios[0].params["distance"] == 35
+    assert "# Look at it" in barrels.read_text(encoding="utf-8")
+    xml = tmp_path / "both.xml"
+    out = scenario("export", barrels, tmp_path / "barrels-base.toml", "-o", xml, "--json")
+    assert json.loads(out.output)["routes"] == 2
+    back = scenario("import", xml, "-o", tmp_path / "back", "--json")
+    names = sorted(Path(name).name for name in json.loads(back.output)["files"])
+    assert names == ["both-barrels-base.toml", "both-barrels.toml"]
+    again = read_authored(tmp_path / "back" / "both-barrels.toml")
+    assert (again.pair, again.half, again.id) == ("barrels", "generalization", "barrels")
+    assert again.scenarios[0].objects == shifted.scenarios[0].objects
+
+
+def test_a_bad_edit_writes_nothing(barrels):
+    before = barrels.read_text(encoding="utf-8")
+    result = scenario("edit", barrels, "--set", "params.direction=up")
+    assert isinstance(result.exception, DataError)
+    assert "barrels.toml" in str(result.exception)
+    assert barrels.read_text(encoding="utf-8") == before
+
+
+def test_a_plan_is_drawn_without_a_server(barrels, tmp_path):
+    png = tmp_path / "plan.png"
+    result = scenario("show", barrels, "--plan", "-o", png, "--json")
+    assert json.loads(result.output) == {"picture": str(png), "bodies": 0}
+    assert png.read_bytes().startswith(b"\x89PNG")

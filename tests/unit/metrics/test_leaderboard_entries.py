@@ -1,0 +1,199 @@
+"""Leaderboard entries: what makes one invalid, what makes one suspicious, and the page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import result_files as make
+from typer.testing import CliRunner
+
+from jaywalk.cli.main import build_app
+from jaywalk.core.errors import DataError
+from jaywalk.metrics.driving.fail2drive_split import published_split
+from jaywalk.metrics.fail2drive.entry import read_entry
+from jaywalk.metrics.fail2drive.validation import validate_entry
+
+RESULTS = (Path(__file__).parents[4] / "shared" / "data" / "fail2drive"
+           / "results_AlignDrive_TFv6.tar.gz")  # fmt: skip
+ENTRY = """\
+format = "jaywalk-leaderboard-entry-1"
+method = "Mine"
+benchmark = "fail2drive"
+protocol = "fail2drive"
+protocol_version = 1
+seeds = [1, 2, 3]
+
+[modalities]
+rgb = true
+lidar = false
+privileged = false
+learned = true
+
+[rules]
+trained_on_benchmark = false
+external_pretraining = "ImageNet"
+"""
+
+
+def jaywalk(*words: object):
+    return CliRunner().invoke(build_app(["leaderboard"]), ["leaderboard", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A complete entry: one route in ten hits something, min speed as evaluators write it."""
+    folder = tmp_path_factory.mktemp("entries") / "mine"
+    folder.mkdir()
+    (folder / "entry.toml").write_text(ENTRY, encoding="utf-8")
+    for seed in (1, 2, 3):
+        for number, route in published_split().items():
+            given: dict = {}
+            if (number + seed) % 10 == 0:
+                given = {"infractions": {"collisions_layout": [make.hit("static.x", number)]},
+                         "scores": make.scores(100.0, 0.65)}  # fmt: skip
+            one = make.record(number, **given)
+            one["meta"]["duration_game"] = 40.0 + number / 100.0 + seed
+            one["meta"]["duration_system"] = 80.0 + number + seed / 10.0
+            make.write(folder / "results" / str(seed) / f"{route.name}.json", one)
+    return folder
+
+
+@pytest.fixture
+def entry(whole, tmp_path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "mine"))
+
+
+def change(folder: Path, old: str, new: str) -> None:
+    path = folder / "entry.toml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def problems(folder: Path) -> str:
+    return "\n".join(validate_entry(folder, resamples=1).problems)
+
+
+def test_a_whole_entry_is_valid(whole):
+    found = validate_entry(whole, resamples=1)
+    assert (found.problems, found.suspicions) == ((), ())
+    assert found.score is not None
+    assert found.score["n_records"] == 600
+    assert found.score["base"]["sr"] == pytest.approx(90.0)
+    assert found.score["base"]["ds"] == pytest.approx(96.5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("protocol_version = 1", "protocol_version = 7", "protocol_version: is 7, expected 1"),
+        ("protocol_version = 1", 'protocol_version = "1"', "expected a whole number"),
+        ('protocol = "fail2drive"', 'protocol = "bench2drive"', "protocol: is 'bench2drive'"),
+        ('benchmark = "fail2drive"', 'benchmark = "mine"', "benchmark: is 'mine'"),
+        ("seeds = [1, 2, 3]", "seeds = [1, 2]", "the benchmark asks for 1, 2 and 3"),
+        ("seeds = [1, 2, 3]", "seeds = 3", "seeds: is 3"),
+        ("seeds = [1, 2, 3]", "seeds = [1, 2, 4]", "seed 4: 200 of 200 routes are missing"),
+        ("trained_on_benchmark = false", "trained_on_benchmark = true", "must declare false"),
+        ("lidar = false", 'lidar = "no"', "modalities.lidar"),
+        ('method = "Mine"', "method = 3", "method: is 3"),
+        ("[rules]", "colour = 3\n[rules]", "modalities.colour: no such field"),
+    ],
+)
+def test_fields(entry, old, new, words):
+    change(entry, old, new)
+    assert words in problems(entry)
+
+
+def test_a_missing_route_is_named(entry):
+    (entry / "results" / "2" / "Base_Wall_0095.json").unlink()
+    assert "seed 2: 1 of 200 routes are missing: Base_Wall_0095" in problems(entry)
+
+
+def test_the_same_route_twice(entry):
+    place = entry / "results" / "1"
+    shutil.copy(place / "Base_Wall_0095.json", place / "0095_res.json")
+    assert "the same route, seed and repetition as another record" in problems(entry)
+
+
+def test_a_copied_seed(entry):
+    shutil.rmtree(entry / "results" / "3")
+    shutil.copytree(entry / "results" / "2", entry / "results" / "3")
+    found = validate_entry(entry, resamples=1)
+    assert "200 of 200 routes of seeds 2 and 3 are equal" in "\n".join(found.suspicions)
+    assert not found.is_valid  # wall times are equal too
+
+
+def edit_record(entry: Path, **given: object) -> None:
+    path = entry / "results" / "1" / "Base_Wall_0095.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["_checkpoint"]["records"][0] |= given
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_a_score_that_its_messages_contradict(entry):
+    edit_record(entry, scores={"score_route": 100, "score_penalty": 0.9, "score_composed": 90.0})
+    assert "does not follow from the record's own messages" in problems(entry)
+
+
+def test_aborted_and_post_processed_records_are_suspicions(entry):
+    edit_record(entry, status="Failed", scores=make.scores(19.0, 1.0))
+    found = validate_entry(entry, resamples=1)
+    assert found.is_valid
+    assert "looks aborted: 1/Base_Wall_0095.json" in "\n".join(found.suspicions)
+    assert jaywalk("validate", entry).exit_code == 0
+    assert jaywalk("validate", entry, "--strict").exit_code == 1
+    edit_record(entry, status="Completed", route_id="some words")
+    assert "looks post-processed" in "\n".join(validate_entry(entry, resamples=1).suspicions)
+
+
+def test_what_is_no_entry(tmp_path):
+    with pytest.raises(DataError, match=r"has no entry\.toml"):
+        read_entry(tmp_path)
+    (tmp_path / "entry.toml").write_text("method = ", encoding="utf-8")
+    with pytest.raises(DataError, match="not valid TOML"):
+        read_entry(tmp_path)
+    (tmp_path / "entry.toml").write_text(ENTRY, encoding="utf-8")
+    assert "no such folder with result files" in problems(tmp_path)
+
+
+def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
+    bad = Path(shutil.copytree(entry, tmp_path / "bad"))
+    change(bad, 'method = "Mine"', 'method = "Bad <b>"')
+    change(bad, "protocol_version = 1", "protocol_version = 2")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "entry.toml").write_text("method =", encoding="utf-8")
+    result = jaywalk("build", tmp_path, "--json")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "No training on the benchmark" in page
+    assert "PDMLite-F2D" in page
+    assert "Bad &lt;b&gt;" in page
+    assert "Bad <b>" not in page
+    assert "protocol_version: is 2" in page
+    assert "<script" not in page
+    assert "96.5" in page
+    rows = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
+    assert sorted((row["method"], row["valid"]) for row in rows) == [
+        ("Bad <b>", False),
+        ("Mine", True),
+        ("broken", False),
+    ]
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not RESULTS.exists(), reason="needs ../shared/data/fail2drive")
+def test_public_result_sets_become_entries(tmp_path):
+    for method, odd in (("TFv6", 0), ("AlignDrive", 104)):
+        folder = tmp_path / method
+        made = jaywalk("import", RESULTS, "--method", method, "-o", folder, "--rgb", "--learned",
+                       "--not-trained-on-benchmark")  # fmt: skip
+        assert made.exit_code == 0, made.output
+        found = validate_entry(folder, resamples=1)
+        assert found.is_valid
+        assert found.flags["aborted"] == odd
+        assert found.flags["doubled"] == 0
+    again = jaywalk("import", RESULTS, "--method", "TFv6", "-o", tmp_path / "TFv6")
+    assert again.exit_code != 0

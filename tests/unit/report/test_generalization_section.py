@@ -1,0 +1,46 @@
+"""The section of the page about pairs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import score_cards as make
+
+from jaywalk.report.gap_figure import gap_figure
+from jaywalk.report.page import build_page
+from jaywalk.report.scored_runs import ScoredRun
+
+
+def paired_run(loss: float, agent: str):
+    cards = []
+    for number, name in ((90, "RightConstruction"), (91, "RightConstruction"), (95, "Wall")):
+        for seed in (1, 2):
+            cards.append(make.card(f"Base_{name}_{number:04d}", seed, agent=agent))
+            shifted = f"Generalization_{name}_{1000 + number}"
+            cards.append(make.card(shifted, seed, 100.0 - loss, agent=agent))
+    return ScoredRun(score=make.run(*cards, suite="jaywalk/fail2drive-v1"))
+
+
+def test_the_page_tells_the_gap():
+    page = build_page([paired_run(40.0, "cruise"), paired_run(0.0, "expert")])
+    section = page.split('<section id="generalization">')[1].split("</section>")[0]
+    rows = re.findall(r'<th scope="row">(\w+)</th>', section)
+    assert rows == ["cruise", "expert", "Behavior", "Robustness", "RightConstruction", "Wall"]
+    assert "-40.0 %" in section
+    assert 'href="#generalization"' in page
+
+
+def test_other_runs_have_no_such_section():
+    page = build_page([ScoredRun(score=make.run(make.card("a"), make.card("b", score=50.0)))])
+    assert "generalization" not in page
+
+
+def test_the_bars_are_as_high_as_the_scores():
+    found = {"categories": {"Wall": {
+        "base_hm": 80.0, "generalization_hm": 20.0,
+        "intervals": {"generalization": {"hm": [None, None]}},
+    }}}  # fmt: skip
+    svg = gap_figure([("a", found)], "bars")
+    heights = [float(h) for h in re.findall(r'<rect[^>]* height="([\d.]+)"', svg)]
+    assert heights[1] / heights[0] == pytest.approx(3.0, abs=0.02)
