@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from jaywalk.bench.suite_sample import SuiteSample
 
 app = typer.Typer(help="Measure speed and memory, with the aims beside them.", no_args_is_help=True)
 
@@ -111,14 +114,7 @@ def habit(
     if as_json:
         print_json(result.as_dict())
         return
-    print_table(
-        ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
-        [
-            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
-             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
-            for name, e in zip(result.routes, result.episodes, strict=True)
-        ],
-    )  # fmt: skip
+    _print_routes(result)
     reached, minutes = result.simulated_per_cpu_s, result.suite_min
     verdict = "ok" if reached >= AIM_SIMULATED_PER_CPU_S else "MISSED"
     in_time = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
@@ -152,14 +148,7 @@ def fail2drive(
     if as_json:
         print_json(result.as_dict())
         return
-    print_table(
-        ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
-        [
-            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
-             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
-            for name, e in zip(result.routes, result.episodes, strict=True)
-        ],
-    )  # fmt: skip
+    _print_routes(result)
     minutes = result.suite_min
     verdict = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
     finish(
@@ -325,3 +314,14 @@ def motion(
         ],
         "jaywalk bench motion --json > bench.json  # keep it for comparison",
     )
+
+
+def _print_routes(result: SuiteSample) -> None:
+    print_table(
+        ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
+        [
+            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
+             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            for name, e in zip(result.routes, result.episodes, strict=True)
+        ],
+    )  # fmt: skip

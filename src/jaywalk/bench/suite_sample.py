@@ -1,0 +1,116 @@
+"""Some routes of a suite, driven by one worker with its server: what they cost."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from jaywalk.bench.calibration import calibration_ms
+from jaywalk.bench.run import Bench, EpisodeCost
+from jaywalk.runner.crew import EPISODE_MODULE, Setup
+from jaywalk.runner.plan import AgentSpec
+from jaywalk.runner.selection import subset_of
+from jaywalk.scenarios.suite import load_suite
+
+_CORES: Final = 2
+_WATCHDOG_S: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSample:
+    """What was measured."""
+
+    calibration_ms: float
+    agent: str
+    routes: tuple[str, ...]
+    suite_routes: int
+    episodes: tuple[EpisodeCost, ...]
+    client_peak_mb: float
+    server_peak_mb: float
+
+    @classmethod
+    def drive(
+        cls,
+        suite_name: str,
+        *,
+        agent: str,
+        subset: str,
+        module: str = EPISODE_MODULE,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Self:
+        """Run the routes in one worker and measure it and its server.
+
+        Args:
+            suite_name: A registered suite.
+            agent: Who drives.
+            subset: Ids of the routes; empty: all.
+            module: Has ``World`` and ``run_episode``.
+            say: Told what comes next, for people who wait.
+        """
+        suite = load_suite(suite_name)
+        items = subset_of(suite, subset).routes
+        say("pure-Python calibration loop")
+        calibrated_ms = calibration_ms()
+        episodes: list[EpisodeCost] = []
+        with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
+            setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
+            bench = Bench(setup, AgentSpec(name=agent), suite=suite.name)
+            try:
+                say("a first episode, not measured (compiles if the cache is cold)")
+                bench.run(items[0], name="warm-up")
+                for item in items:
+                    say(f"{item.id} in {item.route.town}")
+                    episodes.append(bench.run(item, name=item.id))
+                client_mb, server_mb = bench.peak_mb()
+            finally:
+                bench.close()
+        return cls(
+            calibration_ms=calibrated_ms,
+            agent=agent,
+            routes=tuple(item.id for item in items),
+            suite_routes=len(suite.routes),
+            episodes=tuple(episodes),
+            client_peak_mb=client_mb,
+            server_peak_mb=server_mb,
+        )
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of client and server together, over all measured episodes."""
+        return sum(one.client_cpu_s + one.server_cpu_s for one in self.episodes)
+
+    @property
+    def simulated_per_cpu_s(self) -> float:
+        """Simulated seconds per CPU second of client and server together, over all episodes."""
+        return sum(one.simulated_s for one in self.episodes) / self.cpu_s
+
+    def whole_suite_min(self, seeds: int) -> float:
+        """Minutes of the whole suite on two cores of its own, by these episodes."""
+        each_s = self.cpu_s / len(self.episodes)
+        return each_s * self.suite_routes * seeds / _CORES / 60.0
+
+    def measured(self) -> dict[str, Any]:
+        """For JSON, without aims."""
+        return {
+            "calibration_ms": self.calibration_ms,
+            "agent": self.agent,
+            "routes": list(self.routes),
+            "suite_routes": self.suite_routes,
+            "cpu_s_per_route": self.cpu_s / len(self.episodes),
+            "simulated_per_cpu_s": self.simulated_per_cpu_s,
+            "peak_memory_mb": {"client": self.client_peak_mb, "server": self.server_peak_mb},
+            "episodes": [one.as_dict() for one in self.episodes],
+        }
+
+
+def at_most(limit: float, measured: float) -> dict[str, Any]:
+    """An aim for JSON."""
+    return {"at_most": limit, "measured": measured, "met": measured <= limit}
+
+
+def at_least(limit: float, measured: float) -> dict[str, Any]:
+    """An aim for JSON."""
+    return {"at_least": limit, "measured": measured, "met": measured >= limit}
