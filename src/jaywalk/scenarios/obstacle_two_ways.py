@@ -66,11 +66,8 @@ class OnLaneTwoWays(OnLane):
         OnLane.setup(self)
 
     def tick(self, moment: Moment) -> bool:
-        """The others drive; who is near may use their lane, whether or not they come yet."""
-        far = math.isnan(self.near_s)
+        """The others drive."""
         over = OnLane.tick(self, moment)
-        if far and not math.isnan(self.near_s):
-            self.note(moment, SWITCH, WRONG_LANE, active=False)
         if self.reacted:
             self.flow.step(moment)
         return over
@@ -83,6 +80,7 @@ class OnLaneTwoWays(OnLane):
         self.flow.path = self.flow.path.part(source_m, self.beside_m + reach_m)
         self.flow.filled_m = self.first_m(moment, limit, self.beside_m - source_m)
         self.flow.begin(limit)
+        self.note(moment, SWITCH, WRONG_LANE, active=False)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
