@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
     from jaywalk.metrics.realism.bounds import Bounds
     from jaywalk.metrics.realism.score import RealismScore
+    from jaywalk.stats.bootstrap import Estimate
 
 app = typer.Typer(
     help="Human-likeness: the Sim Agents realism score, its flaws, and a better score.",
@@ -122,6 +123,11 @@ def score(
         _print_score(result, found, source, per_scenario=per_scenario)
 
 
+def _interval(found: Estimate) -> str:
+    low, high = found.interval.low, found.interval.high
+    return f"[{low:.3f}, {high:.3f}]" if low == low else "(no interval)"
+
+
 def _print_score(
     result: RealismScore, found: Bounds | None, source: Path, *, per_scenario: bool
 ) -> None:
@@ -139,18 +145,14 @@ def _print_score(
     if found is not None:
         lines += [f"{name}: {other.metametric:.4f}" for name, other in found.scores.items()]
         lines += [
-            f"between {name} (0) and log replay (1): {e.value:.3f} "
-            f"[{e.interval.low:.3f}, {e.interval.high:.3f}]"
+            f"between {name} (0) and log replay (1): {e.value:.3f} {_interval(e)}"
             for name, e in found.normalised.items()
         ]
     finish(lines, f"jaywalk realism audit {source}")
 
 
 def _print_better(better: Jaywalk1Score, source: Path) -> None:
-    rows = [
-        [name, f"{e.value:.3f}", f"[{e.interval.low:.3f}, {e.interval.high:.3f}]", str(e.n)]
-        for name, e in better.parts.items()
-    ]
+    rows = [[name, f"{e.value:.3f}", _interval(e), str(e.n)] for name, e in better.parts.items()]
     print_table(["likeness of", "0 random, 1 log", "95 % interval", "scenes"], rows)
     print_table(
         ["safety", "rate", "95 % interval", "events/h", "in the log"],
@@ -162,10 +164,9 @@ def _print_better(better: Jaywalk1Score, source: Path) -> None:
     )  # fmt: skip
     for part in (better.coordination, better.coverage):
         print_table(["number", "value"], [[name, f"{value:.3f}"] for name, value in part.items()])
-    low, high = better.likeness.interval.low, better.likeness.interval.high
     finish(
         [
-            f"likeness (jaywalk-1): {better.likeness.value:.3f} [{low:.3f}, {high:.3f}] over "
+            f"likeness (jaywalk-1): {better.likeness.value:.3f} {_interval(better.likeness)} over "
             f"{better.n_scenarios} scenes; constant velocity: {better.constant_velocity:.3f}"
         ],
         f"jaywalk realism study timing {source}",

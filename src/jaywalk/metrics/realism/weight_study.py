@@ -62,7 +62,7 @@ def _rows(
     values, top = _vector(score), _vector(upper)
     weights = np.array([config.weights.get(name, 0.0) for name in FEATURES])
     used = np.isfinite(values)
-    total = weights.sum()
+    total = weights[used].sum()
     mean = float((weights * values)[used].sum() / total)
     gap = float((weights * (top - values))[used].sum())
     rows = {}

@@ -45,6 +45,46 @@ def test_a_red_light_stops_and_a_green_one_does_not():
     assert (lane_follow(green, 8).x_m[..., -1] > 25.0).all()
 
 
+def test_a_light_out_of_sight_stays_as_it_was_seen_last():
+    """Yellow, then a gap in the log, then red: nobody speeds up in the gap."""
+    away = scene([(lambda s: -40.0 + s * 0.8, 0.0, 0.0)], signals=red_signal(20.5))
+    seen = np.r_[0:37, 60:91]
+    state = np.where(seen < 25, 6, np.where(seen < 60, 5, 4))
+    gap = replace(red_signal(20.5, steps=seen), state=state)
+    found = lane_follow(replace(away, signals=gap), 16)
+    assert (found.x_m + 2.0 < 21.5).all()
+    assert found.x_m.max() > 12.0
+
+
+def test_a_stop_point_beside_its_lane_stops_too():
+    away = scene([(lambda s: -40.0 + s * 0.8, 0.0, 0.0)], signals=red_signal(20.5))
+    beside = away.signals.stop_point_m + np.array([0.0, 4.5, 0.0], np.float32)
+    found = lane_follow(replace(away, signals=replace(away.signals, stop_point_m=beside)), 8)
+    assert (found.x_m + 2.0 < 21.0).all()
+
+
+def test_flashing_red_is_a_stop_sign():
+    away = scene([(lambda s: -10.0 + s * 0.8, 0.0, 0.0)], signals=red_signal(14.5, state=7))
+    found = lane_follow(away, 8)
+    speeds = np.diff(found.x_m[:, 0], axis=1) / 0.1
+    slowest = speeds.argmin(axis=1)
+    stood_at = found.x_m[np.arange(8), 0, slowest] + 2.0
+    assert (speeds.min(axis=1) < 0.35).all()
+    assert ((stood_at > 11.0) & (stood_at < 15.5)).all()
+    assert (found.x_m[:, 0, -1] > 15.0).all()
+
+
+def test_who_cannot_stop_any_more_goes_on():
+    close = scene([(lambda s: s * 1.0, 0.0, 0.0)], signals=red_signal(14.5))
+    assert (lane_follow(close, 8).x_m[..., -1] > 40.0).all()
+
+
+def test_cyclists_do_not_become_cars():
+    rider = scene([(lambda s: s * 0.4, 0.0, 0.0)], types=[3], sizes=[(1.8, 0.6)])
+    found = lane_follow(rider, 16)
+    assert (np.diff(found.x_m, axis=2) / 0.1).max() < 7.8
+
+
 def test_a_vehicle_beside_its_lane_comes_to_the_middle():
     found = lane_follow(scene([(lambda s: s * 1.0, 1.2, 0.0)]), 2)
     assert np.abs(found.y_m[..., -1]).max() < 0.1

@@ -22,6 +22,7 @@ from jaywalk.metrics.realism.policies.lane_paths import (
 )
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
+    CYCLIST,
     N_FUTURE,
     PEDESTRIAN,
     STEP_S,
@@ -31,6 +32,7 @@ from jaywalk.metrics.realism.scene import (
 
 _STANDS_MPS = 0.2
 _WANTED_MPS = (7.0, 15.0)
+_CYCLING_MPS = (3.5, 7.0)
 _MANNER = ((1.0, 2.2), (1.5, 2.8), (0.9, 1.8))  # acceleration, braking, headway
 _MEMORY = float(np.exp(-STEP_S / 1.0))  # of the noise: a second
 _DRIVING_NOISE = (0.25, 0.0)
@@ -51,9 +53,10 @@ def _noise(random: np.random.Generator, people: NDArray[np.bool_]) -> Floats:
     return found
 
 
-def _manner(random: np.random.Generator, speed_mps: Floats) -> Floats:
+def _manner(random: np.random.Generator, speed_mps: Floats, cycling: NDArray[np.bool_]) -> Floats:
     """Wanted speed, acceleration, braking and headway of everybody; nobody slows for nothing."""
-    wanted = random.uniform(*_WANTED_MPS, len(speed_mps))
+    slowest, fastest = np.where(cycling[:, None], _CYCLING_MPS, _WANTED_MPS).T
+    wanted = random.uniform(slowest, fastest)
     kept = speed_mps * random.uniform(0.95, 1.1, len(speed_mps))
     rest = [random.uniform(low, high, len(speed_mps)) for low, high in _MANNER]
     return np.column_stack([np.maximum(wanted, kept), *rest])
@@ -88,8 +91,9 @@ def lane_follow(scene: LoggedScene, n: int = N_ROLLOUTS, seed: int = 0) -> Rollo
             lane, point = int(places[i, 0]), int(places[i, 1])
             counts[i] = write_way(graph, lane, point, random, paths[i], lights[i])
         roll_out(
-            paths, counts, lights, graph.shut, mode.astype(np.int64), start, speed,
-            size.astype(np.float64), _manner(random, speed), _noise(random, people), out[number],
+            paths, counts, lights, graph.light, mode.astype(np.int64), start, speed,
+            size.astype(np.float64), _manner(random, speed, scene.object_type[rows] == CYCLIST),
+            _noise(random, people), out[number],
         )  # fmt: skip
     columns = np.moveaxis(out.astype(np.float32), -1, 0)
     return Rollouts(

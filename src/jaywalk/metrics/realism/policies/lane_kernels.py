@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.metrics.realism.policies.lane_paths import OPEN, STOP_FIRST
 
 STANDING, ON_LANE, FREE = 0, 1, 2
 
@@ -15,6 +16,8 @@ _ASIDE_M = 0.3
 _STANDSTILL_M = 2.0
 _HARDEST_MPS2 = 6.0
 _STOP_HARD_MPS2 = 4.0  # lights that need more are passed
+_AT_LINE_M = 3.0
+_STOOD_MPS = 0.3
 _RETURN_HZ = 0.5  # who walks comes back to the own speed within seconds
 _SETTLE_M = 15.0  # way on which a vehicle comes to the middle of its lane
 
@@ -76,11 +79,14 @@ def _leader(
 @kernel
 def _acceleration(
     path: NDArray[np.float64], count: int, s: float, i: int, lights: NDArray[np.float64],
-    shut: NDArray[np.bool_], step: int,
+    light: NDArray[np.int64], stood: NDArray[np.bool_], step: int,
     pose: NDArray[np.float64], speed: NDArray[np.float64], size: NDArray[np.float64],
     manner: NDArray[np.float64],
 ) -> float:  # fmt: skip
-    """What a driver does; ``manner``: wanted speed, acceleration, braking, headway."""
+    """What a driver does; ``manner``: wanted speed, acceleration, braking, headway.
+
+    Marks in ``stood`` the lights before which the driver has come to a stop.
+    """
     v, wanted, a, b = speed[i], manner[0], manner[1], manner[2]
     for k in range(int(s), min(int(s) + 40, count)):
         ahead = max(k - s, 0.0)
@@ -93,9 +99,11 @@ def _acceleration(
             if gap < _LOOK_M:
                 worst = max(worst, _follow(v, gap, lead, a, b, manner[3]))
     for k in range(len(lights)):
-        if lights[k, 0] < 0.0 or not shut[int(lights[k, 0]), step]:
+        asks = OPEN if lights[k, 0] < 0.0 else light[int(lights[k, 0]), step]
+        if asks == OPEN or (asks == STOP_FIRST and stood[k]):
             continue
         to_light = lights[k, 1] - s - 0.5 * size[i, 0]
+        stood[k] = stood[k] or (v < _STOOD_MPS and abs(to_light) < _AT_LINE_M)
         if -1.0 < to_light < _LOOK_M and v * v < 2.0 * _STOP_HARD_MPS2 * max(to_light, 0.05) + 0.3:
             # Drivers stop at the line, not a standstill gap before it.
             worst = max(worst, _follow(v, to_light + _STANDSTILL_M, 0.0, a, b, manner[3]))
@@ -105,7 +113,7 @@ def _acceleration(
 @kernel
 def roll_out(
     paths: NDArray[np.float64], counts: NDArray[np.int64], lights: NDArray[np.float64],
-    shut: NDArray[np.bool_], mode: NDArray[np.int64], start: NDArray[np.float64],
+    light: NDArray[np.int64], mode: NDArray[np.int64], start: NDArray[np.float64],
     start_speed: NDArray[np.float64], size: NDArray[np.float64], manner: NDArray[np.float64],
     noise: NDArray[np.float64], out: NDArray[np.float64],
 ) -> None:  # fmt: skip
@@ -115,7 +123,7 @@ def roll_out(
         paths: (n, points, 5), see ``write_way``.
         counts: (n,) their points.
         lights: (n, k, 2) lights on their ways, see ``write_way``.
-        shut: [lane, step] whether a lane's light is red or yellow.
+        light: [lane, step] what a lane's light asks for, see ``LaneGraph``.
         mode: (n,) STANDING, ON_LANE or FREE.
         start: (n, 4) x, y, z, heading now.
         start_speed: (n,) and speed.
@@ -135,13 +143,13 @@ def roll_out(
             aside[i] = -dx * np.sin(yaw) + dy * np.cos(yaw)
             skew[i] = (pose[i, 3] - yaw + np.pi) % (2.0 * np.pi) - np.pi
             rise[i] = pose[i, 2] - z
-    change = np.zeros(n)
+    change, stood = np.zeros(n), np.zeros(lights.shape[:2], dtype=np.bool_)
     for step in range(out.shape[1]):
         for i in range(n):
             if mode[i] == ON_LANE:
                 change[i] = noise[i, step, 0] * min(speed[i], 1.0) + _acceleration(
-                    paths[i], counts[i], s[i], i, lights[i], shut, step, pose, speed, size,
-                    manner[i],
+                    paths[i], counts[i], s[i], i, lights[i], light, stood[i], step, pose,
+                    speed, size, manner[i],
                 )  # fmt: skip
             else:
                 change[i] = noise[i, step, 0] + _RETURN_HZ * (start_speed[i] - speed[i])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from jaywalk.metrics.realism.lane_links import lane_successors
-from jaywalk.metrics.realism.scene import CURRENT_STEP, N_FUTURE, LoggedScene, Polylines
+from jaywalk.metrics.realism.scene import CURRENT_STEP, N_STEPS, LoggedScene, Polylines, Signals
 
 Points = NDArray[np.float64]
 
@@ -19,9 +19,12 @@ LIGHTS = 4
 _REACH_M = 3.0
 _SAME_WAY = 0.6
 _LEVEL_WEIGHT = 2.0  # lanes of another level are no choice
-_STOP_NEAR_M = 3.0
+_STOP_NEAR_M = 15.0  # the signal names its lane, so only nonsense such as the origin is left out
 _LATERAL_MPS2 = 2.0
-_SHUT = (1, 2, 4, 5)  # red and yellow, for arrows and in general
+
+OPEN, SHUT, STOP_FIRST = 0, 1, 2
+# Red and yellow, for arrows and in general, stop; flashing red is a stop sign.
+_MEANS = np.array([OPEN, SHUT, SHUT, OPEN, SHUT, SHUT, OPEN, STOP_FIRST, OPEN], np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +35,13 @@ class LaneGraph:
         lines: (n, 4) of every lane: x, y, z, heading.
         successors: Rows of the lanes that follow.
         stop_m: Per lane, where along it a light stops; inf: it has none.
-        shut: [lane, future step]: whether it is red or yellow then.
+        light: [lane, future step]: OPEN, SHUT or STOP_FIRST.
     """
 
     lines: tuple[Points, ...]
     successors: list[list[int]]
     stop_m: NDArray[np.float64]
-    shut: NDArray[np.bool_]
+    light: NDArray[np.int64]
 
     def nearest(self, place_m: Points, heading_rad: float) -> tuple[int, int] | None:
         """Lane and point nearest to a place whose direction agrees with a heading."""
@@ -66,6 +69,29 @@ def _resampled(line: Points) -> Points | None:
     return np.column_stack([xyz, np.arctan2(way[:, 1], way[:, 0])])
 
 
+def _lights(
+    signals: Signals, lines: list[Points], ids: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Where the light of each lane stops, and what it asks for at each future step.
+
+    A light that is not seen for a while stays as it was seen last: logs have gaps where something
+    hides the light, and nobody takes yellow for green because a truck passed.
+    """
+    stop_m = np.full(len(lines), np.inf)
+    light = np.full((len(lines), N_STEPS), OPEN, np.int64)
+    rows_of: dict[int, list[int]] = {}
+    for row in np.argsort(signals.step, kind="stable"):
+        rows_of.setdefault(int(signals.lane_id[row]), []).append(int(row))
+    for i, lane in enumerate(ids):
+        for row in rows_of.get(lane, []):
+            state = int(signals.state[row])
+            away = np.hypot(*(lines[i][:, :2] - signals.stop_point_m[row, :2]).T)
+            if state and away.min() < _STOP_NEAR_M:
+                stop_m[i] = float(away.argmin()) * PATH_STEP_M
+                light[i, signals.step[row] :] = _MEANS[state] if state < len(_MEANS) else OPEN
+    return stop_m, light[:, CURRENT_STEP + 1 :]
+
+
 def lane_graph(scene: LoggedScene) -> LaneGraph:
     """Lanes of a scene with its lights, whose logged program is part of the world."""
     source, lines, ids = scene.lanes.lines, [], []
@@ -75,24 +101,13 @@ def lane_graph(scene: LoggedScene) -> LaneGraph:
         if line is not None:
             lines.append(line)
             ids.append(int(scene.lanes.lane_id[i]))
-    stop_m, shut = np.full(len(lines), np.inf), np.zeros((len(lines), N_FUTURE), np.bool_)
-    signals = scene.signals
-    rows_of: dict[int, list[int]] = {}
-    for row in np.flatnonzero(signals.step >= CURRENT_STEP):
-        rows_of.setdefault(int(signals.lane_id[row]), []).append(int(row))
-    for i, lane in enumerate(ids):
-        for row in rows_of.get(lane, []):
-            away = np.hypot(*(lines[i][:, :2] - signals.stop_point_m[row, :2]).T)
-            if away.min() < _STOP_NEAR_M:
-                stop_m[i] = float(away.argmin()) * PATH_STEP_M
-                step = max(int(signals.step[row]) - CURRENT_STEP - 1, 0)
-                shut[i, step] |= int(signals.state[row]) in _SHUT
+    stop_m, light = _lights(scene.signals, lines, ids)
     joined = Polylines.of([line[:, :3] for line in lines])
     return LaneGraph(
         lines=tuple(lines),
         successors=lane_successors(joined) if lines else [],
         stop_m=stop_m,
-        shut=shut,
+        light=light,
     )
 
 

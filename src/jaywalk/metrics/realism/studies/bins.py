@@ -82,6 +82,7 @@ def study_bins(cases: Sequence[Case], config: ChallengeConfig) -> Study:
     agent = int(np.abs(np.diff(first, axis=0)).max(axis=0).argmax())
     x = tuple(float(s) for s in _SHIFTS_M)
     jump, step = _largest_jump(histogram, first, agent), _largest_jump(smooth, second, agent)
+    fall, slope = (float(np.abs(np.diff(y[:, agent])).max()) for y in (first, second))
     return Study(
         name="bins",
         title="The same rollouts, a little farther from the nearest object",
@@ -92,8 +93,13 @@ def study_bins(cases: Sequence[Case], config: ChallengeConfig) -> Study:
             Curve(name="smooth density (jaywalk-1)", x=x, y=tuple(second[:, agent].tolist())),
         ),
         finding=(
-            f"A shift of a millimetre changes the histogram's likelihood by {jump:.4f}, "
-            f"the smooth density's by {step:.4f} at most."
+            f"5 cm change the histogram's likelihood by up to {fall:.3f} and one millimetre by "
+            f"{jump:.4f}, the smooth density's by {slope:.3f} and {step:.4f}."
         ),
-        numbers={"largest_jump_histogram": jump, "largest_step_smooth": step},
+        numbers={
+            "largest_jump_histogram": jump,
+            "largest_step_smooth": step,
+            "largest_fall_5cm_histogram": fall,
+            "largest_fall_5cm_smooth": slope,
+        },
     )

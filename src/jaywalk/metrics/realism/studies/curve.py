@@ -23,9 +23,10 @@ class Study:
         title: Of the figure.
         x_label: What is varied.
         y_label: What is measured.
-        curves: The lines.
+        curves: The lines, over the same ``x`` where ``connected`` is false.
         finding: One sentence with the numbers.
         numbers: The numbers themselves.
+        connected: False if ``x`` counts things without an in-between, such as scenes.
     """
 
     name: str
@@ -35,3 +36,4 @@ class Study:
     curves: tuple[Curve, ...]
     finding: str
     numbers: dict[str, float]
+    connected: bool = True
