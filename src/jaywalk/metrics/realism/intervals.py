@@ -10,7 +10,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.stats.bootstrap import Estimate, bca, ratio_of_sums
 from jaywalk.stats.intervals import Interval
 
-_RESAMPLES = 5000
+RESAMPLES = 5000
 
 
 def over_scenes(values: Sequence[float], weights: Sequence[float] | None = None) -> Estimate:
@@ -30,4 +30,4 @@ def over_scenes(values: Sequence[float], weights: Sequence[float] | None = None)
         nothing = Interval(float("nan"), float("nan"), 0.95)
         reason = "an interval needs two scenes" if top.size < 2 else "some scenes have no value"
         return Estimate(value=value, interval=nothing, n=top.size, warning=reason)
-    return bca(ratio_of_sums(top, bottom), top.size, resamples=_RESAMPLES)
+    return bca(ratio_of_sums(top, bottom), top.size, resamples=RESAMPLES)

@@ -10,7 +10,7 @@ from jaywalk.metrics.realism.better.closing import NAME
 from jaywalk.metrics.realism.better.coordination import coordination_cost, encounters
 from jaywalk.metrics.realism.better.energy_score import crps, energy_score
 from jaywalk.metrics.realism.better.features import better_features
-from jaywalk.metrics.realism.better.jaywalk1 import scene_costs, score_jaywalk1
+from jaywalk.metrics.realism.better.jaywalk1 import _likeness, scene_costs, score_jaywalk1
 from jaywalk.metrics.realism.better.likeness import likeness_costs
 from jaywalk.metrics.realism.better.safety import event_safety
 from jaywalk.metrics.realism.bounds import replaced
@@ -180,3 +180,15 @@ def test_coverage_rewards_an_ensemble_that_holds_the_truth():
     assert found.coverage["coverage"] == 1.0
     assert found.coverage["precision"] == pytest.approx(1 / 8)
     assert found.coverage["diversity_m"] > 1.0
+
+
+def test_the_interval_is_of_the_likeness_itself_where_only_some_scenes_have_a_part():
+    """A part that one scene has moves value and interval alike."""
+    nan = float("nan")
+    parts = {
+        "timing": ([0.3, 0.4, 0.5], [1.0, 1.0, 1.0]),
+        "coordination": ([nan, -1.2, nan], [nan, 1.0, nan]),
+    }
+    found = _likeness(parts, 3)
+    assert found.value == pytest.approx((0.4 - 1.2) / 2.0)
+    assert found.interval.low <= found.value <= found.interval.high

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism.better.coordination import (
@@ -21,9 +22,9 @@ from jaywalk.metrics.realism.better.likeness import likeness_costs
 from jaywalk.metrics.realism.better.safety import EventSafety, safety
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.features import CaseFeatures
-from jaywalk.metrics.realism.intervals import over_scenes
+from jaywalk.metrics.realism.intervals import RESAMPLES, over_scenes
 from jaywalk.metrics.realism.scene import Case
-from jaywalk.stats.bootstrap import Estimate
+from jaywalk.stats.bootstrap import Estimate, bca
 
 NAME = "jaywalk-1"
 _UPPER, _LOWER, _OTHER = "log_replay", "random", "constant_velocity"
@@ -73,28 +74,39 @@ def _evaluated(
 def _between(
     ours: list[dict[str, float]], upper: list[dict[str, float]], lower: list[dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Per part and scene: how far above the lower bound, and how far that could be at most."""
+    """Per part and scene: how far above the lower bound, and how far that could be at most.
+
+    NaN in scenes that do not have the part; parts that no scene has are left out.
+    """
     found = {}
     for part in ours[0]:
         rows = [(a[part], b[part], c[part]) for a, b, c in zip(ours, upper, lower, strict=True)]
-        rows = [row for row in rows if all(math.isfinite(v) for v in row)]
-        if rows and sum(c - b for _, b, c in rows) > 0.0:
-            found[part] = ([c - a for a, _, c in rows], [c - b for _, b, c in rows])
+        known = [all(math.isfinite(v) for v in row) for row in rows]
+        tops = [c - a if k else math.nan for (a, _, c), k in zip(rows, known, strict=True)]
+        bottoms = [c - b if k else math.nan for (_, b, c), k in zip(rows, known, strict=True)]
+        if np.nansum(bottoms) > 0.0:
+            found[part] = (tops, bottoms)
     return found
 
 
+def _known(values: list[float]) -> list[float]:
+    return [value for value in values if not math.isnan(value)]
+
+
 def _likeness(parts: dict[str, tuple[list[float], list[float]]], n: int) -> Estimate:
-    """Mean over parts of the ratios; its interval from scenes that have every part."""
-    ratios = [sum(top) / sum(bottom) for top, bottom in parts.values()]
-    whole = [(t, b) for t, b in parts.values() if len(t) == n]
-    if not whole:
-        return over_scenes([float(np.mean(ratios))])
-    # Each part weighs the same: scale it by its own denominator before scenes are added up.
-    tops = sum((np.array(t) / sum(b) for t, b in whole), np.zeros(n)) / len(whole)
-    bottoms = sum((np.array(b) / sum(b) for _, b in whole), np.zeros(n)) / len(whole)
-    drawn = over_scenes(tops.tolist(), bottoms.tolist())
-    value = float(np.mean(ratios))
-    return Estimate(value=value, interval=drawn.interval, n=n, warning=drawn.warning)
+    """Mean over parts of the ratios, scenes drawn; a draw without a part has the others' mean."""
+    tops, bottoms = (np.nan_to_num([part[k] for part in parts.values()]) for k in (0, 1))
+    if n < 2:
+        return over_scenes([float(np.mean(tops.sum(axis=1) / bottoms.sum(axis=1)))])
+
+    def statistic(times: NDArray[np.float64]) -> NDArray[np.float64]:
+        above, below = times @ tops.T, times @ bottoms.T
+        known = below > 0.0
+        ratio = np.where(known, above, 0.0) / np.where(known, below, 1.0)
+        count = known.sum(axis=1)
+        return np.where(count > 0, ratio.sum(axis=1) / np.maximum(count, 1), np.nan)
+
+    return bca(statistic, n, resamples=RESAMPLES)
 
 
 def score_jaywalk1(cases: Sequence[Case]) -> Jaywalk1Score:
@@ -111,13 +123,13 @@ def score_jaywalk1(cases: Sequence[Case]) -> Jaywalk1Score:
             "No scene tells anything: nobody who is scored is valid in the log after the current "
             "step, or random driving is as good as the log."
         )
-    straight = _between(other, upper, lower)
+    level = _between(other, upper, lower).values()
     widths = [coverage(case) for case in cases]
     names = sorted({name for width in widths for name in width})
     return Jaywalk1Score(
         likeness=_likeness(parts, len(cases)),
-        parts={name: over_scenes(top, bottom) for name, (top, bottom) in parts.items()},
-        constant_velocity=float(np.mean([sum(t) / sum(b) for t, b in straight.values()])),
+        parts={name: over_scenes(_known(top), _known(low)) for name, (top, low) in parts.items()},
+        constant_velocity=float(np.mean([np.nansum(t) / np.nansum(b) for t, b in level])),
         safety=safety(features),
         coordination=coordination_summary(met),
         coverage={name: float(np.mean([w[name] for w in widths if name in w])) for name in names},
