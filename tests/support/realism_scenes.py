@@ -93,3 +93,18 @@ def crossing_scene(name="crossing", pedestrian_start=-4.0):
 
 def replay(of, n=32):
     return Case(scene=of, rollouts=log_replay(of, n))
+
+
+def assert_no_jump(costs, shifts):
+    """Where a cost changes most between two shifts, ever smaller steps change it ever less."""
+    curve = np.array([costs(s) for s in shifts])
+    for part in range(curve.shape[1]):
+        k = int(np.abs(np.diff(curve[:, part])).argmax())
+        low, high = (shifts[k], curve[k, part]), (shifts[k + 1], curve[k + 1, part])
+        before = abs(high[1] - low[1])
+        for _ in range(6):
+            x = (low[0] + high[0]) / 2
+            middle = (x, costs(x)[part])
+            nearer = abs(middle[1] - low[1]) > abs(high[1] - middle[1])
+            low, high = (low, middle) if nearer else (middle, high)
+        assert abs(high[1] - low[1]) < max(0.25 * before, 1e-4), part

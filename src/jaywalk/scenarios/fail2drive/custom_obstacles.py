@@ -49,6 +49,11 @@ def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
     ]  # fmt: skip
 
 
+def told_of(scenario: OnLane) -> Told | None:
+    """What agents are told: nothing, where there is nothing to go round."""
+    return None if PASSABLE in scenario.spec.name else OnLane.told(scenario)
+
+
 @dataclass(slots=True, kw_only=True)
 class CustomObstacle(OnLane):
     """On a road with another lane of the same direction; the things stay when it is over."""
@@ -65,7 +70,7 @@ class CustomObstacle(OnLane):
 
     def told(self) -> Told | None:
         """Nothing, where there is nothing to go round."""
-        return None if PASSABLE in self.spec.name else OnLane.told(self)
+        return told_of(self)
 
     def end(self, moment: Moment) -> None:
         """They stay, as in the public class."""
@@ -89,7 +94,7 @@ class CustomObstacleTwoWays(LbTwoWays):
 
     def told(self) -> Told | None:
         """Nothing, where there is nothing to go round."""
-        return None if PASSABLE in self.spec.name else OnLane.told(self)
+        return told_of(self)
 
     def end(self, moment: Moment) -> None:
         """They stay, as in the public class."""

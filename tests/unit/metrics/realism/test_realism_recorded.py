@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from realism_recorded import recorded_scene
-from realism_scenes import replay
+from realism_scenes import assert_no_jump, replay
 
 from jaywalk.datasets.vci import read_vci
 from jaywalk.metrics.realism.better.coordination import encounters
@@ -85,15 +85,4 @@ def test_a_small_change_never_jumps_the_score(cases):
         found = scene_costs(here, better_features(here), encounters(here))
         return np.array([v for v in found.values() if np.isfinite(v)])
 
-    shifts = np.linspace(0.0, 2.0, 9)
-    curve = np.array([costs(s) for s in shifts])
-    for part in range(curve.shape[1]):
-        k = int(np.abs(np.diff(curve[:, part])).argmax())
-        low, high = (shifts[k], curve[k, part]), (shifts[k + 1], curve[k + 1, part])
-        before = abs(high[1] - low[1])
-        for _ in range(6):
-            x = (low[0] + high[0]) / 2
-            middle = (x, costs(x)[part])
-            nearer = abs(middle[1] - low[1]) > abs(high[1] - middle[1])
-            low, high = (low, middle) if nearer else (middle, high)
-        assert abs(high[1] - low[1]) < max(0.25 * before, 1e-4), part
+    assert_no_jump(costs, np.linspace(0.0, 2.0, 9))
