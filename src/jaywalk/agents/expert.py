@@ -60,6 +60,7 @@ _ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a r
 _OWN_LANE_M: Final = 2.0
 _CROSSERS_M: Final = 45.0
 _ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
+_CELL_M: Final = 0.1
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
@@ -91,6 +92,7 @@ class Expert(RouteDriver):
         self._braked_s = math.inf
         self._stuck_s = 0.0
         self._person_s = 0.0
+        self._road: dict[tuple[int, int, int], bool] = {}
 
     def accelerate(self, own: Own, moment: Moment) -> Choice:
         """What the road, its users and their futures allow."""
@@ -307,9 +309,15 @@ class Expert(RouteDriver):
         return found
 
     def _is_road(self, around: Seen, who: int) -> bool:
-        x, y = (float(value) for value in around.xy_m[who])
-        place = carla.Location(x, y, float(around.z_m[who]))
-        return self.briefing.map.get_waypoint(place, False, _ROAD) is not None
+        """Whether a person stands on a driving lane, to a decimetre: the map answers slowly."""
+        x_m, y_m = around.xy_m[who].tolist()
+        cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
+        known = self._road.get(cell)
+        if known is None:
+            place = carla.Location(cell[0] * _CELL_M, cell[1] * _CELL_M, float(cell[2]))
+            known = self.briefing.map.get_waypoint(place, False, _ROAD) is not None
+            self._road[cell] = known
+        return known
 
     def _least_bad(
         self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float

@@ -59,8 +59,9 @@ class SuiteSample:
             setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
             bench = Bench(setup, AgentSpec(name=agent), suite=suite.name)
             try:
-                say("a first episode, not measured (compiles if the cache is cold)")
-                bench.run(items[0], name="warm-up")
+                say("a first episode in each town, not measured (a suite meets it once a worker)")
+                for town, item in {item.route.town: item for item in items}.items():
+                    bench.run(item, name=f"warm-up-{town}")
                 for item in items:
                     say(f"{item.id} in {item.route.town}")
                     episodes.append(bench.run(item, name=item.id))
