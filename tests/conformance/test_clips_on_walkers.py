@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import carla
 import numpy as np
 import pytest
+from live_server import LiveServer
 from scene import DELTA_S, Scene
 from synthetic_motion import still, walking
 
@@ -17,6 +20,7 @@ from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue
 from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.rotation import transforms_from_rotators
+from jaywalk.scenarios.bone_line import BoneLine
 from jaywalk.scenarios.clip_trial import play_clips, spawn_walker
 from jaywalk.scenarios.posed_people import PosedPeople
 
@@ -35,10 +39,19 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> ClipBank:
     return ClipBank(open_library(folder))
 
 
+@pytest.fixture(scope="module")
+def line(harbour: LiveServer) -> Iterator[BoneLine]:
+    line = BoneLine(harbour.host, harbour.port)
+    yield line
+    line.close()
+
+
 @pytest.mark.parametrize("rig", RIG_NAMES)
-def test_bones_and_way_come_back_as_played(scene: Scene, bank: ClipBank, rig: str) -> None:
+def test_bones_and_way_come_back_as_played(
+    scene: Scene, line: BoneLine, bank: ClipBank, rig: str
+) -> None:
     cue = Cue(clip="left turn", enter_s=0.0)
-    seen = play_clips(scene.client, scene.world, bank, rig, [cue], 3.0)
+    seen = play_clips(scene.client, line, scene.world, bank, rig, [cue], 3.0)
     posed = bank.library.on_rig("left turn", rig)
     frames = slice(2, 2 + len(seen.actor))  # the first tick is not reported
     played = posed.poses()[frames]
@@ -57,9 +70,9 @@ def test_bones_and_way_come_back_as_played(scene: Scene, bank: ClipBank, rig: st
     assert seen.actor[-1, 3] - seen.actor[0, 3] == pytest.approx(-0.5 * 2.9, abs=0.1)
 
 
-def test_the_left_hand_is_the_one_on_the_left(scene: Scene, bank: ClipBank) -> None:
+def test_the_left_hand_is_the_one_on_the_left(scene: Scene, line: BoneLine, bank: ClipBank) -> None:
     cue = Cue(clip="left hand")
-    seen = play_clips(scene.client, scene.world, bank, "woman", [cue], 0.5)
+    seen = play_clips(scene.client, line, scene.world, bank, "woman", [cue], 0.5)
     bones = dict(zip(load_rig("woman").bones, seen.bones_m[-1], strict=True))
     assert bones["crl_hand__L"][2] > bones["crl_Head__C"][2] - 0.1 > bones["crl_hand__R"][2]
     ahead = np.array([np.cos(seen.actor[-1, 3]), np.sin(seen.actor[-1, 3])])
@@ -78,7 +91,7 @@ def test_the_left_hand_is_the_one_on_the_left(scene: Scene, bank: ClipBank) -> N
     assert told == pytest.approx(-_LOOKS_LEFT_RAD, abs=0.01)
 
 
-def test_who_is_knocked_over_is_let_go(scene: Scene, bank: ClipBank) -> None:
+def test_who_is_knocked_over_is_let_go(scene: Scene, line: BoneLine, bank: ClipBank) -> None:
     lane = scene.straight_lane(80.0)
     start = lane.transform
     start.location.z += 0.2
@@ -88,7 +101,7 @@ def test_who_is_knocked_over_is_let_go(scene: Scene, bank: ClipBank) -> None:
     person = spawn_walker(scene.world, "man", place)
     scene.spawned.append(person)
     scene.tick(5)
-    people = PosedPeople(scene.client, scene.world, bank)
+    people = PosedPeople(scene.client, line, bank)
     people.take(person, Cue(clip="left hand", loop=True))
     way = start.get_forward_vector()
     car.set_target_velocity(carla.Vector3D(way.x * 9.0, way.y * 9.0, 0.0))

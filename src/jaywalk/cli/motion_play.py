@@ -98,4 +98,5 @@ def _seen(
     else:
         world = World.embedded(town)
     with world:
-        return play_clips(world.client, world.fresh(town), bank, rig, cues, seconds)
+        fresh = world.fresh(town)
+        return play_clips(world.client, world.bone_line, fresh, bank, rig, cues, seconds)

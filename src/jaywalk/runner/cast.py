@@ -121,7 +121,9 @@ def _spawn_people(
     settings = CrowdSettings()
     if plan.item.posed:
         bank, repertoire = world.motions(plan.motions)
-        people = HabitPeople(world.client, carla_world, walks, bank, repertoire, seed, STEP_S)
+        people = HabitPeople(
+            world.client, carla_world, world.bone_line, walks, bank, repertoire, seed, STEP_S
+        )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
         clear += [(*one.a_m, _APART_M) for one in people.people]
         cast.posed, settings = people, ambient_of(plan.variant)

@@ -13,6 +13,7 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.motion import default_library
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.playing.bank import ClipBank
+from jaywalk.scenarios.bone_line import BoneLine
 from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
 from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
 from jaywalk.scenarios.lane_network import LaneNetwork
@@ -40,6 +41,7 @@ class World:
         self.client.set_timeout(_CALL_TIMEOUT_S)
         self.server_version = self._ask(self.client.get_server_version)
         self._found = self._ask(self.client.get_world).get_settings()
+        self._bone_line: BoneLine | None = None
         self._planners: dict[str, RoutePlanner] = {}
         self._networks: dict[str, LaneNetwork] = {}
         self._walks: dict[str, WalkNetwork] = {}
@@ -64,6 +66,13 @@ class World:
     def kind(self) -> str:
         """How the record names this server."""
         return "embedded" if self._process is not None else "external"
+
+    @property
+    def bone_line(self) -> BoneLine:
+        """To pose people by; opened when it is first asked for."""
+        if self._bone_line is None:
+            self._bone_line = BoneLine(self.host, self.port)
+        return self._bone_line
 
     @property
     def server_pid(self) -> int | None:
@@ -151,6 +160,8 @@ class World:
 
     def close(self) -> None:
         """End our own server; leave another's as it was found."""
+        if self._bone_line is not None:
+            self._bone_line.close()
         if self._process is not None:
             self._process.stop()
             return

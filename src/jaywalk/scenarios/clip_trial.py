@@ -17,6 +17,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue
+from jaywalk.scenarios.bone_line import BoneLine
 from jaywalk.scenarios.posed_people import PosedPeople
 from jaywalk.town.ground import Ground
 
@@ -105,8 +106,8 @@ def level_place(world: Any) -> Any:
 
 
 def play_clips(
-    client: Any, world: Any, bank: ClipBank, rig: str, cues: list[Cue], seconds: float,
-    ground: Ground | None = None,
+    client: Any, line: BoneLine, world: Any, bank: ClipBank, rig: str, cues: list[Cue],
+    seconds: float, ground: Ground | None = None,
 ) -> Seen:  # fmt: skip
     """Play cues, one after the other, on a walker of a synchronous world and watch it.
 
@@ -120,7 +121,7 @@ def play_clips(
     try:
         for _ in range(_SETTLE_TICKS):
             world.tick()
-        people = PosedPeople(client, world, bank, ground, delta_s)
+        people = PosedPeople(client, line, bank, ground, delta_s)
         people.take(actor, cues[0], cues[1:])
         ticks = round(seconds / delta_s) if seconds else _LONGEST_TICKS
         return _watch(world, people, actor, rig, ticks, delta_s)

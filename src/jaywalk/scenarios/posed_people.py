@@ -1,7 +1,7 @@
 """People who are posed by clips: every bone and the way over the ground, on every tick.
 
 Call :meth:`PosedPeople.step` once before each ``world.tick()``. Everybody's pose is computed at
-once; one batch moves all people, and one call each, which waits for nothing, sets the bones.
+once; one batch moves all people and one message sets all bones.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from jaywalk.motion.carla_rigs import Rig, rig_for_walker
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue, Players, Playing
 from jaywalk.motion.retarget import DRIVEN, engine_angles_deg
+from jaywalk.scenarios.bone_line import Bone, BoneForm, BoneLine, request
 from jaywalk.town.ground import Ground, surface_height
 
 FloatArray = NDArray[np.float64]
@@ -37,7 +38,7 @@ class PosedPeople:
     hit; who is knocked over is let go and lies as the server lets them lie.
 
     Example:
-        >>> people = PosedPeople(client, world, ClipBank(library), ground)  # doctest: +SKIP
+        >>> people = PosedPeople(client, BoneLine("127.0.0.1", 2000), bank)  # doctest: +SKIP
         >>> people.take(walker, Cue(clip="idle-0003", loop=True))  # doctest: +SKIP
         >>> while driving:  # doctest: +SKIP
         ...     people.step(world.get_snapshot())
@@ -49,26 +50,26 @@ class PosedPeople:
     """
 
     def __init__(
-        self, client: Any, world: Any, bank: ClipBank, ground: Ground | None = None,
+        self, client: Any, line: BoneLine, bank: ClipBank, ground: Ground | None = None,
         delta_s: float = 0.05,
     ) -> None:  # fmt: skip
         """Lead nobody yet.
 
         Args:
             client: A ``carla.Client``.
-            world: Its world.
+            line: To the same server.
             bank: Clips.
             ground: Heights of the town (``Town.ground``); None: everybody stays at the height they
                 have when they are taken.
             delta_s: Length of a tick.
         """
-        self._client, self._world, self._delta_s = client, world, delta_s
+        self._client, self._line, self._delta_s = client, line, delta_s
         self._ground = ground
         self.players = Players(bank)
         self.ids: list[int] = []
         self._row: dict[int, int] = {}
         self._actors: list[Any] = []
-        self._moulds: list[_Mould] = []
+        self._form = BoneForm()
         self._led = np.zeros(0, np.bool_)
         self._put = np.zeros(0, np.bool_)  # moved at least once
         self._z_m = np.zeros(0)  # of the ground under everybody
@@ -99,13 +100,14 @@ class PosedPeople:
         self._row[actor.id] = row
         self.ids.append(actor.id)
         self._actors.append(actor)
-        self._moulds.append(_Mould(rig))
+        self._form.add(actor.id, _driven_bones(rig), _HIPS)
         self._led, self._put = np.append(self._led, True), np.append(self._put, False)
         self._z_m = np.append(self._z_m, z_m)
         self.players.play(row, cue, then)
         # bones that no clip moves, and the hands, are at rest from the first pose on
-        actor.set_bones(carla.WalkerBoneControlIn(_rest_bones(rig)))
+        self._line.send(request(actor.id, _rest_bones(rig))[0])
         self._pose([row])
+        self._line.wait()
         actor.blend_pose(1.0)
 
     def play(self, actor_id: int, cue: Cue, then: Sequence[Cue] = ()) -> None:
@@ -138,13 +140,12 @@ class PosedPeople:
         row, rows = self._row[actor_id], self.players.rows
         return float(rows.x_m[row]), float(rows.y_m[row]), float(self._z_m[row])
 
-    def step(self, snapshot: Any = None, posed: NDArray[np.bool_] | None = None) -> list[int]:
+    def step(self, snapshot: Any = None) -> list[int]:
         """Pose and move everybody for the coming tick; returns who was found knocked over.
 
         Args:
             snapshot: The last ``carla.WorldSnapshot``. With it, people who are not where they were
                 put are released.
-            posed: Who gets new bones, by their number; None: everybody. All are moved.
         """
         lost = [] if snapshot is None else self._lost(snapshot)
         for actor_id in lost:
@@ -152,9 +153,9 @@ class PosedPeople:
         self.players.advance(self._delta_s)
         led = np.flatnonzero(self._led)
         if len(led):
+            self._pose(led.tolist())  # first: the server takes them while we write the ways
             self._move(led)
-            chosen = led if posed is None else led[posed[led]]
-            self._pose(chosen.tolist())
+            self._line.wait()
         return lost
 
     def release(self, actor_id: int) -> None:
@@ -197,39 +198,21 @@ class PosedPeople:
         )
 
     def _pose(self, led: list[int]) -> None:
-        angles = self.players.angles_deg(np.array(led, np.int64)).tolist()
-        hips = self.players.rows.hips_m[led].tolist()
-        for row, turns, place in zip(led, angles, hips, strict=True):
-            self._actors[row].set_bones(self._moulds[row].fill(turns, place))
+        """Send everybody's bones; they count from when the line was waited for."""
+        angles = self.players.angles_deg(np.array(led, np.int64))
+        hips = self.players.rows.hips_m[led]
+        self._line.send(self._form.fill(led, angles, hips), len(led))
 
 
-class _Mould:
-    """The bones of one rig as the wheel's objects, made once: making them is what costs."""
-
-    def __init__(self, rig: Rig) -> None:
-        self._bones = []
-        for name in DRIVEN:
-            x, y, z = rig.rest_local[rig.bone_index[name], :3].tolist()
-            self._bones.append((name, carla.Transform(carla.Location(x, y, z), carla.Rotation())))
-        # these refer into the transforms, so that writing to them changes the bones
-        self._angles = [transform.rotation for _, transform in self._bones]
-        self._hips = self._bones[_HIPS][1].location
-
-    def fill(self, turns: list[list[float]], hips: list[float]) -> Any:
-        """The argument of ``set_bones``."""
-        for angles, (pitch, yaw, roll) in zip(self._angles, turns, strict=True):
-            angles.pitch, angles.yaw, angles.roll = pitch, yaw, roll
-        self._hips.x, self._hips.y, self._hips.z = hips
-        return carla.WalkerBoneControlIn(self._bones)
+def _driven_bones(rig: Rig) -> list[Bone]:
+    places = [rig.rest_local[rig.bone_index[name], :3].tolist() for name in DRIVEN]
+    return [(name, place, (0.0, 0.0, 0.0)) for name, place in zip(DRIVEN, places, strict=True)]
 
 
-def _rest_bones(rig: Rig) -> list[tuple[str, Any]]:
+def _rest_bones(rig: Rig) -> list[Bone]:
     angles = engine_angles_deg(rig.rest_local[:, 3:]).tolist()
     places = rig.rest_local[:, :3].tolist()
-    return [
-        (name, carla.Transform(carla.Location(*place), carla.Rotation(*turn)))
-        for name, place, turn in zip(rig.bones, places, angles, strict=True)
-    ]
+    return list(zip(rig.bones, places, angles, strict=True))
 
 
 @kernel

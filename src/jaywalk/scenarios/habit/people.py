@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue
 from jaywalk.scenarios.base import Moment
+from jaywalk.scenarios.bone_line import BoneLine
 from jaywalk.scenarios.crowd_network import WalkNetwork
 from jaywalk.scenarios.crowd_state import ATTEMPTING, WILL_CROSS, People, make_people
 from jaywalk.scenarios.crowd_view import CrowdView
@@ -79,7 +80,7 @@ class HabitPeople:
     """Behaviourally diverse people along a route.
 
     Example:
-        >>> people = HabitPeople(client, world, network, bank, repertoire, seed=1)  # doctest: +SKIP
+        >>> people = HabitPeople(client, world, line, walks, bank, repertoire, 1)  # doctest: +SKIP
         >>> people.spawn(20, route, HabitManner())  # doctest: +SKIP
         >>> while driving:  # doctest: +SKIP
         ...     people.step(moment)
@@ -92,6 +93,7 @@ class HabitPeople:
 
     client: Any
     world: Any
+    line: BoneLine
     network: WalkNetwork
     bank: ClipBank
     repertoire: Repertoire
@@ -108,7 +110,7 @@ class HabitPeople:
 
     def __post_init__(self) -> None:
         self.posed = PosedPeople(
-            self.client, self.world, self.bank, self.network.ground, self.delta_s
+            self.client, self.line, self.bank, self.network.ground, self.delta_s
         )
 
     def spawn(
