@@ -60,7 +60,7 @@ _ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a r
 _OWN_LANE_M: Final = 2.0
 _CROSSERS_M: Final = 45.0
 _ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
-_CELL_M: Final = 0.1
+_CELL_M: Final = 0.2
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
 
@@ -309,7 +309,7 @@ class Expert(RouteDriver):
         return found
 
     def _is_road(self, around: Seen, who: int) -> bool:
-        """Whether a person stands on a driving lane, to a decimetre: the map answers slowly."""
+        """Whether a person stands on a driving lane, to 10 cm: the map answers slowly."""
         x_m, y_m = around.xy_m[who].tolist()
         cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
         known = self._road.get(cell)
