@@ -13,7 +13,17 @@ from jaywalk.metrics.driving.scorecard import EpisodeScore, scenario_of
 from jaywalk.report.comparison import Difference, PairOfRuns
 from jaywalk.report.labels import label_of, number
 from jaywalk.report.summary import Quantity, RunSummary
-from jaywalk.report.svg import HAIR, SERIES, SOFT, drawing, el, legend, text, text_width, ticks_of
+from jaywalk.report.svg import (
+    HAIR,
+    SERIES,
+    SOFT,
+    drawing,
+    el,
+    legend,
+    legend_lines,
+    text,
+    ticks_of,
+)
 
 WIDTH: Final = 380.0
 _LEFT: Final = 8.0
@@ -160,7 +170,7 @@ def dot_plot(
     scale = (right - left) / max(span[1] - span[0], 1e-9)
     heights = [20.0 + _ROW * len(group.dots) for group in groups]
     keys = list(names) if len(names) > 1 else []
-    top = 8.0 + (18.0 * _legend_lines(keys) if keys else 0.0)
+    top = 8.0 + (18.0 * legend_lines(keys, WIDTH - 20.0) if keys else 0.0)
     bottom = top + sum(heights) + 4.0
     parts = [legend(keys, left, 14.0, WIDTH - 20.0)] if keys else []
     for value in ticks_of(*span):
@@ -197,16 +207,6 @@ def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: floa
     return "".join(parts)
 
 
-def _legend_lines(keys: Sequence[tuple[str, str]]) -> int:
-    lines, used = 1, 0.0
-    for _, name in keys:
-        wide = 24.0 + text_width(name)
-        if used and used + wide > WIDTH - 20.0:
-            lines, used = lines + 1, 0.0
-        used += wide
-    return lines
-
-
 def leading_metric(runs: Sequence[RunSummary]) -> str:
     """The metric scenarios are shown by: the driving score where the protocol has one."""
     for name in ("driving_score", "route_completion"):
@@ -229,7 +229,7 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
         return None
     left, right = 156.0, WIDTH - _RIGHT
     keys = [(run_colour(k), run.label) for k, run in enumerate(runs)] if len(runs) > 1 else []
-    top = 12.0 + (18.0 * _legend_lines(keys) if keys else 0.0)
+    top = 12.0 + (18.0 * legend_lines(keys, WIDTH - 20.0) if keys else 0.0)
     bottom = top + _ROW * len(rows)
     parts = [legend(keys, _LEFT + 4.0, 14.0, WIDTH - 20.0)] if keys else []
     for value in ticks_of(0.0, 100.0):

@@ -12,7 +12,7 @@ import polars as pl
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.report.figures import WIDTH, Dot, DotGroup, FigureOfRuns, dot_plot, run_colour
 from jaywalk.report.labels import number
-from jaywalk.report.svg import HAIR, SOFT, drawing, el, legend, text, ticks_of
+from jaywalk.report.svg import HAIR, SOFT, drawing, el, legend, legend_lines, text, ticks_of
 from jaywalk.stats import bootstrap
 
 _SIDES: Final = ("left", "right")
@@ -91,10 +91,12 @@ def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None
         return None
     ranked = sorted(episodes, key=lambda one: (-_needless(one), one.episode_id))[:_MOST_ROWS]
     longest = max(_duration_s(one) for one in ranked)
-    left, right, top = _LEFT_PX, WIDTH - 10.0, 26.0
+    keys = [(colour, words) for _, colour, words in _WHY]
+    left, right = _LEFT_PX, WIDTH - 10.0
+    top = 8.0 + 18.0 * legend_lines(keys, WIDTH - 20.0)
     bottom = top + _ROW_PX * len(ranked)
     scale = (right - left) / max(longest, 1.0)
-    parts = [legend([(colour, words) for _, colour, words in _WHY], 12.0, 14.0, WIDTH - 20.0)]
+    parts = [legend(keys, 12.0, 14.0, WIDTH - 20.0)]
     for value in ticks_of(0.0, longest):
         x = left + value * scale
         parts.append(el("line", x1=x, x2=x, y1=top, y2=bottom, stroke=HAIR, class_="hair"))

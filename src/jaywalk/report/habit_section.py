@@ -151,23 +151,19 @@ def _paper_row(row: tuple[Any, ...], names: Sequence[str]) -> dict[str, Any]:
 
 def _motions(views: Sequence[HabitRunView], library: MotionLibrary | None) -> list[dict[str, Any]]:
     """Clips by the harm they came with: expected serious injuries over all runs."""
-    met: Counter[str] = Counter()
     hits: dict[str, list[dict[str, Any]]] = {}
     for view in views:
-        met.update(view.summary.met)
         for hit in view.summary.hits:
             hits.setdefault(hit["clip"] or "unposed", []).append({**hit, "run": view.label})
     ranked = sorted(hits.items(), key=lambda item: (-_harm(item[1]), item[0]))
-    return [_motion(name, own, met[name], library) for name, own in ranked[:_MOST_MOTIONS]]
+    return [_motion(name, own, library) for name, own in ranked[:_MOST_MOTIONS]]
 
 
 def _harm(hits: Sequence[dict[str, Any]]) -> float:
     return math.fsum(hit["injury_risk"] for hit in hits if math.isfinite(hit["injury_risk"]))
 
 
-def _motion(
-    name: str, hits: list[dict[str, Any]], met: int, library: MotionLibrary | None
-) -> dict[str, Any]:
+def _motion(name: str, hits: list[dict[str, Any]], library: MotionLibrary | None) -> dict[str, Any]:
     phases = [(hit["clip_phase"], bool(hit["unavoidable"])) for hit in hits]
     svg, caption = "", ""
     if library is not None and name in library.rows:
@@ -178,7 +174,6 @@ def _motion(
         "caption": caption,
         "kinds": ", ".join(sorted({hit["subcategory"] for hit in hits if hit["subcategory"]})),
         "hits": len(hits),
-        "met": met,
         "unavoidable": sum(bool(hit["unavoidable"]) for hit in hits),
         "harm": number(_harm(hits)),
         "runs": ", ".join(f"{run} {n}" for run, n in Counter(h["run"] for h in hits).items()),

@@ -93,6 +93,17 @@ def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float)
     return "".join(parts)
 
 
+def legend_lines(entries: Sequence[tuple[str, str]], width: float) -> int:
+    """How many rows :func:`legend` takes."""
+    lines, used = 1, 0.0
+    for _, name in entries:
+        wide = 24.0 + text_width(name)
+        if used and used + wide > width:
+            lines, used = lines + 1, 0.0
+        used += wide
+    return lines
+
+
 def _plain(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{float(value):.2f}".rstrip("0").rstrip(".") if value else "0"

@@ -85,7 +85,6 @@ def test_hits_injuries_and_the_unavoidable_are_pooled_over_the_run(folder: Path)
     assert figures["pmais3_percent"].value == pytest.approx(100.0 * risk)
     assert figures["injuries_per_km"].value == pytest.approx(2.0 * risk / km)
     assert figures["ade_m"].value == pytest.approx(0.25, abs=1e-3)
-    assert found.met == {"walk-1": 2, "walk-2": 2}
     told = found.as_dict()
     assert (told["hits"], told["unavoidable_hits"]) == (2, 1)
     assert set(told["irs_by"]) == {"class", "side"}
@@ -122,7 +121,6 @@ def test_the_section_of_the_page(folder: Path) -> None:
     assert [row["label"] for row in table["rows"]] == ["driver"]
     assert [row["label"] for row in table["paper"]] == ["InterFuser", "TransFuser", "BEVDriver"]
     assert [motion["hits"] for motion in view.motions] == [2]
-    assert view.motions[0]["met"] == 2
     assert (len(view.unavoidable), view.avoidable) == (1, 1)
     assert [figure.name for figure in view.figures][:2] == [
         "forecast-bias", "forecast-error-by-side",

@@ -8,7 +8,6 @@ for hits per km, BCa over routes for other ratios, and over people for IRS.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ import polars as pl
 from jaywalk.metrics.driving.aggregate import Figure
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.habit.foresight import GROUPS, SCHEMA, irs_of, read_foresight
-from jaywalk.metrics.habit.stories import read_stories
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record import open as open_record
@@ -49,7 +47,6 @@ class HabitSummary:
         figures: By the names of ``NAMES``; ``n`` counts hits, braking events, forecasts or samples.
         foresight: Samples of what the agent foresaw; empty when it predicts nobody.
         hits: Every person hit, as the protocol tells it, with ``episode``.
-        met: How many people began to move when the ego came, by their clip.
     """
 
     variant: str
@@ -58,7 +55,6 @@ class HabitSummary:
     figures: dict[str, Figure]
     foresight: pl.DataFrame
     hits: list[dict[str, Any]]
-    met: Counter[str]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -90,14 +86,11 @@ def summarise_habit(run: RunScore, folder: Path, *, resamples: int = _RESAMPLES)
         {**hit, "episode": one.episode_id} for one in episodes for hit in one.detail["people_hit"]
     ]
     samples, variants = [pl.DataFrame(schema=SCHEMA)], []
-    met: Counter[str] = Counter()
     for one in episodes:
         if not (one.folder and (folder / one.folder).is_dir()):
             continue
         record = open_record(folder / one.folder)
         variants.append(record.episode.variant)
-        stories = read_stories(record).values()
-        met.update(story.clip for story in stories if story.trigger_tick is not None)
         tracks = load_tracks(record) if one.detail.get("forecasts") else None
         if tracks is not None:
             samples.append(read_foresight(record, tracks, scenario_of(one)))
@@ -110,7 +103,6 @@ def summarise_habit(run: RunScore, folder: Path, *, resamples: int = _RESAMPLES)
         figures=_figures(episodes, hits, foresight, km, resamples),
         foresight=foresight,
         hits=hits,
-        met=met,
     )
 
 
