@@ -19,6 +19,7 @@ from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.feet import leg_tables
 from jaywalk.motion.playing.joins import (
+    LONGEST_S,
     SHORTEST_S,
     Join,
     best_entry,
@@ -28,12 +29,14 @@ from jaywalk.motion.playing.joins import (
 )
 from jaywalk.motion.playing.kernels import advance, angles_of, hold_standing_feet, show
 from jaywalk.motion.playing.rows import FREE, NOTHING, Rows, make_rows, with_row
+from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.rotation import FloatArray
 
 _ENTRY_WINDOW_S: Final = 0.8  # a join may skip so much of the beginning of a clip
 _EXIT_WINDOW_S: Final = 1.2  # and so much of the end of the one before
 _STRIDE_S: Final = 1.2  # who walks enters a walking clip in its first stride, at the same foot
 _WALKING_MPS: Final = 0.4
+_GENTLE_RADPS: Final = 6.0  # joins are long enough that none turns a bone faster by itself
 _TURN_RADPS: Final = 2.6  # mean; turning on the spot is not faster
 _SAME_TIME_S: Final = 1e-6
 _MOVES_M: Final = 0.3  # a clip that goes less far has no direction; its facing counts
@@ -216,7 +219,7 @@ class Players:
         first = rows.clip[row] == NOTHING
         if join is None:
             join = self._entry(row, clip, cue)
-        blend_s = 0.0 if first else (join.blend_s if cue.blend_s is None else cue.blend_s)
+        blend_s = 0.0 if first else self._blend_s(row, clip, cue, join)
         if not first:
             self._start_fading(row)
         rows.clip[row], rows.time_s[row], rows.rate[row] = clip, join.enter / rate_hz, cue.rate
@@ -227,6 +230,15 @@ class Players:
         if first:
             rows.foot[row] = FREE
             show(self.bank.frames, rows, row, self._legs, 0.0)
+
+    def _blend_s(self, row: int, clip: int, cue: Cue, join: Join) -> float:
+        if cue.blend_s is not None:
+            return cue.blend_s
+        frames = self.bank.frames
+        there = frames.turns[int(frames.first[clip]) + join.enter]
+        change_rad = float(angle_between_rad(self.rows.turns[row], there).max())
+        # a smooth blend is half as fast again in its middle
+        return max(join.blend_s, min(1.5 * change_rad / _GENTLE_RADPS, LONGEST_S))
 
     def _start_fading(self, row: int) -> None:
         rows = self.rows
