@@ -29,7 +29,6 @@ from jaywalk.motion.playing.joins import (
 )
 from jaywalk.motion.playing.kernels import advance, angles_of, hold_standing_feet, show
 from jaywalk.motion.playing.rows import FREE, NOTHING, Rows, make_rows, with_row
-from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.rotation import FloatArray
 
 _ENTRY_WINDOW_S: Final = 0.8  # a join may skip so much of the beginning of a clip
@@ -236,7 +235,8 @@ class Players:
             return cue.blend_s
         frames = self.bank.frames
         there = frames.turns[int(frames.first[clip]) + join.enter]
-        change_rad = float(angle_between_rad(self.rows.turns[row], there).max())
+        alike = np.abs(np.einsum("bk,bk->b", self.rows.turns[row], there)).min()
+        change_rad = 2.0 * math.acos(min(float(alike), 1.0))  # of the bone that is turned farthest
         # a smooth blend is half as fast again in its middle
         return max(join.blend_s, min(1.5 * change_rad / _GENTLE_RADPS, LONGEST_S))
 
