@@ -74,3 +74,15 @@ def test_roles_are_drawn_by_class_and_do_not_depend_on_the_order_of_draws() -> N
     assert all(role.child for role in draw_roles(5, 20, manner_of("children"), repertoire))
     assert manner_of("left").side == ambient_of("left").side == "left"
     assert ambient_of("idle").not_crossing == 1.0
+
+
+def test_most_who_cross_just_walk_and_the_others_are_diverse() -> None:
+    repertoire = read_repertoire(default_library())
+    speeds = {use.name: use.speed_mps for use in repertoire.crossing}
+    roles = [role for seed in range(40) for role in draw_roles(seed, 20, manner_of(""), repertoire)]
+    crossing = [role for role in roles if role.intended == "crossing"]
+    kinds = Counter(role.kind for role in crossing)
+    assert kinds.most_common(1)[0][0] == "walk"
+    assert {"run", "limp", "hop", "stumble", "pause", "stroll"} <= set(kinds)
+    walked = sorted(speeds[role.carry or role.clip] for role in crossing if not role.child)
+    assert 1.15 < walked[len(walked) // 2] < 1.45  # of recorded people 1.3

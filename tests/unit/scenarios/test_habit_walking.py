@@ -150,3 +150,24 @@ def test_idle_clips_stay_and_walking_clips_lead(bank: ClipBank, repertoire: Repe
     assert float(away.max()) < 0.6
     assert {use.motion_class for use in repertoire.crossing} == {"crossing"}
     assert all(use.speed_mps >= 0.5 for use in repertoire.walking)
+
+
+def test_who_walks_keeps_walking_through_loops_and_follow_up_clips(
+    bank: ClipBank, repertoire: Repertoire
+) -> None:
+    """Clips begin and end standing; nobody may do so in the middle of a road."""
+    uses = [use for use in repertoire.crossing if use.walks and use.kind not in ("pause", "look")]
+    players = Players(bank)
+    for use in uses[::3]:
+        row = players.add("boy" if use.child else "man", x_m=0.0, y_m=0.0, yaw_rad=0.0)
+        carry = repertoire.fitting(repertoire.ordinary, use.child)[row % 5].name
+        then = [Cue(clip=carry, loop=True, holds=False)] if row % 2 else []
+        players.play(row, Cue(clip=use.name, loop=not then, holds=False), then)
+    at = np.zeros((500, len(players), 2))
+    for tick in range(len(at)):
+        players.advance(DELTA_S)
+        at[tick] = np.column_stack([players.rows.x_m, players.rows.y_m])
+    # over a second, once the first steps are made; 25 s hold several loops of every clip
+    speed = np.linalg.norm(at[20:] - at[:-20], axis=2)[60:]
+    assert float(speed.min()) > 0.25
+    assert float((speed.min(axis=0) / np.median(speed, axis=0)).mean()) > 0.6

@@ -11,6 +11,7 @@ from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.clip import LIBRARY_RATE_HZ
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.playing.joins import walking_stretch
 from jaywalk.motion.retarget import DRIVEN_COUNT, RigMotion
 from jaywalk.motion.rotation import FloatArray
 
@@ -68,6 +69,7 @@ class ClipBank:
         self._known: dict[tuple[str, str], int] = {}
         self.names: list[str] = []
         self.rigs: list[str] = []
+        self.walks: list[range | None] = []  # where each clip keeps on walking
         self._used = 0
         self._felt: FloatArray = np.zeros((_ROOM_FRAMES, FELT_COUNT))
         self._frames = Frames(
@@ -122,6 +124,7 @@ class ClipBank:
         )
         self.names.append(name)
         self.rigs.append(posed.rig)
+        self.walks.append(walking_stretch(posed.actor, posed.rate_hz))
         self._used += count
 
     def _make_room(self, count: int) -> None:

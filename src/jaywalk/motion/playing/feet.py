@@ -39,6 +39,7 @@ _CREEP_MPS = 0.03  # unseen: a standing foot may drift so to its place
 _LIFT_SHARE = 0.25
 _MOST_LIFT_M = 0.09
 _SINK_M = 0.004
+_STEP_BEND = 0.05  # a stepping leg bends; knees of stretched ones would snap
 
 
 class LegTables(NamedTuple):
@@ -145,8 +146,11 @@ def ball_place(rows: Rows, i: int, side: int, legs: LegTables) -> Vec3:
 
 
 @kernel
-def _lead(rows: Rows, i: int, side: int, legs: LegTables, target: Vec3) -> None:
-    """Put the ball at a place of the world; the foot keeps its orientation."""
+def _lead(rows: Rows, i: int, side: int, legs: LegTables, target: Vec3, bend: float = 0.0) -> None:
+    """Put the ball at a place of the world; the foot keeps its orientation.
+
+    ``bend`` is the share of its length by which the leg stays short of being stretched.
+    """
     bones = legs.bones[rows.rig[i], side]
     first = _THIGH[0] if side == 0 else _THIGH[1]
     hip, thigh, shank, foot, ankle, ball = _chain(rows, i, side, legs)
@@ -156,6 +160,9 @@ def _lead(rows: Rows, i: int, side: int, legs: LegTables, target: Vec3) -> None:
         want[1] - ball[1] + ankle[1] - hip[1],
         want[2] - ball[2] + ankle[2] - hip[2],
     )
+    far = math.sqrt(wanted[0] ** 2 + wanted[1] ** 2 + wanted[2] ** 2)
+    short = min(1.0, (1.0 - bend) * legs.leg_m[rows.rig[i]] / max(far, 1e-9))
+    wanted = (short * wanted[0], short * wanted[1], short * wanted[2])
     above = _hips(rows, i, legs)[1]
     thigh, shank = lead_leg(
         thigh, shank, _vec(bones[1]), _vec(bones[2]), _vec(legs.flexion[rows.rig[i], side]), wanted
@@ -257,6 +264,7 @@ def mind_feet(
             far = math.hypot(off[0], off[1])
             lift = min(_LIFT_SHARE * far, _MOST_LIFT_M) * 4.0 * share * (1.0 - share)
             height = max(ball[2] + left * off[2], low - _SINK_M) + (lift if stands else 0.5 * lift)
-            _lead(rows, i, side, legs, (ball[0] + left * off[0], ball[1] + left * off[1], height))
+            goal = (ball[0] + left * off[0], ball[1] + left * off[1], height)
+            _lead(rows, i, side, legs, goal, _STEP_BEND * math.sin(math.pi * share) ** 2)
         elif ball[2] < low - _SINK_M and weight < 1.0:
             _lead(rows, i, side, legs, (ball[0], ball[1], low - _SINK_M))

@@ -19,11 +19,13 @@ from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.feet import leg_tables
 from jaywalk.motion.playing.joins import (
+    LONGEST_S,
     SHORTEST_S,
     Join,
     best_entry,
     best_join,
     best_loop,
+    going_until,
 )
 from jaywalk.motion.playing.kernels import advance, angles_of, hold_standing_feet, show
 from jaywalk.motion.playing.rows import FREE, NOTHING, Rows, make_rows, with_row
@@ -31,6 +33,9 @@ from jaywalk.motion.rotation import FloatArray
 
 _ENTRY_WINDOW_S: Final = 0.8  # a join may skip so much of the beginning of a clip
 _EXIT_WINDOW_S: Final = 1.2  # and so much of the end of the one before
+_STRIDE_S: Final = 1.2  # who walks enters a walking clip in its first stride, at the same foot
+_WALKING_MPS: Final = 0.4
+_GENTLE_RADPS: Final = 6.0  # joins are long enough that none turns a bone faster by itself
 _TURN_RADPS: Final = 2.6  # mean; turning on the spot is not faster
 _SAME_TIME_S: Final = 1e-6
 _MOVES_M: Final = 0.3  # a clip that goes less far has no direction; its facing counts
@@ -213,7 +218,7 @@ class Players:
         first = rows.clip[row] == NOTHING
         if join is None:
             join = self._entry(row, clip, cue)
-        blend_s = 0.0 if first else (join.blend_s if cue.blend_s is None else cue.blend_s)
+        blend_s = 0.0 if first else self._blend_s(row, clip, cue, join)
         if not first:
             self._start_fading(row)
         rows.clip[row], rows.time_s[row], rows.rate[row] = clip, join.enter / rate_hz, cue.rate
@@ -224,6 +229,16 @@ class Players:
         if first:
             rows.foot[row] = FREE
             show(self.bank.frames, rows, row, self._legs, 0.0)
+
+    def _blend_s(self, row: int, clip: int, cue: Cue, join: Join) -> float:
+        if cue.blend_s is not None:
+            return cue.blend_s
+        frames = self.bank.frames
+        there = frames.turns[int(frames.first[clip]) + join.enter]
+        alike = np.abs(np.einsum("bk,bk->b", self.rows.turns[row], there)).min()
+        change_rad = 2.0 * math.acos(min(float(alike), 1.0))  # of the bone that is turned farthest
+        # a smooth blend is half as fast again in its middle
+        return max(join.blend_s, min(1.5 * change_rad / _GENTLE_RADPS, LONGEST_S))
 
     def _start_fading(self, row: int) -> None:
         rows = self.rows
@@ -239,14 +254,26 @@ class Players:
         """Where to enter a clip that was not planned."""
         rows, rate_hz = self.rows, self.bank.frames.rate_hz
         there = self.bank.felt(clip)
-        first, last = 0, min(round(_ENTRY_WINDOW_S * rate_hz), len(there) // 3)
-        if cue.enter_s is not None:
-            first = last = min(max(round(cue.enter_s * rate_hz), 0), len(there) - 2)
+        goes_on = cue.loop and float(rows.speed_mps[row]) > _WALKING_MPS
+        first, last = self._entries(clip, cue, goes_on)
         if rows.clip[row] == NOTHING:
             return Join(leave=0, enter=first, apart_m=0.0)
         here = self.bank.felt(int(rows.clip[row]))
         frame = min(round(float(rows.time_s[row]) * rate_hz), len(here) - 1)
         return best_entry(here[frame], there, first, last)
+
+    def _entries(self, clip: int, cue: Cue, goes_on: bool) -> tuple[int, int]:
+        """First and last frame at which a clip may be entered; who goes on skips its standing."""
+        rate_hz, count = self.bank.frames.rate_hz, int(self.bank.frames.length[clip])
+        if cue.enter_s is not None:
+            frame = min(max(round(cue.enter_s * rate_hz), 0), count - 2)
+            return frame, frame
+        walks = self.bank.walks[clip]
+        window = round(_ENTRY_WINDOW_S * rate_hz)
+        if walks is None or not goes_on:
+            return 0, min(window, count // 3)
+        last = min(walks.start + round(_STRIDE_S * rate_hz), (walks.start + walks.stop) // 2)
+        return max(walks.start - window, 0), last
 
     def _plan_leave(self, row: int, clip: int, cue: Cue) -> None:
         """When the clip is left, and how the next one is entered then."""
@@ -254,7 +281,8 @@ class Players:
         room = round(SHORTEST_S * rate_hz)
         if cue.loop:
             if clip not in self._loops:
-                self._loops[clip] = best_loop(self.bank.felt(clip), room)
+                within = self.bank.walks[clip] or range(int(self.bank.frames.length[clip]))
+                self._loops[clip] = best_loop(self.bank.felt(clip), room, within)
             join = self._loops[clip]
         elif self._next[row]:
             join = self._exit(row, clip, room)
@@ -266,13 +294,14 @@ class Players:
     def _exit(self, row: int, clip: int, room: int) -> Join:
         rate_hz, following = self.bank.frames.rate_hz, self._next[row][0]
         here = self.bank.felt(clip)
-        there = self.bank.felt(self.bank.index(following.clip, self.bank.rigs[clip]))
-        latest = max(len(here) - 1 - room, 0)
+        other = self.bank.index(following.clip, self.bank.rigs[clip])
+        goes_on = following.loop and self.bank.walks[other] is not None
+        end = going_until(self.bank.way(clip), rate_hz) if goes_on else len(here)
         now = round(float(self.rows.time_s[row]) * rate_hz)
+        latest = max(end - 1 - room, min(now, len(here) - 1 - room), 0)
         earliest = min(max(latest - round(_EXIT_WINDOW_S * rate_hz), now), latest)
-        first, last = 0, min(round(_ENTRY_WINDOW_S * rate_hz), len(there) // 3)
-        if following.enter_s is not None:
-            first = last = min(max(round(following.enter_s * rate_hz), 0), len(there) - 2)
+        first, last = self._entries(other, following, goes_on)
+        there = self.bank.felt(other)
         return best_join(here, there, range(earliest, latest + 1), range(first, last + 1))
 
     def _turn(self, row: int, clip: int, cue: Cue, join: Join, first: bool) -> None:

@@ -15,6 +15,7 @@ class HabitManner:
 
     Attributes:
         crossing: Share of people who cross the ego's way; rounded to whole people.
+        ordinary: Share of those crossing who just walk; the others do any behaviour of the class.
         attempting: Share who step out and come back. The rest stays off the road.
         children: Share of children.
         side: Of the route that people start on: "left", "right" or "both".
@@ -25,6 +26,7 @@ class HabitManner:
     """
 
     crossing: float = 0.4
+    ordinary: float = 0.6
     attempting: float = 0.15
     children: float = 0.15
     side: str = "both"

@@ -15,7 +15,7 @@ import numpy as np
 from jaywalk.core.errors import DataError
 from jaywalk.motion.classes import MotionClass
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.playing.joins import SHORTEST_S
+from jaywalk.motion.playing.joins import SHORTEST_S, walking_stretch
 from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.selection.lemmas import bundled
@@ -29,6 +29,9 @@ _WALK_MPS: Final = 0.5  # a loop slower than this does not bring anybody over a 
 _WALK_LOOP_M: Final = 1.2
 _WALK_TURN_RADPS: Final = 0.35
 _PLAIN_MPS: Final = (0.8, 1.7)
+# How most people cross: grown-ups and children who walk without anything odd about their gait.
+_ORDINARY_MPS: Final = {False: (1.1, 1.7), True: (0.9, 1.7)}
+_ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look"))
 _POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
 _CHILD_SCALE: Final = 0.87  # bodies smaller than this are children's
 _LEAST_IDLES: Final = 4
@@ -73,6 +76,7 @@ class Repertoire:
     attempting: tuple[Use, ...]
     crossing: tuple[Use, ...]
     walking: tuple[Use, ...]  # to be looped on the way
+    ordinary: tuple[Use, ...]  # of these, how most people cross a road
 
     def fitting(self, uses: tuple[Use, ...], child: bool) -> tuple[Use, ...]:
         """Those for an age, or all where the library has none for it."""
@@ -95,12 +99,14 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
     still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
     if len(still) < _LEAST_IDLES:  # a small library: the quietest there are
         still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
+    walking = tuple(u for u in uses if u.walks and u.plain)
     found = Repertoire(
         idle=tuple(still),
         staying=tuple(u for u in staying if u.reach_m < _STAY_EXCURSION_M),
         attempting=tuple(u for u in uses if u.motion_class == MotionClass.ATTEMPTING),
         crossing=tuple(u for u in uses if u.motion_class == MotionClass.CROSSING),
-        walking=tuple(u for u in uses if u.walks and u.plain),
+        walking=walking,
+        ordinary=tuple(u for u in walking if _is_ordinary(u)) or walking,
     )
     empty = [name for name in Repertoire.__slots__ if not getattr(found, name)]
     if empty:
@@ -110,6 +116,11 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
             "library, or leave --motions out."
         )
     return found
+
+
+def _is_ordinary(use: Use) -> bool:
+    low, high = _ORDINARY_MPS[use.child]
+    return use.kind in _ORDINARY_KINDS and low <= use.speed_mps <= high
 
 
 def _is_steady(library: MotionLibrary, row: int, name: str) -> bool:
@@ -150,9 +161,11 @@ def _measure(library: MotionLibrary, row: int, name: str) -> Use:
 
 def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
     """Speed, turning rate and length of a loop, by the frames at its two ends alone."""
-    last = max(len(way) - 1 - round(SHORTEST_S * rate_hz), 1)
+    stretch = walking_stretch(way, rate_hz) or range(len(way))
+    last = max(len(stretch) - 1 - round(SHORTEST_S * rate_hz), 1)
     first = min(round(0.15 * last), last - 1)
     seconds = max((last - first) / rate_hz, 1e-3)
+    first, last = stretch.start + first, stretch.start + last
     drift = float(np.hypot(*(way[last, :2] - way[first, :2])))
     return drift / seconds, float(way[last, 3] - way[first, 3]) / seconds, drift
 

@@ -90,8 +90,11 @@ def _draw(
         ATTEMPTING: repertoire.attempting,
         NOT_CROSSING: repertoire.walking if role_strolls else repertoire.staying,
     }
+    ordinary = repertoire.fitting(repertoire.ordinary, is_child)
     use = _pick(random, repertoire.fitting(pools[intended], is_child))
-    carry = _pick(random, repertoire.fitting(repertoire.walking, is_child))
+    carry = ordinary[int(random.random() * len(ordinary))]
+    if intended == WILL_CROSS and random.random() < manner.ordinary:
+        use = ordinary[int(random.random() * len(ordinary))]
     moves = intended != ATTEMPTING
     return Role(
         number=number,
