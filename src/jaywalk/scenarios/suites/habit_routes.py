@@ -14,7 +14,7 @@ from jaywalk.scenarios.suites.habit_building import PEOPLE, POSED, VEHICLES
 from jaywalk.scenarios.suites.habit_weathers import WEATHERS, with_weather
 from jaywalk.scenarios.xml_node import attribute
 
-NAME: Final = "jaywalk/habit-v1"
+NAME: Final = "jaywalk/habit-v2"
 FILE: Final = Path(__file__).parent / "habit.xml"  # keypoints and names of weathers alone
 
 
