@@ -58,7 +58,7 @@ def _print_checks(found: list[PairCheck]) -> None:
          "of the background", "shared", "own"],
         [
             [one.pair, str(one.seed), words.get((one.passed, one.weak), "FAILED"),
-             f"{one.compared_ticks * 0.05:.1f} s", f"{one.ego_moved_m:.0f} m",
+             f"{(one.compared_ticks - 1) * 0.05:.1f} s", f"{one.ego_moved_m:.0f} m",
              _when(one.first_difference_tick), _when(one.background_difference_tick),
              str(one.shared_actors), str(one.own_actors)]
             for one in found

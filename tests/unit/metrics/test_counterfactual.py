@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from record_scenes import STEP_S, add_actor
+from typer.testing import CliRunner
 
 import jaywalk.record
+from jaywalk.cli.pairs import app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
 from jaywalk.record import Episode, EpisodeWriter
@@ -20,6 +24,7 @@ SPEED_MPS = 10.0
 def drive(
     folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, seed=1, pair="P",
     thing_role="", attributes="{}", weather=1.5, car_mps=3.0, route_y_m=0.0, commands_at=None,
+    scenario="",
 ):  # fmt: skip
     """An ego along x, a car beside it, perhaps a thing ahead; the ego may brake at a tick."""
     speed = np.full(TICKS, SPEED_MPS)
@@ -52,8 +57,11 @@ def drive(
         if starts is not None:
             writer.add_event(tick=starts, kind="scenario_start", source="scenario", name="S")
         writer.finish(
-            Episode(episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S")
-        )
+            Episode(
+                episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S",
+                scenario=scenario,
+            )
+        )  # fmt: skip
     return jaywalk.record.open(folder)
 
 
@@ -165,3 +173,18 @@ def test_equal_records_pass_to_the_end(tmp_path):
 def test_records_of_two_pairs_are_refused(tmp_path):
     with pytest.raises(DataError, match="no pair: seed is '1' and '2'"):
         check_pair(drive(tmp_path / "base"), drive(tmp_path / "shift", seed=2))
+
+
+def test_the_command_counts_weak_passes_apart(tmp_path):
+    for pair, thing_m in (("P", 60.0), ("Q", 110.0)):
+        drive(tmp_path / f"base{pair}", pair=pair, scenario=f"Base_{pair}")
+        drive(tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m,
+              scenario=f"Generalization_{pair}")  # fmt: skip
+    told = CliRunner().invoke(app, ["check", str(tmp_path)])
+    assert told.exit_code == 0
+    assert "ok, start only" in told.stdout
+    assert "2 of 2 pairs are counterfactuals: 1 agree for at least a second" in told.output
+    assert "1 on their start alone" in told.output
+    found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
+    assert (found["pairs"], found["passed"], found["strong"], found["weak"]) == (2, 2, 1, 1)
+    assert [one["weak"] for one in found["checks"]] == [True, False]
