@@ -26,7 +26,10 @@ def print_gap(found: dict[str, Any]) -> None:
         ],
     )
     if (proof := found.get("counterfactual")) is not None:
-        print_table(["counterfactual pairs", "of"], [[str(proof["passed"]), str(proof["checked"])]])
+        print_table(
+            ["counterfactual pairs", "of", "for a second or more", "on their start alone"],
+            [[str(proof[key]) for key in ("passed", "checked", "strong", "weak")]],
+        )
         for line in proof["failed"]:
             say(f"not a counterfactual: {line}")
     _print_cues(found.get("cues") or [])

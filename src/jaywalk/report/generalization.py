@@ -115,7 +115,11 @@ def _reaction_rows(
 
 def _proofs(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     proofs = [(label, one["counterfactual"]) for label, one in found if "counterfactual" in one]
-    return [f"{label}: {one['passed']} of {one['checked']} pairs" for label, one in proofs]
+    return [
+        f"{label}: {one['passed']} of {one['checked']} pairs, {one['strong']} of them for at least "
+        f"a second and {one['weak']} on their start alone"
+        for label, one in proofs
+    ]
 
 
 def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:

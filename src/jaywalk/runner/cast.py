@@ -18,6 +18,7 @@ from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.scenarios.events import ScenarioEvent
 from jaywalk.scenarios.habit.manner import ambient_of, manner_of
 from jaywalk.scenarios.habit.people import HabitPeople
+from jaywalk.scenarios.rehearsal import Needs, rehearse
 from jaywalk.scenarios.traffic import Traffic
 from jaywalk.scenarios.traffic_state import DriverSettings
 from jaywalk.server.process import free_port
@@ -92,8 +93,8 @@ def set_the_stage(
     network = world.network(key, carla_world)
     manner = DriverSettings(speed_factor=plan.item.traffic_speed)
     cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, manner, network)
-    _set_up_scenarios(plan, world, carla_world, route, seed, cast)
-    clear = [(x, y, _EGO_CLEAR_M)]
+    needs = _set_up_scenarios(plan, world, carla_world, route, seed, cast)
+    clear = [(x, y, _EGO_CLEAR_M), *needs.circles()]
     # In pairs the pace of traffic is compared with, so it must be of the same part of the town.
     ids = cast.traffic.spawn(
         plan.item.vehicles, clear, route.position_m[:, :2], only_near=bool(plan.item.pair)
@@ -101,7 +102,7 @@ def set_the_stage(
     if plan.traffic != "own":
         _hand_to_traffic_manager(world, ids, seed)
         cast.traffic = None
-    _spawn_people(plan, world, carla_world, route, key, seed, cast)
+    _spawn_people(plan, world, carla_world, route, key, seed, cast, needs)
     for _ in range(_SETTLE_TICKS):
         cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
         carla_world.tick()
@@ -110,14 +111,14 @@ def set_the_stage(
 
 def _spawn_people(
     plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, key: str, seed: int,
-    cast: Cast,
+    cast: Cast, needs: Needs,
 ) -> None:  # fmt: skip
     """Posed people have the first choice of places: theirs decide what the route is about."""
     if not (plan.item.people or plan.item.posed):
         return
     walks = world.walks(key, carla_world)
     x, y = (float(value) for value in route.position_m[0, :2])
-    clear = [(x, y, _PEOPLE_CLEAR_M)]
+    clear = [(x, y, _PEOPLE_CLEAR_M), *needs.circles()]
     settings = CrowdSettings()
     if plan.item.posed:
         bank, repertoire = world.motions(plan.motions)
@@ -136,8 +137,13 @@ def _spawn_people(
 
 def _set_up_scenarios(
     plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, seed: int, cast: Cast
-) -> None:
-    """Scenarios come before the traffic: they say which lanes it keeps off."""
+) -> Needs:
+    """Scenarios come before the traffic: they say which lanes it keeps off.
+
+    Returns:
+        In pairs what the scenarios of either route need, so that both get the same background;
+        else nothing.
+    """
     assert cast.traffic is not None
     stage = Stage(
         client=world.client, world=carla_world, map=carla_world.get_map(), route=route,
@@ -147,11 +153,13 @@ def _set_up_scenarios(
         scenario = make_scenario(spec, stage)
         scenario.setup()
         cast.scenarios.append(scenario)
-    ways = [way for scenario in cast.scenarios for way in scenario.closed()]
-    own = lanes_abreast(stage.map, route) if plan.item.pair else None
-    if own is not None:
-        ways.append(own)
-    cast.traffic.close(ways, own)
+    if not plan.item.pair:
+        cast.traffic.close([way for scenario in cast.scenarios for way in scenario.closed()])
+        return Needs()
+    needs = rehearse(plan.item.pair_scenarios or plan.item.route.scenarios, stage)
+    own = lanes_abreast(stage.map, route)
+    cast.traffic.close([*needs.ways, own], own)
+    return needs
 
 
 def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:

@@ -90,6 +90,8 @@ def route_digest(item: SuiteRoute) -> str:
     about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
     if item.posed:
         about += f"\0{item.posed}"
+    if item.pair_scenarios:  # of the partner too: the background keeps off what they need
+        about += f"\0{[(one.attributes, one.elements) for one in item.pair_scenarios]}"
     return hashlib.sha256(about.encode()).hexdigest()[:16]
 
 

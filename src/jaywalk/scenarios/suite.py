@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry
-from jaywalk.scenarios.route_xml import Route, read_routes
+from jaywalk.scenarios.route_xml import Route, ScenarioSpec, read_routes
 from jaywalk.scenarios.xml_node import attribute
 
 SUITES: Final = Registry("suite")
@@ -29,6 +29,8 @@ SUITES.add(
 )  # fmt: skip
 
 _USUAL_SPEED: Final = (0.85, 1.0)
+_SPLIT_NAME: Final = re.compile(r"(Base|Generalization)_(\w+?)_(\d+)")  # Fail2Drive's files
+_SHIFT_OFFSET: Final = 1000  # number of a shift less that of its base
 PAIRED_SPEED: Final = (1.0, 1.0)  # of pairs: so that the minimum-speed rule means something
 
 
@@ -45,6 +47,9 @@ class SuiteRoute:
     pair: str = ""  # id shared by the routes of a counterfactual pair
     half: str = ""  # of a pair: "base" or "generalization"
     shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
+    # Of a pair: the scenarios of both routes, in the same order in both. The background keeps off
+    # what any of them needs.
+    pair_scenarios: tuple[ScenarioSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,19 @@ def load_suite(name: str, variant: str = "") -> Suite:
     return suite
 
 
+def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:
+    """The same routes; those of a pair know the scenarios of all of it."""
+    pairs: dict[str, list[SuiteRoute]] = {}
+    for one in sorted(items, key=lambda item: item.id):
+        if one.pair:
+            pairs.setdefault(one.pair, []).append(one)
+    known = {
+        pair: tuple(dict.fromkeys(spec for one in routes for spec in one.route.scenarios))
+        for pair, routes in pairs.items()
+    }
+    return tuple(replace(one, pair_scenarios=known[one.pair]) if one.pair else one for one in items)
+
+
 def suite_of_files(
     paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
 ) -> Suite:
@@ -73,30 +91,40 @@ def suite_of_files(
     and ``half`` make pairs, which share traffic and seeds, and so do files named as those of
     Fail2Drive's split; ``vehicles``, ``people`` and ``posed`` say who is about, else the arguments.
     """
-    routes: list[SuiteRoute] = []
-    for path in paths:
-        for wanted, route in _routes_of(path):
-            name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
-            pair = attribute(route.attributes, "pair") or _pair_of(path.stem)
-            routes.append(
-                SuiteRoute(
-                    id=name,
-                    route=route,
-                    vehicles=_about(route, "vehicles", vehicles, path),
-                    people=_about(route, "people", people, path),
-                    posed=_about(route, "posed", posed, path),
-                    pair=pair,
-                    traffic_speed=PAIRED_SPEED if pair else _USUAL_SPEED,
-                    half=attribute(route.attributes, "half") or "",
-                    shift=attribute(route.attributes, "shift") or "",
-                )
-            )
+    about = {"vehicles": vehicles, "people": people, "posed": posed}
+    routes = [item for path in paths for item in _items_of(path, about)]
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
     if doubled:
         raise UsageError(f"Two route files give the same route id: {', '.join(sorted(doubled))}.")
     if not routes:
         raise UsageError("No route found in the given files.")
-    return Suite(name="files", routes=tuple(routes))
+    given = {path.resolve() for path in paths}
+    others = [mate for path in paths if (mate := _other_half(path)) is not None]
+    absent = [path for path in others if path.resolve() not in given]
+    mates = [item for path in absent for item in _items_of(path, about)]
+    return Suite(name="files", routes=with_partners([*routes, *mates])[: len(routes)])
+
+
+def _items_of(path: Path, about: dict[str, int]) -> list[SuiteRoute]:
+    """The routes of one file."""
+    found = []
+    for wanted, route in _routes_of(path):
+        name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
+        pair = attribute(route.attributes, "pair") or _pair_of(path.stem)
+        found.append(
+            SuiteRoute(
+                id=name,
+                route=route,
+                pair=pair,
+                traffic_speed=PAIRED_SPEED if pair else _USUAL_SPEED,
+                half=attribute(route.attributes, "half") or "",
+                shift=attribute(route.attributes, "shift") or "",
+                vehicles=_about(route, "vehicles", about["vehicles"], path),
+                people=_about(route, "people", about["people"], path),
+                posed=_about(route, "posed", about["posed"], path),
+            )
+        )
+    return found
 
 
 def _routes_of(path: Path) -> list[tuple[str, Route]]:
@@ -113,8 +141,20 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
 
 def _pair_of(stem: str) -> str:
     """What both files of a pair of Fail2Drive's split have in common, by their names."""
-    found = re.fullmatch(r"(?:Base|Generalization)_(\w+?)_(\d+)", stem)
-    return "" if found is None else f"{found[1]}_{int(found[2]) % 1000:04d}"
+    found = _SPLIT_NAME.fullmatch(stem)
+    return "" if found is None else f"{found[2]}_{int(found[3]) % _SHIFT_OFFSET:04d}"
+
+
+def _other_half(path: Path) -> Path | None:
+    """The file of the other half of such a pair, if it lies in the same folder."""
+    found = _SPLIT_NAME.fullmatch(path.stem)
+    if found is None:
+        return None
+    number = int(found[3]) % _SHIFT_OFFSET
+    stem = (f"Generalization_{found[2]}_{number + _SHIFT_OFFSET:04d}" if found[1] == "Base"
+            else f"Base_{found[2]}_{number:04d}")  # fmt: skip
+    other = path.with_name(f"{stem}{path.suffix}")
+    return other if other.is_file() else None
 
 
 def _about(route: Route, key: str, otherwise: int, path: Path) -> int:

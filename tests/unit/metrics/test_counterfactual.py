@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from record_scenes import STEP_S, add_actor
+from typer.testing import CliRunner
 
 import jaywalk.record
+from jaywalk.cli.pairs import app
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.fail2drive.counterfactual import check_pair
+from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.record.columns import WEATHER_FIELDS
 from jaywalk.record.state_rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
@@ -17,7 +21,11 @@ TICKS = 200
 SPEED_MPS = 10.0
 
 
-def drive(folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, seed=1, pair="P"):
+def drive(
+    folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, seed=1, pair="P",
+    thing_role="", attributes="{}", weather=1.5, car_mps=3.0, route_y_m=0.0, commands_at=None,
+    scenario="",
+):  # fmt: skip
     """An ego along x, a car beside it, perhaps a thing ahead; the ego may brake at a tick."""
     speed = np.full(TICKS, SPEED_MPS)
     if brakes_at is not None:
@@ -25,9 +33,11 @@ def drive(folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, se
     ego_x = np.concatenate([[0.0], np.cumsum(speed[:-1] * STEP_S)])
     with EpisodeWriter(folder) as writer:
         add_actor(writer, 0, "vehicle", TICKS - 1)
-        add_actor(writer, 1, "vehicle", TICKS - 1, role_name="background")
+        add_actor(writer, 1, "vehicle", TICKS - 1, role_name="background",
+                  attributes_json=attributes)  # fmt: skip
         if thing_m is not None:
-            add_actor(writer, 2, "prop", TICKS - 1, type_id="static.prop.barrel")
+            add_actor(writer, 2, "prop", TICKS - 1, type_id="static.prop.barrel",
+                      role_name=thing_role)  # fmt: skip
         count = 2 if thing_m is None else 3
         for tick in range(TICKS):
             rows = np.zeros(count, STATE_DTYPE)
@@ -35,17 +45,23 @@ def drive(folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, se
             rows["clip"] = NO_CLIP
             rows["x_m"][:2] = ego_x[tick], 3.0 * tick * STEP_S
             rows["y_m"][1] = car_y_m
-            rows["vx_mps"][0] = speed[tick]
+            rows["vx_mps"][:2] = speed[tick], car_mps
             if thing_m is not None:
                 rows["x_m"][2] = thing_m
             writer.add_tick(tick, tick * STEP_S, STEP_S)
             writer.add_states(rows)
-        writer.add("weather", tick=0, **dict.fromkeys(WEATHER_FIELDS, 1.5))
+            changed = commands_at is not None and tick >= commands_at
+            writer.add("ego", tick=tick, command_throttle=float(changed))
+        writer.add("weather", tick=0, **dict.fromkeys(WEATHER_FIELDS, weather))
+        writer.add("route", index=0, x_m=0.0, y_m=route_y_m, z_m=0.0)
         if starts is not None:
             writer.add_event(tick=starts, kind="scenario_start", source="scenario", name="S")
         writer.finish(
-            Episode(episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S")
-        )
+            Episode(
+                episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S",
+                scenario=scenario,
+            )
+        )  # fmt: skip
     return jaywalk.record.open(folder)
 
 
@@ -65,7 +81,7 @@ def test_a_difference_before_it_can_be_seen_fails(tmp_path):
     shift = drive(tmp_path / "shift", thing_m=110.0, brakes_at=30)
     found = check_pair(base, shift, reach_m=80.0)
     assert not found.passed
-    assert "an actor differs at tick 30" in found.reason
+    assert "the ego differs at tick 30" in found.reason
 
 
 def test_who_acts_may_be_reacted_to(tmp_path):
@@ -87,7 +103,64 @@ def test_what_both_scenarios_do_is_no_shift(tmp_path):
 def test_other_traffic_is_no_counterfactual(tmp_path):
     base = drive(tmp_path / "base")
     shift = drive(tmp_path / "shift", car_y_m=31.0)
-    assert "traffic differs: 2 vehicles" in check_pair(base, shift).reason
+    found = check_pair(base, shift)
+    assert "background differs: 2 actors are not in both records (2 background)" in found.reason
+    assert not found.start_shared
+
+
+@pytest.mark.parametrize("role", ["background", "ambient", "habit"])
+def test_nobody_of_the_background_may_be_in_one_record_only(tmp_path, role):
+    base = drive(tmp_path / "base")
+    shift = drive(tmp_path / "shift", thing_m=110.0, thing_role=role)
+    assert f"1 actors are not in both records (1 {role})" in check_pair(base, shift).reason
+
+
+def test_another_colour_is_another_car(tmp_path):
+    base = drive(tmp_path / "base")
+    shift = drive(tmp_path / "shift", attributes='{"color": "1,2,3"}')
+    assert "2 background" in check_pair(base, shift).reason
+
+
+def test_a_shift_in_reach_at_once_passes_on_its_start_alone(tmp_path):
+    base = drive(tmp_path / "base")
+    shift = drive(tmp_path / "shift", thing_m=60.0, brakes_at=2)
+    found = check_pair(base, shift)
+    assert (found.passed, found.weak, found.start_shared) == (True, True, True)
+    assert found.as_dict()["weak"] is True
+    assert (found.first_difference_tick, found.background_difference_tick) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"weather": 2.5}, "the weather"), ({"brakes_at": 0}, "the ego"),
+        ({"car_mps": 4.0}, "a background actor"), ({"route_y_m": 1.0}, "the ego's route"),
+    ],
+)  # fmt: skip
+def test_a_shift_in_reach_at_once_excuses_no_other_start(tmp_path, other, what):
+    base = drive(tmp_path / "base")
+    found = check_pair(base, drive(tmp_path / "shift", thing_m=60.0, **other))
+    assert (found.passed, found.start_shared) == (False, False)
+    assert found.reason.startswith(f"{what} differs at tick 0")
+
+
+def test_a_driver_may_answer_at_the_tick_it_sees_the_shift_and_no_earlier(tmp_path):
+    base = drive(tmp_path / "base")
+    seen = check_pair(base, drive(tmp_path / "shift", thing_m=110.0)).perceived_tick
+    for early in (0, 1):
+        shift = drive(tmp_path / f"shift{early}", thing_m=110.0, commands_at=seen - early)
+        assert check_pair(base, shift).passed == (not early)
+
+
+def test_a_tally_tells_the_weak_from_the_strong(tmp_path):
+    base = drive(tmp_path / "base")
+    others = ({"thing_m": 60.0}, {"thing_m": 110.0}, {"thing_m": 60.0, "car_y_m": 31.0})
+    checks = [
+        check_pair(base, drive(tmp_path / f"shift{k}", **one)) for k, one in enumerate(others)
+    ]
+    assert PairTally.of(checks).as_dict() == {
+        "pairs": 3, "passed": 2, "strong": 1, "weak": 1, "weak_background_same": 1,
+    }  # fmt: skip
 
 
 def test_equal_records_pass_to_the_end(tmp_path):
@@ -100,3 +173,18 @@ def test_equal_records_pass_to_the_end(tmp_path):
 def test_records_of_two_pairs_are_refused(tmp_path):
     with pytest.raises(DataError, match="no pair: seed is '1' and '2'"):
         check_pair(drive(tmp_path / "base"), drive(tmp_path / "shift", seed=2))
+
+
+def test_the_command_counts_weak_passes_apart(tmp_path):
+    for pair, thing_m in (("P", 60.0), ("Q", 110.0)):
+        drive(tmp_path / f"base{pair}", pair=pair, scenario=f"Base_{pair}")
+        drive(tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m,
+              scenario=f"Generalization_{pair}")  # fmt: skip
+    told = CliRunner().invoke(app, ["check", str(tmp_path)])
+    assert told.exit_code == 0
+    assert "ok, start only" in told.stdout
+    assert "2 of 2 pairs are counterfactuals: 1 agree for at least a second" in told.output
+    assert "1 on their start alone" in told.output
+    found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
+    assert (found["pairs"], found["passed"], found["strong"], found["weak"]) == (2, 2, 1, 1)
+    assert [one["weak"] for one in found["checks"]] == [True, False]

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from jaywalk.core.errors import DataError
+from jaywalk.runner.config import route_digest
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import format_routes, parse_routes
+from jaywalk.scenarios.suite import suite_of_files
 
 SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
 TRIGGER = '<trigger_point x="1" y="2" z="0" yaw="0"/>'
@@ -85,3 +87,32 @@ def test_all_public_files_parse_round_trip_and_are_known():
                     read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
                     types += 1
     assert (files, types) == (200, 179)
+
+
+def write_half(folder, stem, kind):
+    scenario = f'<scenario name="S1" type="{kind}">{TRIGGER}</scenario>' if kind else ""
+    path = folder / f"{stem}.xml"
+    path.write_text(f"""<routes><route id="7" town="Harbour"><waypoints>
+    <position x="0" y="0" z="0"/><position x="9" y="0" z="0"/></waypoints>
+    <scenarios>{scenario}</scenarios></route></routes>""")
+    return path
+
+
+def test_a_half_that_is_run_alone_finds_its_partner_in_the_same_folder(tmp_path):
+    base = write_half(tmp_path, "Base_Wall_0095", "")
+    assert suite_of_files([base]).routes[0].pair_scenarios == ()
+    digests = {route_digest(suite_of_files([base]).routes[0])}
+    shift = write_half(tmp_path, "Generalization_Wall_1095", "RoadBlocked")
+    for paths in ([base], [shift], [base, shift], [shift, base]):
+        suite = suite_of_files(paths)
+        assert [one.route.id for one in suite.routes] == ["7"] * len(paths)
+        for one in suite.routes:
+            assert one.pair == "Wall_0095"
+            assert [spec.type for spec in one.pair_scenarios] == ["RoadBlocked"]
+    digests.add(route_digest(suite_of_files([base]).routes[0]))
+    assert len(digests) == 2  # another background: no old run may be continued with it
+
+
+def test_other_routes_have_no_partner(tmp_path):
+    suite = suite_of_files([write_half(tmp_path, "mine", "RoadBlocked")])
+    assert suite.routes[0].pair_scenarios == ()

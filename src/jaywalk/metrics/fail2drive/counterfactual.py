@@ -2,14 +2,19 @@
 
 The shift can matter from the first tick at which something that only one of the records has is
 within reach of the ego (it can be perceived), or at which a scenario does what none does in the
-other record (it acts). Until then
-every actor both have, every light and the weather must agree bit by bit, and what the driver
-commands too. Traffic must be the same in both: only scenarios may bring actors of their own.
+other record (it acts). Until then every actor both have, every light and the weather must agree
+bit by bit, and what the driver commands before that tick too. The background must be the same in
+both: only scenarios may bring actors of their own.
+
+Where the shift is within reach at the start there is little time left to agree in. Such a pair
+passes on its start alone: the ego and its route, all background actors with their models, colours
+and places, lights and weather are the same at the first tick. It is called weak, and counted apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,7 +29,14 @@ REACH_M: Final = 80.0  # how far our drivers with limited perception see on a cl
 _BODIES: Final = ("vehicle", "walker", "prop")
 _POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
 _DOING: Final = (c.TICK, c.KIND, c.NAME, c.DETAIL)
-_BACKGROUND: Final = ("background", "hero")
+_BACKGROUND: Final = ("background", "hero", "ambient", "habit")  # roles of no scenario's actors
+WEAK_TICKS: Final = 20  # a second: who must agree for less than this has shown its start only
+_AROUND: Final = "a background actor"
+_STAGED: Final = "a scenario's actor"
+_LIGHT: Final = "a light"
+_WEATHER: Final = "the weather"
+_COMMAND: Final = "the driver's command"
+_OF_BACKGROUND: Final = (_AROUND, _LIGHT, _WEATHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +52,50 @@ class PairCheck:
     perceived_tick: int | None
     acts_tick: int | None
     first_difference_tick: int | None
+    background_difference_tick: int | None  # of lights, weather, traffic, people
+    start_shared: bool  # all but the scenarios' own actors is the same at the first tick
     compared_ticks: int  # that had to be identical, and were looked at
     ego_moved_m: float  # how far the ego had driven by then
 
+    @property
+    def weak(self) -> bool:
+        """Whether it could show no more than that the start is shared."""
+        return self.compared_ticks <= WEAK_TICKS
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__} | {"weak": self.weak}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairTally:
+    """How many pairs pass, and how much they show."""
+
+    pairs: int
+    passed: int
+    weak: int  # of those that passed: on their start alone
+    weak_background_same: int  # of the weak: the background never differs, in the whole records
+
+    @classmethod
+    def of(cls, checks: Sequence[PairCheck]) -> PairTally:
+        """Count."""
+        weak = [one for one in checks if one.passed and one.weak]
+        return cls(
+            pairs=len(checks), passed=sum(one.passed for one in checks), weak=len(weak),
+            weak_background_same=sum(one.background_difference_tick is None for one in weak),
+        )  # fmt: skip
+
+    @property
+    def strong(self) -> int:
+        """That passed and agree for at least a second, until the shift comes into reach or acts."""
+        return self.passed - self.weak
+
+    def as_dict(self) -> dict[str, int]:
+        """For JSON."""
+        return {
+            "pairs": self.pairs, "passed": self.passed, "strong": self.strong, "weak": self.weak,
+            "weak_background_same": self.weak_background_same,
+        }  # fmt: skip
 
 
 def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairCheck:
@@ -64,14 +114,24 @@ def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairChe
     acts = _acts(*halves)
     last = min(half.last_tick for half in halves)
     until = min(tick for tick in (last, perceived, acts) if tick is not None)
-    difference, what = _first_difference(halves, shared)
-    reason = _why_not(halves, own, difference, what, until)
+    found = _differences(halves, shared)
+    difference = _least(tick for tick, _ in found)
+    # What the driver commands at a tick, it decided on what it saw at that tick.
+    early = [(tick, what) for tick, what in found if tick < until + (what != _COMMAND)]
+    strange = _strangers(halves, own)
+    begins = not any(tick == 0 for tick, what in found if what not in (_COMMAND, _STAGED))
+    reason = strange
+    if early and not reason:
+        tick, what = min(early)
+        reason = f"{what} differs at tick {tick}; the shift matters from tick {until} on"
     ego = halves[0].states.filter(pl.col(c.ACTOR) == halves[0].ego).filter(pl.col(c.TICK) <= until)
     steps = np.hypot(np.diff(ego[c.X_M].to_numpy()), np.diff(ego[c.Y_M].to_numpy()))
     return PairCheck(
         pair=base.episode.pair, seed=base.episode.seed, passed=not reason, reason=reason,
         shared_actors=len(shared), own_actors=sum(map(len, own)), perceived_tick=perceived,
-        acts_tick=acts, first_difference_tick=difference, compared_ticks=until + 1,
+        acts_tick=acts, first_difference_tick=difference,
+        background_difference_tick=_least(tick for tick, what in found if what in _OF_BACKGROUND),
+        start_shared=begins and not strange, compared_ticks=until + 1,
         ego_moved_m=round(float(steps.sum()), 2),
     )  # fmt: skip
 
@@ -98,6 +158,7 @@ class _Half:
     signals: pl.DataFrame
     weather: pl.DataFrame
     commands: pl.DataFrame
+    route: pl.DataFrame
     ego: int
     doings: Counter[tuple[Any, ...]]  # tick and what, of every scenario's event
     last_tick: int
@@ -115,7 +176,7 @@ class _Half:
         return cls(
             actors={
                 row[c.ACTOR]: (row[c.TYPE_ID], row[c.ROLE_NAME], row[c.FIRST_TICK],
-                               *began.get(row[c.ACTOR], ()))
+                               row[c.ATTRIBUTES], *began.get(row[c.ACTOR], ()))
                 for row in actors.iter_rows(named=True)
             },
             roles={row[c.ACTOR]: row[c.ROLE_NAME] for row in actors.iter_rows(named=True)},
@@ -123,6 +184,7 @@ class _Half:
             signals=_placed(record, record.signals.collect()),
             weather=record.weather.sort(c.TICK).collect(),
             commands=record.ego.select(c.TICK, pl.col("^command_.*$")).sort(c.TICK).collect(),
+            route=record.route.collect(),
             ego=record.episode.ego_actor,
             doings=Counter(doings.select(_DOING).iter_rows()),
             last_tick=int(record.ticks.select(pl.col(c.TICK).max()).collect().item()),
@@ -167,7 +229,7 @@ def _least(ticks: Any) -> int | None:
 
 
 def _matched(first: _Half, second: _Half) -> list[tuple[int, int]]:
-    """Numbers of the actors that both have: same model and role, same first tick and pose."""
+    """Numbers of the actors that both have: same model, colour and role, first tick and pose."""
     left: dict[tuple[Any, ...], list[int]] = {}
     for number, key in second.actors.items():
         left.setdefault(key, []).append(number)
@@ -178,32 +240,49 @@ def _matched(first: _Half, second: _Half) -> list[tuple[int, int]]:
     return pairs
 
 
-def _first_difference(halves: list[_Half], shared: list[tuple[int, int]]) -> tuple[int | None, str]:
-    """First tick at which anything both have differs, and what."""
-    found: list[tuple[int, str]] = []
-    names = (
-        {first: k for k, (first, _) in enumerate(shared)},
-        {second: k for k, (_, second) in enumerate(shared)},
-    )
-    tables = []
-    for half, numbers in zip(halves, names, strict=True):
-        kept = half.states.filter(pl.col(c.ACTOR).is_in(list(numbers)))
-        new = kept[c.ACTOR].replace_strict(numbers, return_dtype=pl.Int64).alias(c.ACTOR)
-        tables.append(kept.with_columns(new))
+def _differences(halves: list[_Half], shared: list[tuple[int, int]]) -> list[tuple[int, str]]:
+    """What both have and where it differs, each with the first tick at which it does."""
+    last = min(half.last_tick for half in halves)
+    same_route = halves[0].route.equals(halves[1].route)
+    found: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
+    states = [_numbered(half, [pair[k] for pair in shared]) for k, half in enumerate(halves)]
+    for what, group in _groups(halves[0], [first for first, _ in shared]).items():
+        one, other = (table.filter(pl.col(c.ACTOR).is_in(group)) for table in states)
+        found.append((_table_difference(one, other, [c.ACTOR, c.TICK], last), what))
     for keys, (one, other), what in (
-        ((c.ACTOR, c.TICK), tables, "an actor"),
-        ((c.X_M, c.Y_M, c.TICK), [half.signals for half in halves], "a light"),
-        ((c.TICK,), [half.weather for half in halves], "the weather"),
-        ((c.TICK,), [half.commands for half in halves], "the driver's command"),
+        ([c.X_M, c.Y_M, c.TICK], [half.signals for half in halves], _LIGHT),
+        ([c.TICK], [half.weather for half in halves], _WEATHER),
+        ([c.TICK], [half.commands for half in halves], _COMMAND),
     ):
-        tick = _table_difference(one, other, list(keys))
-        if tick is not None:
-            found.append((tick, what))
-    return min(found) if found else (None, "")
+        found.append((_table_difference(one, other, keys, last), what))
+    return [(tick, what) for tick, what in found if tick is not None]
 
 
-def _table_difference(first: pl.DataFrame, second: pl.DataFrame, keys: list[str]) -> int | None:
-    """First tick at which two tables differ, up to where the shorter one ends."""
+def _numbered(half: _Half, actors: list[int]) -> pl.DataFrame:
+    """States of some actors, under their place in the list: their numbers differ in the records."""
+    kept = half.states.filter(pl.col(c.ACTOR).is_in(actors))
+    places = {number: place for place, number in enumerate(actors)}
+    new = kept[c.ACTOR].replace_strict(places, return_dtype=pl.Int64).alias(c.ACTOR)
+    return kept.with_columns(new)
+
+
+def _groups(half: _Half, actors: list[int]) -> dict[str, list[int]]:
+    """Places of some actors by what they are."""
+    groups: dict[str, list[int]] = {"the ego": [], _AROUND: [], _STAGED: []}
+    for place, number in enumerate(actors):
+        if number == half.ego:
+            groups["the ego"].append(place)
+        else:
+            around = half.roles[number] in _BACKGROUND
+            groups[_AROUND if around else _STAGED].append(place)
+    return groups
+
+
+def _table_difference(
+    first: pl.DataFrame, second: pl.DataFrame, keys: list[str], last_tick: int
+) -> int | None:
+    """First tick at which two tables differ, up to where the shorter record ends."""
+    first, second = (table.filter(pl.col(c.TICK) <= last_tick) for table in (first, second))
     if not first.height and not second.height:
         return None
     values = [name for name in first.columns if name not in keys]
@@ -220,16 +299,13 @@ def _table_difference(first: pl.DataFrame, second: pl.DataFrame, keys: list[str]
     return int(rows[c.TICK].min()) if rows.height else None  # type: ignore[arg-type]
 
 
-def _why_not(
-    halves: list[_Half], own: list[set[int]], difference: int | None, what: str, until: int
-) -> str:
-    strangers = Counter(
+def _strangers(halves: list[_Half], own: list[set[int]]) -> str:
+    """What to say of background actors that only one record has; empty for none."""
+    roles = [
         halves[k].roles[number] for k in (0, 1) for number in own[k]
         if halves[k].roles[number] in _BACKGROUND
-    )  # fmt: skip
-    if strangers:
-        count = sum(strangers.values())
-        return f"the traffic differs: {count} vehicles are not in both records"
-    if difference is not None and difference <= until:
-        return f"{what} differs at tick {difference}; the shift matters from tick {until} on"
-    return ""
+    ]  # fmt: skip
+    if not roles:
+        return ""
+    counts = ", ".join(f"{count} {role}" for role, count in sorted(Counter(roles).items()))
+    return f"the background differs: {len(roles)} actors are not in both records ({counts})"

@@ -17,7 +17,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.fail2drive_split import GENERALIZATION_OFFSET, SPLITS, published_split
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
-from jaywalk.metrics.fail2drive.counterfactual import check_pair
+from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
 from jaywalk.metrics.fail2drive.cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.fail2drive.gap import CATEGORY_OF, PairedRow, gap_of
 from jaywalk.metrics.fail2drive.profile import profile_of
@@ -153,18 +153,21 @@ def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
 
 def _counterfactual(members: Sequence[Member], folder: Path) -> dict[str, Any]:
     """How many pairs are the same up to the tick at which the shift can matter."""
-    checked, failed = 0, []
-    for base, shift in _both(members):
-        checked += 1
+    checks, failed = [], []
+    pairs = _both(members)
+    for base, shift in pairs:
         name = f"{shift.pair} seed {shift.seed}"
         try:
             check = check_pair(_record(folder, base), _record(folder, shift))
         except DataError as problem:
             failed.append(f"{name}: {problem}")
             continue
+        checks.append(check)
         if not check.passed:
             failed.append(f"{name}: {check.reason}")
-    return {"checked": checked, "passed": checked - len(failed), "failed": failed}
+    tally = PairTally.of(checks).as_dict()
+    del tally["pairs"]
+    return {"checked": len(pairs), "failed": failed} | tally
 
 
 def _record(folder: Path, member: Member) -> jaywalk.record.Record:

@@ -7,7 +7,7 @@ from typing import Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.route_xml import Route, read_routes
-from jaywalk.scenarios.suite import PAIRED_SPEED, Suite, SuiteRoute
+from jaywalk.scenarios.suite import PAIRED_SPEED, Suite, SuiteRoute, with_partners
 from jaywalk.scenarios.xml_node import attribute
 
 FILE: Final = Path(__file__).with_name("fail2drive.xml")
@@ -38,7 +38,8 @@ def load(variant: str = "") -> Suite:
     """
     if variant not in ("", *VARIANTS):
         raise UsageError(f"--variant is '{variant}', expected base, shift or none.")
-    items = [_item(route) for route in read_routes(FILE).routes]
+    # Partners first: a half that runs alone keeps the same background.
+    items = with_partners([_item(route) for route in read_routes(FILE).routes])
     wanted = {"base": "Base_", "shift": "Generalization_"}.get(variant, "")
     kept = tuple(item for item in items if item.id.startswith(wanted))
     return Suite(name=NAME, routes=kept, variant=variant)

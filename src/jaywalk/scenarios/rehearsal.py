@@ -1,0 +1,136 @@
+"""What scenarios will need, found out without touching the world.
+
+The two routes of a counterfactual pair must have the same background, though only one of them has
+the shift. So both keep their background off what either of them needs: the scenarios of both are
+set up before a world that only pretends to spawn, and say which lanes they close and where they
+stand. Both routes rehearse the same scenarios in the same order, so both get the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.scenarios.base import Stage, make_scenario
+from jaywalk.scenarios.route_xml import ScenarioSpec
+
+# More than half a lorry and half a car, end to end: a car this far off never overlaps a thing of a
+# scenario, so the server refuses it in neither route or in both.
+APART_M: Final = 9.0
+_FURNITURE: Final = "traffic."  # lights and signs: the same in both routes
+_HALF_M: Final = (1.0, 0.5, 0.5)  # of a stand-in; who asks wants to know what it hides
+_HERO: Final = {"role_name": "hero"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What belongs to scenarios. Frame: CARLA's left-handed metres."""
+
+    ways: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
+    spots_m: tuple[tuple[float, float], ...] = ()  # where their actors stand at the start
+
+    def circles(self, radius_m: float = APART_M) -> list[tuple[float, float, float]]:
+        """Circles (x, y, radius) in which nobody of the background may start."""
+        return [(x, y, radius_m) for x, y in self.spots_m]
+
+
+def rehearse(specs: Sequence[ScenarioSpec], stage: Stage) -> Needs:
+    """Set scenarios up on a stage where nothing appears.
+
+    Raises:
+        DataError: A scenario does not fit on the route.
+        RegistryError: A scenario type is unknown.
+    """
+    spots: list[tuple[float, float]] = []
+    client = _Client(spots)
+    aside = replace(stage, client=client, world=_World(stage.world, client), traffic=None)
+    ways: list[NDArray[np.float64]] = []
+    for spec in specs:
+        scenario = make_scenario(spec, aside)
+        scenario.setup()
+        ways += scenario.closed()
+    return Needs(ways=tuple(ways), spots_m=tuple(spots))
+
+
+def _stand_in(number: int, **more: Any) -> Any:
+    """Somebody who is not there; what is done to them has no effect."""
+    box = carla.BoundingBox(carla.Location(), carla.Vector3D(*_HALF_M))
+    return SimpleNamespace(
+        id=number, bounding_box=box, set_transform=lambda pose: None, is_alive=True, **more
+    )
+
+
+@dataclass(slots=True)
+class _Client:
+    """Notes where actors are wanted; every place is free."""
+
+    spots: list[tuple[float, float]]
+    made: int = 0
+
+    def note(self, pose: Any) -> int:
+        self.spots.append((float(pose.location.x), float(pose.location.y)))
+        self.made += 1
+        return self.made
+
+    def apply_batch_sync(self, commands: Sequence[Any], _tick: bool = False) -> list[Any]:
+        return [
+            SimpleNamespace(
+                error="",
+                actor_id=self.note(one.transform)
+                if isinstance(one, carla.command.SpawnActor)
+                else 0,
+            )
+            for one in commands
+        ]
+
+    def apply_batch(self, commands: Sequence[Any], _tick: bool = False) -> None:
+        pass
+
+
+class _Actors(list[Any]):
+    """Some actors, as the client's list of them."""
+
+    def filter(self, pattern: str) -> _Actors:
+        wanted = pattern.rstrip("*")
+        return _Actors(one for one in self if one.type_id.startswith(wanted))
+
+
+@dataclass(slots=True)
+class _World:
+    """Shows the town and an ego; nothing can be changed in it.
+
+    Only what a scenario may ask in ``setup`` is there: another question is an error, not an effect.
+    """
+
+    real: Any
+    client: _Client
+    hero: Any = field(
+        default_factory=lambda: _stand_in(0, type_id="vehicle.hero", attributes=_HERO)
+    )
+
+    def get_map(self) -> Any:
+        return self.real.get_map()
+
+    def get_blueprint_library(self) -> Any:
+        return self.real.get_blueprint_library()
+
+    def get_traffic_lights_in_junction(self, number: int) -> Any:
+        return self.real.get_traffic_lights_in_junction(number)
+
+    def get_level_bbs(self, label: Any) -> Any:
+        return self.real.get_level_bbs(label)
+
+    def get_actors(self) -> _Actors:
+        town = [one for one in self.real.get_actors() if one.type_id.startswith(_FURNITURE)]
+        return _Actors([*town, self.hero])
+
+    def try_spawn_actor(self, model: Any, pose: Any, *_: Any, **__: Any) -> Any:
+        return _stand_in(self.client.note(pose), type_id=str(model.id), attributes={})
+
+    spawn_actor = try_spawn_actor
