@@ -25,6 +25,7 @@ from jaywalk.scenarios.traffic_state import (
 
 _SIDE_M: Final = 0.3  # clearance beside the car
 _PERSON_SIDE_M: Final = 0.6
+_STANDING_SIDE_M: Final = 0.25  # nobody stops for good for who stands at the kerb
 _PERSON_S: Final = 2.0  # how far people are foreseen
 _LINE_M: Final = 1.0  # from the front to a stop line
 _PULL_MPS: Final = 0.3
@@ -108,8 +109,9 @@ def _trace_box(fleet: Fleet, i: int, box: Any, reach: float, side: float) -> flo
 def _trace_person(fleet: Fleet, i: int, person: Any, reach: float) -> float:
     """Where on the path a person is, or will be when walking on for a moment."""
     path = fleet.path[i]
-    side = fleet.half_width[i] + person[4] + _PERSON_SIDE_M
     walking = person[2] * person[2] + person[3] * person[3] > 0.04
+    room = _PERSON_SIDE_M if walking else _STANDING_SIDE_M
+    side = fleet.half_width[i] + person[4] + room
     best = np.inf
     steps = 5 if walking else 1
     for step in range(steps):

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.seeds import stream
 from jaywalk.motion.playing.bank import ClipBank
 from jaywalk.motion.playing.players import Cue
 from jaywalk.scenarios.base import Moment
@@ -37,7 +38,9 @@ from jaywalk.town.walkways import CROSSWALK, ROAD, underfoot
 _LOOK_TICKS: Final = 4  # between looks at what stands about
 _STANDING_MPS: Final = 0.3
 _HEADING_COS: Final = 0.5  # the ego comes towards people within 60 degrees of where it heads
+_STOPPING_MPS: Final = 1.2  # a vehicle this slow is about to stand, or has just begun to move
 _ACT_STOP_S: Final = 0.5  # who acts is on their way for so long after they decided to stop
+_WALK_STOP_S: Final = 0.25  # the same of who walks
 _WAIT_S: Final = 0.6  # between two tries of somebody whose way is blocked
 _LATER_TRIES: Final = 3  # of these one is at other places to go to
 _NEAR_M: Final = 15.0  # what stands farther from somebody who walks is of no interest
@@ -72,6 +75,7 @@ class _Life:
     retry_s: float = 0.0
     tries: int = 0
     going_home: bool = False
+    strolls_on: bool = False
     last_m: tuple[float, float] | None = None  # where somebody who acts was at the last look
 
 
@@ -232,7 +236,7 @@ class HabitPeople:
             self.posed.play(life.placed.actor_id, cue)
             life.doing = Doing.ACTING
         elif role.strolls:
-            way = stroll_way(self.network, life.placed, self.seed)
+            way = stroll_way(self.network, life.placed.a_m, self._chance("stroll", role.number))
             if way is None:
                 life.doing = Doing.RESTED
                 return
@@ -261,6 +265,7 @@ class HabitPeople:
     def _walk_along(self, life: _Life, walk: Walk, clip: str, carry: str) -> None:
         x, y, _ = self.posed.place_m(life.placed.actor_id)
         towards = walk.bearing_rad(x, y)
+        walk.course_rad = 0.0  # of another start, if any
         first = Cue(clip=clip, towards_rad=towards, loop=not carry, holds=False)
         then = [Cue(clip=carry, loop=True, holds=False)] if carry else []
         self.posed.play(life.placed.actor_id, first, then)
@@ -330,9 +335,7 @@ class HabitPeople:
         self._watch_road(life, moment)
         row = self.posed.row_of(actor)
         if walk.follow(self.posed.players, row, self.delta_s):
-            what = "back" if life.going_home else "strolled"
-            crossed = life.placed.role.intended == WILL_CROSS
-            self._rest(life, moment, "crossed" if crossed else what)
+            self._arrive(life, moment)
             return
         if (self._tick + life.placed.role.number) % _LOOK_TICKS:
             return
@@ -340,8 +343,27 @@ class HabitPeople:
         if not walk.is_clear(grid, things, x, y) and walk.reroute(grid, things, x, y):
             self._note(moment, life, "rerouted")
         course = float(self.posed.players.rows.yaw_rad[row]) + walk.course_rad
-        if bumps_soon(grid, things, x, y, course):
+        ahead_m = STOP_AHEAD_M + _WALK_STOP_S * float(self.posed.players.rows.speed_mps[row])
+        if bumps_soon(grid, things, x, y, course, ahead_m):
             self._stop_short(life, walk, x, y)
+
+    def _arrive(self, life: _Life, moment: Moment) -> None:
+        """Who has crossed walks on along the sidewalk; the others stand where they wanted to go."""
+        if life.placed.role.intended != WILL_CROSS or life.strolls_on:
+            self._rest(life, moment, "back" if life.going_home else "strolled")
+            return
+        x, y, _ = self.posed.place_m(life.placed.actor_id)
+        yaw = float(self.posed.players.rows.yaw_rad[self.posed.row_of(life.placed.actor_id)])
+        chance = self._chance("onward", life.placed.role.number)
+        way = stroll_way(self.network, (x, y), chance, yaw)
+        if way is None:
+            self._rest(life, moment, "crossed")
+            return
+        life.strolls_on, life.walk = True, Walk(way=way, keeps_off=True)
+        self._note(moment, life, "crossed")
+
+    def _chance(self, what: str, number: int) -> np.random.Generator:
+        return stream(self.seed, "habit", what, number)
 
     def _stop_short(self, life: _Life, walk: Walk, x: float, y: float) -> None:
         """Something is right ahead: stand, turn towards the way out, go on from there."""
@@ -403,7 +425,7 @@ class HabitPeople:
     def _look(self, moment: Moment, moving: list[_Life]) -> None:
         assert self._view is not None
         seen = self._view.look(moment.snapshot, self._rows, _LOOK_TICKS * self.delta_s)
-        slow = np.hypot(seen.vehicle[:, 6], seen.vehicle[:, 7]) < _STANDING_MPS
+        slow = np.hypot(seen.vehicle[:, 6], seen.vehicle[:, 7]) < _STOPPING_MPS
         boxes = np.concatenate([seen.vehicle[slow, :6], seen.thing])
         still = np.hypot(seen.stranger[:, 2], seen.stranger[:, 3]) < _STANDING_MPS
         places = np.array([self.posed.place_m(life.placed.actor_id)[:2] for life in moving])
