@@ -18,6 +18,7 @@ from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import check_on_road, document_of, letter_keys, route_of
+from jaywalk.scenarios.toolbox.text import format_text, parse_text
 
 SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
 TEXT = """\
@@ -282,3 +283,41 @@ def test_scenario_files_run_as_a_suite_of_pairs(tmp_path):
     ]
     assert find_suite(str(tmp_path / "b.toml")).routes[0].shift == "CustomObstacles"
     assert read_authored(tmp_path / "b.toml").pair == "barrels"
+
+
+def test_a_yaml_file_is_the_same_scenario(tmp_path):
+    path = tmp_path / "barrels.yaml"
+    path.write_text(format_text(doc(), path), encoding="utf-8")
+    same = authored_of(doc(), "barrels.toml")
+    assert read_authored(path) == same
+    assert find_suite(str(path)).routes[0].id == "barrels"
+    assert [one.id for one in find_suite(str(tmp_path)).routes] == ["barrels"]
+
+
+def test_editing_yaml_keeps_comments_and_drops_the_other_kind_of_place():
+    text = format_text(doc(), "barrels.yaml", ["My barrels."])
+    changed = edited_text(text, ["params.distance=30", "objects.2.yaw=45"], "barrels.yaml")
+    assert "# My barrels." in changed
+    assert parse_text(changed, "x.yaml")["scenario"][0]["objects"][1]["yaw"] == 45
+    moved = edited_text(text, ["trigger=[28.0, -114.3, 0.0, 0.0]"], "barrels.yaml")
+    assert "at" not in parse_text(moved, "x.yaml")["scenario"][0]
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".yaml"])
+def test_every_field_that_new_writes_is_explained(suffix):
+    wanted = Wanted(name="x", type="CustomObstacleTwoWays", town="Harbour",
+                    points=((8.0, -114.3), (190.0, -127.1)))  # fmt: skip
+    text = beginning(wanted, f"x{suffix}")
+    for line in text.split("\n"):
+        plain = line.strip() and not line.lstrip().startswith(("#", "["))
+        repeated = line.strip().lstrip("- ").startswith(("model", "x", "y", "format"))
+        if plain and not repeated and not line.rstrip().endswith(":"):
+            assert "#" in line, line
+    assert route_of(authored_of(parse_text(text, f"x{suffix}"), f"x{suffix}")).scenarios
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(DataError, match=r"expected a name with \.toml, \.yaml, \.yml"):
+        read_authored(path)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import carla
@@ -12,13 +12,12 @@ import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
-from jaywalk.core.toml_text import format_value
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.lane_paths import opposite_lane
-from jaywalk.scenarios.suites.author_smoke import WEATHERS
 from jaywalk.scenarios.toolbox.form import FORMAT
 from jaywalk.scenarios.toolbox.places import planner_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
+from jaywalk.scenarios.toolbox.text import format_text
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import Town, load_town
 
@@ -52,69 +51,54 @@ class Wanted:
     seed: int = 1
 
 
-def beginning(wanted: Wanted) -> str:
-    """Text of a scenario file.
+def beginning(wanted: Wanted, path: str = "") -> str:
+    """Text of a scenario file of that name, NAME.toml by default.
 
     Raises:
         RegistryError: The type is unknown.
         DataError: The town has no place for it.
     """
+    path = path or f"{wanted.name}.toml"
     defaults = defaults_of(wanted.type)
     points = wanted.points or find_place(wanted)
     distance = defaults.get("distance")
     if isinstance(distance, float) and distance > _FARTHEST_M:
         defaults["distance"] = _FARTHEST_M
     short = wanted.type.rsplit("/", 1)[-1].removesuffix("-v1")
-    lines = [
-        f"# {SCENARIOS.get(wanted.type).summary}.",
-        f"# Look at it: jaywalk scenario show {wanted.name}.toml -o {wanted.name}.png",
-        f"# Can it be driven? jaywalk scenario check {wanted.name}.toml",
-        f'format = "{FORMAT}"',
-        f"name = {format_value(wanted.name)}",
-        f"town = {format_value(wanted.town)}",
-        f"vehicles = {VEHICLES}  # background traffic near the route",
-        f'weather = "noon"  # {", ".join(sorted(WEATHERS))}; or [[weather]] tables',
-        "",
-        "[route]",
-        "# The route passes these places (x, y in metres, as CARLA has them).",
-        f"points = {format_value([list(point) for point in points])}",
-        "",
-        "[[scenario]]",
-        f"name = {format_value(f'{short}_1')}",
-        f"type = {format_value(wanted.type)}",
-        f"at = {wanted.at_m!r}  # metres along the route: when the ego is here, it begins",
-    ]
-    return "\n".join([*lines, *_parameter_lines(defaults)]) + "\n"
-
-
-def _parameter_lines(defaults: Mapping[str, Any]) -> list[str]:
-    params = [
-        line for key, value in defaults.items() if (line := _parameter(key, value)) is not None
-    ]
-    lines = ["", "[scenario.params]", *params] if params else []
+    scenario: dict[str, Any] = {
+        "name": f"{short}_1",
+        "type": wanted.type,
+        "at": wanted.at_m,
+    }
+    params = {key: _plain(value) for key, value in defaults.items() if value not in ("", ())}
+    if params:
+        scenario["params"] = params
     if defaults.get("objects") == ():
-        lines += [
-            "",
-            "# Things relative to the lane, 'distance' beyond the trigger: x metres forward,",
-            "# y right, z up; yaw, pitch and roll in degrees.",
-        ]
-        for model, y_m in _THINGS:
-            lines += ["[[scenario.objects]]", f'model = "{model}"', f"y = {y_m!r}", ""]
-        lines.pop()
-    return lines
+        scenario["objects"] = [{"model": model, "x": 0.0, "y": y_m} for model, y_m in _THINGS]
+    document = {
+        "format": FORMAT,
+        "name": wanted.name,
+        "town": wanted.town,
+        "vehicles": VEHICLES,
+        "weather": "noon",
+        "route": {"points": [list(point) for point in points]},
+        "scenario": [scenario],
+    }
+    head = (
+        f"{SCENARIOS.get(wanted.type).summary}.",
+        f"Look at it: jaywalk scenario show {path} -o {Path(path).with_suffix('.png')}",
+        f"Can it be driven? jaywalk scenario check {path}",
+    )
+    return format_text(document, path, head)
 
 
-def _parameter(key: str, value: Any) -> str | None:
-    if isinstance(value, tuple):
-        if not value or key == "objects":
-            return None
-        if all(isinstance(entry, str) for entry in value):
-            table = dict(zip("abcdefghijklmnopqrstuvwxyz", value, strict=False))
-            return f"{key} = {format_value(table)}"
-        return f"{key} = {format_value(list(value))}  # from, to"
-    if isinstance(value, str) and not value:
-        return f'# {key} = ""'
-    return f"{key} = {format_value(value)}"
+def _plain(value: Any) -> Any:
+    """A default as a file has it."""
+    if not isinstance(value, tuple):
+        return value
+    if all(isinstance(entry, str) for entry in value):
+        return dict(zip("abcdefghijklmnopqrstuvwxyz", value, strict=False))
+    return list(value)
 
 
 def find_place(wanted: Wanted) -> tuple[tuple[float, float], ...]:
