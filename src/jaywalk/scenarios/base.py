@@ -28,6 +28,7 @@ from jaywalk.town.routes import DenseRoute
 OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
+REQUIRED: Final = "required"  # metadata key: what a file has to give, in words
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0
@@ -91,6 +92,8 @@ class Scenario(ABC):
     timeout_s: ClassVar[float] = math.inf  # obstacles: a time-out is an infraction
     # Type whose random streams it uses, if not its own: the partner's in a counterfactual pair.
     draws_as: ClassVar[str] = ""
+    # Type of the public route files that means the same, if it is another one.
+    public_type: ClassVar[str] = ""
     # Name under which privileged public agents (PDM-Lite) are told of it; "": they are not.
     told_as: ClassVar[str] = ""
 
@@ -164,6 +167,10 @@ class Scenario(ABC):
     def end(self, moment: Moment) -> None:
         """Clean up; the default destroys the scenario's actors."""
         self.destroy(self.actor_ids)
+
+    def disturb(self, control: Any) -> Any:
+        """The ego's control as the world gets it, of what the driver decided: the same."""
+        return control
 
     def linger(self, moment: Moment) -> None:  # noqa: B027  (optional)
         """Move what ``end`` left behind, until ``actor_ids`` is empty."""
@@ -243,6 +250,11 @@ def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
             if text is None:
                 raise DataError(f"{where}: attribute 'value' is missing.")
             values[tag] = text
+    for tag, item in known.items():
+        if tag not in values and REQUIRED in item.metadata:
+            raise DataError(
+                f"{spec.where}, <{tag}>: is missing; expected {item.metadata[REQUIRED]}."
+            )
     return kind(**values)
 
 
