@@ -25,13 +25,18 @@ def new(
     kind: Annotated[
         str, typer.Option("--type", help="What happens; --list names the types.")
     ] = "CustomObstacle",
-    town: Annotated[str, typer.Option(help="Where.")] = "Harbour",
+    town: Annotated[
+        str, typer.Option(help="Where [default: the first of our towns that has a place].")
+    ] = "",
     start: Annotated[
         str, typer.Option("--from", help="First place X,Y [default: looked for].")
     ] = "",
     end: Annotated[str, typer.Option("--to", help="Last place X,Y.")] = "",
     at: Annotated[float, typer.Option(help="Metres along the route where it begins.")] = 20.0,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another place.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, as for edit.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, .toml or .yaml [default: NAME.toml].")
     ] = None,
@@ -50,7 +55,8 @@ def new(
     Example: jaywalk scenario new --list
     """
     from jaywalk.scenarios.toolbox.beginning import Wanted, beginning, parse_point
-    from jaywalk.scenarios.toolbox.text import check_suffix
+    from jaywalk.scenarios.toolbox.editing import edited_text
+    from jaywalk.scenarios.toolbox.text import check_suffix, parse_text
 
     if show_types:
         _list_types(as_json)
@@ -63,20 +69,27 @@ def new(
     points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
     wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
-    text = beginning(wanted, str(path))
+    text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
     _write(path, text, force)
-    _check_file(path)
     if as_json:
-        print_json({"file": str(path), "type": kind, "town": town})
+        found = parse_text(text, str(path))["town"]
+        print_json({"file": str(path), "type": kind, "town": found})
         return
     finish([f"wrote {path}"], f"jaywalk scenario show {path} -o {path.with_suffix('.png')}")
 
 
 def _list_types(as_json: bool) -> None:
     from jaywalk.scenarios.catalogue import SCENARIOS
+    from jaywalk.scenarios.parameter_fields import NOWHERE
     from jaywalk.scenarios.toolbox.routes import defaults_of
 
-    rows = [(entry.name, entry.summary, defaults_of(entry.name)) for entry in SCENARIOS]
+    rows = [
+        (entry.name, entry.summary, {
+            key: None if value == NOWHERE else value
+            for key, value in defaults_of(entry.name).items()
+        })
+        for entry in SCENARIOS
+    ]  # fmt: skip
     if as_json:
         print_json([
             {"type": name, "summary": summary, "params": params} for name, summary, params in rows
@@ -92,6 +105,8 @@ def _list_types(as_json: bool) -> None:
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "(x, y, z: to be given)"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_short, value)) + "]"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -260,9 +275,9 @@ def export_file(
     """
     from jaywalk.scenarios.route_xml import RouteFile, format_routes
     from jaywalk.scenarios.toolbox.form import read_authored
-    from jaywalk.scenarios.toolbox.routes import route_of
+    from jaywalk.scenarios.toolbox.routes import as_public, route_of
 
-    routes = tuple(route_of(read_authored(file)) for file in files)
+    routes = tuple(as_public(route_of(read_authored(file))) for file in files)
     ids = [route.id for route in routes]
     doubled = sorted({one for one in ids if ids.count(one) > 1})
     if doubled:

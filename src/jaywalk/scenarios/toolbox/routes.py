@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -48,6 +48,16 @@ def route_of(file: Authored) -> Route:
     for spec in route.scenarios:
         check_parameters(spec)
     return route
+
+
+def as_public(route: Route) -> Route:
+    """The route with the types that public route files have for ours, where there are such."""
+    specs = []
+    for spec in route.scenarios:
+        kind = SCENARIOS.get(spec.type).load().public_type or spec.type
+        named = tuple((key, kind if key == "type" else text) for key, text in spec.attributes)
+        specs.append(replace(spec, attributes=named))
+    return replace(route, scenarios=tuple(specs))
 
 
 def check_on_road(file: Authored) -> DenseRoute:
