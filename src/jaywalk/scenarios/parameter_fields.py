@@ -158,7 +158,7 @@ def objects() -> Any:
             raise DataError(f"{where}: {len(node.attributes)} objects; expected 1 to 200.")
         return tuple(parse_object(text, f"{where}, {key}") for key, text in node.attributes)
 
-    return field(default=(), metadata={READER: read})
+    return field(default=(), metadata={READER: read, REQUIRED: "one or more things"})
 
 
 def parse_object(text: str, where: str) -> PlacedObject:

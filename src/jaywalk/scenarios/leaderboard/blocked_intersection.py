@@ -18,12 +18,13 @@ from jaywalk.scenarios.placing import place_on_route, spawn_all
 _BEHIND_M: Final = 5.0  # the junction
 _NEAR_M: Final = 13.0
 _STANDS_S: Final = 10.0
+_STILL_MPS, _BEFORE_M = 0.1, 15.0
 _AFTER_M: Final = 20.0
 
 
 @dataclass(slots=True, kw_only=True)
 class BlockedIntersection(Scenario):
-    """It is gone 10 s after the ego has come within 13 m."""
+    """It is gone 10 s after the ego has come within 13 m, or stands before the junction."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
@@ -52,7 +53,11 @@ class BlockedIntersection(Scenario):
 
     def tick(self, moment: Moment) -> bool:
         """Wait for the ego, then for a while."""
-        if math.isnan(self.near_s) and self.at_m - moment.ego_along_m < _NEAR_M:
+        near = self.at_m - moment.ego_along_m < _NEAR_M
+        # Who keeps the junction clear waits before it, and would wait for ever.
+        waits = moment.ego_speed_mps < _STILL_MPS
+        waits &= self.ahead.enter_m - moment.ego_along_m < _BEFORE_M
+        if math.isnan(self.near_s) and (near or waits):
             self.near_s = moment.elapsed_s
             self.note(moment, what="blocks the way", actor=self.actor_ids[0])
         return moment.elapsed_s - self.near_s >= _STANDS_S

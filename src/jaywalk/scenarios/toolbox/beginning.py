@@ -19,6 +19,8 @@ TOWNS: Final = ("Harbour", "Orchard", "Ridge")  # looked through in this order
 AT_M: Final = 20.0
 VEHICLES: Final = 10
 _FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way to pass and go on
+# Public defaults of streams leave gaps of two seconds; public routes set values like these.
+_MILD: Final = {"flow_speed": 10.0, "source_dist_interval": (30.0, 90.0)}
 _THINGS: Final = (("static.prop.barrel", -0.8), ("static.prop.barrel", 0.0),
                   ("static.prop.barrel", 0.8))  # fmt: skip
 
@@ -50,6 +52,7 @@ def beginning(wanted: Wanted, path: str = "") -> str:
     distance = defaults.get("distance")
     if isinstance(distance, float) and distance > _FARTHEST_M:
         defaults["distance"] = _FARTHEST_M
+    defaults |= {key: value for key, value in _MILD.items() if key in defaults}
     short = wanted.type.rsplit("/", 1)[-1].removesuffix("-v1")
     scenario: dict[str, Any] = {
         "name": f"{short}_1",

@@ -13,6 +13,7 @@ from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
 
 FORMAT: Final = "jaywalk-scenario-1"
 HALVES: Final = ("base", "generalization")
+PARTNERS: Final = ("construction", "parked", "none")
 _TOP: Final = (
     "format", "name", "id", "town", "vehicles", "people", "weather", "pair", "half", "shift",
     "route", "scenario", "extra",
@@ -159,13 +160,17 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
         )
     if at is not None and not (_is_number(at) and at >= 0.0):
         raise DataError(f"{where}, at: is {at!r}; expected metres along the route, from 0.")
+    partner = _text(value, "partner", where, "")
+    if partner not in ("", *PARTNERS):
+        expected = ", ".join(PARTNERS)
+        raise DataError(f"{where}, partner: is '{partner}'; expected one of {expected}.")
     place = None if trigger is None else _numbers(trigger, (4,), f"{where}, trigger")
     return AuthoredScenario(
         name=_text(value, "name", where, f"scenario_{number}"),
         type=_text(value, "type", where),
         at_m=None if at is None else float(at),
         trigger=None if place is None else (place[0], place[1], place[2], place[3]),
-        partner=_text(value, "partner", where, ""),
+        partner=partner,
         params=_params(value.get("params", {}), where),
         objects=_objects(value.get("objects", []), where),
         other_actors=_other_actors(value.get("other_actors", []), where),

@@ -41,7 +41,7 @@ _ON_LANE: Final = (
     "jaywalk/parked-obstacle-v1", "jaywalk/construction-v1", "ParkedObstacle",
     "ConstructionObstacle", "CustomObstacle", "BadParkingObstacle", "PermutedConstructionObstacle",
     "ConstructionObstaclePedestrian", "ConstructionObstacleRightLane", "Accident",
-    "HazardAtSideLane", "YieldToEmergencyVehicle",
+    "YieldToEmergencyVehicle",
 )  # fmt: skip
 
 
@@ -59,6 +59,8 @@ _CROSSES: Final = _left("dark", "straight")
 _NEEDS: Final[dict[str, Needs]] = {
     **dict.fromkeys(_ON_LANE, _SAME),
     "ConstructionObstacleOppositeLane": _OPPOSITE,
+    "HazardAtSideLane": Needs(lane="same", length_m=120.0),
+    "HazardAtSideLaneTwoWays": Needs(lane="opposite", length_m=120.0),
     "InvadingTurn": Needs(lane="opposite", length_m=80.0),
     "ControlLoss": Needs(length_m=115.0),
     "ParkingExit": Needs(lane="parking", length_m=40.0, parks_m=(-10.0, 25.0)),

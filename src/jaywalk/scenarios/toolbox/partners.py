@@ -135,9 +135,6 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
     if one.type in _LAYOUTS:
         passable = "Passable" in one.name
         kind = one.partner or ("none" if passable else _like(one))
-        if kind not in _PARTNERS:
-            known = ", ".join(_PARTNERS)
-            raise DataError(f"{one.where}, partner: is '{one.partner}'; expected one of {known}.")
         base = _PARTNERS[kind]
         shift = "PassableObstacles" if passable else "CustomObstacles"
         return _as_type(table, params, base and base + _LAYOUTS[one.type], shift, one)

@@ -46,8 +46,21 @@ def route_of(file: Authored) -> Route:
         scenarios=tuple(_spec(one, dense) for one in file.scenarios),
     )
     for spec in route.scenarios:
-        check_parameters(spec)
+        try:
+            check_parameters(spec)
+        except DataError as problem:
+            raise DataError(_as_fields(str(problem))) from problem
     return route
+
+
+def _as_fields(words: str) -> str:
+    """Words on an element of a route file as words on the field of a scenario file."""
+
+    def thing(found: re.Match[str]) -> str:
+        return f"objects {next(k for k, key in enumerate(letter_keys(), 1) if key == found[1])}"
+
+    words = re.sub(r"<objects>, ([a-z]+)", thing, words, count=1).replace("<objects>", "objects")
+    return re.sub(r"<(\w+)>", r"params.\1", words, count=1)
 
 
 def as_public(route: Route) -> Route:
@@ -73,7 +86,10 @@ def check_parameters(spec: ScenarioSpec) -> None:
     try:
         kind: type[Scenario] = SCENARIOS.get(spec.type).load()
     except RegistryError as problem:
-        raise DataError(f"{spec.where}, type: {problem}") from problem
+        words = str(problem).partition(" Known:")[0]  # there are too many to read
+        raise DataError(
+            f"{spec.where}, type: {words} 'jaywalk scenario new --list' names all."
+        ) from problem
     read_parameters(spec, kind.parameters_type)
 
 
