@@ -25,6 +25,9 @@ _RED: Final = "#b3261e"
 _MARGIN_M: Final = 25.0
 _CLOSE_M: Final = 24.0  # half width of the second picture
 _TICK_M: Final = 20
+_BACKGROUND: Final = "#aeb4bd"  # vehicles that belong to no scenario
+_TOGETHER_M: Final = 6.0  # things of a kind so near to each other share a name
+_MOST_LABELS: Final = 18  # at either edge
 
 
 class Footprint(Protocol):
@@ -91,8 +94,9 @@ def draw_scenario(
     counted = sum(body.is_background for body in bodies)
     figure.text(
         0.02, 0.02,
-        f"blue: the route, a dot every {_TICK_M} m; red line: trigger; orange: things; white: "
-        f"vehicles ({counted} of background traffic); pink: people", fontsize=9, color=INK,
+        f"blue: the route, a dot every {_TICK_M} m, and the ego; red: trigger; orange: things; "
+        f"white: vehicles; grey: background traffic ({counted}); pink: people and animals",
+        fontsize=9, color=INK,
     )  # fmt: skip
     figure.tight_layout(rect=(0.0, 0.04, 1.0, 0.96))
     figure.savefig(claim(path), facecolor=PAPER)
@@ -139,12 +143,13 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
 
 def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:
     order = {"prop": 0, "vehicle": 1, "ego": 2, "walker": 3}
-    for kind in sorted({body.kind for body in bodies}, key=lambda one: order[one]):
-        some = [body for body in bodies if body.kind == kind]
-        shapes = [_outline(body) for body in some]
+    kinds = {(body.kind, body.is_background) for body in bodies}
+    for kind, background in sorted(kinds, key=lambda one: (order[one[0]], not one[1])):
+        some = [one for one in bodies if (one.kind, one.is_background) == (kind, background)]
+        fill = _BACKGROUND if background and kind == "vehicle" else BODY_FILLS[kind]
         ax.add_collection(
-            PolyCollection(shapes, facecolors=BODY_FILLS[kind], edgecolors=INK, linewidths=0.6,
-                           zorder=13 + order[kind])
+            PolyCollection([_outline(body) for body in some], facecolors=fill, edgecolors=INK,
+                           linewidths=0.6, zorder=13 + order[kind])
         )  # fmt: skip
 
 
@@ -168,24 +173,69 @@ def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:
         across = 2.2 * np.array([-np.sin(yaw), np.cos(yaw)])
         ends = np.array([mark.x_m, mark.y_m]) + np.array([[-1.0], [1.0]]) * across
         ax.plot(ends[:, 0], ends[:, 1], color=_RED, linewidth=2.4, zorder=17)
-        ax.text(mark.x_m, mark.y_m, f"  {mark.words}", fontsize=7.5, color=_RED, zorder=18,
-                clip_on=True, va="bottom")  # fmt: skip
+        left = mark.x_m < sum(ax.get_xlim()) / 2.0
+        ax.annotate(mark.words, (mark.x_m, mark.y_m), xytext=(7 if left else -7, -15),
+                    textcoords="offset points", ha="left" if left else "right",
+                    fontsize=7.5, color=_RED, zorder=18, annotation_clip=True,
+                    bbox={"boxstyle": "round,pad=0.15", "fc": "#ffffffcc", "ec": "none"},
+                    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Named:
+    """Things of one name that stand together."""
+
+    name: str
+    places: list[tuple[float, float]]
+
+    @property
+    def words(self) -> str:
+        return self.name if len(self.places) == 1 else f"{len(self.places)} × {self.name}"
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        x, y = np.mean(self.places, axis=0)
+        return float(x), float(y)
+
+
+def _named(bodies: Sequence[Footprint]) -> list[_Named]:
+    """The scenario's own things; neighbours of a kind together."""
+    found: list[_Named] = []
+    for body in bodies:
+        if body.is_background or body.kind == "ego":
+            continue
+        name, place = _short_name(body.type_id), (body.x_m, body.y_m)
+        near = (
+            one for one in found if one.name == name
+            and min(np.hypot(x - place[0], y - place[1]) for x, y in one.places) < _TOGETHER_M
+        )  # fmt: skip
+        group = next(near, None)
+        if group is None:
+            found.append(_Named(name, [place]))
+        else:
+            group.places.append(place)
+    return found
+
+
+def _short_name(type_id: str) -> str:
+    """``static.prop.barrel`` -> ``barrel``; people and animals keep their family."""
+    return type_id.removeprefix("static.prop.").removeprefix("vehicle.").removeprefix("walker.")
 
 
 def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
-    """Names of the scenario's own things; one name for neighbours of a kind."""
-    named: list[tuple[str, float, float]] = []
-    for body in bodies:
-        name = body.type_id.split(".", 1)[1].removeprefix("prop.")
-        if body.is_background or body.kind == "ego":
-            continue
-        if any(n == name and np.hypot(x - body.x_m, y - body.y_m) < 6.0 for n, x, y in named):
-            continue
-        named.append((name, body.x_m, body.y_m))
-        right = body.x_m > sum(ax.get_xlim()) / 2.0
-        beside = (-10 if right else 10, 10 + 9 * (len(named) % 3))
-        ax.annotate(name, (body.x_m, body.y_m), xytext=beside, textcoords="offset points",
-                    ha="right" if right else "left",
-                    fontsize=7.5, color=INK, zorder=18, annotation_clip=True,
-                    bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffcc", "ec": "none"},
-                    arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5})  # fmt: skip
+    """Names in a column at either edge, where they hide nothing, with a line to the thing."""
+    (west, east), (south, north) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    seen = [one for one in _named(bodies)
+            if west < one.middle[0] < east and south < one.middle[1] < north]  # fmt: skip
+    flipped = ax.get_ylim()[0] > ax.get_ylim()[1]
+    for right in (False, True):
+        some = [one for one in seen if (one.middle[0] > (west + east) / 2.0) == right]
+        some.sort(key=lambda one: one.middle[1], reverse=not flipped)
+        for number, one in enumerate(some[:_MOST_LABELS]):
+            ax.annotate(
+                one.words, one.middle, xytext=(0.98 if right else 0.02, 0.97 - 0.045 * number),
+                textcoords="axes fraction", ha="right" if right else "left", va="top",
+                fontsize=7.5, color=INK, zorder=18,
+                bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffdd", "ec": "none"},
+                arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5},
+            )  # fmt: skip

@@ -8,14 +8,14 @@ from typing import ClassVar, Final
 import carla
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
-from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.models import ordinary_cars
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import interval, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _POLICE: Final = "vehicle.dodge.charger_police_2020"
-_CRASHED: Final = "vehicle.*_2020"
+_CRASHED: Final = "_2020"  # how names of newer cars end
 _CRASHED_M: Final = (10.0, 16.0)  # beyond the police car
 _ASIDE_SHARE: Final = 0.6  # of half a lane width, outwards
 _SIGN: Final = "static.prop.warningaccident"
@@ -43,13 +43,13 @@ class AccidentTwoWaysParameters(AccidentParameters):
 
 def accident(scenario: Scenario, spot: Spot) -> list[Piece]:
     """The police car, and the two that crashed."""
-    library, where = scenario.stage.world.get_blueprint_library(), scenario.spec.where
+    cars = ordinary_cars(scenario.stage.world.get_blueprint_library())
+    newer = [str(car.id) for car in cars if str(car.id).endswith(_CRASHED)]
     aside_m = spot.outwards * _ASIDE_SHARE * 0.5 * spot.lane_width_m
     models = [(_POLICE, 0.0)]
     for number, ahead_m in enumerate(_CRASHED_M):
-        models.append(
-            (pick_model(library, _CRASHED, scenario.draws("crashed", number), where), ahead_m)
-        )
+        random = scenario.draws("crashed", number)
+        models.append((newer[int(random.integers(len(newer)))], ahead_m))
     return [
         Piece(model=model, pose=spot.place(ahead_m, aside_m), is_car=True)
         for model, ahead_m in models
