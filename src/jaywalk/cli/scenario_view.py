@@ -45,12 +45,17 @@ def _staged(plan: EpisodePlan, server: str) -> list[StagedBody]:
     from jaywalk.runner.stage_view import view_stage
     from jaywalk.runner.world import World
 
-    host, _, port = server.rpartition(":")
-    if server and not (host and port.isdigit()):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
-    world = World.attach(host, int(port)) if server else World.embedded(plan.item.route.town)
+    town = plan.item.route.town
+    world = World.attach(*_address(server)) if server else World.embedded(town)
     with world:
         return view_stage(plan, world)
+
+
+def _address(server: str) -> tuple[str, int]:
+    host, _, port = server.rpartition(":")
+    if not (host and port.isdigit()):
+        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
+    return host, int(port)
 
 
 def _marks(route: Route) -> list[Mark]:
@@ -81,13 +86,16 @@ def check_file(
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
 
-    if not server:
+    if server:
+        _address(server)
+    else:
         check_on_road(read_authored(file))
     suite = suite_of_files([file])
     (spec,) = agent_specs(agent, None, None, "")
     item = suite.routes[0]
-    # An edited scenario is another run.
+    # An edited scenario is another run, and so is one on another kind of server.
     name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}"
+    name += "-attached" if server else ""
     folder = out or Path("runs") / name
     request = RunRequest(
         run_folder=folder, suite=suite, agent=spec, seeds=parse_seeds(seeds), options={},

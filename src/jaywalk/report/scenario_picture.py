@@ -28,6 +28,7 @@ _TICK_M: Final = 20
 _BACKGROUND: Final = "#aeb4bd"  # vehicles that belong to no scenario
 _TOGETHER_M: Final = 6.0  # things of a kind so near to each other share a name
 _MOST_LABELS: Final = 18  # at either edge
+_ROW: Final = 0.045  # height of a label, of the picture's
 
 
 class Footprint(Protocol):
@@ -227,15 +228,32 @@ def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
     (west, east), (south, north) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
     seen = [one for one in _named(bodies)
             if west < one.middle[0] < east and south < one.middle[1] < north]  # fmt: skip
-    flipped = ax.get_ylim()[0] > ax.get_ylim()[1]
+    upside_down = ax.get_ylim()[0] > ax.get_ylim()[1]
     for right in (False, True):
-        some = [one for one in seen if (one.middle[0] > (west + east) / 2.0) == right]
-        some.sort(key=lambda one: one.middle[1], reverse=not flipped)
-        for number, one in enumerate(some[:_MOST_LABELS]):
+        some = [one for one in seen if (one.middle[0] > 0.45 * west + 0.55 * east) == right]
+        heights = [(one.middle[1] - south) / (north - south) for one in some]
+        heights = [1.0 - height if upside_down else height for height in heights]
+        order = np.argsort(heights)[::-1][:_MOST_LABELS].tolist()
+        rows = _spread([heights[k] for k in order])
+        for k, height in zip(order, rows, strict=True):
             ax.annotate(
-                one.words, one.middle, xytext=(0.98 if right else 0.02, 0.97 - 0.045 * number),
-                textcoords="axes fraction", ha="right" if right else "left", va="top",
+                some[k].words, some[k].middle, xytext=(0.98 if right else 0.02, height),
+                textcoords="axes fraction", ha="right" if right else "left", va="center",
                 fontsize=7.5, color=INK, zorder=18,
                 bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffdd", "ec": "none"},
                 arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5},
             )  # fmt: skip
+
+
+def _spread(heights: list[float]) -> list[float]:
+    """Heights from above, moved apart as little as it takes to read what stands there."""
+    rows: list[float] = []
+    for height in heights:
+        rows.append(min(height, rows[-1] - _ROW if rows else 1.0 - _ROW))
+    short = _ROW - rows[-1] if rows else 0.0  # who fell off the edge pushes the others up
+    for k in reversed(range(len(rows))):
+        if short <= 0.0:
+            break
+        floor = _ROW if k == len(rows) - 1 else rows[k + 1] + _ROW
+        rows[k] = max(rows[k], floor)
+    return rows
