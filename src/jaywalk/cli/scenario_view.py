@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jaywalk.metrics.driving.scorecard import EpisodeScore
     from jaywalk.report.scenario_picture import Mark
     from jaywalk.runner.plan import EpisodePlan
-    from jaywalk.runner.stage_view import StagedBody
+    from jaywalk.runner.stage_view import StagedView
     from jaywalk.scenarios.route_xml import Route
 
 PROTOCOL: Final = "fail2drive"
@@ -23,6 +23,7 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     """Draw a scenario file; returns how many bodies are in the picture."""
     from jaywalk.report.scenario_picture import draw_scenario
     from jaywalk.runner.plan import AgentSpec, plan_episodes
+    from jaywalk.runner.stage_view import StagedView
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
@@ -31,17 +32,17 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     dense = check_on_road(read_authored(file))
     suite = suite_of_files([file])
     (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,))
-    bodies = [] if plan_only else _staged(plan, server)
+    view = StagedView(bodies=[], ways=[]) if plan_only else _staged(plan, server)
     route = plan.item.route
     length = f"{float(dense.along_m[-1]):.0f} m"
     draw_scenario(
-        load_town(route.town), dense.position_m, _marks(route), bodies, png,
+        load_town(route.town), dense.position_m, _marks(route), view.bodies, png, ways_m=view.ways,
         title=f"{plan.item.id}: {_types(route)} in {route.town}, {length}",
     )  # fmt: skip
-    return len(bodies)
+    return len(view.bodies)
 
 
-def _staged(plan: EpisodePlan, server: str) -> list[StagedBody]:
+def _staged(plan: EpisodePlan, server: str) -> StagedView:
     from jaywalk.runner.stage_view import view_stage
     from jaywalk.runner.world import World
 

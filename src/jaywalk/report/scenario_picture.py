@@ -22,6 +22,7 @@ from jaywalk.town.town import Town
 FloatArray = NDArray[np.float64]
 _BLUE: Final = "#1d6fb8"
 _RED: Final = "#b3261e"
+_WAY: Final = "#6a3fb5"
 _MARGIN_M: Final = 25.0
 _CLOSE_M: Final = 24.0  # half width of the second picture
 _TICK_M: Final = 20
@@ -70,6 +71,7 @@ def draw_scenario(
     path: Path,
     *,
     title: str,
+    ways_m: Sequence[FloatArray] = (),
 ) -> None:
     """Write a PNG: the route on the left, what happens on the right.
 
@@ -80,13 +82,17 @@ def draw_scenario(
         bodies: Who stands there.
         path: The picture.
         title: Words above.
+        ways_m: Ways of others, (n, 2) or more columns each.
     """
     figure = Figure(figsize=(13.0, 7.0), dpi=110, facecolor=PAPER)
     FigureCanvasAgg(figure)
     whole, close = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
-    for ax, window in ((whole, _window(route_m)), (close, _close(route_m, marks, bodies))):
+    near = _close(route_m, marks, bodies, ways_m)
+    for ax, window in ((whole, _window(route_m)), (close, near)):
         town_axes(town, ax, window_m=window)
         _draw_route(ax, route_m)
+        for way in ways_m:
+            _draw_way(ax, way)
         _draw_bodies(ax, bodies)
         _draw_marks(ax, marks)
         ax.tick_params(labelsize=7, colors="#6b6f76")
@@ -96,7 +102,8 @@ def draw_scenario(
     figure.text(
         0.02, 0.02,
         f"blue: the route, a dot every {_TICK_M} m, and the ego; red: trigger; orange: things; "
-        f"white: vehicles; grey: background traffic ({counted}); pink: people and animals",
+        f"white: vehicles; grey: background traffic ({counted}); pink: people and animals; "
+        "dashed: ways of others",
         fontsize=9, color=INK,
     )  # fmt: skip
     figure.tight_layout(rect=(0.0, 0.04, 1.0, 0.96))
@@ -109,8 +116,11 @@ def _window(route_m: FloatArray) -> Window:
     return _square(float(middle[0]), float(middle[1]), half)
 
 
-def _close(route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint]) -> Window:
-    """Around what the scenario put there, else around its trigger, else the middle."""
+def _close(
+    route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint],
+    ways_m: Sequence[FloatArray],
+) -> Window:  # fmt: skip
+    """Around what the scenario put there, where others meet the route, its trigger, the middle."""
     own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
     near = np.array(own).reshape(-1, 2)
     if len(near):
@@ -120,6 +130,12 @@ def _close(route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprin
         low, high = near.min(axis=0), near.max(axis=0)
         middle, half = (low + high) / 2.0, max(_CLOSE_M, float((high - low).max()) / 2.0 + 8.0)
         return _square(float(middle[0]), float(middle[1]), half)
+    for way in ways_m:
+        gaps = np.hypot(*(way[:, None, :2] - route_m[None, :, :2]).transpose(2, 0, 1))
+        row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+        if gaps[row, column] < _TOGETHER_M:
+            x, y = route_m[column, :2]
+            return _square(float(x), float(y), _CLOSE_M)
     if marks:
         return _square(marks[0].x_m, marks[0].y_m, _CLOSE_M)
     x, y = route_m[len(route_m) // 2, :2]
@@ -140,6 +156,15 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
     (x0, y0), (x1, y1) = route_m[-4, :2].tolist(), route_m[-1, :2].tolist()
     ax.annotate("", (2 * x1 - x0, 2 * y1 - y0), (x0, y0), zorder=12, annotation_clip=True,
                 arrowprops={"arrowstyle": "-|>", "color": _BLUE, "lw": 1.6})  # fmt: skip
+
+
+def _draw_way(ax: Axes, way_m: FloatArray) -> None:
+    """Dashed, with arrows along it: where others are to go."""
+    ax.plot(way_m[:, 0], way_m[:, 1], color=_WAY, linewidth=1.4, linestyle=(0, (4, 2)), zorder=11)
+    for k in range(min(len(way_m) - 1, 12), len(way_m), 40):
+        (x0, y0), (x1, y1) = way_m[k - 1, :2].tolist(), way_m[k, :2].tolist()
+        ax.annotate("", (x1, y1), (x0, y0), zorder=12, annotation_clip=True,
+                    arrowprops={"arrowstyle": "-|>", "color": _WAY, "lw": 1.2})  # fmt: skip
 
 
 def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:

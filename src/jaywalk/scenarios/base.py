@@ -198,6 +198,10 @@ class Scenario(ABC):
         """
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)]
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """Ways (n, 2 or more; x, y) that its vehicles and people are to take, for pictures."""
+        return []
+
     def stretch(self, low_m: float, high_m: float) -> NDArray[np.float64]:
         """The route between two distances along it, as a way (n, 4)."""
         route = self.stage.route

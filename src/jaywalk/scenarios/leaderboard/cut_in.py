@@ -74,6 +74,10 @@ class CutIn(Scenario):
         ended = car.along_m > min(self.driven_m, car.path.length_m - 3.0)
         return bool(ended or car.gone or car.knocked_s > WRECK_S)
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.pilots.cars[0].path.part(0.0, self.driven_m).way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's lane, well beyond."""
         return [self.stretch(self.trigger_along_m - 80.0, self.at_m + _AFTER_M)]

@@ -93,6 +93,10 @@ class EmergencyVehicle(Scenario):
         waited = moment.elapsed_s - self.near_s >= _PATIENCE_S
         return bool(waited or car.along_m - self.past_m >= _AHEAD_M)
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.pilots.cars[0].path.part(0.0, self.behind_m + 60.0).way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """Its way, as far as it may get."""
         path = self.pilots.cars[0].path

@@ -92,6 +92,10 @@ class HighwayCutIn(Scenario):
         done_s = _CHANGE_S + _AFTER_S
         return self.changing_s >= 0.0 and moment.elapsed_s - self.changing_s > done_s
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.pilots.cars[0].path.part(0.0, self.target_m + 60.0).way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """Its way and the ego's."""
         path = self.pilots.cars[0].path

@@ -99,6 +99,10 @@ class InvadingTurn(Scenario):
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.flow.path.way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """Both lanes."""
         return [*Scenario.closed(self), self.flow.path.way]

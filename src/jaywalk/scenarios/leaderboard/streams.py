@@ -70,6 +70,10 @@ class Streams(Scenario):
         """Those on the way drive on."""
         self._drive(moment, source=False)
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [flow.path.way for flow in self.flows]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way and those of the others."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)

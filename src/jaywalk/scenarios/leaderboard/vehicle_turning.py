@@ -71,6 +71,10 @@ class VehicleTurning(Scenario):
                 self.destroy(self.actor_ids)
         return left_m < -_END_M and not self.pilots.cars
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.pilots.cars[0].path.way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way over the junction and on."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + 30.0)]
