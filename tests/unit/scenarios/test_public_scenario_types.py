@@ -13,6 +13,7 @@ from jaywalk.scenarios.base import Stage, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.lane_paths import line_path, moved_aside
 from jaywalk.scenarios.leaderboard.control_loss import ControlLoss, ControlLossParameters
+from jaywalk.scenarios.placing import no_blueprint
 from jaywalk.scenarios.route_xml import RouteFile, format_routes, parse_routes
 from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
 from jaywalk.scenarios.toolbox.form import authored_of
@@ -202,3 +203,14 @@ def test_crossing_shifts_have_a_type_of_their_own(kind, params):
     assert base["scenario"][0]["params"] == {"distance": 15.0}
     # Both draw from the same streams: the pair is a counterfactual.
     assert SCENARIOS.get(kind).load().draws_as == "DynamicObjectCrossing"
+
+
+def test_an_unknown_blueprint_is_named_with_those_that_look_alike():
+    class Model:
+        def __init__(self, name: str) -> None:
+            self.id = name
+
+    library = [Model("static.prop.plasticchair"), Model("static.prop.barrel"), Model("vehicle.x")]
+    words = str(no_blueprint(library, "static.prop.plastichair", "'x.yaml', scenario 'a'"))
+    assert "'x.yaml', scenario 'a': the server has no blueprint 'static.prop.plastichair'" in words
+    assert "Did you mean static.prop.plasticchair?" in words
