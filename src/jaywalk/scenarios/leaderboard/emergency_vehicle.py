@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
-from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, path_of
+from jaywalk.scenarios.lane_paths import (
+    LanePath,
+    angle_deg,
+    lane_ahead,
+    lane_behind,
+    line_path,
+    path_of,
+)
 from jaywalk.scenarios.parameter_fields import within
 from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import place_on_route, spawn_all
+from jaywalk.town.routes import RoutePlanner
 
 _FASTER_MPS: Final = 25.0  # than the ego
 _NEAR_M: Final = 50.0
@@ -52,10 +60,7 @@ class EmergencyVehicle(Scenario):
         stage, where = self.stage, self.spec.where
         at = place_on_route(stage.route, self.trigger_along_m).location
         here = stage.map.get_waypoint(at)
-        before = lane_behind(here, float(self.parameters.distance))
-        if len(before) < 2:
-            raise DataError(f"{where}: no road behind the trigger for it to come on.")
-        path = path_of([*before, *lane_ahead(here, _LONGEST_M)[1:]])
+        path = self._way(here)
         models = emergency_models(stage.world.get_blueprint_library())
         if not models:
             raise DataError(f"{where}: the server has no emergency vehicle.")
@@ -72,6 +77,32 @@ class EmergencyVehicle(Scenario):
         ])  # fmt: skip
         pilot = Pilot(actor_id=car, path=path, speed_mps=0.0, acceleration_mps2=_PULL_MPS2)
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [pilot])
+
+    def _way(self, here: Any) -> LanePath:
+        """From so far behind the trigger, over junctions too, and on along the lane."""
+        behind_m, planner = float(self.parameters.distance), RoutePlanner(self.stage.map)
+        ahead = path_of(lane_ahead(here, _LONGEST_M))
+        rest = np.column_stack([ahead.line[:, :2], ahead.z_m])
+        yaw_deg = here.transform.rotation.yaw
+        try:
+            starts = here.previous(behind_m)
+        except RuntimeError:  # the map ends in a way the wheel does not expect
+            starts = []
+        starts = sorted(
+            starts, key=lambda one: abs(angle_deg(one.transform.rotation.yaw - yaw_deg))
+        )
+        for start in starts:
+            ends = [one.transform.location for one in (start, here)]
+            try:
+                route = planner.plan([(end.x, end.y, end.z) for end in ends])
+            except DataError:
+                continue
+            if float(route.along_m[-1]) < 1.3 * behind_m:  # not once round the town
+                return line_path(np.vstack([route.position_m[:-1], rest]))
+        before = lane_behind(here, behind_m)
+        if len(before) < 2:
+            raise DataError(f"{self.spec.where}: no road behind the trigger for it to come on.")
+        return path_of([*before, *lane_ahead(here, _LONGEST_M)[1:]])
 
     def tick(self, moment: Moment) -> bool:
         """It drives up to the ego, and on when it can."""
