@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -106,11 +107,7 @@ def check_file(
     quietly(request)
     run = score_run(folder, PROTOCOL)
     episodes = [_judged(one, folder, png, len(run.episodes) == 1) for one in run.episodes]
-    episodes += [
-        {"episode": name, "solved": False, "why": "could not be run", "picture": "",
-         "driving_score": None, "status": ""}
-        for name in run.missing
-    ]  # fmt: skip
+    episodes += _not_run(folder, run.missing)
     failed = [one["episode"] for one in episodes if not one["solved"]]
     return {
         "file": str(file),
@@ -118,8 +115,27 @@ def check_file(
         "solvable": not failed,
         "episodes": episodes,
         "run": str(folder),
-        "replay": f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4",
+        "replay": f"jaywalk scenario show {file}"
+        if run.missing
+        else (f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4"),
     }
+
+
+def _not_run(folder: Path, missing: Sequence[str]) -> list[dict[str, Any]]:
+    """Episodes that could not be run, with the reason."""
+    from jaywalk.runner.state import RunState
+
+    if not missing:
+        return []
+    with RunState(folder) as state:
+        rows = state.rows()
+    found = []
+    for name in missing:
+        error = rows[name].error.strip().rsplit("\n", 1)[-1] if name in rows else ""
+        why = f"could not be run: {error}" if error else "could not be run"
+        found.append({"episode": name, "solved": False, "why": why, "picture": "",
+                      "driving_score": None, "status": ""})  # fmt: skip
+    return found
 
 
 def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) -> dict[str, Any]:
