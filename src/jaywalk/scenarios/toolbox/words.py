@@ -34,7 +34,7 @@ _PARAMETERS: Final[dict[str, str]] = {
     "acceleration": "m/s2",
     "behind_vehicle_distance": "m from the ego to the car parked behind it",
     "bicycle_drive_distance": "m the bicycles ride",
-    "bicycle_speed": "m/s of the bicycles",
+    "bicycle_speed": "km/h of the bicycles",
     "blocker_model": "blueprint of what hides the person, or none",
     "blocker_z": "m it is lifted",
     "cones": "0 or 1 each: four along the site, three across its end",
