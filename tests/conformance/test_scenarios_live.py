@@ -107,6 +107,8 @@ def test_a_construction_site_has_ten_things(scene: Scene, route: DenseRoute) -> 
         ("ParkedObstacleTwoWays", {"distance": "40"}, 2, 1),
         ("ConstructionObstacleTwoWays", {"distance": "40"}, 10, 1),
         ("jaywalk/parked-two-ways-v1", {"distance": "40"}, 2, 1),
+        ("InvadingTurn", {"distance": "40"}, 4, 1),
+        ("YieldToEmergencyVehicle", {"distance": "30"}, 0, 1),
     ],
 )  # fmt: skip
 def test_types_play(
@@ -136,6 +138,7 @@ WALL = {
         ("PedestriansOnRoad", {"distance": "30", "walker_duration": "8"}, {}, 0, 1),
         ("RoadBlocked", {"distance": "40", "wait": "5"}, {"objects": WALL}, 2, 0),
         ("DynamicObjectCrossing", {"walker": "walker.animal.1003", "distance": "25"}, {}, 1, 1),
+        ("Animals", {"walker": "walker.animal.1003", "distance": "25"}, {}, 1, 1),
     ],
 )
 def test_fail2drive_types_play(

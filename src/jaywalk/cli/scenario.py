@@ -14,26 +14,31 @@ app = typer.Typer(
     help="Scenarios as one readable file: write, look at, check, pair, edit.", no_args_is_help=True
 )
 
-File = Annotated[Path, typer.Argument(help="Scenario file (.toml).")]
+File = Annotated[Path, typer.Argument(help="Scenario file (.toml or .yaml).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Name; the file is NAME.toml.")] = "",
+    name: Annotated[str, typer.Argument(help="Name; the file is NAME.toml, or --out.")] = "",
     kind: Annotated[
         str, typer.Option("--type", help="What happens; --list names the types.")
     ] = "CustomObstacle",
-    town: Annotated[str, typer.Option(help="Where.")] = "Harbour",
+    town: Annotated[
+        str, typer.Option(help="Where [default: the first of our towns that has a place].")
+    ] = "",
     start: Annotated[
         str, typer.Option("--from", help="First place X,Y [default: looked for].")
     ] = "",
     end: Annotated[str, typer.Option("--to", help="Last place X,Y.")] = "",
     at: Annotated[float, typer.Option(help="Metres along the route where it begins.")] = 20.0,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another place.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, as for edit.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File [default: NAME.toml].")
+        Path | None, typer.Option("--out", "-o", help="File, .toml or .yaml [default: NAME.toml].")
     ] = None,
     show_types: Annotated[
         bool, typer.Option("--list", help="List all types with their parameters.")
@@ -45,35 +50,46 @@ def new(
 
     Example: jaywalk scenario new barrels --type CustomObstacle --town Harbour
 
+    Example: jaywalk scenario new barrels --out barrels.yaml
+
     Example: jaywalk scenario new --list
     """
     from jaywalk.scenarios.toolbox.beginning import Wanted, beginning, parse_point
+    from jaywalk.scenarios.toolbox.editing import edited_text
+    from jaywalk.scenarios.toolbox.text import check_suffix, parse_text
 
     if show_types:
         _list_types(as_json)
         return
+    name = name or (out.stem if out is not None else "")
     if not name or not all(letter.isalnum() or letter in "-_." for letter in name):
         raise UsageError(f"NAME is '{name}', expected letters, digits, '-', '_' and '.'.")
     if bool(start) != bool(end):
         raise UsageError("Give both --from and --to, or neither.")
     points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
-    text = beginning(
-        Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
-    )  # fmt: skip
-    path = out or Path(f"{name}.toml")
+    path = check_suffix(out or Path(f"{name}.toml"), "--out")
+    wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
+    text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
     _write(path, text, force)
-    _check_file(path)
     if as_json:
-        print_json({"file": str(path), "type": kind, "town": town})
+        found = parse_text(text, str(path))["town"]
+        print_json({"file": str(path), "type": kind, "town": found})
         return
     finish([f"wrote {path}"], f"jaywalk scenario show {path} -o {path.with_suffix('.png')}")
 
 
 def _list_types(as_json: bool) -> None:
     from jaywalk.scenarios.catalogue import SCENARIOS
+    from jaywalk.scenarios.parameter_fields import NOWHERE
     from jaywalk.scenarios.toolbox.routes import defaults_of
 
-    rows = [(entry.name, entry.summary, defaults_of(entry.name)) for entry in SCENARIOS]
+    rows = [
+        (entry.name, entry.summary, {
+            key: None if value == NOWHERE else value
+            for key, value in defaults_of(entry.name).items()
+        })
+        for entry in SCENARIOS
+    ]  # fmt: skip
     if as_json:
         print_json([
             {"type": name, "summary": summary, "params": params} for name, summary, params in rows
@@ -89,6 +105,8 @@ def _list_types(as_json: bool) -> None:
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "(x, y, z: to be given)"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_short, value)) + "]"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -168,7 +186,8 @@ def check(
 def pair(
     file: File,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Partner [default: FILE-base.toml].")
+        Path | None,
+        typer.Option("--output", "-o", help="Partner [default: beside it, FILE-base]."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -180,20 +199,20 @@ def pair(
 
     Example: jaywalk scenario pair barrels.toml
     """
-    from jaywalk.core.toml_text import edit_text, format_toml
     from jaywalk.scenarios.toolbox.form import read_document, read_text
     from jaywalk.scenarios.toolbox.partners import partner_document
+    from jaywalk.scenarios.toolbox.text import check_suffix, edit_field, format_text
 
     document = read_document(file)
     base, shifted, words = partner_document(document, str(file))
-    path = output or file.with_name(f"{file.stem}-base.toml")
+    path = check_suffix(output or file.with_stem(f"{file.stem}-base"), "--output")
     if path == file:
         raise UsageError(f"--output is {path}, the scenario itself. Give another file.")
-    _write(path, format_toml(base), force)
+    head = [f"The in-distribution partner of {file.name}: what a driver knows in its place."]
+    _write(path, format_text(base, path, head), force)
     text = read_text(file)
     for key in ("pair", "half", "shift"):
-        text = edit_text(text, document, [key], shifted[key])
-        document = document | {key: shifted[key]}
+        text = edit_field(text, str(file), [key], shifted[key])
     file.write_text(text, encoding="utf-8")
     _check_file(path)
     _check_file(file)
@@ -228,10 +247,13 @@ def edit(
     """
     from jaywalk.scenarios.toolbox.editing import edited_text
     from jaywalk.scenarios.toolbox.form import read_text
+    from jaywalk.scenarios.toolbox.text import check_suffix, format_text, is_yaml, parse_text
 
     text = edited_text(read_text(file), settings, str(file))
-    path = output or file
-    path.write_text(text, encoding="utf-8")
+    path = check_suffix(output or file, "--output")
+    if is_yaml(path) != is_yaml(file):
+        text = format_text(parse_text(text, str(file)), path)
+    _write(path, text, force=True)
     if as_json:
         print_json({"file": str(path), "set": settings})
         return
@@ -240,7 +262,7 @@ def edit(
 
 @app.command("export")
 def export_file(
-    files: Annotated[list[Path], typer.Argument(help="Scenario files (.toml).")],
+    files: Annotated[list[Path], typer.Argument(help="Scenario files (.toml or .yaml).")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Route file [default: FILE.xml].")
     ] = None,
@@ -253,9 +275,9 @@ def export_file(
     """
     from jaywalk.scenarios.route_xml import RouteFile, format_routes
     from jaywalk.scenarios.toolbox.form import read_authored
-    from jaywalk.scenarios.toolbox.routes import route_of
+    from jaywalk.scenarios.toolbox.routes import as_public, route_of
 
-    routes = tuple(route_of(read_authored(file)) for file in files)
+    routes = tuple(as_public(route_of(read_authored(file))) for file in files)
     ids = [route.id for route in routes]
     doubled = sorted({one for one in ids if ids.count(one) > 1})
     if doubled:
@@ -275,6 +297,7 @@ def import_file(
         Path | None,
         typer.Option("--output", "-o", help="File, or folder for several [default: beside it]."),
     ] = None,
+    syntax: Annotated[str, typer.Option("--as", help="toml or yaml, for folders.")] = "toml",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -282,24 +305,23 @@ def import_file(
 
     Example: jaywalk scenario import Generalization_Wall_1095.xml
     """
-    from jaywalk.core.toml_text import format_toml
     from jaywalk.scenarios.route_xml import read_routes
     from jaywalk.scenarios.toolbox.routes import document_of, name_of
+    from jaywalk.scenarios.toolbox.text import SUFFIXES, format_text
 
+    if syntax not in ("toml", "yaml"):
+        raise UsageError(f"--as is '{syntax}', expected toml or yaml.")
     routes = read_routes(file).routes
     single = len(routes) == 1
-    texts = {}
-    for route in routes:
-        name = name_of(file, route, single)
-        texts[name] = format_toml(document_of(route, name))
     folder = file.parent if output is None else output
-    if single and folder.suffix == ".toml":
+    names = [name_of(file, route, single) for route in routes]
+    if single and folder.suffix.lower() in SUFFIXES:
         paths = [folder]
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        paths = [folder / f"{name}.toml" for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        _write(path, text, force)
+        paths = [folder / f"{name}.{syntax}" for name in names]
+    for path, name, route in zip(paths, names, routes, strict=True):
+        _write(path, format_text(document_of(route, name), path), force)
     if as_json:
         print_json({"files": [str(path) for path in paths]})
         return

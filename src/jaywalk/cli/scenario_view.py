@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from jaywalk.metrics.driving.scorecard import EpisodeScore
     from jaywalk.report.scenario_picture import Mark
     from jaywalk.runner.plan import EpisodePlan
-    from jaywalk.runner.stage_view import StagedBody
+    from jaywalk.runner.stage_view import StagedView
     from jaywalk.scenarios.route_xml import Route
 
 PROTOCOL: Final = "fail2drive"
@@ -23,6 +24,7 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     """Draw a scenario file; returns how many bodies are in the picture."""
     from jaywalk.report.scenario_picture import draw_scenario
     from jaywalk.runner.plan import AgentSpec, plan_episodes
+    from jaywalk.runner.stage_view import StagedView
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
@@ -31,26 +33,31 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     dense = check_on_road(read_authored(file))
     suite = suite_of_files([file])
     (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,))
-    bodies = [] if plan_only else _staged(plan, server)
+    view = StagedView(bodies=[], ways=[]) if plan_only else _staged(plan, server)
     route = plan.item.route
     length = f"{float(dense.along_m[-1]):.0f} m"
     draw_scenario(
-        load_town(route.town), dense.position_m, _marks(route), bodies, png,
+        load_town(route.town), dense.position_m, _marks(route), view.bodies, png, ways_m=view.ways,
         title=f"{plan.item.id}: {_types(route)} in {route.town}, {length}",
     )  # fmt: skip
-    return len(bodies)
+    return len(view.bodies)
 
 
-def _staged(plan: EpisodePlan, server: str) -> list[StagedBody]:
+def _staged(plan: EpisodePlan, server: str) -> StagedView:
     from jaywalk.runner.stage_view import view_stage
     from jaywalk.runner.world import World
 
-    host, _, port = server.rpartition(":")
-    if server and not (host and port.isdigit()):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
-    world = World.attach(host, int(port)) if server else World.embedded(plan.item.route.town)
+    town = plan.item.route.town
+    world = World.attach(*_address(server)) if server else World.embedded(town)
     with world:
         return view_stage(plan, world)
+
+
+def _address(server: str) -> tuple[str, int]:
+    host, _, port = server.rpartition(":")
+    if not (host and port.isdigit()):
+        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
+    return host, int(port)
 
 
 def _marks(route: Route) -> list[Mark]:
@@ -81,13 +88,16 @@ def check_file(
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
 
-    if not server:
+    if server:
+        _address(server)
+    else:
         check_on_road(read_authored(file))
     suite = suite_of_files([file])
     (spec,) = agent_specs(agent, None, None, "")
     item = suite.routes[0]
-    # An edited scenario is another run.
+    # An edited scenario is another run, and so is one on another kind of server.
     name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}"
+    name += "-attached" if server else ""
     folder = out or Path("runs") / name
     request = RunRequest(
         run_folder=folder, suite=suite, agent=spec, seeds=parse_seeds(seeds), options={},
@@ -97,11 +107,7 @@ def check_file(
     quietly(request)
     run = score_run(folder, PROTOCOL)
     episodes = [_judged(one, folder, png, len(run.episodes) == 1) for one in run.episodes]
-    episodes += [
-        {"episode": name, "solved": False, "why": "could not be run", "picture": "",
-         "driving_score": None, "status": ""}
-        for name in run.missing
-    ]  # fmt: skip
+    episodes += _not_run(folder, run.missing)
     failed = [one["episode"] for one in episodes if not one["solved"]]
     return {
         "file": str(file),
@@ -109,8 +115,27 @@ def check_file(
         "solvable": not failed,
         "episodes": episodes,
         "run": str(folder),
-        "replay": f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4",
+        "replay": f"jaywalk scenario show {file}"
+        if run.missing
+        else (f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4"),
     }
+
+
+def _not_run(folder: Path, missing: Sequence[str]) -> list[dict[str, Any]]:
+    """Episodes that could not be run, with the reason."""
+    from jaywalk.runner.state import RunState
+
+    if not missing:
+        return []
+    with RunState(folder) as state:
+        rows = state.rows()
+    found = []
+    for name in missing:
+        error = rows[name].error.strip().rsplit("\n", 1)[-1] if name in rows else ""
+        why = f"could not be run: {error}" if error else "could not be run"
+        found.append({"episode": name, "solved": False, "why": why, "picture": "",
+                      "driving_score": None, "status": ""})  # fmt: skip
+    return found
 
 
 def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -15,6 +15,9 @@ from jaywalk.core.errors import DataError, UsageError
 _BARE: Final = re.compile(r"^[A-Za-z0-9_-]+$")
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _WIDTH: Final = 96
+
+# Words on a field, by its path (numbers of lists left out); "" for none.
+FieldWords = Callable[[tuple[str, ...]], str]
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
@@ -25,26 +28,45 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
         raise DataError(f"'{name}' is not valid TOML: {problem}.") from problem
 
 
-def format_toml(document: Mapping[str, Any]) -> str:
-    """A document as text: plain keys first, then tables and lists of tables, in their order."""
+def format_toml(document: Mapping[str, Any], words: FieldWords | None = None) -> str:
+    """A document as text: plain keys first, then tables and lists of tables, in their order.
+
+    Args:
+        document: Plain values.
+        words: Gives the comment of a field; of fields that many tables have, the first gets it.
+    """
     lines: list[str] = []
-    _table(document, "", lines)
+    _table(document, (), lines, words or silent)
     return "\n".join(lines).strip() + "\n"
 
 
-def _table(table: Mapping[str, Any], prefix: str, lines: list[str]) -> None:
+def silent(path: tuple[str, ...]) -> str:
+    """No words on any field."""
+    return ""
+
+
+def _table(
+    table: Mapping[str, Any], path: tuple[str, ...], lines: list[str], words: FieldWords
+) -> None:
     for key, value in table.items():
         if not _is_section(value):
-            lines.append(f"{_key(key)} = {format_value(value)}")
+            note = words((*path, key))
+            line = f"{_key(key)} = {format_value(value)}"
+            # A list of many lines has its comment above it.
+            if note and "\n" in line:
+                lines += [f"# {note}", line]
+            else:
+                lines.append(f"{line}  # {note}" if note else line)
     for key, value in table.items():
-        path = f"{prefix}{_key(key)}"
+        here = (*path, key)
+        name = ".".join(_key(part) for part in here)
         if isinstance(value, Mapping):
-            lines += ["", f"[{path}]"]
-            _table(value, f"{path}.", lines)
+            lines += ["", f"[{name}]"]
+            _table(value, here, lines, words)
         elif _is_section(value):
-            for entry in value:
-                lines += ["", f"[[{path}]]"]
-                _table(entry, f"{path}.", lines)
+            for number, entry in enumerate(value):
+                lines += ["", f"[[{name}]]"]
+                _table(entry, here, lines, silent if number else words)
 
 
 def _is_section(value: Any) -> bool:
@@ -121,7 +143,10 @@ def _number(key: str, place: list[Any], path: str) -> int:
     return int(key) - 1
 
 
-def edit_text(text: str, document: Mapping[str, Any], keys: Sequence[str], value: Any) -> str:
+def edit_text(
+    text: str, document: Mapping[str, Any], keys: Sequence[str], value: Any,
+    words: FieldWords | None = None,
+) -> str:  # fmt: skip
     """The text with one value changed; comments stay where that is one line's matter."""
     wanted = with_value(document, keys, value)
     patched = _patched(text, keys, value)
@@ -131,7 +156,7 @@ def edit_text(text: str, document: Mapping[str, Any], keys: Sequence[str], value
                 return patched
         except tomllib.TOMLDecodeError:
             pass
-    return format_toml(wanted)
+    return format_toml(wanted, words)
 
 
 def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:

@@ -22,9 +22,14 @@ from jaywalk.town.town import Town
 FloatArray = NDArray[np.float64]
 _BLUE: Final = "#1d6fb8"
 _RED: Final = "#b3261e"
+_WAY: Final = "#6a3fb5"
 _MARGIN_M: Final = 25.0
 _CLOSE_M: Final = 24.0  # half width of the second picture
 _TICK_M: Final = 20
+_BACKGROUND: Final = "#aeb4bd"  # vehicles that belong to no scenario
+_TOGETHER_M: Final = 6.0  # things of a kind so near to each other share a name
+_MOST_LABELS: Final = 18  # at either edge
+_ROW: Final = 0.045  # height of a label, of the picture's
 
 
 class Footprint(Protocol):
@@ -66,6 +71,7 @@ def draw_scenario(
     path: Path,
     *,
     title: str,
+    ways_m: Sequence[FloatArray] = (),
 ) -> None:
     """Write a PNG: the route on the left, what happens on the right.
 
@@ -76,13 +82,17 @@ def draw_scenario(
         bodies: Who stands there.
         path: The picture.
         title: Words above.
+        ways_m: Ways of others, (n, 2) or more columns each.
     """
     figure = Figure(figsize=(13.0, 7.0), dpi=110, facecolor=PAPER)
     FigureCanvasAgg(figure)
     whole, close = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
-    for ax, window in ((whole, _window(route_m)), (close, _close(route_m, marks, bodies))):
+    near = _close(route_m, marks, bodies, ways_m)
+    for ax, window in ((whole, _window(route_m)), (close, near)):
         town_axes(town, ax, window_m=window)
         _draw_route(ax, route_m)
+        for way in ways_m:
+            _draw_way(ax, way)
         _draw_bodies(ax, bodies)
         _draw_marks(ax, marks)
         ax.tick_params(labelsize=7, colors="#6b6f76")
@@ -91,8 +101,10 @@ def draw_scenario(
     counted = sum(body.is_background for body in bodies)
     figure.text(
         0.02, 0.02,
-        f"blue: the route, a dot every {_TICK_M} m; red line: trigger; orange: things; white: "
-        f"vehicles ({counted} of background traffic); pink: people", fontsize=9, color=INK,
+        f"blue: the route, a dot every {_TICK_M} m, and the ego; red: trigger; orange: things; "
+        f"white: vehicles; grey: background traffic ({counted}); pink: people and animals; "
+        "dashed: ways of others",
+        fontsize=9, color=INK,
     )  # fmt: skip
     figure.tight_layout(rect=(0.0, 0.04, 1.0, 0.96))
     figure.savefig(claim(path), facecolor=PAPER)
@@ -104,8 +116,11 @@ def _window(route_m: FloatArray) -> Window:
     return _square(float(middle[0]), float(middle[1]), half)
 
 
-def _close(route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint]) -> Window:
-    """Around what the scenario put there, else around its trigger, else the middle."""
+def _close(
+    route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint],
+    ways_m: Sequence[FloatArray],
+) -> Window:  # fmt: skip
+    """Around what the scenario put there, where others meet the route, its trigger, the middle."""
     own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
     near = np.array(own).reshape(-1, 2)
     if len(near):
@@ -115,6 +130,12 @@ def _close(route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprin
         low, high = near.min(axis=0), near.max(axis=0)
         middle, half = (low + high) / 2.0, max(_CLOSE_M, float((high - low).max()) / 2.0 + 8.0)
         return _square(float(middle[0]), float(middle[1]), half)
+    for way in ways_m:
+        gaps = np.hypot(*(way[:, None, :2] - route_m[None, :, :2]).transpose(2, 0, 1))
+        row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+        if gaps[row, column] < _TOGETHER_M:
+            x, y = route_m[column, :2]
+            return _square(float(x), float(y), _CLOSE_M)
     if marks:
         return _square(marks[0].x_m, marks[0].y_m, _CLOSE_M)
     x, y = route_m[len(route_m) // 2, :2]
@@ -137,14 +158,24 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
                 arrowprops={"arrowstyle": "-|>", "color": _BLUE, "lw": 1.6})  # fmt: skip
 
 
+def _draw_way(ax: Axes, way_m: FloatArray) -> None:
+    """Dashed, with arrows along it: where others are to go."""
+    ax.plot(way_m[:, 0], way_m[:, 1], color=_WAY, linewidth=1.4, linestyle=(0, (4, 2)), zorder=11)
+    for k in range(min(len(way_m) - 1, 12), len(way_m), 40):
+        (x0, y0), (x1, y1) = way_m[k - 1, :2].tolist(), way_m[k, :2].tolist()
+        ax.annotate("", (x1, y1), (x0, y0), zorder=12, annotation_clip=True,
+                    arrowprops={"arrowstyle": "-|>", "color": _WAY, "lw": 1.2})  # fmt: skip
+
+
 def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:
     order = {"prop": 0, "vehicle": 1, "ego": 2, "walker": 3}
-    for kind in sorted({body.kind for body in bodies}, key=lambda one: order[one]):
-        some = [body for body in bodies if body.kind == kind]
-        shapes = [_outline(body) for body in some]
+    kinds = {(body.kind, body.is_background) for body in bodies}
+    for kind, background in sorted(kinds, key=lambda one: (order[one[0]], not one[1])):
+        some = [one for one in bodies if (one.kind, one.is_background) == (kind, background)]
+        fill = _BACKGROUND if background and kind == "vehicle" else BODY_FILLS[kind]
         ax.add_collection(
-            PolyCollection(shapes, facecolors=BODY_FILLS[kind], edgecolors=INK, linewidths=0.6,
-                           zorder=13 + order[kind])
+            PolyCollection([_outline(body) for body in some], facecolors=fill, edgecolors=INK,
+                           linewidths=0.6, zorder=13 + order[kind])
         )  # fmt: skip
 
 
@@ -168,24 +199,86 @@ def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:
         across = 2.2 * np.array([-np.sin(yaw), np.cos(yaw)])
         ends = np.array([mark.x_m, mark.y_m]) + np.array([[-1.0], [1.0]]) * across
         ax.plot(ends[:, 0], ends[:, 1], color=_RED, linewidth=2.4, zorder=17)
-        ax.text(mark.x_m, mark.y_m, f"  {mark.words}", fontsize=7.5, color=_RED, zorder=18,
-                clip_on=True, va="bottom")  # fmt: skip
+        left = mark.x_m < sum(ax.get_xlim()) / 2.0
+        ax.annotate(mark.words, (mark.x_m, mark.y_m), xytext=(7 if left else -7, -15),
+                    textcoords="offset points", ha="left" if left else "right",
+                    fontsize=7.5, color=_RED, zorder=18, annotation_clip=True,
+                    bbox={"boxstyle": "round,pad=0.15", "fc": "#ffffffcc", "ec": "none"},
+                    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Named:
+    """Things of one name that stand together."""
+
+    name: str
+    places: list[tuple[float, float]]
+
+    @property
+    def words(self) -> str:
+        return self.name if len(self.places) == 1 else f"{len(self.places)} × {self.name}"
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        x, y = np.mean(self.places, axis=0)
+        return float(x), float(y)
+
+
+def _named(bodies: Sequence[Footprint]) -> list[_Named]:
+    """The scenario's own things; neighbours of a kind together."""
+    found: list[_Named] = []
+    for body in bodies:
+        if body.is_background or body.kind == "ego":
+            continue
+        name, place = _short_name(body.type_id), (body.x_m, body.y_m)
+        near = (
+            one for one in found if one.name == name
+            and min(np.hypot(x - place[0], y - place[1]) for x, y in one.places) < _TOGETHER_M
+        )  # fmt: skip
+        group = next(near, None)
+        if group is None:
+            found.append(_Named(name, [place]))
+        else:
+            group.places.append(place)
+    return found
+
+
+def _short_name(type_id: str) -> str:
+    """``static.prop.barrel`` -> ``barrel``; people and animals keep their family."""
+    return type_id.removeprefix("static.prop.").removeprefix("vehicle.").removeprefix("walker.")
 
 
 def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
-    """Names of the scenario's own things; one name for neighbours of a kind."""
-    named: list[tuple[str, float, float]] = []
-    for body in bodies:
-        name = body.type_id.split(".", 1)[1].removeprefix("prop.")
-        if body.is_background or body.kind == "ego":
-            continue
-        if any(n == name and np.hypot(x - body.x_m, y - body.y_m) < 6.0 for n, x, y in named):
-            continue
-        named.append((name, body.x_m, body.y_m))
-        right = body.x_m > sum(ax.get_xlim()) / 2.0
-        beside = (-10 if right else 10, 10 + 9 * (len(named) % 3))
-        ax.annotate(name, (body.x_m, body.y_m), xytext=beside, textcoords="offset points",
-                    ha="right" if right else "left",
-                    fontsize=7.5, color=INK, zorder=18, annotation_clip=True,
-                    bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffcc", "ec": "none"},
-                    arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5})  # fmt: skip
+    """Names in a column at either edge, where they hide nothing, with a line to the thing."""
+    (west, east), (south, north) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    seen = [one for one in _named(bodies)
+            if west < one.middle[0] < east and south < one.middle[1] < north]  # fmt: skip
+    upside_down = ax.get_ylim()[0] > ax.get_ylim()[1]
+    for right in (False, True):
+        some = [one for one in seen if (one.middle[0] > 0.45 * west + 0.55 * east) == right]
+        heights = [(one.middle[1] - south) / (north - south) for one in some]
+        heights = [1.0 - height if upside_down else height for height in heights]
+        order = np.argsort(heights)[::-1][:_MOST_LABELS].tolist()
+        rows = _spread([heights[k] for k in order])
+        for k, height in zip(order, rows, strict=True):
+            ax.annotate(
+                some[k].words, some[k].middle, xytext=(0.98 if right else 0.02, height),
+                textcoords="axes fraction", ha="right" if right else "left", va="center",
+                fontsize=7.5, color=INK, zorder=18,
+                bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffdd", "ec": "none"},
+                arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5},
+            )  # fmt: skip
+
+
+def _spread(heights: list[float]) -> list[float]:
+    """Heights from above, moved apart as little as it takes to read what stands there."""
+    rows: list[float] = []
+    for height in heights:
+        rows.append(min(height, rows[-1] - _ROW if rows else 1.0 - _ROW))
+    short = _ROW - rows[-1] if rows else 0.0  # who fell off the edge pushes the others up
+    for k in reversed(range(len(rows))):
+        if short <= 0.0:
+            break
+        floor = _ROW if k == len(rows) - 1 else rows[k + 1] + _ROW
+        rows[k] = max(rows[k], floor)
+    return rows

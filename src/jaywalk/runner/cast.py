@@ -53,6 +53,12 @@ class Cast:
         if self.posed is not None:
             self.posed.step(moment)
 
+    def disturbed(self, control: Any) -> Any:
+        """The ego's control as scenarios let it through."""
+        for scenario in self.scenarios:
+            control = scenario.disturb(control)
+        return control
+
     def take_events(self) -> list[ScenarioEvent]:
         """What scenarios and posed people reported since this was last asked."""
         sources = [scenario.events for scenario in self.scenarios]

@@ -14,6 +14,7 @@ from jaywalk.scenarios.route_xml import Route
 from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, load_suite, suite_of_files
 
 FILES_SUITE: Final = "files"
+_SUFFIXES: Final = (".xml", ".toml", ".yaml", ".yml")
 
 
 def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
@@ -53,18 +54,18 @@ def _is_registered(name: str) -> bool:
 
 
 def _looks_like_files(name: str) -> bool:
-    return name.endswith((".xml", ".toml")) or "*" in name or Path(name).is_dir()
+    return name.endswith(_SUFFIXES) or "*" in name or Path(name).is_dir()
 
 
 def _files(pattern: str) -> list[Path]:
     folder = Path(pattern)
-    patterns = [str(folder / "*.xml"), str(folder / "*.toml")] if folder.is_dir() else [pattern]
+    patterns = [str(folder / f"*{one}") for one in _SUFFIXES] if folder.is_dir() else [pattern]
     names = sorted(name for one in patterns for name in glob.glob(one, recursive=True))
     found = [Path(name) for name in names]
     if not found:
         raise UsageError(
             f"No route file matches '{pattern}'. Expected .xml files with <routes>, or scenario "
-            "files (.toml)."
+            "files (.toml, .yaml)."
         )
     return found
 

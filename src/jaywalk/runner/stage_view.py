@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.staged import StagedEpisode
 from jaywalk.runner.world import World
@@ -27,7 +30,15 @@ class StagedBody:
     half_y_m: float
 
 
-def view_stage(plan: EpisodePlan, world: World) -> list[StagedBody]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedView:
+    """Who stands where, and where the scenarios' vehicles are to go (x, y and more)."""
+
+    bodies: list[StagedBody]
+    ways: list[NDArray[np.float64]]
+
+
+def view_stage(plan: EpisodePlan, world: World) -> StagedView:
     """Set an episode up and look.
 
     Raises:
@@ -36,7 +47,9 @@ def view_stage(plan: EpisodePlan, world: World) -> list[StagedBody]:
     stage = StagedEpisode(plan, world, None)
     try:
         actors = sorted(stage.carla_world.get_actors(), key=lambda one: one.id)
-        return [body for one in actors if (body := _body(one, stage.ego.id)) is not None]
+        bodies = [body for one in actors if (body := _body(one, stage.ego.id)) is not None]
+        ways = [way for scenario in stage.cast.scenarios for way in scenario.moves()]
+        return StagedView(bodies=bodies, ways=ways)
     finally:
         stage.finish("looked at")
 

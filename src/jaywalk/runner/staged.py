@@ -198,7 +198,7 @@ class StagedEpisode:
 
     def move(self, decision: Decision) -> None:
         """Do what the driver decided, and let one tick pass."""
-        self.ego.apply_control(decision.control)
+        self.ego.apply_control(self.cast.disturbed(decision.control))
         if self._capture is not None:
             add_decision(self._capture, self.ego, decision, self.progress)
         self.carla_world.tick()

@@ -28,6 +28,7 @@ from jaywalk.town.routes import DenseRoute
 OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
+REQUIRED: Final = "required"  # metadata key: what a file has to give, in words
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0
@@ -91,6 +92,8 @@ class Scenario(ABC):
     timeout_s: ClassVar[float] = math.inf  # obstacles: a time-out is an infraction
     # Type whose random streams it uses, if not its own: the partner's in a counterfactual pair.
     draws_as: ClassVar[str] = ""
+    # Type of the public route files that means the same, if it is another one.
+    public_type: ClassVar[str] = ""
     # Name under which privileged public agents (PDM-Lite) are told of it; "": they are not.
     told_as: ClassVar[str] = ""
 
@@ -165,6 +168,10 @@ class Scenario(ABC):
         """Clean up; the default destroys the scenario's actors."""
         self.destroy(self.actor_ids)
 
+    def disturb(self, control: Any) -> Any:
+        """The ego's control as the world gets it, of what the driver decided: the same."""
+        return control
+
     def linger(self, moment: Moment) -> None:  # noqa: B027  (optional)
         """Move what ``end`` left behind, until ``actor_ids`` is empty."""
 
@@ -190,6 +197,10 @@ class Scenario(ABC):
         before the obstacle, or takes the ego's place, would spoil the scenario.
         """
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)]
+
+    def moves(self) -> list[NDArray[np.float64]]:
+        """Ways (n, 2 or more; x, y) that its vehicles and people are to take, for pictures."""
+        return []
 
     def stretch(self, low_m: float, high_m: float) -> NDArray[np.float64]:
         """The route between two distances along it, as a way (n, 4)."""
@@ -243,6 +254,11 @@ def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
             if text is None:
                 raise DataError(f"{where}: attribute 'value' is missing.")
             values[tag] = text
+    for tag, item in known.items():
+        if tag not in values and REQUIRED in item.metadata:
+            raise DataError(
+                f"{spec.where}, <{tag}>: is missing; expected {item.metadata[REQUIRED]}."
+            )
     return kind(**values)
 
 

@@ -58,8 +58,58 @@ for _name, _target, _summary in (
 ):  # fmt: skip
     SCENARIOS.add(_name, f"{_ROOM}.{_target}", f"public type, {_summary}")
 
-# Types of Fail2Drive.
+# Types of the Leaderboard and Bench2Drive that are none of ours.
 for _name, _target, _summary in (
+    ("Accident", "accident:Accident", "a police car and two crashed cars on the lane"),
+    ("AccidentTwoWays", "accident:AccidentTwoWays", "the same, cars come"),
+    ("BlockedIntersection", "blocked_intersection:BlockedIntersection",
+     "a car stands right behind the junction"),
+    ("ControlLoss", "control_loss:ControlLoss", "debris on which steering and throttle slip"),
+    ("CrossingBicycleFlow", "bicycle_flow:BicycleFlow",
+     "bicycles on a cycle lane cross at a junction"),
+    ("EnterActorFlow", "enter_flow:EnterFlow", "a stream of fast cars to join"),
+    ("EnterActorFlowV2", "enter_flow:EnterFlowV2", "a stream of fast cars on one lane to join"),
+    ("HazardAtSideLane", "side_hazard:SideHazard", "two bicycles ride at the edge of the lane"),
+    ("HazardAtSideLaneTwoWays", "side_hazard:SideHazardTwoWays",
+     "two bicycles ride at the edge of the lane, cars come"),
+    ("HighwayCutIn", "highway_cut_in:HighwayCutIn", "a car from an entry changes lanes"),
+    ("HighwayExit", "highway_exit:HighwayExit", "a stream of cars between the ego and its exit"),
+    ("InterurbanActorFlow", "interurban_flow:InterurbanFlow", "a stream to turn left across"),
+    ("InterurbanAdvancedActorFlow", "interurban_flow:InterurbanAdvancedFlow",
+     "a stream to turn left across, another one to join"),
+    ("InvadingTurn", "invading_turn:InvadingTurn", "oncoming cars come over to the ego's side"),
+    ("MergerIntoSlowTraffic", "slow_traffic:SlowTraffic", "a stream of slow cars to join"),
+    ("MergerIntoSlowTrafficV2", "slow_traffic:SlowTraffic", "a stream of slow cars to join"),
+    ("NonSignalizedJunctionLeftTurn", "junction_turn:LeftTurn",
+     "a left turn across oncoming cars"),
+    ("NonSignalizedJunctionLeftTurnEnterFlow", "junction_turn:LeftTurnEnterFlow",
+     "a left turn into a stream of cars"),
+    ("NonSignalizedJunctionRightTurn", "junction_turn:RightTurn",
+     "a right turn into cars from the left"),
+    ("ParkingCutIn", "parking_cut_in:ParkingCutIn", "a parked car drives out before the ego"),
+    ("SequentialLaneChange", "plain_turns:PlainDrive", "lane changes of the route alone"),
+    ("SignalizedJunctionLeftTurn", "junction_turn:SignalizedLeftTurn",
+     "a left turn at lights across oncoming cars"),
+    ("SignalizedJunctionLeftTurnEnterFlow", "junction_turn:SignalizedLeftTurnEnterFlow",
+     "a left turn at lights into a stream of cars"),
+    ("SignalizedJunctionRightTurn", "junction_turn:SignalizedRightTurn",
+     "a right turn at lights into cars from the left"),
+    ("StaticCutIn", "static_cut_in:StaticCutIn", "one of a queue beside the ego cuts in"),
+    ("T_Junction", "plain_turns:PlainDrive", "a junction with its lights and signs alone"),
+    ("VanillaNonSignalizedTurn", "plain_turns:PlainTurn", "a turn alone"),
+    ("VanillaNonSignalizedTurnEncounterStopsign", "plain_turns:PlainTurn", "a turn at a stop sign"),
+    ("VanillaSignalizedTurnEncounterGreenLight", "plain_turns:TurnAtGreen", "a turn at green"),
+    ("VanillaSignalizedTurnEncounterRedLight", "plain_turns:TurnAtRed", "a turn at red"),
+    ("VehicleTurningRoute", "vehicle_turning:VehicleTurning",
+     "a bicycle crosses behind the junction"),
+    ("YieldToEmergencyVehicle", "emergency_vehicle:EmergencyVehicle",
+     "an emergency vehicle comes from behind"),
+):  # fmt: skip
+    SCENARIOS.add(_name, f"{_ROOM}.leaderboard.{_target}", f"public type, {_summary}")
+
+# Types of Fail2Drive. Its files write Animals and PedestrianOtherBlocker as DynamicObjectCrossing.
+for _name, _target, _summary in (
+    ("Animals", "animals:AnimalCrossing", "an animal crosses from behind an obstacle"),
     ("BadParkingObstacle", "bad_parking:BadParkingObstacle", "a badly parked car"),
     ("BadParkingObstacleTwoWays", "bad_parking:BadParkingTwoWays",
      "a badly parked car, others come"),
@@ -80,6 +130,8 @@ for _name, _target, _summary in (
      "an ordinary vehicle takes the right of way"),
     ("ObscuredStopSign", "obscured_stop:ObscuredStop", "a stop sign that is hard to read"),
     ("PedestrianCrowd", "pedestrian_crowd:PedestrianCrowd", "many people beside the road"),
+    ("PedestrianOtherBlocker", "other_blocker:OtherBlocker",
+     "a person steps out from behind something unusual"),
     ("PedestriansOnRoad", "pedestrians_on_road:PedestriansOnRoad", "people walk on the lane"),
     ("PermutedConstructionObstacle", "construction_permutations:PermutedConstruction",
      "a construction site that lacks parts"),

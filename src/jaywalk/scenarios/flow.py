@@ -31,6 +31,7 @@ class Flow:
     key: tuple[str | int, ...]  # of its random streams
     path: LanePath
     spacing_m: tuple[float, float]  # between the origins of two cars
+    models: tuple[Any, ...] = ()  # blueprints to draw from; ordinary cars if none
     filled_m: float = 0.0  # cars stand ready on the path up to here when it begins
     speed_mps: float = 8.0
     pilots: Pilots = field(init=False)
@@ -43,7 +44,8 @@ class Flow:
 
     def __post_init__(self) -> None:
         """Ready to begin."""
-        self._models = ordinary_cars(self.stage.world.get_blueprint_library())
+        library = self.stage.world.get_blueprint_library()
+        self._models = list(self.models) or ordinary_cars(library)
         self.pilots = Pilots(
             self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic
         )

@@ -10,11 +10,13 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Scenario, Stage
-from jaywalk.scenarios.lane_paths import Crossing, crossings
+from jaywalk.scenarios.lane_paths import Crossing, LanePath, crossings
 
 _BEFORE_M: Final = 6.0  # of the junction: part of the way over it
 _HELD_S: Final = 100_000.0
 _SIGN_M: Final = 4.0
+_TURNS_DEG: Final = 40.0
+_STOPS_M: Final = 1.5  # a light's stop line so near to a way is for those on it
 ARMS: Final = ("left", "right", "opposite")
 
 
@@ -34,8 +36,10 @@ class JunctionAhead:
         """Heading of the ego as it enters."""
         return float(self.entry.transform.rotation.yaw)
 
-    def crossing(self, arm: str, before_m: float, after_m: float) -> Crossing:
-        """The straightest way from an arm that meets the ego's.
+    def crossing(
+        self, arm: str, before_m: float, after_m: float, turn: str = "straight"
+    ) -> Crossing:
+        """The straightest way from an arm that meets the ego's, or the first that turns right.
 
         Raises:
             DataError: The arm is not there, or nobody from it meets the ego.
@@ -48,6 +52,8 @@ class JunctionAhead:
             self.junction, arm, self.yaw_deg, self.stage.route.position_m[keep, :2], along[keep],
             before_m, after_m,
         )  # fmt: skip
+        if turn == "right":
+            found = [way for way in found if way.turn_deg > _TURNS_DEG]
         if not found:
             raise DataError(f"{self.where}: nobody from {arm} meets the ego at the next junction.")
         return found[0]
@@ -61,6 +67,16 @@ class JunctionAhead:
             lanes = {(point.road_id, point.lane_id) for point in light.get_stop_waypoints()}
             (mine if lane in lanes else others).append(light)
         return mine, others
+
+    def lights_on(self, path: LanePath) -> list[Any]:
+        """Traffic lights of the junction that hold for those on a way."""
+        found = []
+        for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
+            stops = [point.transform.location for point in light.get_stop_waypoints()]
+            gaps = [np.hypot(path.line[:, 0] - at.x, path.line[:, 1] - at.y).min() for at in stops]
+            if gaps and min(gaps) < _STOPS_M:
+                found.append(light)
+        return found
 
     def has_stop_sign(self) -> bool:
         """Whether a stop sign acts on the ego before the junction."""

@@ -56,6 +56,28 @@ class LanePath:
         return LanePath(line=line, z_m=self.z_m[keep], yaw_deg=self.yaw_deg[keep])
 
 
+def line_path(points_m: FloatArray) -> LanePath:
+    """A path through points (n, 3); headings follow from it."""
+    steps = np.diff(points_m[:, :2], axis=0)
+    keep = np.concatenate([[True], np.hypot(*steps.T) > 0.05])
+    points = points_m[keep]
+    steps = np.diff(points[:, :2], axis=0)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*steps.T))])
+    yaw = np.rad2deg(np.arctan2(steps[:, 1], steps[:, 0]))
+    return LanePath(
+        line=np.ascontiguousarray(np.column_stack([points[:, :2], along])),
+        z_m=points[:, 2].copy(), yaw_deg=np.append(yaw, yaw[-1]),
+    )  # fmt: skip
+
+
+def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
+    """A path so far to the right of another, all along it or point by point."""
+    yaw = np.deg2rad(path.yaw_deg)
+    x = path.line[:, 0] - right_m * np.sin(yaw)
+    y = path.line[:, 1] + right_m * np.cos(yaw)
+    return line_path(np.column_stack([x, y, path.z_m]))
+
+
 def path_of(waypoints: list[Any]) -> LanePath:
     """A path through waypoints; points on the same spot are dropped."""
     rows = []

@@ -100,6 +100,10 @@ class OnLaneTwoWays(OnLane):
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.flow.path.way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """Both lanes."""
         return [*OnLane.closed(self), self.flow.path.way]

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import READER
-from jaywalk.scenarios.xml_node import Node
+from jaywalk.scenarios.base import READER, REQUIRED
+from jaywalk.scenarios.xml_node import Node, number
 
 _OBJECT_KEYS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
 MOST_OBJECTS: Final = 200
+NOWHERE: Final = (math.nan, math.nan, math.nan)  # what a place is before it is given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,47 @@ def model(default: str, *families: str) -> Any:
     return field(default=default, metadata={READER: read})
 
 
+def place() -> Any:
+    """A place of the town, ``x``, ``y`` and ``z``; there is no default."""
+
+    def read(node: Node, where: str) -> tuple[float, float, float]:
+        x_m, y_m = (number(node.attributes, key, where) for key in ("x", "y"))
+        z_m = number(node.attributes, "z", where) if node.get("z") is not None else 0.0
+        return x_m, y_m, z_m
+
+    return field(default=NOWHERE, metadata={READER: read, REQUIRED: "a place with x, y and z"})
+
+
+def interval(low_default: float, high_default: float, low: float = 0.0) -> Any:
+    """Two numbers, ``from`` and ``to``, in this order and neither below ``low``."""
+
+    def read(node: Node, where: str) -> tuple[float, float]:
+        first, last = (number(node.attributes, end, where) for end in ("from", "to"))
+        if not low <= first <= last:
+            raise DataError(
+                f"{where}: from {first:g} to {last:g}; expected from <= to, at least {low:g}."
+            )
+        return first, last
+
+    return field(default=(low_default, high_default), metadata={READER: read})
+
+
+def interval_or_value(default: float, low: float = 0.0) -> Any:
+    """``from`` and ``to``, or one ``value`` for both."""
+
+    def read(node: Node, where: str) -> tuple[float, float]:
+        alone = node.get("value") is not None
+        ends = ("value", "value") if alone else ("from", "to")
+        first, last = (number(node.attributes, end, where) for end in ends)
+        if not low <= first <= last:
+            raise DataError(
+                f"{where}: from {first:g} to {last:g}; expected from <= to, at least {low:g}."
+            )
+        return first, last
+
+    return field(default=(default, default), metadata={READER: read})
+
+
 def ignored() -> Any:
     """An element that public files have and the public class does not read."""
     return field(default="", metadata={READER: lambda node, where: ""})
@@ -116,7 +158,7 @@ def objects() -> Any:
             raise DataError(f"{where}: {len(node.attributes)} objects; expected 1 to 200.")
         return tuple(parse_object(text, f"{where}, {key}") for key, text in node.attributes)
 
-    return field(default=(), metadata={READER: read})
+    return field(default=(), metadata={READER: read, REQUIRED: "one or more things"})
 
 
 def parse_object(text: str, where: str) -> PlacedObject:

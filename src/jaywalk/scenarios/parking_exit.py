@@ -129,6 +129,10 @@ class ParkingExit(Scenario):
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.flow.path.way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The lane of the flow."""
         return [self.flow.path.way]

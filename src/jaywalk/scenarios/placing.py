@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 
 import carla
@@ -43,7 +44,7 @@ def spawn_all(
         try:
             model = library.find(name)
         except IndexError as problem:
-            raise DataError(f"{where}: the server has no blueprint '{name}'.") from problem
+            raise no_blueprint(library, name, where) from problem
         if model.has_attribute("role_name"):
             model.set_attribute("role_name", role)
         commands.append(carla.command.SpawnActor(model, pose))
@@ -59,6 +60,16 @@ def spawn_all(
     return ids
 
 
+def no_blueprint(library: Any, name: str, where: str) -> DataError:
+    """The error for a blueprint that the server does not have, with those that look alike."""
+    known = [str(model.id) for model in library]
+    alike = get_close_matches(name, known, n=3, cutoff=0.75)
+    hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
+    return DataError(
+        f"{where}: the server has no blueprint '{name}'.{hint} 'jaywalk list blueprints' names all."
+    )
+
+
 def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
     """Spawn an actor at the first free pose; none free is an error."""
     return spawn_and_place(world, model, poses, where)[0]
@@ -70,7 +81,7 @@ def spawn_and_place(world: Any, model: str, poses: list[Any], where: str) -> tup
     try:
         blueprint = library.find(model)
     except IndexError as problem:
-        raise DataError(f"{where}: the server has no blueprint '{model}'.") from problem
+        raise no_blueprint(library, model, where) from problem
     if blueprint.has_attribute("role_name"):
         blueprint.set_attribute("role_name", "scenario")
     for pose in poses:

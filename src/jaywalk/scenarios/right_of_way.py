@@ -129,6 +129,10 @@ class PriorityTaken(Scenario):
             self.held.release()
         self.destroy(self.actor_ids)
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.way.path.way]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way over the junction and the other's."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)

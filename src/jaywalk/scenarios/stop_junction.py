@@ -87,6 +87,10 @@ class StopJunction(Scenario):
         """Those on the way drive on."""
         self._drive(moment, source=False)
 
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [flow.path.way for flow in self.flows]
+
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way over the junction and the other's."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)

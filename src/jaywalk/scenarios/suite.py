@@ -85,7 +85,7 @@ def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:
 def suite_of_files(
     paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
 ) -> Suite:
-    """A suite of the user's own files: routes (.xml) or scenarios (.toml).
+    """A suite of the user's own files: routes (.xml) or scenarios (.toml, .yaml).
 
     Ids are ``<file>-<route id>``, of a scenario file its name. A route's own attributes ``pair``
     and ``half`` make pairs, which share traffic and seeds, and so do files named as those of
@@ -129,7 +129,7 @@ def _items_of(path: Path, about: dict[str, int]) -> list[SuiteRoute]:
 
 def _routes_of(path: Path) -> list[tuple[str, Route]]:
     """Routes of a route file or a scenario file, with the ids they get."""
-    if path.suffix == ".toml":
+    if path.suffix.lower() in (".toml", ".yaml", ".yml"):
         # Imported when needed: most runs have no such file.
         from jaywalk.scenarios.toolbox.form import read_authored
         from jaywalk.scenarios.toolbox.routes import route_of

@@ -135,5 +135,5 @@ def test_a_file_cannot_set_what_a_public_type_does_not_have():
 
 
 def test_public_types_we_cannot_play_are_refused():
-    with pytest.raises(RegistryError, match="SequentialLaneChange"):
-        make_scenario(spec("SequentialLaneChange"), STAGE)
+    with pytest.raises(RegistryError, match="OpenScenario"):
+        make_scenario(spec("OpenScenario"), STAGE)

@@ -11,13 +11,21 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.toml_text import edit_text, format_toml, parse_setting, parse_toml
 from jaywalk.runner.selection import find_suite
 from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.parameter_fields import NOWHERE
 from jaywalk.scenarios.route_xml import Route, RouteFile, format_routes, parse_routes, read_routes
 from jaywalk.scenarios.suites.smoke_routes import FOLDER
 from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
 from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
 from jaywalk.scenarios.toolbox.partners import partner_document
-from jaywalk.scenarios.toolbox.routes import check_on_road, document_of, letter_keys, route_of
+from jaywalk.scenarios.toolbox.routes import (
+    check_on_road,
+    defaults_of,
+    document_of,
+    letter_keys,
+    route_of,
+)
+from jaywalk.scenarios.toolbox.text import format_text, parse_text
 
 SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
 TEXT = """\
@@ -151,10 +159,10 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
     [
         ('town = "Harbour"', 'town = "Nowhere"', "town"),
         ('type = "CustomObstacle"', 'type = "CustomObstacl"', "Did you mean 'CustomObstacle'"),
-        ("distance = 40.0", "distence = 40.0", "<distence>"),
-        ("distance = 40.0", 'distance = "far"', "<distance>"),
+        ("distance = 40.0", "distence = 40.0", "params.distence"),
+        ("distance = 40.0", 'distance = "far"', "params.distance"),
         ("distance = 40.0", "distance = true", "params.distance"),
-        ('direction = "right"', 'direction = "up"', "<direction>"),
+        ('direction = "right"', 'direction = "up"', "params.direction"),
         ("at = 20.0", "at = -1", "at: is -1"),
         ("at = 20.0", "at = 4000.0", "the route has only"),
         ("at = 20.0", "", "either 'at'"),
@@ -184,7 +192,7 @@ def test_an_edit_keeps_comments_and_is_checked():
     assert "at = 25.5  # here" in text
     found = authored_of(parse_toml(text, "x"), "x").scenarios[0]
     assert found.objects[1].numbers == {"y": 0.8, "yaw": 30, "x": 1.5}
-    with pytest.raises(DataError, match="<direction>"):
+    with pytest.raises(DataError, match=r"params\.direction"):
         edited_text(TEXT, ["params.direction=up"], "my.toml")
     with pytest.raises(UsageError, match="from 1 to 2"):
         edited_text(TEXT, ["objects.7.x=1"], "my.toml")
@@ -263,6 +271,11 @@ def test_partners_by_type(kind, params, shift, becomes):
 def test_every_type_has_a_beginning_that_is_valid(kind):
     points = ((8.0, -114.3), (190.0, -127.1))
     text = beginning(Wanted(name="my", type=kind, town="Harbour", points=points))
+    places = [key for key, value in defaults_of(kind).items() if value == NOWHERE]
+    if places:  # those that only a town can give
+        with pytest.raises(DataError, match=f"params.{places[0]}: is missing"):
+            edited_text(text, [], "my.toml")
+    text = edited_text(text, [f"params.{key}={{x=8.0, y=-114.3}}" for key in places], "my.toml")
     route_of(authored_of(parse_toml(text, "my.toml"), "my.toml"))
 
 
@@ -282,3 +295,41 @@ def test_scenario_files_run_as_a_suite_of_pairs(tmp_path):
     ]
     assert find_suite(str(tmp_path / "b.toml")).routes[0].shift == "CustomObstacles"
     assert read_authored(tmp_path / "b.toml").pair == "barrels"
+
+
+def test_a_yaml_file_is_the_same_scenario(tmp_path):
+    path = tmp_path / "barrels.yaml"
+    path.write_text(format_text(doc(), path), encoding="utf-8")
+    same = authored_of(doc(), "barrels.toml")
+    assert read_authored(path) == same
+    assert find_suite(str(path)).routes[0].id == "barrels"
+    assert [one.id for one in find_suite(str(tmp_path)).routes] == ["barrels"]
+
+
+def test_editing_yaml_keeps_comments_and_drops_the_other_kind_of_place():
+    text = format_text(doc(), "barrels.yaml", ["My barrels."])
+    changed = edited_text(text, ["params.distance=30", "objects.2.yaw=45"], "barrels.yaml")
+    assert "# My barrels." in changed
+    assert parse_text(changed, "x.yaml")["scenario"][0]["objects"][1]["yaw"] == 45
+    moved = edited_text(text, ["trigger=[28.0, -114.3, 0.0, 0.0]"], "barrels.yaml")
+    assert "at" not in parse_text(moved, "x.yaml")["scenario"][0]
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".yaml"])
+def test_every_field_that_new_writes_is_explained(suffix):
+    wanted = Wanted(name="x", type="CustomObstacleTwoWays", town="Harbour",
+                    points=((8.0, -114.3), (190.0, -127.1)))  # fmt: skip
+    text = beginning(wanted, f"x{suffix}")
+    for line in text.split("\n"):
+        plain = line.strip() and not line.lstrip().startswith(("#", "["))
+        repeated = line.strip().lstrip("- ").startswith(("model", "x", "y", "format"))
+        if plain and not repeated and not line.rstrip().endswith(":"):
+            assert "#" in line, line
+    assert route_of(authored_of(parse_text(text, f"x{suffix}"), f"x{suffix}")).scenarios
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(DataError, match=r"expected a name with \.toml, \.yaml, \.yml"):
+        read_authored(path)

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from jaywalk.core.toml_text import (
-    edit_text,
-    format_toml,
-    parse_setting,
-    parse_toml,
-    with_value,
-)
+from jaywalk.core.toml_text import parse_setting, with_value
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.routes import route_of
+from jaywalk.scenarios.toolbox.text import edit_field, format_text, parse_text
 
 # Fields of a scenario, which may be named without saying that the first is meant.
 _OF_SCENARIO: Final = ("params", "objects", "at", "trigger", "type", "partner", "other_actors")
@@ -36,15 +31,15 @@ def edited_text(text: str, settings: Sequence[str], name: str) -> str:
         keys, value = parse_setting(setting)
         if keys[0] in _OF_SCENARIO:
             keys = ["scenario", "1", *keys]
-        document = parse_toml(text, name)
+        document = parse_text(text, name)
         other = _EITHER.get(keys[-1]) if len(keys) == 3 and keys[0] == "scenario" else None
         changed = with_value(document, keys, value)
         place = changed["scenario"][int(keys[1]) - 1] if other else {}
         if other in place:
             del place[other]
-            text = format_toml(changed)
+            text = format_text(changed, name)
         else:
-            text = edit_text(text, document, keys, value)
-    document = parse_toml(text, name)
+            text = edit_field(text, name, keys, value)
+    document = parse_text(text, name)
     route_of(authored_of(document, name))
     return text

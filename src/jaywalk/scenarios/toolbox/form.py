@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.core.toml_text import parse_toml
+from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
 
 FORMAT: Final = "jaywalk-scenario-1"
 HALVES: Final = ("base", "generalization")
+PARTNERS: Final = ("construction", "parked", "none")
 _TOP: Final = (
     "format", "name", "id", "town", "vehicles", "people", "weather", "pair", "half", "shift",
     "route", "scenario", "extra",
@@ -85,13 +86,14 @@ def read_authored(path: Path) -> Authored:
 
 def read_document(path: Path) -> dict[str, Any]:
     """The plain values of a scenario file."""
-    return parse_toml(read_text(path), str(path))
+    return parse_text(read_text(path), str(path))
 
 
 def read_text(path: Path) -> str:
     """Text of a scenario file."""
     if not path.is_file():
-        raise DataError(f"No such file: '{path}'. Give a scenario file (.toml).")
+        raise DataError(f"No such file: '{path}'. Give a scenario file ({', '.join(SUFFIXES)}).")
+    check_suffix(path, "The scenario file")
     if path.stat().st_size > _MAX_BYTES:
         raise DataError(f"'{path}' has more than {_MAX_BYTES} bytes; that is no scenario file.")
     try:
@@ -112,7 +114,7 @@ def authored_of(document: Mapping[str, Any], name: str) -> Authored:
     title = _text(document, "name", where, Path(name).stem)
     scenarios = document.get("scenario", [])
     if not isinstance(scenarios, list):
-        raise DataError(f"{where}, scenario: expected [[scenario]] tables.")
+        raise DataError(f"{where}, scenario: expected a list of tables ([[scenario]] in TOML).")
     return Authored(
         path=name,
         name=title,
@@ -148,7 +150,7 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
     name = value.get("name", "") if isinstance(value, Mapping) else ""
     where = f"{where}, scenario '{name or number}'"
     if not isinstance(value, Mapping):
-        raise DataError(f"{where}: expected a [[scenario]] table.")
+        raise DataError(f"{where}: expected a table.")
     _only(value, _SCENARIO, where)
     at, trigger = value.get("at"), value.get("trigger")
     if (at is None) == (trigger is None):
@@ -158,13 +160,17 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
         )
     if at is not None and not (_is_number(at) and at >= 0.0):
         raise DataError(f"{where}, at: is {at!r}; expected metres along the route, from 0.")
+    partner = _text(value, "partner", where, "")
+    if partner not in ("", *PARTNERS):
+        expected = ", ".join(PARTNERS)
+        raise DataError(f"{where}, partner: is '{partner}'; expected one of {expected}.")
     place = None if trigger is None else _numbers(trigger, (4,), f"{where}, trigger")
     return AuthoredScenario(
         name=_text(value, "name", where, f"scenario_{number}"),
         type=_text(value, "type", where),
         at_m=None if at is None else float(at),
         trigger=None if place is None else (place[0], place[1], place[2], place[3]),
-        partner=_text(value, "partner", where, ""),
+        partner=partner,
         params=_params(value.get("params", {}), where),
         objects=_objects(value.get("objects", []), where),
         other_actors=_other_actors(value.get("other_actors", []), where),
@@ -201,7 +207,7 @@ def _params(value: Any, where: str) -> dict[str, Any]:
 
 def _objects(value: Any, where: str) -> tuple[PlacedThing, ...]:
     if not isinstance(value, list):
-        raise DataError(f"{where}, objects: expected [[scenario.objects]] tables.")
+        raise DataError(f"{where}, objects: expected a list of tables with model, x, y.")
     things = []
     for number, entry in enumerate(value, 1):
         place = f"{where}, objects {number}"
@@ -231,7 +237,7 @@ def _weather(
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-        raise DataError(f"{where}, weather: expected a name or [[weather]] tables.")
+        raise DataError(f"{where}, weather: expected a name or a list of tables.")
     for number, one in enumerate(value, 1):
         for key, entry in one.items():
             if not _is_number(entry):

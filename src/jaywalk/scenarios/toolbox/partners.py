@@ -44,6 +44,10 @@ _SWITCHED: Final[dict[str, tuple[str, str, str]]] = {
     "ImageOnObject": ("image", "none", "ImageOnObject"),
     "ObscuredStopSign": ("prop", "none", "ObscuredStop"),
 }
+# Crossings with a shift: type -> what the partner does not set.
+_CROSSINGS: Final = {
+    "Animals": ("walker",), "PedestrianOtherBlocker": ("blocker_model", "blocker_z"),
+}  # fmt: skip
 _LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
 _PARTNERS: Final = {
     "construction": "ConstructionObstacle", "parked": "ParkedObstacle", "none": "",
@@ -90,10 +94,10 @@ def partner_document(
         if partner.table is not None:
             kept.append(partner.table)
     if not shifts:
+        shifted_types = ", ".join(sorted((*_BECOMES, *_SWITCHED, *_LAYOUTS, *_CROSSINGS)))
         raise DataError(
             f"'{name}': no scenario of it is a shift, so there is nothing to pair. Shifted types: "
-            f"{', '.join(sorted((*_BECOMES, *_SWITCHED, *_LAYOUTS)))}, and animals or other "
-            "blockers in the crossing types."
+            f"{shifted_types}, and animals or other blockers in the crossing types."
         )
     pair = file.pair or file.name
     base.pop("scenario", None)
@@ -116,6 +120,14 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
         if one.type == "RoadBlocked" and _has_wall(one):
             shift = "Wall"
         return _as_type(table, params, base, shift, one)
+    if one.type in _CROSSINGS:
+        shift, dropped = one.type, _CROSSINGS[one.type]
+        kept = {key: value for key, value in params.items() if key not in dropped}
+        changed = {**table, "type": "DynamicObjectCrossing", "params": kept}
+        return Partner(
+            table=changed, shift=shift,
+            words=f"{one.type} is now DynamicObjectCrossing without {' and '.join(dropped)}",
+        )  # fmt: skip
     if one.type in _SWITCHED:
         key, value, shift = _SWITCHED[one.type]
         changed = {**table, "params": {**params, key: value}}
@@ -123,9 +135,6 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
     if one.type in _LAYOUTS:
         passable = "Passable" in one.name
         kind = one.partner or ("none" if passable else _like(one))
-        if kind not in _PARTNERS:
-            known = ", ".join(_PARTNERS)
-            raise DataError(f"{one.where}, partner: is '{one.partner}'; expected one of {known}.")
         base = _PARTNERS[kind]
         shift = "PassableObstacles" if passable else "CustomObstacles"
         return _as_type(table, params, base and base + _LAYOUTS[one.type], shift, one)

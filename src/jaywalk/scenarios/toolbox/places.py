@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import carla
 import numpy as np
@@ -13,6 +14,8 @@ from jaywalk.scenarios.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import load_town
+
+_OFF_ROAD_M: Final = 15.0
 
 
 @lru_cache(maxsize=4)
@@ -51,6 +54,14 @@ def _with_height(town_map: Any, point: tuple[float, ...]) -> Point:
 def dense_of(file: Authored) -> DenseRoute:
     """The route a file describes, metre by metre."""
     planner, points = planner_for(file), points_of(file)
+    for number, point in enumerate(points, 1):
+        lane = planner.graph.map.get_waypoint(carla.Location(*point)).transform.location
+        away_m = math.hypot(lane.x - point[0], lane.y - point[1])
+        if away_m > _OFF_ROAD_M:
+            raise DataError(
+                f"'{file.path}', route.points, point {number}: is {away_m:.0f} m from the nearest "
+                f"lane of {file.town}; expected within {_OFF_ROAD_M:g} m."
+            )
     try:
         return planner.plan(points)
     except DataError as problem:

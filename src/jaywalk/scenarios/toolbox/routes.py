@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -46,8 +46,31 @@ def route_of(file: Authored) -> Route:
         scenarios=tuple(_spec(one, dense) for one in file.scenarios),
     )
     for spec in route.scenarios:
-        check_parameters(spec)
+        try:
+            check_parameters(spec)
+        except DataError as problem:
+            raise DataError(_as_fields(str(problem))) from problem
     return route
+
+
+def _as_fields(words: str) -> str:
+    """Words on an element of a route file as words on the field of a scenario file."""
+
+    def thing(found: re.Match[str]) -> str:
+        return f"objects {next(k for k, key in enumerate(letter_keys(), 1) if key == found[1])}"
+
+    words = re.sub(r"<objects>, ([a-z]+)", thing, words, count=1).replace("<objects>", "objects")
+    return re.sub(r"<(\w+)>", r"params.\1", words, count=1)
+
+
+def as_public(route: Route) -> Route:
+    """The route with the types that public route files have for ours, where there are such."""
+    specs = []
+    for spec in route.scenarios:
+        kind = SCENARIOS.get(spec.type).load().public_type or spec.type
+        named = tuple((key, kind if key == "type" else text) for key, text in spec.attributes)
+        specs.append(replace(spec, attributes=named))
+    return replace(route, scenarios=tuple(specs))
 
 
 def check_on_road(file: Authored) -> DenseRoute:
@@ -63,7 +86,10 @@ def check_parameters(spec: ScenarioSpec) -> None:
     try:
         kind: type[Scenario] = SCENARIOS.get(spec.type).load()
     except RegistryError as problem:
-        raise DataError(f"{spec.where}, type: {problem}") from problem
+        words = str(problem).partition(" Known:")[0]  # there are too many to read
+        raise DataError(
+            f"{spec.where}, type: {words} 'jaywalk scenario new --list' names all."
+        ) from problem
     read_parameters(spec, kind.parameters_type)
 
 

@@ -1,0 +1,36 @@
+"""Animals: one of the 17 animals crosses the road instead of a person.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` (or another crossing type) with an animal as
+``walker``, which is read too; this type is the same with parameters of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.parameter_fields import model, side, within
+from jaywalk.scenarios.public_types import LbCrossing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnimalParameters(Parameters):
+    """Which animal, from where, and what hides it."""
+
+    walker: str = model("walker.animal.*", "walker.animal.")
+    distance: float = within(12.0, 0.0)
+    direction: str = side()
+    crossing_angle: float = within(0.0, -89.0, 89.0)
+    blocker_model: str = model("static.prop.vendingmachine", "static.prop.", "vehicle.", "none")
+    blocker_z: float = within(0.0, -10.0, 10.0)
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class AnimalCrossing(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = AnimalParameters
+    public_type: ClassVar[str] = "DynamicObjectCrossing"
+    draws_as: ClassVar[str] = "DynamicObjectCrossing"

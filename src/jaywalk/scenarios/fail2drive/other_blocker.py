@@ -1,0 +1,36 @@
+"""PedestrianOtherBlocker: the person who steps out is hidden by something nobody expects.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` with a ``blocker_model``, which is read too;
+this type is the same with parameters of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.parameter_fields import model, side, within
+from jaywalk.scenarios.public_types import LbCrossing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherBlockerParameters(Parameters):
+    """What hides the person, who it is and from where."""
+
+    blocker_model: str = model("static.prop.container", "static.prop.", "vehicle.")
+    blocker_z: float = within(0.0, -10.0, 10.0)
+    distance: float = within(12.0, 0.0)
+    direction: str = side()
+    crossing_angle: float = within(0.0, -89.0, 89.0)
+    walker: str = model("walker.pedestrian.*", "walker.")
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class OtherBlocker(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = OtherBlockerParameters
+    public_type: ClassVar[str] = "DynamicObjectCrossing"
+    draws_as: ClassVar[str] = "DynamicObjectCrossing"

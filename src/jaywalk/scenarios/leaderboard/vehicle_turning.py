@@ -1,0 +1,90 @@
+"""VehicleTurningRoute: a bicycle crosses the road behind the junction at which the ego turns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
+from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.lane_paths import LanePath, line_path
+from jaywalk.scenarios.pilots import Pilot, Pilots
+from jaywalk.scenarios.placing import place_on_route, roadside, spawn_and_place
+
+_MODEL: Final = "vehicle.diamondback.century"
+_BEHIND_M: Final = 11.0  # the junction
+_ASIDE_M: Final = 1.5  # beyond the middle of the last lane, without a sidewalk
+_TRIES, _TRY_M = 6, 0.4
+_REACTION_S, _NEAREST_M, _SPEED_MPS = 1.8, 6.0, 1.8
+_END_M: Final = 40.0
+_UP_M: Final = 0.2
+
+
+@dataclass(slots=True, kw_only=True)
+class VehicleTurning(Scenario):
+    """From the right, twice as far as the ego's lane; over when the ego has passed."""
+
+    parameters_type: ClassVar[type[Parameters]] = Parameters
+    ahead: JunctionAhead = field(init=False)
+    pilots: Pilots = field(init=False)
+    at_m: float = 0.0
+    began_s: float = math.nan
+
+    def setup(self) -> None:
+        """Put it beside the road."""
+        self.ahead = junction_ahead(self)
+        stage = self.stage
+        self.at_m = self.ahead.leave_m + _BEHIND_M
+        near = roadside(stage.map, place_on_route(stage.route, self.at_m), to_right=True)
+        aside_m = near.middle_m(_ASIDE_M)
+        poses = [
+            place_on_route(stage.route, self.at_m + k * _TRY_M, aside_m, _UP_M, turn_deg=-90.0)
+            for k in range(_TRIES)
+        ]
+        actor, pose = spawn_and_place(stage.world, _MODEL, poses, self.spec.where)
+        self.actor_ids = [actor.id]
+        brake = carla.VehicleControl(hand_brake=True)
+        stage.client.apply_batch_sync([carla.command.ApplyVehicleControl(actor.id, brake)])
+        pilot = Pilot(actor_id=actor.id, path=_across(pose, 2.0 * aside_m), speed_mps=_SPEED_MPS,
+                      heeds=False)  # fmt: skip
+        self.pilots = Pilots(stage.client, stage.world, stage.delta_s, None, [pilot])
+
+    def tick(self, moment: Moment) -> bool:
+        """Cross in time, then be gone."""
+        left_m = self.at_m - moment.ego_along_m
+        if math.isnan(self.began_s):
+            if left_m > max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
+                return False
+            self.began_s = moment.elapsed_s
+            self.note(moment, what="crosses", actor=self.actor_ids[0])
+        if self.pilots.cars:
+            car = self.pilots.cars[0]
+            self.pilots.step(moment.snapshot)
+            crossed_s = car.path.length_m / _SPEED_MPS
+            if car.gone or moment.elapsed_s - self.began_s > crossed_s:
+                self.pilots.cars.clear()
+                self.destroy(self.actor_ids)
+        return left_m < -_END_M and not self.pilots.cars
+
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [self.pilots.cars[0].path.way]
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's way over the junction and on."""
+        return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + 30.0)]
+
+
+def _across(pose: carla.Transform, length_m: float) -> LanePath:
+    yaw = math.radians(pose.rotation.yaw)
+    along = np.arange(0.0, max(length_m, 2.0) + 0.5, 0.5)
+    at = pose.location
+    points = np.column_stack(
+        [at.x + along * math.cos(yaw), at.y + along * math.sin(yaw), np.full(len(along), at.z)]
+    )
+    return line_path(points)

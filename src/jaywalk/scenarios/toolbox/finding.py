@@ -1,0 +1,269 @@
+"""A place in a town for a scenario type: the ends of a route that has what the type needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.lane_paths import LanePath, angle_deg, crossings, opposite_lane
+from jaywalk.scenarios.placing import roadside
+from jaywalk.scenarios.toolbox.needs import TURN_LEFT, TURN_RIGHT, Needs
+from jaywalk.scenarios.toolbox.places import planner_of
+from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
+from jaywalk.town.town import Town, load_town
+
+LENGTH_M: Final = 160.0
+_BEFORE_AT_M: Final = 10.0
+_BACK_M: Final = 80.0  # at most so far back to where a lane begins
+_JUNCTION_M: Final = (55.0, 120.0)  # where the first junction should be, for types that need one
+_LEAP_M: Final = 2.0
+_STRAIGHT_RAD: Final = math.radians(25.0)
+_STRAIGHT_DEG: Final = 40.0
+_TRIES: Final = 400
+_STREAM_M: Final = (40.0, 60.0)  # before and after a junction: where streams of cars begin and end
+_OF_TURN: Final = {TURN_LEFT: -90.0, TURN_RIGHT: 90.0}
+
+
+class NoPlaceError(DataError):
+    """A town has no place for a scenario type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A route, and the way of those who meet it."""
+
+    points: tuple[tuple[float, float], ...]
+    way: LanePath | None = None
+
+    @property
+    def way_ends(self) -> tuple[Point, Point] | None:
+        """First and last point of the way of the others."""
+        if self.way is None:
+            return None
+        rows = np.column_stack([self.way.line[:, :2], self.way.z_m])
+        first, last = (tuple(round(float(v), 1) for v in rows[row]) for row in (0, -1))
+        return first, last  # type: ignore[return-value]
+
+
+def find_place(kind: str, town_name: str, needs: Needs, *, at_m: float, seed: int) -> Place:
+    """A route in a town that suits a type.
+
+    Raises:
+        NoPlaceError: There is none.
+    """
+    town, planner = load_town(town_name), planner_of(town_name)
+    poses = town.spawn_points
+    order = stream(seed, "scenario-place", town_name, kind).permutation(len(poses))
+    for number in order[:_TRIES].tolist():
+        pose = poses[number]
+        route = _ahead(planner, (pose.x, pose.y, pose.z), needs)
+        if route is None:
+            continue
+        way = _Looked(route, planner.graph.map, town, needs, at_m).way()
+        if way is not None:
+            ends = (route.position_m[0, :2], route.position_m[-1, :2])
+            points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in ends)
+            return Place(points=points, way=way if way.length_m else None)
+    raise NoPlaceError(
+        f"{town_name} has no place for {kind} among {min(len(poses), _TRIES)} tried. Give the "
+        "route yourself with --from X,Y --to X,Y, another --seed or another --town."
+    )
+
+
+def _ahead(planner: RoutePlanner, start: Point, needs: Needs) -> DenseRoute | None:
+    """About 160 m from where a place's lane begins, turning at the first junction as needed."""
+    first = lane = _lane_begins(planner.graph.map.get_waypoint(carla.Location(*start)))
+    driven_m, turned = 0.0, needs.junction not in _OF_TURN
+    while driven_m < LENGTH_M:
+        options = lane.next(2.0)
+        if not options:
+            return None
+        if not turned and options[0].is_junction:
+            wanted, turned = _OF_TURN[needs.junction], True
+            turns = [_turn_over(lane, one) for one in options]
+            best = int(np.argmin([abs(angle_deg(turn - wanted)) for turn in turns]))
+            if abs(angle_deg(turns[best] - wanted)) > _STRAIGHT_DEG:
+                return None
+            lane = options[best]
+        else:
+            yaw = lane.transform.rotation.yaw
+            lane = min(options, key=lambda one: abs(angle_deg(one.transform.rotation.yaw - yaw)))
+        driven_m += 2.0
+    if lane.is_junction or not turned:
+        return None
+    return _planned(planner, first, lane)
+
+
+def _planned(planner: RoutePlanner, first: Any, last: Any) -> DenseRoute | None:
+    ends = [_rounded(one.transform.location) for one in (first, last)]
+    try:
+        route = planner.plan(ends)
+    except DataError:
+        return None
+    # One lane all the way: where the planner changes lanes, points leap.
+    steps = np.hypot(*np.diff(route.position_m[:, :2], axis=0).T)
+    good = abs(float(route.along_m[-1]) - LENGTH_M) < 30.0 and float(steps.max()) < _LEAP_M
+    return route if good else None
+
+
+def _turn_over(before: Any, inside: Any) -> float:
+    """Degrees by which a way over a junction turns; to the right is positive."""
+    lane = inside
+    for _ in range(60):
+        options = lane.next(1.0)
+        if not options:
+            break
+        lane = options[0]
+        if not lane.is_junction:
+            break
+    return angle_deg(lane.transform.rotation.yaw - before.transform.rotation.yaw)
+
+
+def _lane_begins(lane: Any) -> Any:
+    """Back to the junction before a place: blocks are short, scenarios need room."""
+    for _ in range(int(_BACK_M / 4.0)):
+        before = lane.previous(4.0)
+        if len(before) != 1 or before[0].is_junction:
+            break
+        lane = before[0]
+    return lane
+
+
+def _rounded(place: Any) -> Point:
+    return round(place.x, 1), round(place.y, 1), round(place.z, 1)
+
+
+_NOBODY: Final = LanePath(line=np.zeros((1, 3)), z_m=np.zeros(1), yaw_deg=np.zeros(1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """One route, looked at."""
+
+    route: DenseRoute
+    map: Any
+    town: Town
+    needs: Needs
+    at_m: float
+
+    def way(self) -> LanePath | None:
+        """The way of those who meet the ego, an empty one for nobody; None if it does not suit."""
+        if self.needs.junction:
+            return self._at_junction()
+        return self._on_stretch()
+
+    def _on_stretch(self) -> LanePath | None:
+        route, needs, along = self.route, self.needs, self.route.along_m
+        stage = (along > self.at_m - _BEFORE_AT_M) & (along < self.at_m + needs.length_m)
+        if along[-1] < self.at_m + needs.length_m or route.in_junction[stage].any():
+            return None
+        yaw = np.unwrap(np.deg2rad(route.rotation_deg[stage, 1]))
+        if np.ptp(yaw) > _STRAIGHT_RAD:
+            return None
+        if "parking" in needs.lane:  # blocks are short: where somebody parks is enough
+            stage &= (along > self.at_m + needs.parks_m[0]) & (along < self.at_m + needs.parks_m[1])
+        lanes = [self._lane(row) for row in np.flatnonzero(stage)[::8]]
+        if not all(self._has_beside(lane) for lane in lanes):
+            return None
+        if needs.sidewalk and not all(self._has_sidewalk(lane) for lane in lanes):
+            return None
+        if needs.lane == "queue":
+            beside = [lane.get_right_lane().transform.location for lane in lanes]
+            points = np.array([(one.x, one.y, one.z) for one in beside])
+            return _line(points)
+        return _NOBODY
+
+    def _lane(self, row: int) -> Any:
+        return self.map.get_waypoint(carla.Location(*self.route.position_m[row].tolist()))
+
+    def _has_beside(self, lane: Any) -> bool:
+        wanted = self.needs.lane
+        if "opposite" in wanted and opposite_lane(lane) is None:
+            return False
+        right, left = lane.get_right_lane(), lane.get_left_lane()
+        if "parking" in wanted and (
+            right is None
+            or right.lane_type
+            not in (carla.LaneType.Parking, carla.LaneType.Shoulder, carla.LaneType.Stop)
+        ):
+            return False
+        beside = {"same": left, "queue": right}.get(wanted, lane)
+        if beside is None:
+            return False
+        same = beside.lane_id * lane.lane_id > 0
+        return bool(same and beside.lane_type == carla.LaneType.Driving)
+
+    def _has_sidewalk(self, lane: Any) -> bool:
+        return roadside(self.map, lane.transform, to_right=True).sidewalk_m > 0.0
+
+    def _at_junction(self) -> LanePath | None:
+        """Whether the first junction is far enough and has what the type needs."""
+        route, needs, along = self.route, self.needs, self.route.along_m
+        if not route.in_junction.any():
+            return None
+        first = int(np.argmax(route.in_junction))
+        enter_m = float(along[first])
+        if not self.at_m + 20.0 <= enter_m or not _JUNCTION_M[0] <= enter_m <= _JUNCTION_M[1]:
+            return None
+        before = route.position_m[(along > enter_m - 30.0) & (along < enter_m + 3.0)]
+        if not self._is_controlled(before):
+            return None
+        entry = self._lane(max(first - 2, 0))
+        if needs.sidewalk and not self._has_sidewalk(entry):
+            return None
+        return self._meeting(first, entry) if needs.arm else _NOBODY
+
+    def _is_controlled(self, before: NDArray[np.float64]) -> bool:
+        control = self.needs.control
+        lit = any(_on_way(light.stops, before) for light in self.town.lights)
+        kinds = {sign.type_id for sign in self.town.signs if _on_way(sign.stops, before)}
+        signs = kinds & {"traffic.stop", "traffic.yield"}
+        return {
+            "light": lit,
+            "stop": not lit and "traffic.stop" in signs,
+            "free": not lit and not signs,
+            "dark": not lit,
+        }.get(control, True)
+
+    def _meeting(self, first: int, entry: Any) -> LanePath | None:
+        """The way of somebody from the arm that meets the ego's."""
+        route, needs = self.route, self.needs
+        last = first
+        while last + 1 < len(route) and route.in_junction[last + 1]:
+            last += 1
+        inside = next(
+            (lane for row in range(first, last + 1) if (lane := self._lane(row)).is_junction), None
+        )
+        if inside is None:
+            return None
+        keep = slice(max(first - 6, 0), last + 1)
+        found = crossings(
+            inside.get_junction(), needs.arm, float(entry.transform.rotation.yaw),
+            route.position_m[keep, :2], route.along_m[keep], *_STREAM_M,
+        )  # fmt: skip
+        if needs.they == "straight":
+            found = [one for one in found if abs(one.turn_deg) <= _STRAIGHT_DEG]
+        elif needs.they == "right":
+            found = [one for one in found if one.turn_deg > _STRAIGHT_DEG]
+        return found[0].path if found else None
+
+
+def _line(points: NDArray[np.float64]) -> LanePath:
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points[:, :2], axis=0).T))])
+    return LanePath(
+        line=np.column_stack([points[:, :2], along]), z_m=points[:, 2],
+        yaw_deg=np.zeros(len(points)),
+    )  # fmt: skip
+
+
+def _on_way(stops: Any, way_m: NDArray[np.float64]) -> bool:
+    return any(
+        float(np.hypot(*(way_m[:, :2] - np.asarray(stop)[:2]).T).min()) < 1.5 for stop in stops
+    )
