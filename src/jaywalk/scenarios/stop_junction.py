@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
+from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters
 from jaywalk.scenarios.flow import Flow, limit_mps
+from jaywalk.scenarios.flowing import Flowing
 from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.lane_paths import Crossing
 
@@ -32,13 +33,12 @@ class StopJunctionParameters(Parameters):
 
 
 @dataclass(slots=True, kw_only=True)
-class StopJunction(Scenario):
+class StopJunction(Flowing):
     """The flow begins at the trigger, its first cars already on the way."""
 
     parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
     ahead: JunctionAhead = field(init=False)
     ways: list[Crossing] = field(default_factory=list)
-    flows: list[Flow] = field(default_factory=list)
 
     def setup(self) -> None:
         """Find the ways that cross."""
@@ -70,26 +70,9 @@ class StopJunction(Scenario):
             flow.begin(speed)
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 
-    def tick(self, moment: Moment) -> bool:
-        """The cars drive; over when the ego is through."""
-        self._drive(moment, source=True)
+    def is_over(self, moment: Moment) -> bool:
+        """Whether the ego is over the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
-
-    def _drive(self, moment: Moment, source: bool) -> None:
-        for flow in self.flows:
-            flow.step(moment, source)
-        self.actor_ids = [actor for flow in self.flows for actor in flow.actor_ids]
-
-    def end(self, moment: Moment) -> None:
-        """No more cars come."""
-
-    def linger(self, moment: Moment) -> None:
-        """Those on the way drive on."""
-        self._drive(moment, source=False)
-
-    def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
-        return [flow.path.way for flow in self.flows]
 
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way over the junction and the other's."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Scenario
+from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment
 from jaywalk.scenarios.flow import Flow
+from jaywalk.scenarios.flowing import Flowing
 from jaywalk.scenarios.lane_paths import LanePath
 
 _AFTER_M: Final = 60.0
@@ -17,19 +18,14 @@ _SINK_M: Final = 4.0  # no car stands ready so near to the end of its way
 
 
 @dataclass(slots=True, kw_only=True)
-class Streams(Scenario):
+class Streams(Flowing):
     """Cars drive along some ways from the trigger on; those on their way drive on afterwards."""
 
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
     stands_ready: ClassVar[bool] = True  # the ways are full of cars when it begins
-    flows: list[Flow] = field(default_factory=list)
 
     def ways(self) -> list[LanePath]:
         """Where they drive."""
-        raise NotImplementedError
-
-    def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is through."""
         raise NotImplementedError
 
     def models(self) -> tuple[Any, ...]:
@@ -52,27 +48,6 @@ class Streams(Scenario):
             flow.filled_m = max(flow.path.length_m - _SINK_M, 0.0) if self.stands_ready else 0.0
             flow.begin(speed)
         self.note(moment, what="cars come", speed_mps=round(speed, 3))
-
-    def tick(self, moment: Moment) -> bool:
-        """The cars drive; over when the ego is through."""
-        self._drive(moment, source=True)
-        return self.is_over(moment)
-
-    def _drive(self, moment: Moment, source: bool) -> None:
-        for flow in self.flows:
-            flow.step(moment, source)
-        self.actor_ids = [actor for flow in self.flows for actor in flow.actor_ids]
-
-    def end(self, moment: Moment) -> None:
-        """No more cars come."""
-
-    def linger(self, moment: Moment) -> None:
-        """Those on the way drive on."""
-        self._drive(moment, source=False)
-
-    def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
-        return [flow.path.way for flow in self.flows]
 
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's way and those of the others."""
