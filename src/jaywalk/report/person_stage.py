@@ -27,6 +27,7 @@ _SKY_PX: Final = (480, 480)
 _BAR_PX: Final = 40
 _FINE: Final = 2  # drawn larger, then made smaller: smooth lines
 _REACH_M: Final = 34.0
+_LYING_M: Final = 0.12
 _EYE_M: Final = 1.7
 _BACK_M: Final = 7.5
 _TRAIL_TICKS: Final = 60
@@ -175,7 +176,9 @@ class PersonStage:
         for depth, body, pose in sorted(near, key=lambda one: -one[0]):
             if depth > mine:
                 self._body(draw, camera, body, pose, tick)
-        self._bones(draw, camera, self._person, -1 if me is None else me, 5)
+        mine_pose = next((b.at(row) for b in self._scene.bodies if b.actor == self._person.actor),
+                         None)  # fmt: skip
+        self._bones(draw, camera, self._person, self._joints_at(self._person, tick, mine_pose), 5)
         for depth, body, pose in sorted(near, key=lambda one: -one[0]):
             if depth <= mine:  # what is in front must not hide whom it is about
                 self._body(draw, camera, body, pose, tick, hollow=isinstance(camera, KerbCamera))
@@ -185,9 +188,8 @@ class PersonStage:
         *, hollow: bool = False,
     ) -> None:  # fmt: skip
         posed = self._people.get(body.actor)
-        k = None if posed is None else self._row(posed, tick)
-        if posed is not None and k is not None:
-            self._bones(draw, camera, posed, k, 3)
+        if posed is not None:
+            self._bones(draw, camera, posed, self._joints_at(posed, tick, pose), 3)
             return
         height = 1.7 if body.is_walker else _VEHICLE_M if body.kind != "prop" else 1.0
         z = surface_height(self._ground, float(pose[0]), float(pose[1]), self._z_m)
@@ -206,9 +208,9 @@ class PersonStage:
             _fill(draw, camera.outline(side), None if hollow else colour, edge)
 
     def _bones(
-        self, draw: ImageDraw.ImageDraw, camera: Camera, person: PosedPerson, k: int, width: int
-    ) -> None:
-        joints = self._joints_of(person)[k]
+        self, draw: ImageDraw.ImageDraw, camera: Camera, person: PosedPerson, joints: FloatArray,
+        width: int,
+    ) -> None:  # fmt: skip
         pixels, depth = camera.see(joints)
         if depth.min() < 0.4:
             return
@@ -232,6 +234,22 @@ class PersonStage:
             for (u, v), far in zip(pixels, depth, strict=True):
                 if far > 0.4:
                     draw.ellipse((u - 2, v - 2, u + 2, v + 2), fill=colour)
+
+    def _joints_at(self, person: PosedPerson, tick: int, pose: FloatArray | None) -> FloatArray:
+        """As posed at a tick; who was knocked down lies on the back where the record has them."""
+        k = tick - int(person.tick[0])
+        joints: FloatArray = self._joints_of(person)[min(max(k, 0), len(person.tick) - 1)]
+        if k < len(person.tick) or pose is None:
+            return joints
+        x, y, z, yaw = person.motion.actor[-1]
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        dx, dy, up = joints[:, 0] - x, joints[:, 1] - y, joints[:, 2] - z
+        ahead, aside = dx * cos + dy * sin, dy * cos - dx * sin
+        along = 0.5 * up.max() - up  # the feet where the person looked, the head behind
+        return np.column_stack([
+            pose[0] + along * cos - aside * sin, pose[1] + along * sin + aside * cos,
+            z + _LYING_M + np.clip(ahead, 0.0, 0.3),
+        ])  # fmt: skip
 
     def _joints_of(self, person: PosedPerson) -> FloatArray:
         if person.actor not in self._joints:
