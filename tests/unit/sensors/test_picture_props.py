@@ -11,7 +11,7 @@ from jaywalk.server.sensors.pictures import no_pictures, pack_pictures, pattern_
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import Sky, without_rows
 from jaywalk.server.sensors.solids import CUT_OUT, PICTURE
-from jaywalk.server.wire.world_view import all_pictures
+from jaywalk.server.wire.world_view import pictures_of
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.textures import TEXTURED, texture
 
@@ -154,7 +154,7 @@ def test_which_props_are_cut_out():
     cut = {name for name in TEXTURED if pattern_of(texture(name), 0) >= CUT_OUT}
     assert set(TEXTURED) - cut == {"autobahn", "brickwall", "screenshot1", "screenshot2"}
     assert PICTURE + len(TEXTURED) <= CUT_OUT
-    packed = all_pictures()
+    packed = pictures_of(frozenset(TEXTURED))
     assert len(packed.table) == len(TEXTURED)
     rows, columns = packed.table[:, :, 1], packed.table[:, :, 2]
     assert (np.diff(packed.table[:, :, 0].ravel()) == (rows * columns).ravel()[:-1]).all()
@@ -166,7 +166,7 @@ def test_the_running_child_keeps_its_shape(world):
     thing = plate(world, x=3.0, half=(0.591, 1.0, 0.005))
     eye = world.sensor(0.0, 0.0, HEIGHT_M)
     options = {
-        "pattern_by_row": np.zeros(16, np.uint8), "pictures": all_pictures(),
+        "pattern_by_row": np.zeros(16, np.uint8), "pictures": pictures_of(frozenset({name})),
     }  # fmt: skip
     options["pattern_by_row"][thing] = pattern_of(texture(name), TEXTURED.index(name))
     size = {"image_size_x": "800", "image_size_y": "800", "fov": "90"}

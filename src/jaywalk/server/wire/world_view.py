@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -38,13 +38,14 @@ _PARTS: Final = np.array(
 _BOARD: Final = (150, 140, 122)  # the back of a flat picture
 _SUN_AZIMUTH, _SUN_ALTITUDE, _CLOUDINESS, _FOG = 4, 5, 0, 6
 
+_NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
 _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(TEXTURED)}
 
 
-@cache
-def all_pictures() -> Pictures:
-    """The pictures on props; drawn when the first such prop is looked at."""
-    return pack_pictures([_picture(name) for name in TEXTURED])
+@lru_cache(maxsize=8)
+def pictures_of(names: frozenset[str]) -> Pictures:
+    """Pictures under their numbers; only those that are looked at are drawn, which takes time."""
+    return pack_pictures([_picture(name) if name in names else _NO_PICTURE for name in TEXTURED])
 
 
 def _picture(name: str) -> NDArray[np.uint8]:
@@ -102,17 +103,19 @@ class WorldView:
                 world.scenery.visible(), world.town.ground, world.town.raster, self.geo
             )
             self._scenery_version = world.scenery.version
-        self._paint_actors()
+        shown = self._paint_actors()
         columns = world.columns
         sky = Sky(
             weather[_SUN_AZIMUTH], weather[_SUN_ALTITUDE], weather[_CLOUDINESS], weather[_FOG]
         )
         return self._builder.build(
             columns.table, columns.rows, self._labels, self._colors, self._limbs(), sky,
-            self._patterns, all_pictures() if self._patterns.any() else None,
+            self._patterns, pictures_of(frozenset(shown)) if shown else None,
         )  # fmt: skip
 
-    def _paint_actors(self) -> None:
+    def _paint_actors(self) -> set[str]:
+        """Labels, colours and patterns of all rows; returns the names of the pictures."""
+        shown: set[str] = set()
         rows = len(self._world.columns.table)
         self._labels = np.zeros(rows, np.uint8)
         self._colors = np.full((rows, 3), 128, np.uint8)
@@ -125,6 +128,8 @@ class WorldView:
                     pattern, edge = _look_of(actor.type_id)
                     self._patterns[actor.row] = pattern
                     self._colors[actor.row] = edge
+                    shown.add(TEXTURED[_TEXTURED[actor.type_id]])
+        return shown
 
     def _limbs(self) -> Limbs:
         world = self._world
