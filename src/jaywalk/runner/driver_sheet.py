@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from jaywalk.core.errors import UsageError
 from jaywalk.runner.driver_view import SIZE_PX, Photo
@@ -17,6 +19,7 @@ _COLUMNS: Final = 6
 _WIDE_INCH: Final = 3.2  # of a picture
 _TALL_INCH: Final = _WIDE_INCH * SIZE_PX[1] / SIZE_PX[0]
 _GAP_INCH, _HEAD_INCH, _HALVES_INCH = 0.16, 0.50, 0.05
+_DETAIL_PX: Final = 70  # half of the side of what is enlarged
 _DPI: Final = 150
 _MUTED: Final = "#6b675f"
 _TAGS: Final = (("base", "#1d4f7c"), ("shift", "#c2410c"))
@@ -64,6 +67,21 @@ def draw_driver_sheet(pairs: Sequence[tuple[Photo, Photo]], path: Path) -> None:
     figure.savefig(path)
 
 
+def _draw_detail(ax: Axes, photo: Photo, at_px: tuple[int, int]) -> None:
+    """Something small, enlarged in the lower left corner."""
+    u = min(max(at_px[0], _DETAIL_PX), SIZE_PX[0] - _DETAIL_PX)
+    v = min(max(at_px[1], _DETAIL_PX), SIZE_PX[1] - _DETAIL_PX)
+    crop = photo.pixels[v - _DETAIL_PX : v + _DETAIL_PX, u - _DETAIL_PX : u + _DETAIL_PX]
+    inset = ax.inset_axes((0.02, 0.04, 0.52 * SIZE_PX[1] / SIZE_PX[0], 0.52))
+    inset.imshow(crop, interpolation="bilinear")
+    inset.set_xticks([])
+    inset.set_yticks([])
+    for side in inset.spines.values():
+        side.set(color="white", linewidth=1.5)
+    ax.add_patch(Rectangle((u - _DETAIL_PX, v - _DETAIL_PX), 2 * _DETAIL_PX, 2 * _DETAIL_PX,
+                           fill=False, edgecolor="white", linewidth=1.0))  # fmt: skip
+
+
 def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: float) -> None:
     """A pair whose upper left corner is so many inches from the lower left of the sheet."""
     wide, tall = (float(inch) for inch in figure.get_size_inches())
@@ -72,12 +90,15 @@ def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: floa
     figure.text(left / wide, (head + 0.27) / tall, name, fontsize=12, weight="bold", color=INK)
     figure.text(left / wide, (head + 0.09) / tall, _WORDS.get(name, ""), fontsize=9, color=_MUTED)
     told = any(photo.lamps for photo in pair)
+    detail = pair[1].detail_px
     for half, photo in enumerate(pair):
         bottom = head - (half + 1) * _TALL_INCH - half * _HALVES_INCH
         box = (left / wide, bottom / tall, _WIDE_INCH / wide, _TALL_INCH / tall)
         ax = figure.add_axes(box)
         ax.imshow(photo.pixels, aspect="auto")
         ax.set_axis_off()
+        if detail is not None:
+            _draw_detail(ax, photo, detail)
         word, colour = _TAGS[half]
         ax.text(0.018, 0.955, word, transform=ax.transAxes, va="top", fontsize=8, color="white",
                 weight="bold", bbox={"boxstyle": "round,pad=0.28", "facecolor": colour,

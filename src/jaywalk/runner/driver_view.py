@@ -23,15 +23,16 @@ from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Phase
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
-SIZE_PX: Final = (640, 360)
+SIZE_PX: Final = (1280, 720)
 _DRIVER: Final = "expert"
 _EYE: Final = (1.5, 1.6)  # metres before the middle of the car, and above the road
 _FOV_DEG: Final = 90
 _EVERY_TICKS: Final = 4
 _WAIT_S: Final = 20.0  # for a picture
-_BEST_M, _SPREAD_M = 15.0, 10.0  # how far before the shift a picture is best
+_BEST_M, _SPREAD_M = 14.0, 8.0  # how far before the shift a picture is best
 _ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # a thing this large is seen well
 _ASIDE: Final = 0.7  # of half the picture; things farther out are about to leave it
+_SMALL_ASIDE: Final = 0.86
 _REACH_M: Final = 60.0
 _GIVE_UP_S: Final = 6.0  # after the best picture
 _GOOD: Final = 0.1  # a score worth ending a drive for
@@ -60,6 +61,7 @@ class Photo:
     along_m: float  # of the route
     elapsed_s: float
     score: float
+    detail_px: tuple[int, int] | None = None  # column and row of something small
     lamps: str = ""  # that are lit on what the scenarios brought; no camera shows them
 
 
@@ -92,6 +94,7 @@ class _Drive:
         self._partner = partner
         self._stage = StagedEpisode(plan, world, None)
         self._best: Photo | None = None
+        self._small = False
         self._images: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._masks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._cameras = [
@@ -159,24 +162,22 @@ class _Drive:
             if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))
             and (actor.id in named or actor.attributes.get("role_name", "") not in _OTHERS)
         }
-        for chosen in (
-            {one for one, kind in found.items() if kind in _SMALL},
-            {one for one, kind in found.items() if kind.startswith("walker.")},
-        ):
-            if chosen:
-                return chosen
-        return set(found)
+        small = {one for one, kind in found.items() if kind in _SMALL}
+        self._small = bool(small)
+        people = {one for one, kind in found.items() if kind.startswith("walker.")}
+        return small or people or set(found)
 
     def _consider(self, things: set[int]) -> None:
         image, mask = self._take(self._images), self._take(self._masks)
-        score = self._score(mask, things)
+        seen, away_m = self._seen(mask, things)
+        score = self._score(seen, away_m, things)
         if self._best is not None and score <= self._best.score:
             return
         pixels = np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
         self._best = Photo(
             item=self._plan.item, pixels=pixels[..., 2::-1].copy(),
             along_m=self._stage.progress.along_m, elapsed_s=self._stage.elapsed_s, score=score,
-            lamps=self._lamps(things),
+            detail_px=_middle(seen) if self._small else None, lamps=self._lamps(things),
         )  # fmt: skip
 
     def _lamps(self, things: set[int]) -> str:
@@ -199,7 +200,17 @@ class _Drive:
             if found.frame >= frame:
                 return found
 
-    def _score(self, mask: Any, things: set[int]) -> float:
+    def _seen(self, mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], float]:
+        """Where the picture shows the things, and how far away these are."""
+        pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
+        instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
+        wanted = np.zeros(65536, np.bool_)
+        wanted[[one & 0xFFFF for one in things]] = True
+        seen = wanted[instance]
+        shown = set(np.unique(instance[seen]).tolist())
+        return seen, self._distance_m(sorted(one for one in things if one & 0xFFFF in shown))
+
+    def _score(self, seen: NDArray[np.bool_], away_m: float, things: set[int]) -> float:
         """How well the things are seen, and from how near; for a base also where its shift was."""
         near = 1.0
         if self._partner is not None:
@@ -207,16 +218,12 @@ class _Drive:
             near = 1.0 / (1.0 + (apart_m / _PLACE_M) ** 2)
             if not things:
                 return near
-        pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
-        instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
-        ids = sorted(things)
-        seen = np.isin(instance, [one & 0xFFFF for one in ids])
-        away_m = self._distance_m([one for one in ids if (instance == one & 0xFFFF).any()])
         if away_m > _REACH_M:
             return 0.01 * near if self._partner is not None else 0.0
-        aside = float(np.abs(2.0 * np.nonzero(seen)[1] / mask.width - 1.0).mean())
+        aside = float(np.abs(2.0 * np.nonzero(seen)[1] / seen.shape[1] - 1.0).mean())
+        limit = _SMALL_ASIDE if self._small else _ASIDE
         shown = min(float(seen.sum()) / _ENOUGH_PX, 1.0)
-        inside = 1.0 - max(aside - _ASIDE, 0.0) / (1.0 - _ASIDE)
+        inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
         far = math.exp(-(((away_m - _BEST_M) / _SPREAD_M) ** 2))
         running = any(one.phase is Phase.RUNNING for one in self._stage.cast.scenarios)
         return near * (1.0 if running else _WAITING) * math.sqrt(shown) * inside * far
@@ -228,4 +235,10 @@ class _Drive:
         if ego is None or not states:
             return math.inf
         here = ego.get_transform().location
-        return float(min(here.distance(state.get_transform().location) for state in states))
+        away_m = [here.distance(state.get_transform().location) for state in states]
+        return float(np.median(away_m))
+
+
+def _middle(seen: NDArray[np.bool_]) -> tuple[int, int] | None:
+    rows, columns = np.nonzero(seen)
+    return (int(columns.mean()), int(rows.mean())) if len(rows) else None

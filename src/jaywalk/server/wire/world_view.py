@@ -17,8 +17,9 @@ from jaywalk.server.sensors.figure import LEGS, SKIN, TOP, Limbs, no_limbs
 from jaywalk.server.sensors.geodesy import GeoReference, parse_geo_reference
 from jaywalk.server.sensors.pictures import Pictures, pack_pictures, pattern_of
 from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
-from jaywalk.server.sensors.solids import CUT_OUT, empty_solids
+from jaywalk.server.sensors.solids import CUT_OUT, PLAIN, empty_solids
 from jaywalk.server.sensors.terrain import measure_relief
+from jaywalk.server.world.prop_colours import GREY, prop_colour
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.server.world.world import World
@@ -56,8 +57,10 @@ def _picture(name: str) -> NDArray[np.uint8]:
 
 @cache
 def _look_of(type_id: str) -> tuple[int, tuple[int, int, int]]:
-    """Pattern of a textured prop, and the colour of the faces that have no picture."""
-    number = _TEXTURED[type_id]
+    """Pattern of a prop, and the colour of the faces that have no picture."""
+    number = _TEXTURED.get(type_id)
+    if number is None:
+        return PLAIN, prop_colour(type_id)
     picture = _picture(TEXTURED[number])
     pattern = pattern_of(picture, number)
     if pattern >= CUT_OUT:
@@ -124,11 +127,14 @@ class WorldView:
             if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP):
                 self._labels[actor.row] = actor.label
                 self._colors[actor.row] = actor.color
-                if actor.kind == Kind.PROP and actor.type_id in _TEXTURED:
-                    pattern, edge = _look_of(actor.type_id)
+                if actor.kind == Kind.PROP:
+                    number = _TEXTURED.get(actor.type_id)
+                    pattern, color = _look_of(actor.type_id)
                     self._patterns[actor.row] = pattern
-                    self._colors[actor.row] = edge
-                    shown.add(TEXTURED[_TEXTURED[actor.type_id]])
+                    if actor.color == GREY:
+                        self._colors[actor.row] = color
+                    if number is not None:
+                        shown.add(TEXTURED[number])
         return shown
 
     def _limbs(self) -> Limbs:
