@@ -19,7 +19,7 @@ _COLUMNS: Final = 6
 _WIDE_INCH: Final = 3.2  # of a picture
 _TALL_INCH: Final = _WIDE_INCH * SIZE_PX[1] / SIZE_PX[0]
 _GAP_INCH, _HEAD_INCH, _HALVES_INCH = 0.16, 0.50, 0.05
-_DETAIL_PX: Final = 70  # half of the side of what is enlarged
+_DETAIL: Final = 0.05  # half of the side of what is enlarged, of the picture's width
 _DPI: Final = 150
 _MUTED: Final = "#6b675f"
 _TAGS: Final = (("base", "#1d4f7c"), ("shift", "#c2410c"))
@@ -69,17 +69,19 @@ def draw_driver_sheet(pairs: Sequence[tuple[Photo, Photo]], path: Path) -> None:
 
 def _draw_detail(ax: Axes, photo: Photo, at_px: tuple[int, int]) -> None:
     """Something small, enlarged in the lower left corner."""
-    u = min(max(at_px[0], _DETAIL_PX), SIZE_PX[0] - _DETAIL_PX)
-    v = min(max(at_px[1], _DETAIL_PX), SIZE_PX[1] - _DETAIL_PX)
-    crop = photo.pixels[v - _DETAIL_PX : v + _DETAIL_PX, u - _DETAIL_PX : u + _DETAIL_PX]
+    rows, columns, _ = photo.pixels.shape
+    half = round(_DETAIL * columns)
+    u = min(max(at_px[0], half), columns - half)
+    v = min(max(at_px[1], half), rows - half)
+    crop = photo.pixels[v - half : v + half, u - half : u + half]
     inset = ax.inset_axes((0.02, 0.04, 0.52 * SIZE_PX[1] / SIZE_PX[0], 0.52))
     inset.imshow(crop, interpolation="bilinear")
     inset.set_xticks([])
     inset.set_yticks([])
     for side in inset.spines.values():
         side.set(color="white", linewidth=1.5)
-    ax.add_patch(Rectangle((u - _DETAIL_PX, v - _DETAIL_PX), 2 * _DETAIL_PX, 2 * _DETAIL_PX,
-                           fill=False, edgecolor="white", linewidth=1.0))  # fmt: skip
+    ax.add_patch(Rectangle((u - half, v - half), 2 * half, 2 * half, fill=False,
+                           edgecolor="white", linewidth=1.0))  # fmt: skip
 
 
 def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: float) -> None:

@@ -23,11 +23,11 @@ from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Phase
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
-SIZE_PX: Final = (1280, 720)
+SIZE_PX: Final = (960, 540)
 _DRIVER: Final = "expert"
 _EYE: Final = (1.5, 1.6)  # metres before the middle of the car, and above the road
 _FOV_DEG: Final = 90
-_EVERY_TICKS: Final = 4
+_EVERY_TICKS: Final = 6
 _WAIT_S: Final = 20.0  # for a picture
 _BEST_M, _SPREAD_M = 14.0, 8.0  # how far before the shift a picture is best
 _ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # a thing this large is seen well
@@ -169,8 +169,8 @@ class _Drive:
 
     def _consider(self, things: set[int]) -> None:
         image, mask = self._take(self._images), self._take(self._masks)
-        seen, away_m = self._seen(mask, things)
-        score = self._score(seen, away_m, things)
+        seen, ids = _seen(mask, things)
+        score = self._score(seen, ids, things)
         if self._best is not None and score <= self._best.score:
             return
         pixels = np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
@@ -200,17 +200,7 @@ class _Drive:
             if found.frame >= frame:
                 return found
 
-    def _seen(self, mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], float]:
-        """Where the picture shows the things, and how far away these are."""
-        pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
-        instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
-        wanted = np.zeros(65536, np.bool_)
-        wanted[[one & 0xFFFF for one in things]] = True
-        seen = wanted[instance]
-        shown = set(np.unique(instance[seen]).tolist())
-        return seen, self._distance_m(sorted(one for one in things if one & 0xFFFF in shown))
-
-    def _score(self, seen: NDArray[np.bool_], away_m: float, things: set[int]) -> float:
+    def _score(self, seen: NDArray[np.bool_], ids: list[int], things: set[int]) -> float:
         """How well the things are seen, and from how near; for a base also where its shift was."""
         near = 1.0
         if self._partner is not None:
@@ -218,6 +208,7 @@ class _Drive:
             near = 1.0 / (1.0 + (apart_m / _PLACE_M) ** 2)
             if not things:
                 return near
+        away_m = self._distance_m(ids)
         if away_m > _REACH_M:
             return 0.01 * near if self._partner is not None else 0.0
         aside = float(np.abs(2.0 * np.nonzero(seen)[1] / seen.shape[1] - 1.0).mean())
@@ -226,7 +217,8 @@ class _Drive:
         inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
         far = math.exp(-(((away_m - _BEST_M) / _SPREAD_M) ** 2))
         running = any(one.phase is Phase.RUNNING for one in self._stage.cast.scenarios)
-        return near * (1.0 if running else _WAITING) * math.sqrt(shown) * inside * far
+        begun = 1.0 if running else _WAITING
+        return near * begun * math.sqrt(shown * len(ids) / len(things)) * inside * far
 
     def _distance_m(self, ids: list[int]) -> float:
         snapshot = self._stage.snapshot
@@ -237,6 +229,17 @@ class _Drive:
         here = ego.get_transform().location
         away_m = [here.distance(state.get_transform().location) for state in states]
         return float(np.median(away_m))
+
+
+def _seen(mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], list[int]]:
+    """Where a picture of instances shows some things, and which of them."""
+    pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
+    instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
+    wanted = np.zeros(65536, np.bool_)
+    wanted[[one & 0xFFFF for one in things]] = True
+    seen = wanted[instance]
+    shown = set(np.unique(instance[seen]).tolist())
+    return seen, sorted(one for one in things if one & 0xFFFF in shown)
 
 
 def _middle(seen: NDArray[np.bool_]) -> tuple[int, int] | None:

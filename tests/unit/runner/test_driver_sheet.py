@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from jaywalk.core.errors import UsageError
 from jaywalk.runner.driver_sheet import draw_driver_sheet
-from jaywalk.runner.driver_view import SIZE_PX, Photo
+from jaywalk.runner.driver_view import SIZE_PX, Photo, _middle, _seen
 from jaywalk.runner.pair_sheet import first_of_each_class
 from jaywalk.scenarios.suite import load_suite
 
@@ -44,3 +46,16 @@ def test_base_is_above_shift_and_classes_are_in_order(tmp_path):
 def test_a_sheet_is_a_png(tmp_path):
     with pytest.raises(UsageError, match=r"ends in .png"):
         draw_driver_sheet([], tmp_path / "sheet.jpg")
+
+
+def test_things_are_found_in_a_picture_of_instances():
+    pixels = np.zeros((4, 6, 4), np.uint8)
+    pixels[1, 2, :2] = (1, 44)  # 256 + 44: actor 300
+    pixels[2, 3:5, :2] = (0, 44)  # actor 44
+    mask = SimpleNamespace(raw_data=pixels.tobytes(), height=4, width=6)
+    seen, ids = _seen(mask, {300, 301, 65536 + 44})
+    assert ids == [300, 65536 + 44]
+    assert sorted(zip(*np.nonzero(seen), strict=True)) == [(1, 2), (2, 3), (2, 4)]
+    assert _middle(seen) == (3, 1)
+    assert _seen(mask, set())[1] == []
+    assert _middle(np.zeros((2, 2), np.bool_)) is None
