@@ -29,12 +29,13 @@ _EYE: Final = (1.5, 1.6)  # metres before the middle of the car, and above the r
 _FOV_DEG: Final = 90
 _EVERY_TICKS: Final = 6
 _WAIT_S: Final = 20.0  # for a picture
-_BEST_M, _SPREAD_M = 14.0, 8.0  # how far before the shift a picture is best
+_BEST_M, _BEST_OF_MANY_M, _SPREAD_M = 14.0, 20.0, 8.0  # how far before the shift a picture is best
 _ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # a thing this large is seen well
 _ASIDE: Final = 0.7  # of half the picture; things farther out are about to leave it
 _SMALL_ASIDE: Final = 0.86
 _REACH_M: Final = 60.0
 _GIVE_UP_S: Final = 6.0  # after the best picture
+_FEW: Final = 3
 _GOOD: Final = 0.1  # a score worth ending a drive for
 _WAITING: Final = 0.4  # worth of a picture before the scenario begins
 _PLACE_M: Final = 4.0  # a base is photographed about so near to where its shift was
@@ -215,7 +216,8 @@ class _Drive:
         limit = _SMALL_ASIDE if self._small else _ASIDE
         shown = min(float(seen.sum()) / _ENOUGH_PX, 1.0)
         inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
-        far = math.exp(-(((away_m - _BEST_M) / _SPREAD_M) ** 2))
+        best_m = _BEST_OF_MANY_M if len(things) > _FEW else _BEST_M
+        far = math.exp(-(((away_m - best_m) / _SPREAD_M) ** 2))
         running = any(one.phase is Phase.RUNNING for one in self._stage.cast.scenarios)
         begun = 1.0 if running else _WAITING
         return near * begun * math.sqrt(shown * len(ids) / len(things)) * inside * far
