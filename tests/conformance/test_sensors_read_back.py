@@ -294,3 +294,19 @@ def test_stopped_sensor_is_silent_and_listens_again(scene: Scene) -> None:
     again = Reader(sensor)
     frame = scene.tick(2)
     assert again.of_frame(frame).frame == frame
+
+
+def test_a_camera_sees_the_picture_on_a_wall(scene: Scene, pair: Any) -> None:
+    rear, _ = pair
+    pose = rear.get_transform()
+    ahead = pose.get_forward_vector()
+    spot = carla.Location(
+        pose.location.x + 10.0 * ahead.x, pose.location.y + 10.0 * ahead.y, pose.location.z + 1.6
+    )
+    turn = carla.Rotation(yaw=pose.rotation.yaw + 90.0, roll=90.0)
+    _, reader = camera(scene, "rgb", rear, image_size_x=320, image_size_y=240)
+    scene.spawn("static.prop.brickwall", carla.Transform(spot, turn))
+    seen = pixels(reader.of_frame(scene.tick())).astype(int)[100:140, 130:190]
+    red = seen[..., 2] - seen[..., 0]
+    assert red.mean() > 30.0  # bricks, not the grey of a prop without a picture
+    assert red.std() > 5.0  # and the joints between them

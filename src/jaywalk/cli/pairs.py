@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
-from jaywalk.core.errors import DataError
+from jaywalk.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from jaywalk.metrics.fail2drive.counterfactual import PairCheck, PairTally
 
 app = typer.Typer(help="Counterfactual pairs: are they, and what do they show?",
                   no_args_is_help=True)  # fmt: skip
+
+
+class View(StrEnum):
+    """Where a contact sheet looks from."""
+
+    DRIVER = "driver"
+    ABOVE = "above"
 
 
 @app.callback()
@@ -105,22 +113,34 @@ def sheet(
         "fail2drive.png"
     ),
     suite: Annotated[str, typer.Option(help="A suite of pairs.")] = "fail2drive",
+    view: Annotated[
+        View, typer.Option(help="From the driver's place (every route is driven), or from above.")
+    ] = View.DRIVER,
 ) -> None:
-    """A contact sheet from above: the first pair of each class, base above, shift below.
+    """A contact sheet: the first pair of each class, base above, shift below.
+
+    The driver's view shows the moment when the shift is seen best; it drives all these routes with
+    the expert, which takes some minutes. The view from above shows the start and takes seconds.
 
     Example: jaywalk pairs sheet -o classes.png
     """
+    from jaywalk.runner.driver_sheet import draw_driver_sheet
+    from jaywalk.runner.driver_view import photograph_pairs
     from jaywalk.runner.pair_sheet import draw_sheet, first_of_each_class
     from jaywalk.runner.staging import stage_routes
     from jaywalk.runner.world import World
     from jaywalk.scenarios.suite import load_suite
 
+    if out.suffix != ".png":
+        raise UsageError(f"--out is '{out}', expected a file that ends in .png.")
     chosen = load_suite(suite)
     items = first_of_each_class(chosen)
     with World.embedded(items[0].route.town) as world:
-        staged = list(stage_routes(chosen, items, world, say=say))
-    draw_sheet(staged, out)
-    finish([f"{len(staged)} routes drawn"], f"open {out}")
+        if view is View.DRIVER:
+            draw_driver_sheet(list(photograph_pairs(chosen, items, world, say=say)), out)
+        else:
+            draw_sheet(list(stage_routes(chosen, items, world, say=say)), out)
+    finish([f"{len(items)} routes drawn"], f"open {out}")
 
 
 @app.command()

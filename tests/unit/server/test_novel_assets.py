@@ -8,6 +8,7 @@ import pytest
 from jaywalk.server.world.animals import ANIMALS, feet_m, gait_of, stride_m
 from jaywalk.server.world.blueprints import find
 from jaywalk.server.world.prop_blueprints import NOVEL_PROPS
+from jaywalk.server.world.prop_colours import GREY, prop_colour
 from jaywalk.server.world.textures import TEXTURED, texture
 
 
@@ -71,3 +72,11 @@ def test_a_red_light_is_red_above_and_dark_below():
     assert top[0] > 200
     assert top[0] > 3 * top[1]
     assert bottom[:3].max() < 70
+
+
+def test_props_without_a_picture_have_a_colour_by_their_kind():
+    assert prop_colour("static.prop.trafficcone01") == prop_colour("static.prop.trafficcone02")
+    assert prop_colour("static.prop.haybalelb") == prop_colour("static.prop.haybale") != GREY
+    red, green, blue = prop_colour("static.prop.constructioncone")
+    assert red > 2 * green > 2 * blue
+    assert prop_colour("static.prop.mesh") == GREY

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.cut_outs import draw_cut_outs
 from jaywalk.server.sensors.events import EventPixels
 from jaywalk.server.sensors.flow import static_flow
 from jaywalk.server.sensors.header import Pose, SensorType
@@ -53,6 +54,8 @@ class Camera(Sensor):
         seen = scene.shared.get(key)
         if not isinstance(seen, Visible):
             seen = look(scene.solids, scene.relief, view)
+            if len(scene.pictures.texels):
+                draw_cut_outs(scene.solids, scene.pictures, view, seen)
             scene.shared[key] = seen
         return seen
 

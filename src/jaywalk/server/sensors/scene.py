@@ -26,6 +26,7 @@ from jaywalk.server.sensors.figure import (
 )
 from jaywalk.server.sensors.geodesy import DEFAULT_REFERENCE, GeoReference
 from jaywalk.server.sensors.kernel import kernel, whole
+from jaywalk.server.sensors.pictures import Pictures, no_pictures
 from jaywalk.server.sensors.solids import (
     CAPSULE,
     CYLINDER,
@@ -101,6 +102,7 @@ class Scene:
     rows: int
     sky: Sky
     geo: GeoReference
+    pictures: Pictures = field(default_factory=no_pictures)
     # Sensors at the same place share what they saw; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -144,6 +146,8 @@ class SceneBuilder:
         color_by_row: NDArray[np.uint8],
         limbs: Limbs | None = None,
         sky: Sky = Sky(),  # noqa: B008  (immutable)
+        pattern_by_row: NDArray[np.uint8] | None = None,
+        pictures: Pictures | None = None,
     ) -> Scene:
         """Build the scene of this tick.
 
@@ -154,8 +158,12 @@ class SceneBuilder:
             color_by_row: (n, 3) red, green, blue of each row.
             limbs: Limbs of people whose joints are known; the others get a simple figure.
             sky: Light and weather.
+            pattern_by_row: What props show: PLAIN, or see ``pictures.pattern_of``.
+            pictures: What these patterns name.
         """
         limbs = no_limbs() if limbs is None else limbs
+        if pattern_by_row is None:
+            pattern_by_row = np.zeros(len(actors), np.uint8)
         kinds = actors["kind"][:rows]
         need = self._static_count + len(limbs.row)
         need += FIGURE_PARTS * int(np.count_nonzero(kinds == _WALKER_KIND))
@@ -165,7 +173,8 @@ class SceneBuilder:
         posed = np.zeros(rows, np.bool_)
         posed[limbs.row] = True
         start = self._static_count
-        count = _place_actors(self._solids, start, actors, rows, label_by_row, color_by_row, posed)
+        count = _place_actors(self._solids, start, actors, rows, label_by_row, color_by_row,
+                              pattern_by_row, posed)  # fmt: skip
         count = _place_limbs(self._solids, count, actors, limbs, label_by_row, color_by_row)
         return Scene(
             solids=self._solids._replace(used=count),
@@ -175,6 +184,7 @@ class SceneBuilder:
             rows=rows,
             sky=sky,
             geo=self._geo,
+            pictures=no_pictures() if pictures is None else pictures,
         )
 
 
@@ -228,6 +238,7 @@ def _place_actors(
     rows: int,
     label_by_row: NDArray[np.uint8],
     color_by_row: NDArray[np.uint8],
+    pattern_by_row: NDArray[np.uint8],
     posed: NDArray[np.bool_],
 ) -> int:
     axes = np.empty((3, 3))
@@ -248,6 +259,7 @@ def _place_actors(
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
         else:
             put_box(solids, k, origin, axes, centre, half, paint)
+            solids.pattern[k] = pattern_by_row[row]
             k += 1
     return k
 

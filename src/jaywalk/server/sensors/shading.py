@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors.intersect import ROUND, solid_normal
 from jaywalk.server.sensors.kernel import kernel, whole
+from jaywalk.server.sensors.pictures import LOWER, UPPER, Pictures, ink_at
 from jaywalk.server.sensors.scene import GroundPaint, Scene, Sky
-from jaywalk.server.sensors.solids import GLASS, PLAIN, WINDOWS, Solids
+from jaywalk.server.sensors.solids import CUT_OUT, GLASS, PICTURE, PLAIN, WINDOWS, Solids
 from jaywalk.server.sensors.terrain import Relief, ground_height
 from jaywalk.server.sensors.visibility import GROUND, SKY, View, Visible, pixel_ray
 
@@ -94,7 +95,8 @@ def rgb_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
     """Colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
-    _shade(scene.solids, scene.paint, PALETTE, GLASS_COLORS, light, view, seen, out)
+    colors = (PALETTE, GLASS_COLORS)
+    _shade(scene.solids, scene.pictures, scene.paint, colors, light, view, seen, out)
     return out
 
 
@@ -265,17 +267,24 @@ def _shows_glass(
 
 
 @kernel
+def _shows_picture(pattern: int, part: int) -> bool:
+    """True for the faces with ink: both large ones, of cut-outs only the front."""
+    return bool(part == UPPER or (part == LOWER and pattern < CUT_OUT))
+
+
+@kernel
 def _shade(
     solids: Solids,
+    pictures: Pictures,
     paint: GroundPaint,
-    palette: NDArray[np.uint8],
-    glass: NDArray[np.uint8],
+    colors: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     light: Light,
     view: View,
     seen: Visible,
     out: NDArray[np.uint8],
 ) -> None:
     form = solids.form
+    palette, glass = colors
     face_light = _face_light(solids, light)
     ground_light = _lit(light, 0.0, 0.0, 1.0)
     right_x = view.axes[1, 0] / view.focal_px
@@ -305,8 +314,13 @@ def _shade(
                     k, part = surface >> 3, surface & 7
                     z = eye_z + t * dz
                     r, g, b = solids.color[k, 0], solids.color[k, 1], solids.color[k, 2]
-                    pattern = solids.pattern[k]
-                    if pattern != PLAIN and _shows_glass(form, pattern, k, part, x, y, z):
+                    pattern = whole(solids.pattern[k])
+                    if pattern >= PICTURE:
+                        if _shows_picture(pattern, part):
+                            place = (x, y, z)
+                            pixel_m = t / view.focal_px
+                            r, g, b, _ = ink_at(pictures, form, pattern, k, part, place, pixel_m)
+                    elif pattern != PLAIN and _shows_glass(form, pattern, k, part, x, y, z):
                         r, g, b = glass[pattern, 0], glass[pattern, 1], glass[pattern, 2]
                     if part < ROUND:
                         shade = face_light[surface]

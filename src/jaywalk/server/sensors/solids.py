@@ -28,6 +28,8 @@ PLAIN: Final = 0
 WINDOWS: Final = 1  # a building's front
 GLASS: Final = 2  # a car's cabin
 BUS_WINDOWS: Final = 3  # a band of glass in the upper half
+PICTURE: Final = 64  # and the number of a picture, on a box
+CUT_OUT: Final = 128  # and the number of a picture that is not there everywhere
 
 
 class Solids(NamedTuple):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors.intersect import ray_solid
 from jaywalk.server.sensors.kernel import kernel
-from jaywalk.server.sensors.solids import BOX, CAPSULE, SPHERE, Solids
+from jaywalk.server.sensors.solids import BOX, CAPSULE, CUT_OUT, SPHERE, Solids
 from jaywalk.server.sensors.terrain import Relief, ground_height, ray_ground
 
 SKY: Final = -2
@@ -54,7 +54,7 @@ def focal_length_px(width: int, fov_deg: float) -> float:
 
 
 def look(solids: Solids, relief: Relief, view: View) -> Visible:
-    """Find the nearest surface in every pixel."""
+    """Find the nearest surface in every pixel; cut-out pictures are drawn afterwards."""
     seen = Visible(
         np.full((view.height, view.width), SKY, np.int32),
         np.zeros((view.height, view.width), np.float32),
@@ -188,6 +188,8 @@ def _draw_solids(solids: Solids, view: View, seen: Visible) -> None:
         if abs(z) - down * x > r * slant_down:
             continue
         if solids.shape[k] == BOX:
+            if solids.pattern[k] >= CUT_OUT:
+                continue
             _draw_box(solids, k, view, (x, y, z), points, seen)
         else:
             _draw_round(solids, k, view, (x, y, z), seen)

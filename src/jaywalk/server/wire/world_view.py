@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
 from jaywalk.motion.carla_rigs import load_rig
@@ -13,10 +15,13 @@ from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.motion.limbs import LIMBS, walker_capsules
 from jaywalk.server.sensors.figure import LEGS, SKIN, TOP, Limbs, no_limbs
 from jaywalk.server.sensors.geodesy import GeoReference, parse_geo_reference
+from jaywalk.server.sensors.pictures import Pictures, pack_pictures, pattern_of
 from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
-from jaywalk.server.sensors.solids import empty_solids
+from jaywalk.server.sensors.solids import CUT_OUT, PLAIN, empty_solids
 from jaywalk.server.sensors.terrain import measure_relief
+from jaywalk.server.world.prop_colours import GREY, prop_colour
 from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.server.world.world import World
 from jaywalk.town.ground import flat_ground
 
@@ -31,7 +36,37 @@ _PARTS: Final = np.array(
     ],
     np.uint8,
 )
+_BOARD: Final = (150, 140, 122)  # the back of a flat picture
 _SUN_AZIMUTH, _SUN_ALTITUDE, _CLOUDINESS, _FOG = 4, 5, 0, 6
+
+_NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
+_TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(TEXTURED)}
+
+
+@lru_cache(maxsize=8)
+def pictures_of(names: frozenset[str]) -> Pictures:
+    """Pictures under their numbers; only those that are looked at are drawn, which takes time."""
+    return pack_pictures([_picture(name) if name in names else _NO_PICTURE for name in TEXTURED])
+
+
+def _picture(name: str) -> NDArray[np.uint8]:
+    picture = texture(name)
+    assert picture is not None
+    return picture
+
+
+@cache
+def _look_of(type_id: str) -> tuple[int, tuple[int, int, int]]:
+    """Pattern of a prop, and the colour of the faces that have no picture."""
+    number = _TEXTURED.get(type_id)
+    if number is None:
+        return PLAIN, prop_colour(type_id)
+    picture = _picture(TEXTURED[number])
+    pattern = pattern_of(picture, number)
+    if pattern >= CUT_OUT:
+        return pattern, _BOARD
+    border = np.concatenate([picture[:, 0, :3], picture[:, -1, :3]]).mean(axis=0)
+    return pattern, (int(border[0]), int(border[1]), int(border[2]))
 
 
 class WorldView:
@@ -43,6 +78,7 @@ class WorldView:
         self._scenery_version = -1
         self._labels = np.zeros(0, np.uint8)
         self._colors = np.zeros((0, 3), np.uint8)
+        self._patterns = np.zeros(0, np.uint8)
         self.geo: GeoReference = parse_geo_reference(
             world.town.root.findtext("header/geoReference") or ""
         )
@@ -70,23 +106,36 @@ class WorldView:
                 world.scenery.visible(), world.town.ground, world.town.raster, self.geo
             )
             self._scenery_version = world.scenery.version
-        self._paint_actors()
+        shown = self._paint_actors()
         columns = world.columns
         sky = Sky(
             weather[_SUN_AZIMUTH], weather[_SUN_ALTITUDE], weather[_CLOUDINESS], weather[_FOG]
         )
         return self._builder.build(
-            columns.table, columns.rows, self._labels, self._colors, self._limbs(), sky
-        )
+            columns.table, columns.rows, self._labels, self._colors, self._limbs(), sky,
+            self._patterns, pictures_of(frozenset(shown)) if shown else None,
+        )  # fmt: skip
 
-    def _paint_actors(self) -> None:
+    def _paint_actors(self) -> set[str]:
+        """Labels, colours and patterns of all rows; returns the names of the pictures."""
+        shown: set[str] = set()
         rows = len(self._world.columns.table)
         self._labels = np.zeros(rows, np.uint8)
         self._colors = np.full((rows, 3), 128, np.uint8)
+        self._patterns = np.zeros(rows, np.uint8)
         for actor in self._world.actors.values():
             if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP):
                 self._labels[actor.row] = actor.label
                 self._colors[actor.row] = actor.color
+                if actor.kind == Kind.PROP:
+                    number = _TEXTURED.get(actor.type_id)
+                    pattern, color = _look_of(actor.type_id)
+                    self._patterns[actor.row] = pattern
+                    if actor.color == GREY:
+                        self._colors[actor.row] = color
+                    if number is not None:
+                        shown.add(TEXTURED[number])
+        return shown
 
     def _limbs(self) -> Limbs:
         world = self._world

@@ -1,0 +1,249 @@
+"""What a driver sees of a pair: both halves are driven, and photographed where the shift shows."""
+
+from __future__ import annotations
+
+import math
+import queue
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.agents.base import Briefing
+from jaywalk.agents.base import Moment as DriverMoment
+from jaywalk.agents.load import make_driver, seed_name
+from jaywalk.core.errors import InfrastructureError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.runner.plan import AgentSpec, EpisodePlan
+from jaywalk.runner.staged import StagedEpisode
+from jaywalk.runner.world import STEP_S, World
+from jaywalk.scenarios.base import Phase
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+SIZE_PX: Final = (960, 540)
+_DRIVER: Final = "expert"
+_EYE: Final = (1.5, 1.6)  # metres before the middle of the car, and above the road
+_FOV_DEG: Final = 90
+_EVERY_TICKS: Final = 6
+_WAIT_S: Final = 20.0  # for a picture
+_BEST_M, _BEST_OF_MANY_M, _SPREAD_M = 14.0, 20.0, 8.0  # how far before the shift a picture is best
+_ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # a thing this large is seen well
+_ASIDE: Final = 0.7  # of half the picture; things farther out are about to leave it
+_SMALL_ASIDE: Final = 0.86
+_REACH_M: Final = 60.0
+_GIVE_UP_S: Final = 6.0  # after the best picture
+_FEW: Final = 3
+_GOOD: Final = 0.1  # a score worth ending a drive for
+_WAITING: Final = 0.4  # worth of a picture before the scenario begins
+_PLACE_M: Final = 4.0  # a base is photographed about so near to where its shift was
+_LIGHTS: Final = carla.VehicleLightState
+_LAMPS: Final = (
+    (int(_LIGHTS.Brake), "brake lights on"),
+    (int(_LIGHTS.LeftBlinker) | int(_LIGHTS.RightBlinker), "hazard lights on"),
+    (int(_LIGHTS.Special1), "blue lights on"),
+)
+_OTHERS: Final = ("hero", "background")
+_SMALL: Final = frozenset(
+    f"static.prop.{name}"
+    for name in ("ampel", "dirt", "graffiti", "schild", "smiley", "snow", "stickers", "walkingkid",
+                 "walkingkidlarge")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Photo:
+    """A picture from the driver's place."""
+
+    item: SuiteRoute
+    pixels: NDArray[np.uint8]  # (rows, columns, 3): red, green, blue
+    along_m: float  # of the route
+    elapsed_s: float
+    score: float
+    detail_px: tuple[int, int] | None = None  # column and row of something small
+    lamps: str = ""  # that are lit on what the scenarios brought; no camera shows them
+
+
+def photograph_pairs(
+    suite: Suite, items: Iterable[SuiteRoute], world: World, *, seed: int = 1,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[Photo, Photo]]:  # fmt: skip
+    """Base and shift of every pair among some routes."""
+    halves: dict[str, list[SuiteRoute]] = {}
+    for item in items:
+        halves.setdefault(item.pair, []).append(item)
+    for pair in halves.values():
+        base, shift = sorted(pair, key=lambda item: int(item.route.id))
+        say(shift.id)
+        after = _Drive(_plan(suite, shift, seed), world, None).photo()
+        say(base.id)
+        yield _Drive(_plan(suite, base, seed), world, after).photo(), after
+
+
+def _plan(suite: Suite, item: SuiteRoute, seed: int) -> EpisodePlan:
+    return EpisodePlan(suite=suite.name, variant=suite.variant, item=item, seed=seed,
+                       agent=AgentSpec(name=_DRIVER))  # fmt: skip
+
+
+class _Drive:
+    """One drive with a camera; keeps the best picture."""
+
+    def __init__(self, plan: EpisodePlan, world: World, partner: Photo | None) -> None:
+        self._plan = plan
+        self._partner = partner
+        self._stage = StagedEpisode(plan, world, None)
+        self._best: Photo | None = None
+        self._small = False
+        self._images: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._masks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._cameras = [
+            self._camera("sensor.camera.rgb", self._images),
+            self._camera("sensor.camera.instance_segmentation", self._masks),
+        ]
+
+    def _camera(self, kind: str, sink: queue.SimpleQueue[Any]) -> Any:
+        world = self._stage.carla_world
+        model = world.get_blueprint_library().find(kind)
+        values = {"image_size_x": SIZE_PX[0], "image_size_y": SIZE_PX[1], "fov": _FOV_DEG,
+                  "sensor_tick": _EVERY_TICKS * STEP_S}  # fmt: skip
+        for name, value in values.items():
+            model.set_attribute(name, str(value))
+        ahead_m, above_m = _EYE
+        place = carla.Transform(carla.Location(x=ahead_m, z=above_m))
+        camera = world.spawn_actor(model, place, attach_to=self._stage.ego)
+        camera.listen(sink.put)
+        return camera
+
+    def photo(self) -> Photo:
+        """Drive until nothing better can come."""
+        stage = self._stage
+        driver = make_driver(_DRIVER)
+        seed = derive_seed(self._plan.seed, "driver", seed_name(_DRIVER))
+        driver.setup(Briefing(
+            client=stage.server.client, world=stage.carla_world, map=stage.map, ego=stage.ego,
+            route=stage.route, delta_s=STEP_S, seed=seed, told=stage.cast.told(),
+        ))  # fmt: skip
+        try:
+            stage.begin()
+            things = self._things()
+            while not stage.judge() and not self._is_over():
+                stage.prepare()
+                moment = DriverMoment(frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s,
+                                      snapshot=stage.snapshot)  # fmt: skip
+                stage.move(driver.decide(moment))
+                if stage.tick % _EVERY_TICKS == 1:
+                    self._consider(things)
+        finally:
+            driver.close()
+            for camera in self._cameras:
+                camera.stop()
+            stage.finish("seen")
+        if self._best is None:
+            raise InfrastructureError(f"{self._plan.item.id}: the camera sent no picture.")
+        return self._best
+
+    def _is_over(self) -> bool:
+        if self._best is None:
+            return False
+        since_s = self._stage.elapsed_s - self._best.elapsed_s
+        if self._partner is None:
+            return self._best.score > _GOOD and since_s > _GIVE_UP_S
+        passed = self._stage.progress.along_m > self._partner.along_m + 3.0 * _PLACE_M
+        late_s = self._stage.elapsed_s - self._partner.elapsed_s
+        return passed or (late_s > _GIVE_UP_S and since_s > _GIVE_UP_S)
+
+    def _things(self) -> set[int]:
+        """What the scenarios brought: a small picture, people, animals, or all there is."""
+        named = {one for scenario in self._stage.cast.scenarios for one in scenario.actor_ids}
+        found = {
+            actor.id: actor.type_id
+            for actor in self._stage.carla_world.get_actors()
+            if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))
+            and (actor.id in named or actor.attributes.get("role_name", "") not in _OTHERS)
+        }
+        small = {one for one, kind in found.items() if kind in _SMALL}
+        self._small = bool(small)
+        people = {one for one, kind in found.items() if kind.startswith("walker.")}
+        return small or people or set(found)
+
+    def _consider(self, things: set[int]) -> None:
+        image, mask = self._take(self._images), self._take(self._masks)
+        seen, ids = _seen(mask, things)
+        score = self._score(seen, ids, things)
+        if self._best is not None and score <= self._best.score:
+            return
+        pixels = np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
+        self._best = Photo(
+            item=self._plan.item, pixels=pixels[..., 2::-1].copy(),
+            along_m=self._stage.progress.along_m, elapsed_s=self._stage.elapsed_s, score=score,
+            detail_px=_middle(seen) if self._small else None, lamps=self._lamps(things),
+        )  # fmt: skip
+
+    def _lamps(self, things: set[int]) -> str:
+        states = self._stage.carla_world.get_vehicles_light_states()
+        lit = 0
+        for one in things & set(states):
+            lit |= int(states[one])
+        return ", ".join(word for flags, word in _LAMPS if lit & flags == flags)
+
+    def _take(self, source: queue.SimpleQueue[Any]) -> Any:
+        """The picture of this tick."""
+        frame = self._stage.snapshot.frame
+        while True:
+            try:
+                found = source.get(timeout=_WAIT_S)
+            except queue.Empty:
+                raise InfrastructureError(
+                    f"{self._plan.item.id}: no picture of frame {frame} within {_WAIT_S:g} s."
+                ) from None
+            if found.frame >= frame:
+                return found
+
+    def _score(self, seen: NDArray[np.bool_], ids: list[int], things: set[int]) -> float:
+        """How well the things are seen, and from how near; for a base also where its shift was."""
+        near = 1.0
+        if self._partner is not None:
+            apart_m = self._stage.progress.along_m - self._partner.along_m
+            near = 1.0 / (1.0 + (apart_m / _PLACE_M) ** 2)
+            if not things:
+                return near
+        away_m = self._distance_m(ids)
+        if away_m > _REACH_M:
+            return 0.01 * near if self._partner is not None else 0.0
+        aside = float(np.abs(2.0 * np.nonzero(seen)[1] / seen.shape[1] - 1.0).mean())
+        limit = _SMALL_ASIDE if self._small else _ASIDE
+        shown = min(float(seen.sum()) / _ENOUGH_PX, 1.0)
+        inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
+        best_m = _BEST_OF_MANY_M if len(things) > _FEW else _BEST_M
+        far = math.exp(-(((away_m - best_m) / _SPREAD_M) ** 2))
+        running = any(one.phase is Phase.RUNNING for one in self._stage.cast.scenarios)
+        begun = 1.0 if running else _WAITING
+        return near * begun * math.sqrt(shown * len(ids) / len(things)) * inside * far
+
+    def _distance_m(self, ids: list[int]) -> float:
+        snapshot = self._stage.snapshot
+        ego = snapshot.find(self._stage.ego.id)
+        states = [state for one in ids if (state := snapshot.find(one)) is not None]
+        if ego is None or not states:
+            return math.inf
+        here = ego.get_transform().location
+        away_m = [here.distance(state.get_transform().location) for state in states]
+        return float(np.median(away_m))
+
+
+def _seen(mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], list[int]]:
+    """Where a picture of instances shows some things, and which of them."""
+    pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
+    instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
+    wanted = np.zeros(65536, np.bool_)
+    wanted[[one & 0xFFFF for one in things]] = True
+    seen = wanted[instance]
+    shown = set(np.unique(instance[seen]).tolist())
+    return seen, sorted(one for one in things if one & 0xFFFF in shown)
+
+
+def _middle(seen: NDArray[np.bool_]) -> tuple[int, int] | None:
+    rows, columns = np.nonzero(seen)
+    return (int(columns.mean()), int(rows.mean())) if len(rows) else None
