@@ -43,6 +43,8 @@ _STEP_M: Final = 1.0
 _BACK_M, _ON_M = 80.0, 60.0  # how far a trigger may be moved
 _LATER_COSTS: Final = 3.0  # a later trigger leaves less room: an earlier one is better
 _EXACT_M: Final = 1.5
+# Behind a junction: the public background knows the lanes of a road only after it.
+_BEHIND_M: Final = 6.0
 _LANES: Final = 100  # those of the public loop
 
 
@@ -83,12 +85,12 @@ def _fitted(
     if along_m + distance_m > float(dense.along_m[-1]):
         return spec, None
     goal = trigger_at(dense, along_m + distance_m, spec.where)
-    for by_m in _shifts(along_m, distance_m):
-        trigger = spec.trigger if by_m == 0.0 else trigger_at(dense, along_m + by_m, spec.where)
-        if _lands(spec, trigger, distance_m - by_m, goal, town_map):
-            return (spec, 0.0) if by_m == 0.0 else (
-                _changed(spec, trigger, distance_m - by_m), by_m
-            )  # fmt: skip
+    for behind_m in (_BEHIND_M, 0.0):
+        for by_m in _shifts(along_m, distance_m):
+            trigger = spec.trigger if by_m == 0.0 else trigger_at(dense, along_m + by_m, spec.where)
+            if _lands(spec, trigger, distance_m - by_m, goal, town_map, behind_m):
+                moved = spec if by_m == 0.0 else _changed(spec, trigger, distance_m - by_m)
+                return moved, by_m
     return spec, None
 
 
@@ -103,11 +105,18 @@ def _shifts(along_m: float, distance_m: float) -> Iterator[float]:
 
 
 def _lands(
-    spec: ScenarioSpec, trigger: TriggerPoint, distance_m: float, goal: TriggerPoint, town_map: Any
+    spec: ScenarioSpec,
+    trigger: TriggerPoint,
+    distance_m: float,
+    goal: TriggerPoint,
+    town_map: Any,
+    behind_m: float,
 ) -> bool:
-    """Whether the public rule ends at the goal from this trigger."""
+    """Whether the public rule ends at the goal from this trigger, so far behind a junction."""
     start = town_map.get_waypoint(carla.Location(trigger.x_m, trigger.y_m, trigger.z_m))
     if start is None or start.is_junction:
+        return False
+    if behind_m and any(place.is_junction for place in start.previous(behind_m)):
         return False
     if any(word in spec.type for word in _BESIDE_TRIGGER) and not _has_side(spec, start):
         return False
