@@ -273,9 +273,10 @@ def export_file(
 
     Example: jaywalk scenario export barrels.toml -o barrels.xml
     """
+    from jaywalk.scenarios.public_form import as_public
     from jaywalk.scenarios.route_xml import RouteFile, format_routes
     from jaywalk.scenarios.toolbox.form import read_authored
-    from jaywalk.scenarios.toolbox.routes import as_public, route_of
+    from jaywalk.scenarios.toolbox.routes import route_of
 
     routes = tuple(as_public(route_of(read_authored(file))) for file in files)
     ids = [route.id for route in routes]

@@ -1,21 +1,29 @@
-"""``jaywalk suite``: build suites for any town."""
+"""``jaywalk suite``: build suites for any town, export any for public evaluators."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jaywalk.cli.output import finish, print_json
 from jaywalk.core.errors import UsageError
 
-app = typer.Typer(help="Suites: build one for any town.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from jaywalk.scenarios.public_export import PublicRoute
+
+app = typer.Typer(
+    help="Suites: build one for any town, export any for public evaluators.",
+    no_args_is_help=True,
+)
 
 
 @app.callback()
 def _suites() -> None:
-    """Suites: build one for any town."""
+    """Suites: build one for any town, export any for public evaluators."""
 
 
 @app.command()
@@ -70,3 +78,71 @@ def build(
         [f"{path}: {len(file.routes)} routes in {loaded.name}"],
         f"jaywalk run {path} --agent expert{where}",
     )
+
+
+@app.command()
+def export(
+    suite: Annotated[str, typer.Argument(help="Suite, file, folder or glob, as for 'run'.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder; one file for each route.")],
+    variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
+    routes: Annotated[str, typer.Option(help="Only route ids that match this glob.")] = "",
+    subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+) -> None:
+    """Write routes for the evaluators of the Leaderboard 2.x, Bench2Drive and Fail2Drive.
+
+    One file for each route, named by its id. Triggers from which their classes would not find the
+    same place are moved along the route. Types that only jaywalk has are told: they skip them.
+
+    Example: jaywalk suite export fail2drive --subset 75,1075 -o routes
+    """
+    from jaywalk.runner.selection import find_suite, subset_of
+    from jaywalk.scenarios.public_export import public_routes
+    from jaywalk.scenarios.route_xml import RouteFile, write_routes
+
+    made = public_routes(subset_of(find_suite(suite, variant, routes), subset).routes)
+    files = [out / f"{one.id}.xml" for one in made]
+    there = [path for path in files if path.exists()]
+    if there and not force:
+        raise UsageError(f"{there[0]} exists. Choose another folder with --out, or give --force.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for path, one in zip(files, made, strict=True):
+            write_routes(path, RouteFile(routes=(one.route,)))
+    except OSError as problem:
+        raise UsageError(f"--out is '{out}', which cannot be written: {problem.strerror}.") from (
+            problem
+        )
+    if as_json:
+        print_json(_export_facts(made, files))
+        return
+    towns = sorted({one.route.town for one in made})
+    finish(_export_lines(made, out, towns), f"jaywalk serve --town {towns[0]}")
+
+
+def _export_facts(made: Sequence[PublicRoute], files: Sequence[Path]) -> dict[str, object]:
+    return {
+        "files": [str(path) for path in files],
+        "towns": sorted({one.route.town for one in made}),
+        "own_types": sorted({name for one in made for name in one.own_types}),
+        "moved": [{"route": one.id, **asdict(move)} for one in made for move in one.moved],
+        "unchecked": [one.id for one in made if not one.checked],
+    }
+
+
+def _export_lines(made: Sequence[PublicRoute], out: Path, towns: Sequence[str]) -> list[str]:
+    moves = [move for one in made for move in one.moved]
+    lost = sum(move.by_m is None for move in moves)
+    ours = sorted({name for one in made for name in one.own_types})
+    unchecked = sorted({one.route.town for one in made if not one.checked})
+    lines = [f"{out}: {len(made)} routes in {', '.join(towns)}"]
+    if len(moves) > lost:
+        lines.append(f"{len(moves) - lost} triggers moved to where the public classes fit")
+    if lost:
+        lines.append(f"{lost} scenarios fit nowhere on their route and stay; --json names them")
+    if ours:
+        lines.append(f"only jaywalk knows: {', '.join(ours)}")
+    if unchecked:
+        lines.append(f"triggers not checked, the town is not here: {', '.join(unchecked)}")
+    return lines

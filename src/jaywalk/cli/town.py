@@ -1,4 +1,4 @@
-"""``jaywalk town``: list towns, draw them, check OpenDRIVE files."""
+"""``jaywalk town``: list towns, draw them, write their limits, check OpenDRIVE files."""
 
 from __future__ import annotations
 
@@ -53,6 +53,29 @@ def show(
     except OSError as error:
         _fail(f"Cannot write '{png}': {error.strerror}. Give a file in a folder that exists.", 3)
     typer.echo(f"{town.name}: map written to {png}")
+
+
+@app.command()
+def limits(
+    names: Annotated[list[str], typer.Argument(help="Towns, or .xodr or .xodr.gz files.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder; TOWN_speed_limits.npy each.")],
+) -> None:
+    """Write speed limits as the table that PDM-Lite and Fail2Drive's traffic look them up in.
+
+    Give the folder speed_limits of their ScenarioRunner.
+
+    Example: jaywalk town limits Harbour Orchard Ridge -o scenario_runner/speed_limits
+    """
+    from jaywalk.town.limit_table import write_limit_table
+
+    for name in names:
+        try:
+            path = write_limit_table(load_town(name), out)
+        except JaywalkError as error:
+            _fail(str(error), error.exit_code)
+        except OSError as error:
+            _fail(f"Cannot write into '{out}': {error.strerror}. Give another folder.", 3)
+        typer.echo(f"wrote {path}")
 
 
 @app.command()

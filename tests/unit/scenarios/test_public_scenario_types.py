@@ -14,13 +14,13 @@ from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.lane_paths import line_path, moved_aside
 from jaywalk.scenarios.leaderboard.control_loss import ControlLoss, ControlLossParameters
 from jaywalk.scenarios.placing import no_blueprint
+from jaywalk.scenarios.public_form import as_public
 from jaywalk.scenarios.route_xml import RouteFile, format_routes, parse_routes
 from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.needs import needs_of
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import (
-    as_public,
     check_on_road,
     check_parameters,
     defaults_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -61,16 +61,6 @@ def _as_fields(words: str) -> str:
 
     words = re.sub(r"<objects>, ([a-z]+)", thing, words, count=1).replace("<objects>", "objects")
     return re.sub(r"<(\w+)>", r"params.\1", words, count=1)
-
-
-def as_public(route: Route) -> Route:
-    """The route with the types that public route files have for ours, where there are such."""
-    specs = []
-    for spec in route.scenarios:
-        kind = SCENARIOS.get(spec.type).load().public_type or spec.type
-        named = tuple((key, kind if key == "type" else text) for key, text in spec.attributes)
-        specs.append(replace(spec, attributes=named))
-    return replace(route, scenarios=tuple(specs))
 
 
 def check_on_road(file: Authored) -> DenseRoute:
