@@ -1,7 +1,7 @@
 """Everybody's bones in one message: a connection of our own to a CARLA server for one call.
 
-The wheel sends each person's bones alone, from an object per bone. For twenty people that was a
-fifth of an episode's cost, most of it spent waking processes up for small messages. Here the
+The wheel sends each person's bones alone, from an object per bone. For twenty people that was about
+a fifth of the client's time, much of it spent waking processes up for small messages. Here the
 requests are laid out once and only the numbers in them change; all go out, and all answers come
 in, together. The request is the wheel's own, so any CARLA server takes it.
 """
@@ -32,8 +32,9 @@ class BoneLine:
 
     Example:
         >>> line = BoneLine("127.0.0.1", 2000)  # doctest: +SKIP
-        >>> line.send(BoneForm.of(walker.id, [("crl_Head__C", (0, 0, 0), (10, 0, 0))]).message)
+        >>> message, _ = request(walker.id, [("crl_Head__C", (0, 0, 0), (10, 0, 0))])
         ... # doctest: +SKIP
+        >>> line.send(message)  # doctest: +SKIP
         >>> line.wait()  # doctest: +SKIP
     """
 

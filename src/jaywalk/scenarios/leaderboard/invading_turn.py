@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario, Told
+from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Moment, Parameters, Told
 from jaywalk.scenarios.flow import Flow, limit_mps
+from jaywalk.scenarios.flowing import Flowing
 from jaywalk.scenarios.lane_paths import LanePath, lane_ahead, moved_aside, opposite_lane, path_of
 from jaywalk.scenarios.obstacle_layouts import CONE
 from jaywalk.scenarios.parameter_fields import within
@@ -34,13 +35,12 @@ class InvadingTurnParameters(Parameters):
 
 
 @dataclass(slots=True, kw_only=True)
-class InvadingTurn(Scenario):
+class InvadingTurn(Flowing):
     """On a road with one lane each way; over when the ego is where the cars appear."""
 
     parameters_type: ClassVar[type[Parameters]] = InvadingTurnParameters
     told_as: ClassVar[str] = "InvadingTurn"
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
-    flow: Flow = field(init=False)
     cones: list[int] = field(default_factory=list)
 
     @property
@@ -59,10 +59,12 @@ class InvadingTurn(Scenario):
         middle = path_of(lane_ahead(lane, self.end_m - self.trigger_along_m))
         half_m = 0.5 * float(lane.lane_width)
         over_m = float(self.parameters.offset) + half_m - _HALF_CAR_M
-        self.flow = Flow(
-            stage=stage, path=moved_aside(middle, -over_m), spacing_m=(_SPACING_M, _SPACING_M),
-            key=(*self.draws_key, "flow"),
-        )  # fmt: skip
+        self.flows = [
+            Flow(
+                stage=stage, path=moved_aside(middle, -over_m), spacing_m=(_SPACING_M, _SPACING_M),
+                key=(*self.draws_key, "flow"),
+            )
+        ]  # fmt: skip
         self._put_cones(moved_aside(middle, _EDGE_SHARE * half_m))
 
     def _put_cones(self, edge: LanePath) -> None:
@@ -80,29 +82,24 @@ class InvadingTurn(Scenario):
     def start(self, moment: Moment) -> None:
         """They come, at the limit."""
         limit = limit_mps(self.stage, moment)
-        self.flow.begin(limit)
+        self.flows[0].begin(limit)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
-    def tick(self, moment: Moment) -> bool:
-        """They drive."""
-        self.flow.step(moment)
-        self.actor_ids = [*self.cones, *self.flow.actor_ids]
+    def is_over(self, moment: Moment) -> bool:
+        """Whether the ego is where they appear."""
         return moment.ego_along_m >= self.end_m
+
+    def tick(self, moment: Moment) -> bool:
+        """They drive past the cones."""
+        over = Flowing.tick(self, moment)
+        self.actor_ids = [*self.cones, *self.actor_ids]
+        return over
 
     def end(self, moment: Moment) -> None:
         """The cones go; who is on the way drives on."""
         self.destroy(self.cones)
-        self.actor_ids = self.flow.actor_ids
-
-    def linger(self, moment: Moment) -> None:
-        """To the end of their way."""
-        self.flow.step(moment, source=False)
-        self.actor_ids = self.flow.actor_ids
-
-    def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
-        return [self.flow.path.way]
+        self.actor_ids = self.flows[0].actor_ids
 
     def closed(self) -> list[NDArray[np.float64]]:
         """Both lanes."""
-        return [*Scenario.closed(self), self.flow.path.way]
+        return [*Flowing.closed(self), *self.moves()]
