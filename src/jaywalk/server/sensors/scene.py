@@ -256,7 +256,9 @@ def _place_actors(
             if not posed[row]:
                 k = _place_walker(solids, k, actors, row, origin, axes, paint)
         elif is_vehicle_label(paint.label):
+            first = k
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
+            solids.lamps[first:k] = actor.light_flags
         else:
             put_box(solids, k, origin, axes, centre, half, paint)
             solids.pattern[k] = pattern_by_row[row]
