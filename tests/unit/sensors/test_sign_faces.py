@@ -21,7 +21,7 @@ def sign(world, kind: str):
     """A post and its plate at (8, 0), as towns have them, to be read by who drives along x."""
     foot = np.array([[8.0, 0.0, 0.0]])
     post = rows("sign_post", Shape.CYLINDER, foot, (0.05, 0.05, 1.3), 0.0, (132, 134, 136))
-    plate = rows("sign_post", Shape.BOX, foot + [0.0, 0.0, 2.0], (0.35, 0.02, 0.35),
+    plate = rows("sign_post", Shape.BOX, foot + np.array([0.0, 0.0, 2.0]), (0.35, 0.02, 0.35),
                  0.5 * math.pi, PLATES[kind], solid=False)  # fmt: skip
     plate["label"] = SIGN_LABEL
     world.scenery = np.concatenate([post, plate])

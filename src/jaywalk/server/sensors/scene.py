@@ -201,9 +201,7 @@ class SceneBuilder:
 
 
 @kernel
-def _place_scenery(
-    solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray[np.uint8]
-) -> int:
+def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray[np.uint8]) -> int:
     axes = np.empty((3, 3))
     origin = np.empty(3)
     k = 0

@@ -16,7 +16,7 @@ _RED: Final[Colour] = (190, 24, 30)
 _WHITE: Final[Colour] = (244, 244, 240)
 _LETTER: Final = 0.046  # thickness of a stroke
 # Lines of the letters S, T, O, P; each in a unit square, to be squeezed into its place.
-_WORD: Final = (
+_WORD: Final[tuple[list[list[tuple[float, float]]], ...]] = (
     [[(1, 0.1), (0.7, 0), (0.2, 0), (0, 0.2), (0.1, 0.42), (0.9, 0.58), (1, 0.8), (0.8, 1),
       (0.3, 1), (0, 0.9)]],
     [[(0, 0), (1, 0)], [(0.5, 0), (0.5, 1)]],
