@@ -124,7 +124,7 @@ def test_excursions_are_as_long_as_the_lane_is_left():
 
 
 def episode(name: str, seed: int, score: float, **detail: object):
-    return make.card(name, seed, score, suite="jaywalk/fail2drive-v1", detail=detail)
+    return make.card(name, seed, score, suite="jaywalk/fail2drive-v2", detail=detail)
 
 
 def test_halves_by_name_by_number_and_by_what_the_route_says():

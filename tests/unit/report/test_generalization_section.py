@@ -19,7 +19,7 @@ def paired_run(loss: float, agent: str):
             cards.append(make.card(f"Base_{name}_{number:04d}", seed, agent=agent))
             shifted = f"Generalization_{name}_{1000 + number}"
             cards.append(make.card(shifted, seed, 100.0 - loss, agent=agent))
-    return ScoredRun(score=make.run(*cards, suite="jaywalk/fail2drive-v1"))
+    return ScoredRun(score=make.run(*cards, suite="jaywalk/fail2drive-v2"))
 
 
 def test_the_page_tells_the_gap():

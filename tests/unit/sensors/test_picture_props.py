@@ -12,6 +12,7 @@ from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import Sky, without_rows
 from jaywalk.server.sensors.solids import CUT_OUT, PICTURE
 from jaywalk.server.wire.world_view import pictures_of
+from jaywalk.server.world.sign_faces import sign_pictures
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.textures import TEXTURED, texture
 
@@ -155,7 +156,7 @@ def test_which_props_are_cut_out():
     assert set(TEXTURED) - cut == {"autobahn", "brickwall", "screenshot1", "screenshot2"}
     assert PICTURE + len(TEXTURED) <= CUT_OUT
     packed = pictures_of(frozenset(TEXTURED))
-    assert len(packed.table) == len(TEXTURED)
+    assert len(packed.table) == len(TEXTURED) + len(sign_pictures())
     rows, columns = packed.table[:, :, 1], packed.table[:, :, 2]
     assert (np.diff(packed.table[:, :, 0].ravel()) == (rows * columns).ravel()[:-1]).all()
     assert len(no_pictures().texels) == 0

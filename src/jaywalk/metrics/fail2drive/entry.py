@@ -90,7 +90,7 @@ def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
     if not _BENCHMARK.match(entry.benchmark):
         problems.append(
             f"benchmark: is '{entry.benchmark}', expected '{PUBLIC}' (the published routes) or a "
-            "suite as in jaywalk/fail2drive-v1"
+            "suite as in jaywalk/fail2drive-v2"
         )
     if entry.protocol != PROTOCOL:
         problems.append(f"protocol: is '{entry.protocol}', expected '{PROTOCOL}'")

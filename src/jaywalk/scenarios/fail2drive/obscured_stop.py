@@ -20,7 +20,7 @@ from jaywalk.scenarios.placing import place_on_route, spawn_first_that_fits
 FAULTS: Final = ("snow", "dirt", "graffiti", "stickers", "smiley")
 PATCH: Final = "static.prop.asphaltpatch"  # where the word STOP was painted
 _PASSED_M: Final = 10.0
-_FRONT_M: Final = 0.03
+_FRONT_M: Final = 0.1  # before the post: a little before the plate
 _SIGN_REACH_M: Final = 10.0  # of the face from the sign's actor
 _LANE_M: Final = 1.5  # of the trigger from the ego's way
 _BEFORE_M: Final = 50.0

@@ -11,7 +11,7 @@ from jaywalk.scenarios.suite import PAIRED_SPEED, Suite, SuiteRoute, with_partne
 from jaywalk.scenarios.xml_node import attribute
 
 FILE: Final = Path(__file__).with_name("fail2drive.xml")
-NAME: Final = "jaywalk/fail2drive-v1"
+NAME: Final = "jaywalk/fail2drive-v2"
 SHIFT_OFFSET: Final = 1000
 VARIANTS: Final = ("base", "shift")
 

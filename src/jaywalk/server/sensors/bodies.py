@@ -13,6 +13,7 @@ from jaywalk.server.sensors.solids import (
     BUS_WINDOWS,
     CYLINDER,
     GLASS,
+    HULL,
     PLAIN,
     Paint,
     Solids,
@@ -62,7 +63,7 @@ def put_vehicle(
     else:
         low, waist, high = floor + 0.55 * wheel, floor + 0.60 * height, floor + height
         put_box(solids, k, origin, axes, (cx, cy, 0.5 * (low + waist)),
-                (ex, ey, 0.5 * (waist - low)), paint)  # fmt: skip
+                (ex, ey, 0.5 * (waist - low)), _painted(paint, HULL))  # fmt: skip
         put_box(solids, k + 1, origin, axes, (cx - 0.12 * ex, cy, 0.5 * (waist + high)),
                 (0.56 * ex, 0.86 * ey, 0.5 * (high - waist)), _painted(paint, GLASS))  # fmt: skip
         k += 2

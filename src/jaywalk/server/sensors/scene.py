@@ -50,6 +50,7 @@ _PARKED_CAR: Final = KINDS.index("parked_car")
 _VEHICLE_KIND: Final = 1
 _WALKER_KIND: Final = 2
 _PROP_KIND: Final = 3
+_SIGN_BEFORE_M: Final = 0.06  # middle of a plate before that of its post
 _WALK_SWING_RAD: Final = 0.42  # leg swing at 1.4 m/s
 
 
@@ -124,7 +125,17 @@ class SceneBuilder:
         ground: Ground,
         raster: RasterLike,
         geo: GeoReference = DEFAULT_REFERENCE,
+        faces: NDArray[np.uint8] | None = None,
     ) -> None:
+        """Prepare the scenery.
+
+        Args:
+            scenery: The town's.
+            ground: Heights.
+            raster: Labels of the ground.
+            geo: Where on the globe.
+            faces: Pattern of the picture of each row that is a sign's plate; PLAIN: no picture.
+        """
         self._relief = measure_relief(ground)
         self._paint = GroundPaint(
             float(raster.x0_m),
@@ -134,7 +145,8 @@ class SceneBuilder:
         )
         self._geo = geo
         solids = empty_solids(len(scenery) * MOST_VEHICLE_PARTS)
-        count = _place_scenery(solids, scenery) if len(scenery) else 0
+        faces = np.zeros(len(scenery), np.uint8) if faces is None else faces
+        count = _place_scenery(solids, scenery, faces) if len(scenery) else 0
         self._static_count = count
         self._solids = with_room(solids._replace(used=count), count + 1)
 
@@ -189,7 +201,7 @@ class SceneBuilder:
 
 
 @kernel
-def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any]) -> int:
+def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray[np.uint8]) -> int:
     axes = np.empty((3, 3))
     origin = np.empty(3)
     k = 0
@@ -206,7 +218,10 @@ def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any]) -> int:
         if item.kind == _PARKED_CAR:
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
             continue
-        if item.shape == 1:
+        if faces[index] != PLAIN:
+            _put_sign(solids, k, origin, axes, half, paint)
+            solids.pattern[k] = faces[index]
+        elif item.shape == 1:
             put_rod(solids, k, CYLINDER, origin, axes, (0.0, 0.0, -item.ez), (0.0, 0.0, item.ez),
                     item.ex, paint)  # fmt: skip
         elif item.shape == 2:
@@ -215,6 +230,26 @@ def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any]) -> int:
             put_box(solids, k, origin, axes, centre, half, paint)
         k += 1
     return k
+
+
+@kernel
+def _put_sign(
+    solids: Solids,
+    k: int,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    half: tuple[float, float, float],
+    paint: Paint,
+) -> None:
+    """A plate before its post: its upper face, which has the picture, looks at who is to read it.
+
+    In the scenery that is along the plate's second axis.
+    """
+    facing = np.empty((3, 3))
+    facing[0], facing[1], facing[2] = axes[0], -axes[2], axes[1]
+    before = (0.0, 0.0, _SIGN_BEFORE_M)
+    grey = Paint(paint.label, paint.owner, paint.object_id, paint.instance, 140, 142, 144, PLAIN)
+    put_box(solids, k, origin, facing, before, (half[0], half[2], 0.01), grey)
 
 
 @kernel
@@ -256,7 +291,9 @@ def _place_actors(
             if not posed[row]:
                 k = _place_walker(solids, k, actors, row, origin, axes, paint)
         elif is_vehicle_label(paint.label):
+            first = k
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
+            solids.lamps[first:k] = actor.light_flags
         else:
             put_box(solids, k, origin, axes, centre, half, paint)
             solids.pattern[k] = pattern_by_row[row]

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors.intersect import ROUND, solid_normal
 from jaywalk.server.sensors.kernel import kernel, whole
+from jaywalk.server.sensors.lamps import COLORS as LAMP_COLORS
+from jaywalk.server.sensors.lamps import NO_LAMP, lamp_at, shines
 from jaywalk.server.sensors.pictures import LOWER, UPPER, Pictures, ink_at
 from jaywalk.server.sensors.scene import GroundPaint, Scene, Sky
-from jaywalk.server.sensors.solids import CUT_OUT, GLASS, PICTURE, PLAIN, WINDOWS, Solids
+from jaywalk.server.sensors.solids import CUT_OUT, GLASS, HULL, PICTURE, PLAIN, WINDOWS, Solids
 from jaywalk.server.sensors.terrain import Relief, ground_height
 from jaywalk.server.sensors.visibility import GROUND, SKY, View, Visible, pixel_ray
 
@@ -95,7 +97,7 @@ def rgb_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
     """Colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
-    colors = (PALETTE, GLASS_COLORS)
+    colors = (PALETTE, GLASS_COLORS, LAMP_COLORS)
     _shade(scene.solids, scene.pictures, scene.paint, colors, light, view, seen, out)
     return out
 
@@ -246,7 +248,7 @@ def _shows_glass(
     form: NDArray[np.float64], pattern: int, k: int, part: int, x: float, y: float, z: float
 ) -> bool:
     """True where the pattern of a box has a window at a point of one of its sides."""
-    if part >= 4:  # no windows in roofs
+    if part >= 4 or pattern == HULL:  # no windows in roofs
         return False
     px, py, pz = x - form[k, 0], y - form[k, 1], z - form[k, 2]
     axis = 1 if part < 2 else 0
@@ -277,14 +279,14 @@ def _shade(
     solids: Solids,
     pictures: Pictures,
     paint: GroundPaint,
-    colors: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    colors: tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]],
     light: Light,
     view: View,
     seen: Visible,
     out: NDArray[np.uint8],
 ) -> None:
     form = solids.form
-    palette, glass = colors
+    palette, glass, lamp_colors = colors
     face_light = _face_light(solids, light)
     ground_light = _lit(light, 0.0, 0.0, 1.0)
     right_x = view.axes[1, 0] / view.focal_px
@@ -315,14 +317,21 @@ def _shade(
                     z = eye_z + t * dz
                     r, g, b = solids.color[k, 0], solids.color[k, 1], solids.color[k, 2]
                     pattern = whole(solids.pattern[k])
-                    if pattern >= PICTURE:
+                    lamp = NO_LAMP
+                    if GLASS <= pattern <= HULL:
+                        lamp = lamp_at(form, pattern, whole(solids.lamps[k]), k, part, (x, y, z))
+                    if lamp != NO_LAMP:
+                        r, g, b = lamp_colors[lamp, 0], lamp_colors[lamp, 1], lamp_colors[lamp, 2]
+                    elif pattern >= PICTURE:
                         if _shows_picture(pattern, part):
                             place = (x, y, z)
                             pixel_m = t / view.focal_px
                             r, g, b, _ = ink_at(pictures, form, pattern, k, part, place, pixel_m)
                     elif pattern != PLAIN and _shows_glass(form, pattern, k, part, x, y, z):
                         r, g, b = glass[pattern, 0], glass[pattern, 1], glass[pattern, 2]
-                    if part < ROUND:
+                    if shines(lamp):
+                        shade = 1.0
+                    elif part < ROUND:
                         shade = face_light[surface]
                     else:
                         nx, ny, nz = solid_normal(form, solids.shape, k, part, x, y, z)

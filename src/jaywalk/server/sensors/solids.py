@@ -27,7 +27,8 @@ FORM: Final = 16
 PLAIN: Final = 0
 WINDOWS: Final = 1  # a building's front
 GLASS: Final = 2  # a car's cabin
-BUS_WINDOWS: Final = 3  # a band of glass in the upper half
+BUS_WINDOWS: Final = 3  # a band of glass in the upper half, and lamps
+HULL: Final = 4  # the lower half of a car: lamps
 PICTURE: Final = 64  # and the number of a picture, on a box
 CUT_OUT: Final = 128  # and the number of a picture that is not there everywhere
 
@@ -44,6 +45,7 @@ class Solids(NamedTuple):
     instance: NDArray[np.uint32]  # 16-bit id of the instance picture
     color: NDArray[np.uint8]  # (n, 3): red, green, blue
     pattern: NDArray[np.uint8]
+    lamps: NDArray[np.uint32]  # lamps of vehicles that are on: see lamps.py
 
 
 class Paint(NamedTuple):
@@ -71,6 +73,7 @@ def empty_solids(capacity: int) -> Solids:
         np.zeros(capacity, np.uint32),
         np.zeros((capacity, 3), np.uint8),
         np.zeros(capacity, np.uint8),
+        np.zeros(capacity, np.uint32),
     )
 
 
@@ -113,6 +116,7 @@ def _put_paint(solids: Solids, k: int, paint: Paint) -> None:
     solids.color[k, 0], solids.color[k, 1] = paint.red, paint.green
     solids.color[k, 2] = paint.blue
     solids.pattern[k] = paint.pattern
+    solids.lamps[k] = 0
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
 from jaywalk.server.sensors.solids import CUT_OUT, PLAIN, empty_solids
 from jaywalk.server.sensors.terrain import measure_relief
 from jaywalk.server.world.prop_colours import GREY, prop_colour
+from jaywalk.server.world.sign_faces import face_numbers, sign_pictures
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.server.world.world import World
@@ -45,8 +46,18 @@ _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(
 
 @lru_cache(maxsize=8)
 def pictures_of(names: frozenset[str]) -> Pictures:
-    """Pictures under their numbers; only those that are looked at are drawn, which takes time."""
-    return pack_pictures([_picture(name) if name in names else _NO_PICTURE for name in TEXTURED])
+    """Pictures under their numbers; only those that are looked at are drawn, which takes time.
+
+    Faces of signs follow those of props.
+    """
+    props = [_picture(name) if name in names else _NO_PICTURE for name in TEXTURED]
+    return pack_pictures(props + sign_pictures())
+
+
+def sign_patterns(scenery: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pattern of each row of the scenery that is a sign with a face, PLAIN of the others."""
+    patterns = [pattern_of(face, len(TEXTURED) + k) for k, face in enumerate(sign_pictures())]
+    return np.array([*patterns, PLAIN], np.uint8)[face_numbers(scenery)]
 
 
 def _picture(name: str) -> NDArray[np.uint8]:
@@ -102,8 +113,9 @@ class WorldView:
         """Everything there is to see now."""
         world = self._world
         if self._builder is None or self._scenery_version != world.scenery.version:
+            scenery = world.scenery.visible()
             self._builder = SceneBuilder(
-                world.scenery.visible(), world.town.ground, world.town.raster, self.geo
+                scenery, world.town.ground, world.town.raster, self.geo, sign_patterns(scenery)
             )
             self._scenery_version = world.scenery.version
         shown = self._paint_actors()
@@ -113,7 +125,7 @@ class WorldView:
         )
         return self._builder.build(
             columns.table, columns.rows, self._labels, self._colors, self._limbs(), sky,
-            self._patterns, pictures_of(frozenset(shown)) if shown else None,
+            self._patterns, pictures_of(frozenset(shown)),
         )  # fmt: skip
 
     def _paint_actors(self) -> set[str]:
