@@ -28,7 +28,7 @@ from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 from jaywalk.town.routes import RoutePlanner
 
-_FASTER_MPS: Final = 25.0  # than the ego
+_FASTER_MPS: Final = 25.0  # than the ego: the public class says 25 km/h and adds 25 m/s
 _NEAR_M: Final = 50.0
 _PATIENCE_S: Final = 10.0
 _AHEAD_M: Final = 50.0
