@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.scenarios.crowd_network import WalkNetwork
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route, nearest_box, on_right
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route, nearest_box
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, edge_gap, solid_gap, underfoot
@@ -90,9 +90,16 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
     spots = Spots(
         a=a, b=b, z_m=_heights_at(network.ground, a, line, route.position_m[:, 2]),
         yaw_rad=np.arctan2(b[:, 1] - a[:, 1], b[:, 0] - a[:, 0]), kind=kind,
-        right=on_right(a[:, 0], a[:, 1], route), along_m=along,
+        right=_on_right(a, route, table[:, 5].astype(int)), along_m=along,
     )  # fmt: skip
     return spots.where(keep)
+
+
+def _on_right(places: FloatArray, route: DenseRoute, at: IntArray) -> NDArray[np.bool_]:
+    """Whether places are on the right of who passes points of the route."""
+    yaw = np.deg2rad(route.rotation_deg[at, 1])
+    gap = places - route.position_m[at, :2]
+    return np.asarray(np.cos(yaw) * gap[:, 1] - np.sin(yaw) * gap[:, 0] > 0.0)
 
 
 def _ways_over(
@@ -175,12 +182,26 @@ def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
     chosen = np.flatnonzero(walked if walked.sum() > 60 else usable)
     xy = np.ascontiguousarray(xy[chosen])
     line = route.position_m[:, :2]
-    nearest = [int(np.argmin(np.hypot(*(line - place).T))) for place in xy]
+    gaps = [np.hypot(*(line - place).T) for place in xy]
+    nearest = [int(np.argmin(gap)) for gap in gaps]
+    passed = np.array([_first_passed(gap, band_m) for gap in gaps], int)
     return Spots(
         a=xy, b=np.full_like(xy, np.nan), z_m=places.z[chosen], yaw_rad=places.yaw[chosen],
-        kind=places.kind[chosen], right=on_right(xy[:, 0], xy[:, 1], route),
+        kind=places.kind[chosen], right=_on_right(xy, route, passed),
         along_m=route.along_m[np.array(nearest, int)],
     )  # fmt: skip
+
+
+def _first_passed(gap_m: FloatArray, band_m: float) -> int:
+    """Where a route passes a place for the first time: it may come back on the other side.
+
+    ``gap_m`` has the distances of all points of the route, one of them within the band.
+    """
+    near = gap_m <= band_m
+    first = int(np.argmax(near))
+    rest = ~near[first:]
+    last = first + int(np.argmax(rest)) if rest.any() else len(near)
+    return first + int(np.argmin(gap_m[first:last]))
 
 
 def _kinds(
