@@ -102,7 +102,9 @@ def run(
 def habit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
-    subset: Annotated[str, typer.Option(help="Routes of the suite to drive.")] = "2,3",
+    subset: Annotated[
+        str, typer.Option(help="Routes to drive; all: every one.")
+    ] = "1,12,23,34,45,56,67,78,89,100",
 ) -> None:
     """What episodes of the suite habit cost: 30 vehicles, 20 posed people, 10 ambient ones.
 
@@ -110,7 +112,7 @@ def habit(
     """
     from jaywalk.bench.habit import AIM_SIMULATED_PER_CPU_S, AIM_SUITE_MIN, bench_habit
 
-    result = bench_habit(agent=agent, subset=subset, say=say)
+    result = bench_habit(agent=agent, subset="" if subset == "all" else subset, say=say)
     if as_json:
         print_json(result.as_dict())
         return
