@@ -63,6 +63,12 @@ _ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
 _CELL_M: Final = 0.2
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
+# Who stands at the edge of the way is passed closely and slowly after waiting for them this long.
+_WAITS_FOR_S: Final = 8.0
+_STAYS_M: Final = 0.7  # who dances on the spot stands there too
+_CLOSELY_M: Final = 0.15
+_CLOSELY_MPS: Final = 2.0
+_WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go round"})
 
 
 class Expert(RouteDriver):
@@ -92,12 +98,17 @@ class Expert(RouteDriver):
         self._braked_s = math.inf
         self._stuck_s = 0.0
         self._person_s = 0.0
+        self._stays: dict[int, tuple[float, float, float]] = {}  # waited for: seconds and place
+        self._passed: dict[int, tuple[float, float]] = {}  # passed closely: where they stand
         self._road: dict[tuple[int, int, int], bool] = {}
 
     def accelerate(self, own: Own, moment: Moment) -> Choice:
         """What the road, its users and their futures allow."""
         seen = self._near(own, self.eyes.look(moment.snapshot))
         stood_s, moved = self.memory.update(seen)
+        self._passed = {
+            one: place for one, place in self._passed.items() if _stays(seen, one, place)
+        }
         speed = max(own.speed_mps, 0.0)
         at, lead, ahead = self._in_the_way(own, seen)
         blocking, suspect = self._blocking(own, seen, at, stood_s, moved)
@@ -123,6 +134,7 @@ class Expert(RouteDriver):
             self.for_people(own, seen),
         ]
         wish = min(wishes)
+        self._wait(own, seen, at, wish[1])
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
 
     def for_people(self, own: Own, seen: Seen) -> tuple[float, str]:
@@ -151,6 +163,7 @@ class Expert(RouteDriver):
         first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
         side = own.half_width_m + np.where(seen.kind == PERSON, _PERSON_SIDE_M, _SIDE_M)
+        side[self._closely(seen)] = own.half_width_m + _CLOSELY_M
         at, _ = first_along(self.line, first, first + reach, seen, side)
         lead = speed_along(self.line, at, seen.velocity_mps)
         k = np.clip(np.nan_to_num(at, posinf=0.0) / STEP_M, 0, len(self.line) - 1).astype(np.int64)
@@ -161,6 +174,24 @@ class Expert(RouteDriver):
         speed = seen.speed_mps
         crosses = (speed > 0.3) & (cross > _CROSSES * speed)
         return at, lead, np.isfinite(at) & ~crosses
+
+    def _closely(self, seen: Seen) -> BoolArray:
+        """Which of them are passed closely."""
+        return np.array([one in self._passed for one in seen.actor_id.tolist()], dtype=np.bool_)
+
+    def _wait(self, own: Own, seen: Seen, at: FloatArray, why: str) -> None:
+        """Lose patience with people who stand at the edge of the way."""
+        before, self._stays = self._stays, {}
+        if own.speed_mps > 0.3 or why not in _WAITING:
+            return
+        for k in np.flatnonzero((seen.kind == PERSON) & np.isfinite(at)).tolist():
+            one, here = int(seen.actor_id[k]), (float(seen.xy_m[k, 0]), float(seen.xy_m[k, 1]))
+            waited_s, *place = before.get(one, (0.0, *here))
+            if math.dist(place, here) > _STAYS_M:
+                waited_s, place = 0.0, [*here]
+            self._stays[one] = (waited_s + self.briefing.delta_s, place[0], place[1])
+            if waited_s > _WAITS_FOR_S:
+                self._passed[one] = (place[0], place[1])
 
     def _blocking(
         self, own: Own, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
@@ -200,6 +231,8 @@ class Expert(RouteDriver):
         if self.yielding.caution:
             pull = min(pull, max(_CAUTION_MPS - speed, -1.8))
         top = self.bypass.top_mps
+        if self._passed and self._is_close(own, seen):
+            top = min(top, _CLOSELY_MPS)
         if top < math.inf:
             pull = min(pull, 1.5 * (top - speed))
         if speed > _KERB_MPS - 1.0 and bool(np.any(seen.kind == PERSON)):
@@ -211,6 +244,15 @@ class Expert(RouteDriver):
             if bool(np.isfinite(at).any()):
                 pull = min(pull, max(0.8 * (_KERB_MPS - speed), -1.5))
         return pull
+
+    def _is_close(self, own: Own, seen: Seen) -> bool:
+        """Whether somebody whom one passes closely is just ahead or beside."""
+        people = seen.where(self._closely(seen))
+        first = int((self.along_m + own.rear_m) / STEP_M)
+        last = int((self.along_m + own.front_m + _TO_GO_ROUND_M + 2.0) / STEP_M)
+        side = np.full(len(people), own.half_width_m + _PERSON_SIDE_M)
+        at, _ = first_along(self.line, max(first, 0), last, people, side)
+        return bool(np.isfinite(at).any())
 
     def _following(
         self,
@@ -344,3 +386,9 @@ class Expert(RouteDriver):
         behind &= ~(overtakes & (seen.kind == VEHICLE))
         reach = 12.0 + 4.2 * (max(own.speed_mps, 2.0) + np.minimum(seen.speed_mps, 20.0))
         return seen.where(~behind & (np.hypot(dx, dy) < reach))
+
+
+def _stays(seen: Seen, actor_id: int, place_m: tuple[float, float]) -> bool:
+    """Whether somebody is still at a place."""
+    (rows,) = np.nonzero(seen.actor_id == actor_id)
+    return bool(len(rows)) and math.dist(seen.xy_m[rows[0]].tolist(), place_m) <= _STAYS_M

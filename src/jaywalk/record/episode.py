@@ -11,6 +11,7 @@ from jaywalk.record.schema import SCHEMA_VERSION
 
 EPISODE_FILE: Final = "episode.json"
 FORMAT: Final = "jaywalk-record"
+ROUTE_COMPLETED: Final = "route completed"  # an end reason that others ask for
 
 
 class _Part(BaseModel):

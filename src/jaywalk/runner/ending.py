@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.runner.cast import Cast
 from jaywalk.runner.route_progress import RouteProgress
 from jaywalk.runner.world import STEP_S
 from jaywalk.scenarios.base import Phase
 
-COMPLETED: Final = "route completed"
+COMPLETED: Final = ROUTE_COMPLETED
 LEFT: Final = "route left"
 BLOCKED: Final = "blocked"
 TIMED_OUT: Final = "route time-out"

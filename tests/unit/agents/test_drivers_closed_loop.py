@@ -113,6 +113,32 @@ def test_who_stands_on_the_kerb_stops_only_the_timid() -> None:
     assert slowest["expert"] > 8.0
 
 
+def at_the_edge(gap_m: float) -> list[FakeActor]:
+    """Somebody who stands so far beside the ego's way; a car on the left leaves no way round."""
+    half_m = 0.918  # of the fake ego
+    return [
+        person(130.0, 1.75 + half_m + 0.19 + gap_m),
+        *(FakeActor(20 + k, "vehicle.parked", 105.0 + 8.0 * k, -0.45) for k in range(6)),
+    ]
+
+
+def test_the_expert_creeps_past_who_stands_at_the_edge_after_a_while() -> None:
+    scene = loop("expert", at_the_edge(0.3)).run(60.0)
+    track, speeds = np.array(scene.track), np.array(scene.speeds)
+    assert scene.contacts == set()
+    assert track[-1, 0] > 200.0
+    beside = np.abs(track[:, 0] - 130.0) < 3.0
+    assert speeds[beside].max() < 2.4
+    assert (speeds < 0.1).sum() * 0.05 > 8.0  # waited first
+
+
+def test_the_expert_does_not_squeeze_past() -> None:
+    scene = loop("expert", at_the_edge(0.08)).run(60.0)
+    assert scene.contacts == set()
+    assert scene.speeds[-1] < 0.1
+    assert scene.track[-1][0] < 128.0
+
+
 def test_bold_brakes_later_than_cruise() -> None:
     starts = {}
     for name in ("bold", "cruise"):

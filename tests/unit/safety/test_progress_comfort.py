@@ -61,6 +61,15 @@ def test_no_route_no_completion():
     assert math.isnan(length_m)
 
 
+@pytest.mark.parametrize(("reason", "percent"), [("route completed", 100.0), ("blocked", 95.0)])
+def test_who_was_judged_to_be_through_has_completed_the_route(tmp_path, reason, percent):
+    scene = Scene(seconds=19.0, route=[tuple(p) for p in STRAIGHT])
+    scene.add("vehicle", straight(0.0, 0.0, 0.0, 10.0))
+    scene.episode = {"end_reason": reason}
+    record = scene.write(tmp_path / "episode")
+    assert measure_progress(record, load_tracks(record)).route_completion == pytest.approx(percent)
+
+
 def test_progress_of_a_drive_with_a_stop(tmp_path):
     scene = Scene(seconds=20.0, route=[tuple(p) for p in STRAIGHT])
     scene.add("vehicle", profile(0.0, 0.0, 0.0, [(0, 0), (5, 10), (10, 10), (14, 0), (20, 0)]))

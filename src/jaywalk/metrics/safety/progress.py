@@ -12,6 +12,7 @@ from jaywalk.core.kernels import kernel
 from jaywalk.metrics.safety.tracks import Floats, Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.episode import ROUTE_COMPLETED
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
 LATERAL_M = 15.0  # farther away from the route is no progress
@@ -63,6 +64,10 @@ def measure_progress(record: Record, tracks: Tracks) -> Progress:
     moved = np.flatnonzero(~standing & here)
     last_moved_s = float(time_s[moved[-1]]) if len(moved) else float(time_s[0])
     completion, route_m = completion_percent(place, route, record.episode.route.dense)
+    if record.episode.end_reason == ROUTE_COMPLETED and not math.isnan(completion):
+        # The runner judged by points passed, as the Leaderboard does. That can be a little more
+        # than the way along the line, where the line changes lanes just before its end.
+        completion = 100.0
     return Progress(
         route_completion=completion,
         route_m=route_m,
