@@ -163,7 +163,8 @@ class Expert(RouteDriver):
         first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
         side = own.half_width_m + np.where(seen.kind == PERSON, _PERSON_SIDE_M, _SIDE_M)
-        side[self._closely(seen)] = own.half_width_m + _CLOSELY_M
+        if self._passed:
+            side[self._closely(seen)] = own.half_width_m + _CLOSELY_M
         at, _ = first_along(self.line, first, first + reach, seen, side)
         lead = speed_along(self.line, at, seen.velocity_mps)
         k = np.clip(np.nan_to_num(at, posinf=0.0) / STEP_M, 0, len(self.line) - 1).astype(np.int64)

@@ -221,11 +221,13 @@ def _mark_near(
 
 def on_right(x_m: FloatArray, y_m: FloatArray, route: DenseRoute) -> NDArray[np.bool_]:
     """Which places lie to the right of a route, seen from its nearest point."""
-    line = route.position_m[:, :2]
-    result = np.zeros(len(x_m), np.bool_)
-    for k, (x, y) in enumerate(zip(x_m, y_m, strict=True)):
-        dx, dy = x - line[:, 0], y - line[:, 1]
-        nearest = int(np.argmin(dx * dx + dy * dy))
-        yaw = np.deg2rad(route.rotation_deg[nearest, 1])
-        result[k] = -dx[nearest] * np.sin(yaw) + dy[nearest] * np.cos(yaw) > 0.0
-    return result
+    line, places = route.position_m[:, :2], np.column_stack([x_m, y_m])
+    nearest = [int(np.argmin(((place - line) ** 2).sum(axis=1))) for place in places]
+    return right_of(places, route, np.array(nearest, np.int64))
+
+
+def right_of(places_m: FloatArray, route: DenseRoute, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether places (n, 2) are on the right of who passes the points ``at`` of a route."""
+    yaw = np.deg2rad(route.rotation_deg[at, 1])
+    gap = places_m - route.position_m[at, :2]
+    return np.asarray(np.cos(yaw) * gap[:, 1] - np.sin(yaw) * gap[:, 0] > 0.0)

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from jaywalk.scenarios.habit.spots import _first_passed, _on_right
+from jaywalk.scenarios.crowd_places import on_right, right_of
+from jaywalk.scenarios.habit.spots import _first_passed
 
 
 def there_and_back() -> SimpleNamespace:
@@ -26,7 +27,8 @@ def test_people_beside_the_far_lane_are_on_the_left_of_who_passes_them_first():
         gap = np.hypot(*(route.position_m[:, :2] - place).T)
         passed.append(_first_passed(gap, 16.0))
     assert passed == [30, 30]
-    assert _on_right(places, route, np.array(passed)).tolist() == [True, False]
+    assert right_of(places, route, np.array(passed)).tolist() == [True, False]
+    assert on_right(*places.T, route).tolist() == [True, True]  # of the nearest pass
 
 
 def test_the_first_pass_ends_where_the_route_leaves_the_band():

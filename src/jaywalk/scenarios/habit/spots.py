@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.scenarios.crowd_network import WalkNetwork
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route, nearest_box
+from jaywalk.scenarios.crowd_places import PlaceKind, Places, near_route, nearest_box, right_of
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walkways import SIDEWALK, VERGE, WalkGrid, edge_gap, solid_gap, underfoot
@@ -90,16 +90,9 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
     spots = Spots(
         a=a, b=b, z_m=_heights_at(network.ground, a, line, route.position_m[:, 2]),
         yaw_rad=np.arctan2(b[:, 1] - a[:, 1], b[:, 0] - a[:, 0]), kind=kind,
-        right=_on_right(a, route, table[:, 5].astype(int)), along_m=along,
+        right=right_of(a, route, table[:, 5].astype(int)), along_m=along,
     )  # fmt: skip
     return spots.where(keep)
-
-
-def _on_right(places: FloatArray, route: DenseRoute, at: IntArray) -> NDArray[np.bool_]:
-    """Whether places are on the right of who passes points of the route."""
-    yaw = np.deg2rad(route.rotation_deg[at, 1])
-    gap = places - route.position_m[at, :2]
-    return np.asarray(np.cos(yaw) * gap[:, 1] - np.sin(yaw) * gap[:, 0] > 0.0)
 
 
 def _ways_over(
@@ -187,7 +180,7 @@ def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
     passed = np.array([_first_passed(gap, band_m) for gap in gaps], int)
     return Spots(
         a=xy, b=np.full_like(xy, np.nan), z_m=places.z[chosen], yaw_rad=places.yaw[chosen],
-        kind=places.kind[chosen], right=_on_right(xy, route, passed),
+        kind=places.kind[chosen], right=right_of(xy, route, passed),
         along_m=route.along_m[np.array(nearest, int)],
     )  # fmt: skip
 
