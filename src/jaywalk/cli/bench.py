@@ -167,7 +167,7 @@ def fail2drive(
 def agents(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[
-        str, typer.Option(help="Which drivers, with commas [default: all].", show_default=False)
+        str, typer.Option(help="Which drivers, with commas.", show_default="all")
     ] = "",
     town: Annotated[str, typer.Option(help="Where to drive.")] = "Harbour",
     ticks: Annotated[int, typer.Option(min=1, help="Decisions of each to time.")] = 400,

@@ -68,7 +68,7 @@ def validate(
 def build(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of entries.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Page [default: DIR/index.html].")
+        Path | None, typer.Option("--output", "-o", help="Page.", show_default="DIR/index.html")
     ] = None,
     title: Annotated[str, typer.Option(help="Heading.")] = "Fail2Drive",
     paper: Annotated[

@@ -97,7 +97,7 @@ def life(
     run: Annotated[Path, typer.Argument(help="Folder of a recorded run.", metavar="RUN")],
     episode: Annotated[str, typer.Argument(help="Id of an episode, e.g. habit-002-s1.")],
     person: Annotated[
-        int | None, typer.Option(help="Number in the record [default: whoever lived most].")
+        int | None, typer.Option(help="Number in the record.", show_default="whoever lived most")
     ] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Strip of moments to write.")] = None,
     mp4: Annotated[Path | None, typer.Option("--mp4", help="Video to write.")] = None,

@@ -62,9 +62,8 @@ def run(
     motions: Annotated[
         str,
         typer.Option(
-            help="Motion library of posed people: a folder that 'jaywalk motion build' wrote "
-            "[default: ours].",
-            show_default=False,
+            help="Motion library of posed people: a folder that 'jaywalk motion build' wrote.",
+            show_default="ours",
         ),
     ] = "",
     traffic: Annotated[
@@ -77,16 +76,16 @@ def run(
         Perception | None,
         typer.Option(
             help="What our drivers see: everything, or no farther than the weather and "
-            "nothing behind other things [default: full].",
-            show_default=False,
+            "nothing behind other things.",
+            show_default="full",
         ),
     ] = None,
     predictor: Annotated[
         str,
         typer.Option(
             help="What comfort-zone predicts people with: jaywalk list predictors; "
-            "a trained one as cvae=FILE.onnx [default: constant-velocity].",
-            show_default=False,
+            "a trained one as cvae=FILE.onnx.",
+            show_default="constant-velocity",
         ),
     ] = "",
     server: Annotated[
@@ -96,7 +95,7 @@ def run(
         str, typer.Option(help="Spread over a Ray cluster: its address, or 'local'.")
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(help="Run folder [default: runs/SUITE-AGENT].")
+        Path | None, typer.Option(help="Run folder.", show_default="runs/SUITE-AGENT")
     ] = None,
     verify_determinism: Annotated[
         bool, typer.Option("--verify-determinism", help="Run all twice and compare the records.")

@@ -26,10 +26,10 @@ def new(
         str, typer.Option("--type", help="What happens; --list names the types.")
     ] = "CustomObstacle",
     town: Annotated[
-        str, typer.Option(help="Where [default: the first of our towns that has a place].")
+        str, typer.Option(help="Where.", show_default="the first of our towns that has a place")
     ] = "",
     start: Annotated[
-        str, typer.Option("--from", help="First place X,Y [default: looked for].")
+        str, typer.Option("--from", help="First place X,Y.", show_default="looked for")
     ] = "",
     end: Annotated[str, typer.Option("--to", help="Last place X,Y.")] = "",
     at: Annotated[float, typer.Option(help="Metres along the route where it begins.")] = 20.0,
@@ -38,7 +38,8 @@ def new(
         list[str] | None, typer.Option("--set", help="KEY=VALUE, as for edit.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File, .toml or .yaml [default: NAME.toml].")
+        Path | None,
+        typer.Option("--out", "-o", help="File, .toml or .yaml.", show_default="NAME.toml"),
     ] = None,
     show_types: Annotated[
         bool, typer.Option("--list", help="List all types with their parameters.")
@@ -116,10 +117,10 @@ def _short(value: Any) -> str:
 def show(
     file: File,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture [default: FILE.png].")
+        Path | None, typer.Option("--output", "-o", help="Picture.", show_default="FILE.png")
     ] = None,
     server: Annotated[
-        str, typer.Option(help="HOST:PORT of a running server [default: one of our own].")
+        str, typer.Option(help="HOST:PORT of a running server.", show_default="one of our own")
     ] = "",
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Route and triggers alone, without a server.")
@@ -146,10 +147,11 @@ def check(
     agent: Annotated[str, typer.Option(help="Who has to solve it.")] = "expert",
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     out: Annotated[
-        Path | None, typer.Option(help="Run folder [default: in runs, by name and content].")
+        Path | None, typer.Option(help="Run folder.", show_default="in runs, by name and content")
     ] = None,
     png: Annotated[
-        Path | None, typer.Option(help="Picture of where it failed [default: in the run folder].")
+        Path | None,
+        typer.Option(help="Picture of where it failed.", show_default="in the run folder"),
     ] = None,
     server: Annotated[str, typer.Option(help="HOST:PORT of a running server.")] = "",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 1,
@@ -187,7 +189,7 @@ def pair(
     file: File,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Partner [default: beside it, FILE-base]."),
+        typer.Option("--output", "-o", help="Partner.", show_default="beside it, FILE-base"),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -264,7 +266,7 @@ def edit(
 def export_file(
     files: Annotated[list[Path], typer.Argument(help="Scenario files (.toml or .yaml).")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Route file [default: FILE.xml].")
+        Path | None, typer.Option("--output", "-o", help="Route file.", show_default="FILE.xml")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -296,7 +298,9 @@ def import_file(
     file: Annotated[Path, typer.Argument(help="Route file (.xml) of the Leaderboard family.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File, or folder for several [default: beside it]."),
+        typer.Option(
+            "--output", "-o", help="File, or folder for several.", show_default="beside it"
+        ),
     ] = None,
     syntax: Annotated[str, typer.Option("--as", help="toml or yaml, for folders.")] = "toml",
     force: Force = False,

@@ -34,12 +34,12 @@ def build(
     routes: Annotated[int, typer.Option(help="How many routes.", min=1)] = 10,
     seed: Annotated[int, typer.Option(help="Another seed, other routes.", min=0)] = 1,
     length: Annotated[
-        float | None, typer.Option(help="Length of a route in metres [default: the kind's].")
+        float | None, typer.Option(help="Length of a route in metres.", show_default="the kind's")
     ] = None,
     vehicles: Annotated[int | None, typer.Option(help="Other vehicles about.", min=0)] = None,
     people: Annotated[int | None, typer.Option(help="People about.", min=0)] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File [default: KIND-TOWN-sSEED.xml].")
+        Path | None, typer.Option("--out", "-o", help="File.", show_default="KIND-TOWN-sSEED.xml")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
 ) -> None:
