@@ -36,7 +36,7 @@ def bench_fail2drive(
     module: str = EPISODE_MODULE,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fail2DriveBenchmark:
-    """Drive some routes of the suite, all with an empty ``subset``; see ``SuiteSample.drive``."""
+    """Drive some routes of the suite, ``all`` of them if asked; see ``SuiteSample.drive``."""
     return Fail2DriveBenchmark.drive(
         "fail2drive", agent=agent, subset=subset, module=module, say=say
     )

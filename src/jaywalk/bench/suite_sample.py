@@ -15,6 +15,7 @@ from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.selection import subset_of
 from jaywalk.scenarios.suite import load_suite
 
+ALL: Final = "all"
 _CORES: Final = 2
 _WATCHDOG_S: Final = 300.0
 
@@ -46,12 +47,12 @@ class SuiteSample:
         Args:
             suite_name: A registered suite.
             agent: Who drives.
-            subset: Ids of the routes; empty: all.
+            subset: Ids of the routes; ``all``: every one.
             module: Has ``World`` and ``run_episode``.
             say: Told what comes next, for people who wait.
         """
         suite = load_suite(suite_name)
-        items = subset_of(suite, subset).routes
+        items = subset_of(suite, "" if subset == ALL else subset).routes
         say("pure-Python calibration loop")
         calibrated_ms = calibration_ms()
         episodes: list[EpisodeCost] = []

@@ -103,16 +103,21 @@ def habit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
     subset: Annotated[
-        str, typer.Option(help="Routes to drive; all: every one.")
-    ] = "1,12,23,34,45,56,67,78,89,100",
+        str, typer.Option(help="Routes to drive; all: every one.", show_default="every eleventh")
+    ] = "",
 ) -> None:
     """What episodes of the suite habit cost: 30 vehicles, 20 posed people, 10 ambient ones.
 
     Example: jaywalk bench habit --json > bench.json
     """
-    from jaywalk.bench.habit import AIM_SIMULATED_PER_CPU_S, AIM_SUITE_MIN, bench_habit
+    from jaywalk.bench.habit import (
+        AIM_SIMULATED_PER_CPU_S,
+        AIM_SUITE_MIN,
+        SAMPLE,
+        bench_habit,
+    )
 
-    result = bench_habit(agent=agent, subset="" if subset == "all" else subset, say=say)
+    result = bench_habit(agent=agent, subset=subset or SAMPLE, say=say)
     if as_json:
         print_json(result.as_dict())
         return
@@ -137,16 +142,16 @@ def fail2drive(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
     subset: Annotated[
-        str, typer.Option(help="Routes to drive; all: every one.")
-    ] = "5,1005,31,1031,57,1057,81,1081,85,1085",
+        str, typer.Option(help="Routes to drive; all: every one.", show_default="five pairs")
+    ] = "",
 ) -> None:
     """What the 200 routes of the suite fail2drive cost, one seed on two cores.
 
     Example: jaywalk bench fail2drive --json > bench.json
     """
-    from jaywalk.bench.fail2drive import AIM_SUITE_MIN, bench_fail2drive
+    from jaywalk.bench.fail2drive import AIM_SUITE_MIN, SAMPLE, bench_fail2drive
 
-    result = bench_fail2drive(agent=agent, subset="" if subset == "all" else subset, say=say)
+    result = bench_fail2drive(agent=agent, subset=subset or SAMPLE, say=say)
     if as_json:
         print_json(result.as_dict())
         return
