@@ -21,8 +21,7 @@ NOT_SET_UP: Final = "agent setup failed"
 SENSORS_INVALID: Final = "agent sensors invalid"
 
 _STANDING_MPS: Final = 0.1
-_BLOCKED_S: Final = 180.0  # the longest any protocol waits
-_BLOCKED_IN_SCENARIO_S: Final = 420.0  # obstacles suspend that rule and time out after 240 s
+_BLOCKED_S: Final = 181.0  # the longest any protocol waits, and a moment: theirs is "more than"
 _AWAY_M: Final = 35.0  # every protocol has ended the route at 30 m
 _SLOW_SHARE: Final = 0.10  # route time-out: a tenth of the speed limit ...
 _START_S: Final = 300.0  # ... and five minutes
@@ -33,6 +32,7 @@ class EndRules:
 
     def __init__(self) -> None:
         self._standing_s = 0.0
+        self._was_held_up = False
         self._limit_s = _START_S
         self._charged_m = 0.0
 
@@ -42,15 +42,25 @@ class EndRules:
             return COMPLETED
         if way.away_m > _AWAY_M:
             return LEFT
-        self._standing_s = 0.0 if speed_mps >= _STANDING_MPS else self._standing_s + STEP_S
-        busy = any(
-            scenario.phase is Phase.RUNNING and scenario.timeout_s < math.inf
-            for scenario in cast.scenarios
-        )
-        if self._standing_s > (_BLOCKED_IN_SCENARIO_S if busy else _BLOCKED_S):
+        if self._is_blocked(speed_mps, cast):
             return BLOCKED
         if way.along_m > self._charged_m:
             limit_mps = max(cast.ego.get_speed_limit(), 5.0) / 3.6
             self._limit_s += (way.along_m - self._charged_m) / (_SLOW_SHARE * limit_mps)
             self._charged_m = way.along_m
         return TIMED_OUT if elapsed_s > self._limit_s else ""
+
+    def _is_blocked(self, speed_mps: float, cast: Cast) -> bool:
+        """Whether the ego stood for too long; obstacles end by a time-out of their own.
+
+        They suspend the rule while they last, and it counts from zero when they are over: by then
+        most of them are gone, and a driver that waited may go on.
+        """
+        held_up = any(
+            scenario.phase is Phase.RUNNING and scenario.timeout_s < math.inf
+            for scenario in cast.scenarios
+        )
+        starts_anew = held_up or self._was_held_up or speed_mps >= _STANDING_MPS
+        self._was_held_up = held_up
+        self._standing_s = 0.0 if starts_anew else self._standing_s + STEP_S
+        return self._standing_s > _BLOCKED_S
