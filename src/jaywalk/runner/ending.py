@@ -21,7 +21,7 @@ NOT_SET_UP: Final = "agent setup failed"
 SENSORS_INVALID: Final = "agent sensors invalid"
 
 _STANDING_MPS: Final = 0.1
-_BLOCKED_S: Final = 181.0  # the longest any protocol waits, and a moment: theirs is "more than"
+_BLOCKED_S: Final = 180.0  # the longest any protocol waits
 _AWAY_M: Final = 35.0  # every protocol has ended the route at 30 m
 _SLOW_SHARE: Final = 0.10  # route time-out: a tenth of the speed limit ...
 _START_S: Final = 300.0  # ... and five minutes
