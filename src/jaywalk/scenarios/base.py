@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.events import END, NOTE, START, TIMEOUT, TRIGGER, ScenarioEvent
+from jaywalk.scenarios.events import (
+    BLOCKED,
+    END,
+    NOTE,
+    START,
+    SWITCH,
+    TIMEOUT,
+    TRIGGER,
+    ScenarioEvent,
+)
 from jaywalk.scenarios.route_xml import ScenarioSpec, TriggerPoint
 from jaywalk.scenarios.xml_node import number
 from jaywalk.town.routes import DenseRoute
@@ -129,6 +138,7 @@ class Scenario(ABC):
             self.phase, self.started_s = Phase.RUNNING, moment.elapsed_s
             self.note(moment, TRIGGER, along_m=round(self.trigger_along_m, 3))
             self.note(moment, START, type=self.spec.type)
+            self._rest_blocked_test(moment, rests=True)
             self.start(moment)
         if self.phase is Phase.RUNNING:
             if self.tick(moment):
@@ -142,6 +152,12 @@ class Scenario(ABC):
         self.phase = phase
         self.note(moment, kind)
         self.end(moment)
+        self._rest_blocked_test(moment, rests=False)
+
+    def _rest_blocked_test(self, moment: Moment, *, rests: bool) -> None:
+        """Who waits for a scenario with a time-out of its own is not blocked meanwhile."""
+        if self.timeout_s < math.inf:
+            self.note(moment, SWITCH, BLOCKED, active=not rests)
 
     def note(self, moment: Moment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
         """Report something; it goes to the record with the present tick."""

@@ -12,6 +12,7 @@ START: Final = "scenario_start"
 END: Final = "scenario_end"
 TIMEOUT: Final = "scenario_timeout"
 SWITCH: Final = "criterion_switch"
+BLOCKED: Final = "blocked"  # a criterion that may be switched
 NOTE: Final = "note"
 
 

@@ -105,15 +105,18 @@ class HardBrake(Scenario):
             return True
         if self.went_on_m >= 0.0:
             return moment.ego_along_m > self.went_on_m + _DRIVEN_M
-        if self.stopped_s < 0.0:
-            if self.car.command_mps < 0.1:
-                self.stopped_s = moment.elapsed_s
-        elif moment.elapsed_s - self.stopped_s >= float(self.parameters.stop_time):
+        if self.stopped_s < 0.0 and self.car.command_mps < 0.1:
+            self.stopped_s = moment.elapsed_s
+        if self.stopped_s >= 0.0 and self.waited_s(moment) >= float(self.parameters.stop_time):
             self._show_brake(False)
             self.went_on_m = moment.ego_along_m
             self.car.full_brake, self.car.speed_mps = False, self.limit_mps
             self.note(moment, what="drives on", actor=self.car.actor_id)
         return False
+
+    def waited_s(self, moment: Moment) -> float:
+        """How long it has stood."""
+        return moment.elapsed_s - self.stopped_s
 
     def _lead(self, moment: Moment) -> None:
         self.pilots.step(moment.snapshot)

@@ -12,12 +12,12 @@ from jaywalk.core.errors import DataError
 def pick_model(library: Any, pattern: str, random: np.random.Generator, where: str) -> str:
     """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
 
-    An empty pattern draws among ordinary cars.
+    An empty pattern draws among all that is neither a bicycle nor an emergency vehicle.
 
     Raises:
         DataError: Nothing matches.
     """
-    found = library.filter(pattern) if pattern else ordinary_cars(library)
+    found = library.filter(pattern) if pattern else _civil_vehicles(library)
     names = sorted(str(model.id) for model in found)
     if not names:
         raise DataError(f"{where}: the server has no blueprint '{pattern}'.")
@@ -26,12 +26,19 @@ def pick_model(library: Any, pattern: str, random: np.random.Generator, where: s
 
 def ordinary_cars(library: Any) -> list[Any]:
     """Cars without a special purpose, in order of their ids."""
-    found = []
-    for model in library.filter("vehicle.*"):
-        kind = {
-            name: str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
-            for name in ("base_type", "special_type")
-        }
-        if kind["base_type"] == "car" and not kind["special_type"]:
-            found.append(model)
+    found = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
     return sorted(found, key=lambda model: str(model.id))
+
+
+def _civil_vehicles(library: Any) -> list[Any]:
+    found = [(model, *_kind(model)) for model in library.filter("vehicle.*")]
+    return [model for model, base, special in found if base != "bicycle" and special != "emergency"]
+
+
+def _kind(model: Any) -> tuple[str, str]:
+    """Its base type and its special type, empty where it has none."""
+    base, special = (
+        str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
+        for name in ("base_type", "special_type")
+    )
+    return base, special

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -16,6 +17,7 @@ from jaywalk.scenarios.placing import DROP_M
 _PARKED_SHARE: Final = 0.7  # of half a lane width, outwards
 _FREE_SHARE: Final = 0.85  # of half a lane width: where the row of cones stands
 _ROW, _ACROSS = 4, 3  # cones
+_SLOPE_M: Final = 2.0  # over which the road's slope is taken
 CONES: Final = _ROW + _ACROSS
 WARNING: Final = "static.prop.trafficwarning"
 DEBRIS: Final = "static.prop.dirtdebris02"
@@ -86,6 +88,14 @@ def site(
         if there == "1":
             pieces.append(Piece(model=CONE, pose=spot.place(ahead_m, right_m, 0.1 + up_m)))
     return pieces
+
+
+def on_slope(spot: Spot) -> Any:
+    """The anchor on the road, nose up where the road climbs."""
+    anchor, ahead = spot.place(0.0, 0.0, 0.0), spot.place(_SLOPE_M, 0.0, 0.0)
+    climb_m = ahead.location.z - anchor.location.z
+    anchor.rotation.pitch = math.degrees(math.atan2(climb_m, _SLOPE_M))
+    return anchor
 
 
 def rigid_pose(anchor: Any, thing: PlacedObject) -> Any:

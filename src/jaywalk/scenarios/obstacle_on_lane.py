@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario, Told
-from jaywalk.scenarios.events import SWITCH
 from jaywalk.scenarios.obstacle_layouts import (
     Layout,
     Piece,
@@ -22,7 +21,6 @@ from jaywalk.scenarios.obstacle_layouts import (
 )
 from jaywalk.scenarios.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 
-BLOCKED: Final = "blocked"  # the criterion obstacles suspend
 _PASSED_M: Final = 50.0
 _AFTER_M: Final = 12.0
 _END_M: Final = 5.0  # before the end of the route
@@ -131,9 +129,8 @@ class OnLane(Scenario):
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
     def start(self, moment: Moment) -> None:
-        """Who waits behind an obstacle is not blocked."""
+        """From here on it is known when the ego has passed."""
         self.end_m = self._passed_m()
-        self.note(moment, SWITCH, BLOCKED, active=False)
 
     def tick(self, moment: Moment) -> bool:
         """Others react to the ego that is near."""
@@ -151,7 +148,6 @@ class OnLane(Scenario):
 
     def end(self, moment: Moment) -> None:
         """Everything as it was."""
-        self.note(moment, SWITCH, BLOCKED, active=True)
         if self.reacted and self.stage.traffic is not None:
             self.stage.traffic.cap_all(None)
         self.destroy(self.actor_ids)

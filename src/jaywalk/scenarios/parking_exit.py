@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario
-from jaywalk.scenarios.events import SWITCH
 from jaywalk.scenarios.flow import Flow
 from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, path_of
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.obstacle_layouts import Piece
-from jaywalk.scenarios.obstacle_on_lane import BLOCKED, brake_commands
+from jaywalk.scenarios.obstacle_on_lane import brake_commands
 from jaywalk.scenarios.parameter_fields import side, within
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
@@ -110,7 +109,6 @@ class ParkingExit(Scenario):
     def start(self, moment: Moment) -> None:
         """Cars pass, the first one beside the ego."""
         self.flow.begin(float(self.parameters.speed) / 3.6)
-        self.note(moment, SWITCH, BLOCKED, active=False)
 
     def tick(self, moment: Moment) -> bool:
         """The cars drive."""
@@ -120,7 +118,6 @@ class ParkingExit(Scenario):
 
     def end(self, moment: Moment) -> None:
         """No more cars come."""
-        self.note(moment, SWITCH, BLOCKED, active=True)
         self.destroy(self.actor_ids)
         self.actor_ids = self.flow.actor_ids
 

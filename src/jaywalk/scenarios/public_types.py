@@ -106,7 +106,7 @@ class LbHardBrakeParameters(HardBrakeParameters):
 
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
-    """HardBreakRoute: the car ahead stands for 10 s, and the traffic with it."""
+    """HardBreakRoute: the car ahead stops until 10 s are over, and the traffic with it."""
 
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
 
@@ -122,6 +122,10 @@ class LbHardBrake(HardBrake):
         if over or (stood and self.went_on_m >= 0.0):
             self._hold(None)
         return over
+
+    def waited_s(self, moment: Moment) -> float:
+        """Since it began to brake, as in the public class."""
+        return moment.elapsed_s - self.started_s
 
     def _hold(self, speed_mps: float | None) -> None:
         if self.stage.traffic is not None:
@@ -235,3 +239,4 @@ class LbRedLightRunner(LbPriorityTaken):
     """
 
     told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    holds_lights: ClassVar[bool] = True

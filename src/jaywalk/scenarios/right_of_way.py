@@ -46,6 +46,7 @@ class PriorityTaken(Scenario):
 
     parameters_type: ClassVar[type[Parameters]] = RightOfWayParameters
     lit: ClassVar[bool] = False  # needs traffic lights
+    holds_lights: ClassVar[bool] = False  # where there are any: green for the ego, red for others
     special_lights: ClassVar[bool] = False
     ahead: JunctionAhead = field(init=False)
     way: Crossing = field(init=False)
@@ -84,8 +85,8 @@ class PriorityTaken(Scenario):
         )  # fmt: skip
 
     def start(self, moment: Moment) -> None:
-        """The ego has green, everybody else red."""
-        mine, others = self.ahead.lights()
+        """The ego has green, everybody else red, if it is about lights."""
+        mine, others = self.ahead.lights() if self.holds_lights else ([], [])
         if mine:
             self.held = HeldLights.hold(mine, others)
 
@@ -144,3 +145,4 @@ class RedLightRunner(PriorityTaken):
     """At a junction with lights: the ego has green, the other red."""
 
     lit: ClassVar[bool] = True
+    holds_lights: ClassVar[bool] = True

@@ -72,7 +72,7 @@ class SteppingOut(Scenario):
     def setup(self) -> None:
         """Put the person, and what hides them, beside the road."""
         given: SteppingOutParameters = self.parameters
-        self.side = check_side(given.direction, self.spec.where)
+        self.side = self.comes_from()
         if abs(given.crossing_angle) >= _STEEPEST_DEG:
             raise DataError(
                 f"{self.spec.where}: crossing_angle is {given.crossing_angle:g}; "
@@ -93,6 +93,10 @@ class SteppingOut(Scenario):
         model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
         first_m = self.waits_m
         self.walker_id = self.put_walker(model, first_m, near_m)
+
+    def comes_from(self) -> float:
+        """The side of the road: 1 for the right one, -1 for the left one."""
+        return check_side(self.parameters.direction, self.spec.where)
 
     def put_walker(self, model: str, along_m: float, near_m: float) -> int:
         """The person, or an animal: one that is long stands back, its nose not on the road."""

@@ -17,6 +17,7 @@ from jaywalk.scenarios.public_types import LbCrossing
 _BEHIND_M: Final = 1.5  # the junction's end: its last points are still inside
 _ASIDE_M: Final = 1.5  # beyond the middle of the last lane, without a sidewalk
 _AFTER_M: Final = 30.0
+_TURNS_DEG: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,15 @@ class TurningPedestrian(LbCrossing):
     def waits_m(self) -> float:
         """There too."""
         return self.at_m
+
+    def comes_from(self) -> float:
+        """The outer side of the turn's end: the left one after a right turn, else the right one."""
+        route = self.stage.route
+        yaw_deg = np.interp(
+            self.at_m, route.along_m, np.unwrap(route.rotation_deg[:, 1], period=360.0)
+        )
+        turned_deg = (float(yaw_deg) - self.ahead.yaw_deg + 180.0) % 360.0 - 180.0
+        return -1.0 if turned_deg > _TURNS_DEG else 1.0
 
     def stands_m(self, near: Roadside) -> float:
         """On the middle of the sidewalk, else a little beside the road."""

@@ -253,6 +253,17 @@ def test_the_other_lane_is_allowed_while_switched_off(tmp_path):
     assert beside(tmp_path / "b", -6.0, events=off)  # off the road counts always
 
 
+def test_nothing_is_assumed_of_a_record_that_notes_its_switches(tmp_path):
+    """A scenario for two ways allows the other lane when it says so, not from its start."""
+    noted = [
+        {"tick": 10, "kind": "scenario_start", "name": "s"},
+        {"tick": 10, "kind": "criterion_switch", "name": "blocked", "detail": {"active": False}},
+    ]
+    two_ways = [{"name": "s", "type": "ParkedObstacleTwoWays"}]
+    assert beside(tmp_path / "a", -LANE_Y, events=noted, scenarios=two_ways)
+    assert not beside(tmp_path / "b", -LANE_Y, events=noted[:1], scenarios=two_ways)
+
+
 def test_two_way_scenarios_allow_the_other_lane(tmp_path):
     life = [
         {"tick": 10, "kind": "scenario_start", "name": "s"},
@@ -474,6 +485,12 @@ def test_scenario_timeouts_come_from_events(tmp_path):
     fine = scene_of(tmp_path / "b", cruise(0, 90, 8.0), **scenario("Accident"))
     assert not find_scenario_timeouts(fine, LB2)
     assert not find_scenario_timeouts(late.until(79), LB2)
+
+
+def test_the_stop_sign_scenario_times_out_for_free(tmp_path):
+    """Its public class has the time-out and no criterion that reads it."""
+    late = scenario("ObscuredStopSign", "scenario_timeout")
+    assert not find_scenario_timeouts(scene_of(tmp_path, cruise(0, 90, 8.0), **late), F2D)
 
 
 # Yielding --------------------------------------------------------------------------------------

@@ -48,6 +48,30 @@ def test_both_halves_share_everything_but_the_shift(suite):
         assert [s.elements for s in green[0]] == [s.elements for s in green[1]]
 
 
+@pytest.mark.parametrize(
+    ("shift", "differs"),
+    [
+        ("Animals", {"walker"}),
+        ("PedestrianOtherBlocker", {"blocker_model", "blocker_z"}),
+        ("ImageOnObject", {"image", "offset_x", "offset_y", "offset_z"}),
+        ("ObscuredStop", {"prop", "offset_y", "offset_z"}),
+        ("RightOfWay", {"vehicle"}),
+        ("HardBrake", set()),
+    ],
+)
+def test_a_shift_changes_one_thing(suite, shift, differs):
+    """Both halves give the same values to whatever is not the shift."""
+    halves = [one for one in suite.routes if one.id.split("_")[1] == shift]
+    by_pair = {one.pair: [] for one in halves}
+    for one in halves:
+        by_pair[one.pair].append(
+            {node.tag: node.attributes for node in one.route.scenarios[0].elements}
+        )
+    for base, shifted in by_pair.values():
+        other = {tag for tag in {*base, *shifted} if base.get(tag) != shifted.get(tag)}
+        assert other <= differs
+
+
 def test_every_scenario_is_known_and_its_parameters_fit(suite):
     for one in suite.routes:
         for spec in one.route.scenarios:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.metrics.driving.criteria.scripted import Span
 from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import ScenarioSpec
@@ -102,6 +105,15 @@ def test_an_unknown_type_is_an_error():
 def test_wrong_specifications_are_told(change, words):
     with pytest.raises(DataError, match=words):
         make_scenario(spec(**change), STAGE)
+
+
+def test_the_blocked_test_rests_for_every_scenario_with_a_time_out_and_for_no_other():
+    """The scorer knows by the type what the runner knows by the class."""
+    for entry in SCENARIOS:
+        if entry.name.startswith("jaywalk/"):
+            continue
+        span = Span(name="s", type=entry.name, first_tick=0, last_tick=None)
+        assert span.rests_blocked_test == (entry.load().timeout_s < math.inf), entry.name
 
 
 def test_every_scenario_loads_and_has_parameters():

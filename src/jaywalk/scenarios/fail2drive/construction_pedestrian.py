@@ -46,6 +46,7 @@ class ConstructionPedestrian(OnLane):
     sign: ClassVar[str] = "static.prop.warningconstruction"
     walker_id: int = 0
     yaw_deg: float = 0.0
+    passes_at: tuple[float, float] = (math.nan, math.nan)
     began_s: float = math.nan
     gone: bool = False
 
@@ -70,14 +71,15 @@ class ConstructionPedestrian(OnLane):
         self.yaw_deg = float(poses[0].rotation.yaw)
         actor = spawn_first_that_fits(self.stage.world, name, poses, self.spec.where)
         self.walker_id = actor.id
+        beside = place_on_route(self.stage.route, self.at_m, -outwards * self.spot().lane_width_m)
+        self.passes_at = beside.location.x, beside.location.y
         # First, so that the last one stays the sign beside the road.
         self.actor_ids = [*self.actor_ids[:1], actor.id, *self.actor_ids[1:]]
 
     def tick(self, moment: Moment) -> bool:
         """The person crosses when the ego is about to pass."""
-        left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s):
-            if left_m <= max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
+            if self._gap_m(moment) <= max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
                 self.began_s = moment.elapsed_s
                 self._walk()
                 self.note(moment, what="steps out", actor=self.walker_id)
@@ -85,6 +87,11 @@ class ConstructionPedestrian(OnLane):
             self.gone = True
             self.destroy([self.walker_id])
         return OnLane.tick(self, moment)
+
+    def _gap_m(self, moment: Moment) -> float:
+        """From the ego to where it passes: the middle of the lane beside the person."""
+        ego = moment.snapshot.find(moment.ego_id).get_transform().location
+        return float(np.hypot(ego.x - self.passes_at[0], ego.y - self.passes_at[1]))
 
     def _walk(self) -> None:
         way = carla.Rotation(yaw=self.yaw_deg).get_forward_vector()

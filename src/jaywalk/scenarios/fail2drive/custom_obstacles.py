@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario, Told
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, rigid_pose
+from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
@@ -41,7 +41,7 @@ def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
     things = sorted(scenario.parameters.objects, key=lambda thing: thing.x)
     if not things:
         raise DataError(f"{scenario.spec.where}: <objects> is missing; expected one or more.")
-    anchor = spot.place(0.0, 0.0, 0.0)
+    anchor = on_slope(spot)
     return [
         Piece(model=thing.id, pose=rigid_pose(anchor, thing),
               is_car=thing.id.startswith("vehicle."))

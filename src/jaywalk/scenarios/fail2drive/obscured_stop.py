@@ -32,8 +32,8 @@ class ObscuredStopParameters(Parameters):
     """ObscuredStopSign."""
 
     prop: str = model("static.prop.barrel", "static.prop.", "none")
-    offset_y: float = 0.0
-    offset_z: float = 0.0
+    offset_y: float = 0.0  # m to the ego's right
+    offset_z: float = 0.0  # m up
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,12 +89,13 @@ class ObscuredStop(Scenario):
             raise DataError(f"{self.spec.where}: the stop sign has no face within 10 m.")
         face = faces[int(np.argmin(gaps))]
         # A plate lies flat, picture up; rolled by 90 degrees its picture looks along its heading.
-        toward = np.deg2rad(self.ahead.yaw_deg + 180.0)
-        spot = face.location
+        ahead = np.deg2rad(self.ahead.yaw_deg)
+        forward, right = (np.cos(ahead), np.sin(ahead)), (-np.sin(ahead), np.cos(ahead))
+        spot, aside_m = face.location, given.offset_y
         return carla.Transform(
             carla.Location(
-                spot.x + _FRONT_M * float(np.cos(toward)) - given.offset_y * float(np.sin(toward)),
-                spot.y + _FRONT_M * float(np.sin(toward)) + given.offset_y * float(np.cos(toward)),
+                spot.x - _FRONT_M * float(forward[0]) + aside_m * float(right[0]),
+                spot.y - _FRONT_M * float(forward[1]) + aside_m * float(right[1]),
                 spot.z + given.offset_z,
             ),
             carla.Rotation(yaw=self.ahead.yaw_deg + 90.0, roll=90.0),

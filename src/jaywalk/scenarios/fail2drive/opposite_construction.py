@@ -15,7 +15,7 @@ from jaywalk.scenarios.lane_paths import LanePath, lane_ahead, lane_behind, oppo
 from jaywalk.scenarios.obstacle_layouts import Layout, Spot, construction_site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ignored, side, within
-from jaywalk.scenarios.placing import DROP_M, place_on_route
+from jaywalk.scenarios.placing import DROP_M, check_side, place_on_route
 
 _REACH_M: Final = 120.0  # of the closed way, before and after the site
 
@@ -54,7 +54,7 @@ class OppositeConstruction(OnLane):
         OnLane.setup(self)
 
     def spot(self) -> Spot:
-        """On the opposite lane, with its heading; the outer edge is on its right."""
+        """On the opposite lane, with its heading; the outer edge is on its ``direction``."""
         path, at_m = self.beside, self.beside_m
 
         def place(
@@ -72,7 +72,8 @@ class OppositeConstruction(OnLane):
             )  # fmt: skip
 
         width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
-        return Spot(place=place, outwards=1.0, lane_width_m=width_m)
+        outwards = check_side(self.parameters.direction, self.spec.where)
+        return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
     def react(self, moment: Moment) -> None:
         """Nobody has to."""

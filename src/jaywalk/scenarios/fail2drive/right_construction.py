@@ -39,7 +39,7 @@ def site_on_the_right(scenario: Scenario, spot: Spot) -> list[Piece]:
     ) -> Any:
         return spot.place(ahead_m, right_m + aside_m, up_m, turn_deg)
 
-    beside = replace(spot, place=place, outwards=1.0,
+    beside = replace(spot, place=place,
                      lane_width_m=_WIDTH_SHARE * spot.lane_width_m)  # fmt: skip
     return site(beside, up_m=_UP_M)
 

@@ -18,7 +18,7 @@ from jaywalk.scenarios.public_types import (
 class NormalRightOfWayParameters(LbRightOfWayParameters):
     """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
 
-    vehicle: str = model("", "vehicle.")  # any ordinary car
+    vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
 
 
 @dataclass(slots=True, kw_only=True)

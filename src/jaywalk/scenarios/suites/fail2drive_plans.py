@@ -448,14 +448,11 @@ def _animals() -> list[Pair]:
         both: Parameters = dict(more)
         if kind in ("DynamicObjectCrossing", "ParkingCrossingPedestrian"):
             both["direction"] = "right"
-        blocker: Parameters = {}
         if number == 75:
-            blocker = {"blocker_model": "static.prop.haybale", "blocker_z": 0.1}
+            both |= {"blocker_model": "static.prop.haybale", "blocker_z": 0.1}
         green = (Scene(type="PriorityAtJunction"),) if street.junction else ()
         base = Scene(type=kind, parameters={**both, "walker": "walker.pedestrian.*"})
-        shift = Scene(
-            type=kind, parameters={**both, **blocker, "walker": f"walker.animal.{animal}"}
-        )
+        shift = Scene(type=kind, parameters={**both, "walker": f"walker.animal.{animal}"})
         pairs.append(Pair(
             number=number, street=street, distance_m=30.0, lead_m=45.0,
             base=(base, *green), shift=(shift, *green),

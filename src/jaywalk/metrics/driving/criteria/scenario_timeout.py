@@ -14,7 +14,9 @@ def find_scenario_timeouts(scene: Scene, rules: Rules) -> list[Event]:
     track = scene.track
     events = []
     for span in scene.spans:
-        if not span.timed_out or span.last_tick is None or span.last_tick > track.tick[-1]:
+        if not (span.timed_out and span.charges_timeout):
+            continue
+        if span.last_tick is None or span.last_tick > track.tick[-1]:
             continue
         row = min(track.row_of(span.last_tick), len(track) - 1)
         where = f" at {place_text(track.place_m[row])}" if rules.places else ""

@@ -24,8 +24,10 @@ _OBSTACLES: Final = (
     "CrossingBicycleFlow", "EnterActorFlow", "HazardAtSideLane", "HighwayExit", "ImageOnObject",
     "InterurbanActorFlow", "InterurbanAdvancedActorFlow", "InvadingTurn", "JunctionLeftTurn",
     "JunctionRightTurn", "MergerIntoSlowTraffic", "ObscuredStopSign", "ParkedObstacle",
-    "ParkingExit", "PedestrianCrowd", "VehicleOpensDoor",
+    "ParkingExit", "PedestrianCrowd", "SequentialLaneChange", "T_Junction", "VehicleOpensDoor",
 )  # fmt: skip
+# Has the time-out, and the blocked test rests; but no criterion reads it.
+_TIMEOUT_IS_FREE: Final = "ObscuredStopSign"
 _OWN_COLLISION_TEST: Final = (
     "VehicleTurningRoutePedestrian", "VehicleTurningRight", "VehicleTurningLeft",
 )  # fmt: skip
@@ -45,6 +47,11 @@ class Span:
     def rests_blocked_test(self) -> bool:
         """Whether the public scenario of this type has a time-out of its own."""
         return any(part in self.type for part in _OBSTACLES)
+
+    @property
+    def charges_timeout(self) -> bool:
+        """Whether a time-out of the public scenario of this type is an infraction."""
+        return self.type != _TIMEOUT_IS_FREE
 
     @property
     def rests_wrong_lane_test(self) -> bool:
@@ -93,19 +100,20 @@ def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span
 
 
 def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
-    """Switched criteria: those noted, and those that go with a scenario where none is noted."""
+    """Switched criteria: those noted; in a record without any, those that go with its scenarios."""
     noted = [
         Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["active"]))
         for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)
         if "active" in _detail(row)
     ]
-    known = {switch.criterion for switch in noted}
+    if noted:  # by somebody who notes them all
+        return sorted(noted, key=lambda switch: switch.tick)
     for span in spans:
         for criterion, rests in (
             ("blocked", span.rests_blocked_test),
             ("wrong_lane", span.rests_wrong_lane_test),
         ):
-            if rests and criterion not in known:
+            if rests:
                 noted.append(Switch(criterion=criterion, tick=span.first_tick, active=False))
                 if span.last_tick is not None:
                     noted.append(Switch(criterion=criterion, tick=span.last_tick, active=True))

@@ -7,6 +7,7 @@ place the route file names and removes its actors when it is over.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -45,7 +46,7 @@ def spans_seen(
     """Lives of the scenarios that started.
 
     The end is known where the route has one scenario and that one had actors: it is when the last
-    of them went. A scenario of more than 240 s timed out.
+    of them went. One with a time-out that took more than 240 s timed out.
     """
     spans = []
     for scenario in scenarios:
@@ -54,15 +55,14 @@ def spans_seen(
             continue
         last = _last_tick(actors, track) if len(scenarios) == 1 else None
         lasted_s = 0.0 if last is None else track.game_s[track.row_of(last)] - track.game_s[row]
-        spans.append(
-            Span(
-                name=str(scenario.get("name", "")),
-                type=str(scenario.get("type", "")),
-                first_tick=int(track.tick[row]),
-                last_tick=last,
-                timed_out=bool(lasted_s > _TIMEOUT_S),
-            )
+        span = Span(
+            name=str(scenario.get("name", "")),
+            type=str(scenario.get("type", "")),
+            first_tick=int(track.tick[row]),
+            last_tick=last,
         )
+        timed_out = span.rests_blocked_test and bool(lasted_s > _TIMEOUT_S)
+        spans.append(replace(span, timed_out=timed_out))
     return spans
 
 
