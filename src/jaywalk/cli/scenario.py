@@ -197,7 +197,7 @@ def pair(
     """Write the in-distribution partner of a shifted scenario, and mark both as a pair.
 
     The partner shares route, weather, traffic and seeds. 'partner' in a scenario of many things
-    says what it is compared with: construction, parked or none.
+    says what it is compared with: construction, accident, parked or none.
 
     Example: jaywalk scenario pair barrels.toml
     """

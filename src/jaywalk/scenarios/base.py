@@ -38,6 +38,7 @@ OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
 REQUIRED: Final = "required"  # metadata key: what a file has to give, in words
+UNREAD: Final = "unread"  # metadata key: public tools write it, and it changes nothing
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0

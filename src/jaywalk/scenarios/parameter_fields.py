@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import READER, REQUIRED
+from jaywalk.scenarios.base import READER, REQUIRED, UNREAD
 from jaywalk.scenarios.xml_node import Node, number
 
 _OBJECT_KEYS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
@@ -31,15 +31,7 @@ class PlacedObject:
 
 def one_of(default: str, *choices: str) -> Any:
     """A text that is one of some."""
-
-    def read(node: Node, where: str) -> str:
-        text = _value(node, where)
-        if text not in (default, *choices):
-            expected = ", ".join((default, *choices))
-            raise DataError(f"{where}: value is '{text}'; expected one of {expected}.")
-        return text
-
-    return field(default=default, metadata={READER: read})
+    return field(default=default, metadata={READER: _choice((default, *choices))})
 
 
 def side(default: str = "right") -> Any:
@@ -150,6 +142,11 @@ def ignored() -> Any:
     return field(default="", metadata={READER: lambda node, where: ""})
 
 
+def unread_choice(*choices: str) -> Any:
+    """One of some texts that public tools write and no class reads; "" where it is missing."""
+    return field(default="", metadata={READER: _choice(choices), UNREAD: True})
+
+
 def objects() -> Any:
     """Things, one attribute each: ``a="id=static.prop.barrel x=1 yaw=90"``."""
 
@@ -210,6 +207,17 @@ def people(most: int) -> Any:
 
 
 Reader = Callable[[Node, str], Any]
+
+
+def _choice(choices: tuple[str, ...]) -> Reader:
+    def read(node: Node, where: str) -> str:
+        text = _value(node, where)
+        if text not in choices:
+            expected = ", ".join(choices)
+            raise DataError(f"{where}: value is '{text}'; expected one of {expected}.")
+        return text
+
+    return read
 
 
 def _value(node: Node, where: str) -> str:

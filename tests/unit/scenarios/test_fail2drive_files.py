@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,29 @@ def test_parameters_of_every_class():
     assert (right.distance, right.y_offset) == (100.0, 0.0)
 
 
+@pytest.mark.parametrize("kind", ["CustomObstacle", "CustomObstacleTwoWays"])
+@pytest.mark.parametrize(
+    "overlay", ["construction", "accident", "parked", "parkedvehicle", "none"]
+)  # fmt: skip
+def test_what_the_public_toolbox_notes_is_read_and_kept(kind, overlay):
+    things = '<objects a="id=static.prop.bin x=1"/>'
+    noted = f'<baseline_overlay value="{overlay}"/><overlay_direction value="left"/>'
+    made = parameters_of(kind, noted + things)
+    assert (made.baseline_overlay, made.overlay_direction) == (overlay, "left")
+    plain = parameters_of(kind, things)
+    assert (plain.baseline_overlay, plain.overlay_direction) == ("", "")
+    assert replace(made, baseline_overlay="", overlay_direction="") == plain
+    route = f"""<routes><route id="7" town="Harbour"><waypoints><position x="0" y="0" z="0"/>
+    <position x="9" y="0" z="0"/></waypoints><scenarios>
+    <scenario name="S1" type="{kind}">{TRIGGER}{noted}{things}</scenario>
+    </scenarios></route></routes>"""
+    routes = parse_routes(route, "mine.xml")
+    again = format_routes(routes)
+    assert parse_routes(again, "mine.xml") == routes
+    assert f'<baseline_overlay value="{overlay}"' in again
+    assert '<overlay_direction value="left"' in again
+
+
 @pytest.mark.parametrize(
     ("kind", "inner", "words"),
     [
@@ -56,6 +80,12 @@ def test_parameters_of_every_class():
         ("CustomObstacle", '<objects a="id=static.prop.bin x=far"/>', "<objects>, a: x is 'far'"),
         ("CustomObstacle", '<objects a="static.prop.bin"/>', "<objects>, a: .*KEY=VALUE"),
         ("CustomObstacle", '<objects a="x=1"/>', "<objects>, a: id is ''"),
+        ("CustomObstacle", '<baseline_overlay value="garage"/>',
+         "<baseline_overlay>: value is 'garage'; expected one of construction, accident, parked"),
+        ("CustomObstacleTwoWays", '<overlay_direction value="up"/>',
+         "<overlay_direction>: value is 'up'; expected one of right, left"),
+        ("CustomObstacle", "<baseline_overlay/>", "<baseline_overlay>: attribute 'value'"),
+        ("RoadBlocked", '<baseline_overlay value="none"/>', "<baseline_overlay>.*no such param"),
         ("RoadBlocked", '<wait value="-3"/>', "<wait>.*'-3'.*0 to 600"),
         ("PedestrianCrowd", '<side value="up"/>', "<side>.*'up'.*right, left"),
         ("PedestrianCrowd", '<pedestrians value="2.5"/>', "<pedestrians>.*whole number"),
@@ -63,7 +93,7 @@ def test_parameters_of_every_class():
         ("ImageOnObject", "<image/>", "<image>: attribute 'value' is missing"),
         ("ObscuredStopSign", '<offset_z value="high"/>', "<offset_z>.*'high'"),
     ],
-)
+)  # fmt: skip
 def test_bad_parameters_name_file_scenario_and_field(kind, inner, words):
     with pytest.raises(DataError, match=f"'mine.xml', route 1 .*scenario 'S1', {words}"):
         parameters_of(kind, inner)

@@ -10,6 +10,7 @@ import pytest
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.toml_text import edit_text, format_toml, parse_setting, parse_toml
 from jaywalk.runner.selection import find_suite
+from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.parameter_fields import NOWHERE
 from jaywalk.scenarios.route_xml import Route, RouteFile, format_routes, parse_routes, read_routes
@@ -232,8 +233,85 @@ def test_the_partner_of_things_is_a_parked_car_or_what_the_file_says():
     route_of(authored_of(base, "base.toml"))
     text = TEXT.replace("at = 20.0", 'partner = "none"\nat = 20.0')
     assert "scenario" not in partner_document(doc(text), "b.toml")[0]
-    with pytest.raises(DataError, match="expected one of construction, parked, none"):
+    with pytest.raises(DataError, match="expected one of construction, accident, parked, none"):
         partner_document(doc(TEXT.replace("at = 20.0", 'partner = "x"\nat = 20.0')), "b.toml")
+
+
+@pytest.mark.parametrize(
+    ("partner", "becomes"),
+    [("construction", "ConstructionObstacle"), ("accident", "Accident"),
+     ("parked", "ParkedObstacle")],
+)  # fmt: skip
+@pytest.mark.parametrize("ways", ["", "TwoWays"])
+def test_the_partner_of_things_is_what_the_file_says(partner, becomes, ways):
+    document = doc()
+    (table,) = document["scenario"]
+    table |= {"type": f"CustomObstacle{ways}", "partner": partner}
+    table["params"] |= {"overlay_direction": "left"} | ({"frequency": [30, 60]} if ways else {})
+    base, _, _ = partner_document(document, "b.toml")
+    (spec,) = route_of(authored_of(base, "base.toml")).scenarios
+    kind = SCENARIOS.get(f"{becomes}{ways}").load()
+    parameters = read_parameters(spec, kind.parameters_type)
+    assert (spec.type, dict(spec.attributes).get("partner")) == (f"{becomes}{ways}", None)
+    # The side is the scenario's own, as in the public rule; how the toolbox drew it goes.
+    assert (parameters.distance, parameters.direction) == (40.0, "right")
+    assert set(spec.parameters) == {"distance", "direction"} | ({"frequency"} if ways else set())
+
+
+@pytest.mark.parametrize(
+    ("overlay", "partner"),
+    [("construction", "construction"), ("accident", "accident"), ("parked", "parked"),
+     ("parkedvehicle", "parked"), ("none", "none")],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["CustomObstacle", "CustomObstacleTwoWays"])
+def test_what_public_files_compare_with_is_the_partner(kind, overlay, partner):
+    noted = f'<baseline_overlay value="{overlay}"/><overlay_direction value="left"/>'
+    document = document_of(public_route(kind, noted), "x")
+    (table,) = document["scenario"]
+    assert table["partner"] == partner
+    assert table["params"] == {"overlay_direction": "left"}
+    route = route_of(authored_of(parse_toml(format_toml(document), "x"), "x"))
+    text = format_routes(RouteFile(routes=(route,)))
+    assert f'<baseline_overlay value="{partner}"' in text
+    assert '<overlay_direction value="left"' in text
+    assert "partner" not in text
+    (again,) = parse_routes(text, "x.xml").routes
+    assert document_of(again, "x") == document
+
+
+def public_route(kind: str, inner: str, attributes: str = "") -> Route:
+    text = f"""<routes><route id="7" town="Harbour"><waypoints><position x="8" y="-114" z="0"/>
+    <position x="190" y="-127" z="0"/></waypoints><scenarios>
+    <scenario name="S1" type="{kind}" {attributes}><trigger_point x="23" y="-115" z="0" yaw="0"/>
+    {inner}<objects a="id=static.prop.barrel x=1.5"/></scenario></scenarios></route></routes>"""
+    (route,) = parse_routes(text, "mine.xml").routes
+    return route
+
+
+def test_a_partner_that_cannot_be_is_an_error():
+    with pytest.raises(DataError, match=r"'S1', <baseline_overlay>: value is 'garage'; expected"):
+        document_of(public_route("CustomObstacle", '<baseline_overlay value="garage"/>'), "x")
+    with pytest.raises(DataError, match=r"<baseline_overlay>: attribute 'value' is missing"):
+        document_of(public_route("CustomObstacle", "<baseline_overlay/>"), "x")
+    both = public_route("CustomObstacle", '<baseline_overlay value="none"/>', 'partner="parked"')
+    with pytest.raises(DataError, match="attribute 'partner' says 'parked'"):
+        document_of(both, "x")
+    document = doc()
+    document["scenario"][0]["params"]["baseline_overlay"] = "parked"
+    with pytest.raises(DataError, match=r"params\.baseline_overlay: expected as 'partner'"):
+        route_of(authored_of(document, "x.toml"))
+
+
+def test_files_of_before_that_say_it_in_an_attribute_are_read():
+    document = document_of(public_route("CustomObstacle", "", 'partner="parked"'), "x")
+    assert document["scenario"][0]["partner"] == "parked"
+
+
+def test_a_new_file_says_nothing_of_the_public_toolbox():
+    points = ((8.0, -114.3), (190.0, -127.1))
+    text = beginning(Wanted(name="my", type="CustomObstacle", town="Harbour", points=points))
+    assert "overlay" not in text
+    assert not any("overlay" in key for key in defaults_of("CustomObstacleTwoWays"))
 
 
 def test_what_is_no_shift_has_no_partner():

@@ -13,7 +13,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario, Told
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, within
+from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, unread_choice, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 PASSABLE: Final = "Passable"  # part of the scenario's name
@@ -21,12 +21,20 @@ PASSABLE: Final = "Passable"  # part of the scenario's name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomParameters(Parameters):
-    """CustomObstacle."""
+    """CustomObstacle.
+
+    The public toolbox notes beside the things what they are compared with, and on which side it
+    draws that; its scenario class reads neither.
+    """
 
     distance: float = within(100.0, 0.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
     objects: tuple[PlacedObject, ...] = objects()
+    baseline_overlay: str = unread_choice(
+        "construction", "accident", "parked", "parkedvehicle", "none"
+    )
+    overlay_direction: str = unread_choice("right", "left")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

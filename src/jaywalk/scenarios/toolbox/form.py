@@ -13,7 +13,9 @@ from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
 
 FORMAT: Final = "jaywalk-scenario-1"
 HALVES: Final = ("base", "generalization")
-PARTNERS: Final = ("construction", "parked", "none")
+PARTNERS: Final = ("construction", "accident", "parked", "none")
+# Types that ``partner`` is for -> how the names of their partners end.
+LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
 _TOP: Final = (
     "format", "name", "id", "town", "vehicles", "people", "weather", "pair", "half", "shift",
     "route", "scenario", "extra",

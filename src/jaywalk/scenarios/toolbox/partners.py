@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.toolbox.form import AuthoredScenario, authored_of
+from jaywalk.scenarios.toolbox.form import LAYOUTS, AuthoredScenario, authored_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
 
 _ANIMAL: Final = "walker.animal."
@@ -48,9 +48,9 @@ _SWITCHED: Final[dict[str, tuple[str, str, str]]] = {
 _CROSSINGS: Final = {
     "Animals": ("walker",), "PedestrianOtherBlocker": ("blocker_model", "blocker_z"),
 }  # fmt: skip
-_LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
 _PARTNERS: Final = {
-    "construction": "ConstructionObstacle", "parked": "ParkedObstacle", "none": "",
+    "construction": "ConstructionObstacle", "accident": "Accident", "parked": "ParkedObstacle",
+    "none": "",
 }  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def partner_document(
         if partner.table is not None:
             kept.append(partner.table)
     if not shifts:
-        shifted_types = ", ".join(sorted((*_BECOMES, *_SWITCHED, *_LAYOUTS, *_CROSSINGS)))
+        shifted_types = ", ".join(sorted((*_BECOMES, *_SWITCHED, *LAYOUTS, *_CROSSINGS)))
         raise DataError(
             f"'{name}': no scenario of it is a shift, so there is nothing to pair. Shifted types: "
             f"{shifted_types}, and animals or other blockers in the crossing types."
@@ -132,12 +132,12 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
         key, value, shift = _SWITCHED[one.type]
         changed = {**table, "params": {**params, key: value}}
         return Partner(table=changed, shift=shift, words=f"{key} is now {value}")
-    if one.type in _LAYOUTS:
+    if one.type in LAYOUTS:
         passable = "Passable" in one.name
         kind = one.partner or ("none" if passable else _like(one))
         base = _PARTNERS[kind]
         shift = "PassableObstacles" if passable else "CustomObstacles"
-        return _as_type(table, params, base and base + _LAYOUTS[one.type], shift, one)
+        return _as_type(table, params, base and base + LAYOUTS[one.type], shift, one)
     return _other_actor(table, params)
 
 

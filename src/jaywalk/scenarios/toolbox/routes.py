@@ -11,16 +11,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.scenarios.base import Parameters, Scenario, read_parameters, trigger_along_m
+from jaywalk.scenarios.base import UNREAD, Parameters, Scenario, read_parameters, trigger_along_m
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import Keypoint, Route, ScenarioSpec, TriggerPoint, WeatherPoint
 from jaywalk.scenarios.suites.author_smoke import WEATHERS
-from jaywalk.scenarios.toolbox.form import FORMAT, Authored, AuthoredScenario, PlacedThing
+from jaywalk.scenarios.toolbox.form import (
+    FORMAT,
+    LAYOUTS,
+    PARTNERS,
+    Authored,
+    AuthoredScenario,
+    PlacedThing,
+)
 from jaywalk.scenarios.toolbox.places import dense_of, points_of, trigger_at
 from jaywalk.scenarios.xml_node import Attributes, Node, attribute
 from jaywalk.town.routes import DenseRoute
 
 OBJECTS: Final = "objects"
+OVERLAY: Final = "baseline_overlay"  # what ``partner`` is in public route files
+_PARKED: Final = {"parkedvehicle": "parked"}  # the public toolbox has two words for it
 _ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
 _WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
 
@@ -89,7 +98,7 @@ def defaults_of(kind: str) -> dict[str, Any]:
     return {
         one.name: one.default
         for one in fields(parameters)
-        if not one.metadata.get("internal") and one.default is not MISSING
+        if not {"internal", UNREAD} & one.metadata.keys() and one.default is not MISSING
     }
 
 
@@ -120,12 +129,17 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
     elements = [Node("trigger_point", _attributes(place))]
     elements += [Node("other_actor", _attributes(actor)) for actor in one.other_actors]
     elements += [_parameter(tag, value) for tag, value in one.params.items()]
+    if OVERLAY in one.params:
+        raise DataError(f"{one.where}, params.{OVERLAY}: expected as 'partner' of the scenario.")
+    in_element = bool(one.partner) and one.type in LAYOUTS
+    if in_element:
+        elements.append(_parameter(OVERLAY, one.partner))
     if one.objects:
         if OBJECTS in one.params:
             raise DataError(f"{one.where}, params.objects: given twice, also as tables.")
         elements.append(Node(OBJECTS, tuple(_object_attributes(one.objects))))
     named = (("name", one.name), ("type", one.type))
-    partner = (("partner", one.partner),) if one.partner else ()
+    partner = (("partner", one.partner),) if one.partner and not in_element else ()
     return ScenarioSpec(
         attributes=(*named, *partner), elements=tuple(elements), where=one.where
     )  # fmt: skip
@@ -232,9 +246,25 @@ def _scenario_table(spec: ScenarioSpec) -> dict[str, Any]:
             actors.append(dict(node.attributes))
         elif node.tag == OBJECTS and _are_objects(node):
             table[OBJECTS] = _object_tables(node)
+        elif node.tag == OVERLAY and spec.type in LAYOUTS:
+            table["partner"] = _partner(node, spec)
         else:
             params[node.tag] = _value(node, defaults.get(node.tag))
     return table | ({"other_actors": actors} if actors else {}) | {"params": params}
+
+
+def _partner(node: Node, spec: ScenarioSpec) -> str:
+    where, text = f"{spec.where}, <{OVERLAY}>", node.get("value")
+    if text is None:
+        raise DataError(f"{where}: attribute 'value' is missing.")
+    partner = _PARKED.get(text, text)
+    if partner not in PARTNERS:
+        expected = ", ".join((*PARTNERS, *_PARKED))
+        raise DataError(f"{where}: value is '{text}'; expected one of {expected}.")
+    also = attribute(spec.attributes, "partner")
+    if also not in (None, partner):
+        raise DataError(f"{where}: value is '{text}'; attribute 'partner' says '{also}'.")
+    return partner
 
 
 def _value(node: Node, default: Any) -> Any:
