@@ -80,11 +80,12 @@ class Model:
 
 
 def test_who_takes_the_right_of_way_is_anything_but_a_bicycle_or_an_emergency_vehicle():
-    models = [
-        Model("vehicle.a.car"), Model("vehicle.b.truck", "truck"),
-        Model("vehicle.c.taxi", special="taxi"), Model("vehicle.d.bike", "bicycle"), Model("vehicle.e.police", special="emergency"),
-        Model("vehicle.f.moped", "motorcycle"),
-    ]  # fmt: skip
+    kinds = {
+        "vehicle.a.car": {}, "vehicle.b.truck": {"base": "truck"},
+        "vehicle.c.taxi": {"special": "taxi"}, "vehicle.d.bike": {"base": "bicycle"},
+        "vehicle.e.police": {"special": "emergency"}, "vehicle.f.moped": {"base": "motorcycle"},
+    }  # fmt: skip
+    models = [Model(name, **kind) for name, kind in kinds.items()]
     library = SimpleNamespace(filter=lambda pattern: models)
     random = np.random.default_rng(1)
     drawn = {pick_model(library, "", random, "file") for _ in range(200)}

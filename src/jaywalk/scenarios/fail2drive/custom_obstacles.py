@@ -17,6 +17,11 @@ from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, unre
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 PASSABLE: Final = "Passable"  # part of the scenario's name
+# Partners that draw from streams of their own.
+_STREAMS: Final = {
+    "accident": "AccidentTwoWays", "parked": "ParkedObstacleTwoWays",
+    "parkedvehicle": "ParkedObstacleTwoWays",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +29,7 @@ class CustomParameters(Parameters):
     """CustomObstacle.
 
     The public toolbox notes beside the things what they are compared with, and on which side it
-    draws that; its scenario class reads neither.
+    draws that; its scenario class reads neither, ours draws from the streams of the former.
     """
 
     distance: float = within(100.0, 0.0)
@@ -94,6 +99,15 @@ class CustomObstacleTwoWays(LbTwoWays):
     draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     left: list[int] = field(default_factory=list)
+
+    @property
+    def draws_key(self) -> tuple[str, str, str]:
+        """That of what it is compared with, so that the same cars come in both."""
+        return (
+            "scenario",
+            self.spec.name,
+            _STREAMS.get(self.parameters.baseline_overlay, self.draws_as),
+        )
 
     @property
     def layout(self) -> Layout:

@@ -210,10 +210,11 @@ def _custom_obstacles() -> list[Pair]:
             both["frequency"], ways = (gap_m, gap_m), "TwoWays"
         else:
             both["direction"] = "right" if "left_same" in street.flags else "left"
+        layout: Parameters = {"objects": things, **both, "baseline_overlay": base.lower()}
         pairs.append(Pair(
             number=number, street=street, distance_m=distance,
             base=(Scene(type=f"{base}Obstacle{ways}", parameters=both),),
-            shift=(Scene(type=f"CustomObstacle{ways}", parameters={"objects": things, **both}),),
+            shift=(Scene(type=f"CustomObstacle{ways}", parameters=layout),),
         ))  # fmt: skip
     return pairs
 
