@@ -118,6 +118,61 @@ def test_the_same_route_twice(entry):
     assert "the same route, seed and repetition as another record" in problems(entry)
 
 
+def edit_files(entry: Path, names: str, **given: object) -> int:
+    """Replace fields of the record in each file of the pattern; how many there are."""
+    paths = sorted((entry / "results").glob(names))
+    for path in paths:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["_checkpoint"]["records"][0] |= given
+        path.write_text(json.dumps(document), encoding="utf-8")
+    return len(paths)
+
+
+def test_hard_routes_cannot_be_left_out_as_not_set_up(entry):
+    walls = "*/Generalization_Wall_*.json"
+    failed = {"status": "Failed - Agent couldn't be set up", "scores": make.scores(0.0, 1.0)}
+    assert edit_files(entry, walls, **failed) == 15
+    found = validate_entry(entry, resamples=1)
+    words = "\n".join(found.problems)
+    assert (
+        "not scored: 15 (1/Generalization_Wall_1095.json, 1/Generalization_Wall_1096.json, "
+        in words
+    )
+    assert "could not be set up" in words
+    assert "run these routes again" in words
+    for seed in (1, 2, 3):
+        assert f"seed {seed}: 5 of 200 routes are missing: Generalization_Wall_1095, " in words
+    assert found.score is not None
+    assert len(found.score["missing"]) == 15
+    result = jaywalk("validate", entry)
+    assert result.exit_code == 1
+
+
+def test_no_record_at_all_is_scored(entry):
+    edit_files(entry, "*/*.json", status="Failed - Agent couldn't be set up")
+    words = problems(entry)
+    assert "not scored: 600 (" in words
+    assert "seed 3: 200 of 200 routes are missing" in words
+
+
+def test_a_foreign_route_is_a_problem(entry):
+    for number in (300, 301):
+        make.write(entry / "results" / "2" / f"Base_Wall_{number:04d}.json", make.record(number))
+    words = problems(entry)
+    assert "not scored: 2/Base_Wall_0300.json, 2/Base_Wall_0301.json: its route is not in" in words
+    assert "take these files out" in words
+    assert "missing" not in words
+
+
+@pytest.mark.parametrize("place", ["1/0095_res.json", "seed1/Base_Wall_0095.json"])
+def test_a_route_scored_twice_with_a_seed(entry, place):
+    one = make.record(95, route_id="RouteScenario_95_rep1")
+    make.write(entry / "results" / place, one)
+    words = problems(entry)
+    assert "seed 1: scored more than once" in words
+    assert "Base_Wall_0095; keep one" in words
+
+
 def test_a_copied_seed(entry):
     shutil.rmtree(entry / "results" / "3")
     shutil.copytree(entry / "results" / "2", entry / "results" / "3")
@@ -127,15 +182,29 @@ def test_a_copied_seed(entry):
 
 
 def edit_record(entry: Path, **given: object) -> None:
-    path = entry / "results" / "1" / "Base_Wall_0095.json"
-    document = json.loads(path.read_text(encoding="utf-8"))
-    document["_checkpoint"]["records"][0] |= given
-    path.write_text(json.dumps(document), encoding="utf-8")
+    assert edit_files(entry, "1/Base_Wall_0095.json", **given) == 1
 
 
 def test_a_score_that_its_messages_contradict(entry):
     edit_record(entry, scores={"score_route": 100, "score_penalty": 0.9, "score_composed": 90.0})
     assert "does not follow from the record's own messages" in problems(entry)
+
+
+def test_broken_fields_make_an_entry_invalid(entry):
+    edit_files(entry, "[12]/Base_Wall_*.json", infractions={})
+    words = "infractions.red_light: expected a list of messages (first: missing): 10 (1/Base_Wall_0"
+    assert words in problems(entry)
+
+
+def test_a_file_of_a_crashed_run_is_a_suspicion(entry):
+    path = entry / "results" / "1" / "Base_Wall_0095.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document |= {"entry_status": "Crashed", "eligible": False}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = validate_entry(entry, resamples=1)
+    assert found.is_valid
+    assert found.flags == {"aborted": 1, "doubled": 0, "post_processed": 0}
+    assert found.suspicions == ("looks aborted: 1/Base_Wall_0095.json: 'entry_status' is Crashed",)
 
 
 def test_aborted_and_post_processed_records_are_suspicions(entry):
@@ -195,5 +264,6 @@ def test_public_result_sets_become_entries(tmp_path):
         assert found.is_valid
         assert found.flags["aborted"] == odd
         assert found.flags["doubled"] == 0
+        assert len(found.suspicions) == (1 if odd else 0)
     again = jaywalk("import", RESULTS, "--method", "TFv6", "-o", tmp_path / "TFv6")
     assert again.exit_code != 0

@@ -29,6 +29,11 @@ from jaywalk.metrics.fail2drive.gap import PairedRow, Rounding, gap_of
 _PROTOCOL = PROTOCOLS["fail2drive"]
 _SETUP_FAILED = "Failed - Agent couldn't be set up"
 
+# Why a record does not count.
+NOT_SET_UP = "the agent could not be set up; the protocol leaves such routes out"
+NOT_IN_SPLIT = "its route is not in the split"
+SECOND = "a second record of the same route and seed; the first counts"
+
 
 def score(
     results: ResultSet,
@@ -53,7 +58,7 @@ def score(
     """
     split = published_split() if routes is None else routes
     method = one_method(results)
-    kept, findings = _select(results.records, split)
+    kept, findings = select_records(results.records, split)
     rows = [_row(split[number], record, success_requires_completion) for number, record in kept]
     flags, disagreeing, warnings = flags_and_warnings(
         _PROTOCOL, results, [record for _, record in kept]
@@ -76,21 +81,21 @@ def score(
     }
 
 
-def _select(
+def select_records(
     records: Sequence[RouteRecord], split: Mapping[int, Route]
 ) -> tuple[list[tuple[int, RouteRecord]], list[Finding]]:
-    """Records that count, and a finding for each that does not."""
+    """Records that count, with the numbers of their routes, and a finding for each other one."""
     kept: list[tuple[int, RouteRecord]] = []
     findings: list[Finding] = []
     seen: set[tuple[str, int, int]] = set()
     for record in records:
         number = record.number
         if record.status == _SETUP_FAILED:
-            problem = "the agent could not be set up; the protocol leaves such routes out"
+            problem = NOT_SET_UP
         elif number is None or number not in split:
-            problem = "its route is not in the split"
+            problem = NOT_IN_SPLIT
         elif (record.seed, number, record.repetition) in seen:
-            problem = "a second record of the same route and seed; the first counts"
+            problem = SECOND
         else:
             seen.add((record.seed, number, record.repetition))
             kept.append((number, record))

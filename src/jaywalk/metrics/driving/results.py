@@ -243,7 +243,10 @@ def _read_record(
         collector.tell(UNSCORED, source, "the record is not an object")
         return
     scores, meta = _mapping(record.get("scores")), _mapping(record.get("meta"))
-    composed, route = _number(scores.get("score_composed")), _number(scores.get("score_route"))
+    composed, route = (
+        finite_number(scores.get("score_composed")),
+        finite_number(scores.get("score_route")),
+    )
     if math.isnan(composed) or math.isnan(route):
         collector.tell(UNSCORED, source, "score_composed or score_route is missing")
         return
@@ -269,11 +272,11 @@ def _read_record(
             infractions=infractions,
             num_infractions=written if isinstance(written, int) else None,
             completion_percent=route,
-            penalty=_number(scores.get("score_penalty")),
+            penalty=finite_number(scores.get("score_penalty")),
             driving_score=composed,
-            route_length_m=_number(meta.get("route_length")),
-            duration_game_s=_number(meta.get("duration_game")),
-            duration_system_s=_number(meta.get("duration_system")),
+            route_length_m=finite_number(meta.get("route_length")),
+            duration_game_s=finite_number(meta.get("duration_game")),
+            duration_system_s=finite_number(meta.get("duration_system")),
         )
     )
 
@@ -311,7 +314,12 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _number(value: Any) -> float:
+def finite_number(value: Any) -> float:
+    """The value of a JSON field as a number; NaN if it is none or not finite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
-    return float(value) if math.isfinite(value) else math.nan
+    try:
+        number = float(value)
+    except OverflowError:  # JSON has whole numbers of any size
+        return math.nan
+    return number if math.isfinite(number) else math.nan

@@ -15,14 +15,20 @@ from typing import Any, Final
 
 from jaywalk.core.errors import JaywalkError
 from jaywalk.metrics.driving import fail2drive
+from jaywalk.metrics.driving.checks import Flag
 from jaywalk.metrics.driving.fail2drive_split import published_split
 from jaywalk.metrics.driving.results import ResultSet, RouteRecord, read_results
 from jaywalk.metrics.driving.summary import finding_lines, listed
 from jaywalk.metrics.fail2drive.entry import RESULTS_FOLDER, Entry, read_entry
+from jaywalk.metrics.fail2drive.result_schema import check_schema
 
 # Its turning class counts every hit twice: that is the benchmark's doing, not the entry's.
 _COUNTED_TWICE: Final = frozenset({76, 79, 80})
 _SEED: Final = re.compile(r"(\d+)$")
+_REMEDY: Final = {
+    fail2drive.NOT_SET_UP: "run these routes again",
+    fail2drive.NOT_IN_SPLIT: "run the benchmark's routes and take these files out",
+}
 _ALIKE: Final = 0.95  # share of equal routes from which two seeds are one
 
 
@@ -90,10 +96,12 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
         return Verdict(entry=entry, problems=tuple(problems), suspicions=())
     problems += _seed_problems(entry, results.records)
     problems += _completeness(entry, results.records)
+    broken, odd_files = check_schema(place, results)
+    problems += broken
     problems += [line for line in finding_lines(results.findings)
                  if line.startswith(("not read", "not scored"))]  # fmt: skip
     problems += _disagreements(score)
-    doubled, suspicions, flags = _suspicions(score, results.records)
+    doubled, suspicions, flags = _suspicions(score, results.records, odd_files)
     if resamples > 1 and not (problems or doubled):
         score = fail2drive.score(results, resamples=resamples)
     strict = fail2drive.score(results, success_requires_completion=True, resamples=1)
@@ -132,14 +140,24 @@ def _seed_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
 
 
 def _completeness(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
-    have = {(seed_number(record), record.number) for record in records}
-    problems = []
+    """Routes without a record that is scored, or with several, and records that are not scored."""
+    split = published_split()
+    kept, left_out = fail2drive.select_records(records, split)
+    have = Counter((seed_number(record), number) for number, record in kept)
+    # A second record of a route is told of with the doubled ones.
+    problems = [f"{line}; {_REMEDY[text]}" for text in _REMEDY
+                for line in finding_lines(one for one in left_out if one.text == text)]  # fmt: skip
     for seed in entry.seeds:
-        gone = [route.name for number, route in sorted(published_split().items())
-                if (seed, number) not in have]  # fmt: skip
+        gone = [split[number].name for number in sorted(split) if (seed, number) not in have]
         if gone:
             names = ", ".join(gone[:3]) + (", ..." if len(gone) > 3 else "")
             problems.append(f"seed {seed}: {len(gone)} of 200 routes are missing: {names}")
+        again = [split[number].name for number in sorted(split) if have[seed, number] > 1]
+        if again:
+            problems.append(
+                f"seed {seed}: scored more than once, by repetitions or a second folder of this "
+                f"seed: {listed(again)}; keep one record of each route"
+            )
     return problems
 
 
@@ -154,7 +172,7 @@ def _disagreements(score: dict[str, Any]) -> list[str]:
 
 
 def _suspicions(
-    score: dict[str, Any], records: Sequence[RouteRecord]
+    score: dict[str, Any], records: Sequence[RouteRecord], odd_files: Sequence[Flag]
 ) -> tuple[list[str], list[str], dict[str, int]]:
     """Doubled records, which are problems; suspicions; and how many records have either."""
     number = {record.source: record.number or 0 for record in records}
@@ -163,7 +181,9 @@ def _suspicions(
     flags: dict[str, int] = {}
     for kind, found in score["flags"].items():
         reasons: dict[str, list[str]] = defaultdict(list)
-        for one in found:
+        of_files = [{"record": one.source, "reason": one.reason}
+                    for one in odd_files if one.kind == kind]  # fmt: skip
+        for one in [*found, *of_files]:
             reason = re.sub(r"(as|to) \S+\.json(#\d+)?", r"\1 another record", one["reason"])
             if reason.startswith("the same entry twice") and (
                 number.get(one["record"], 0) % 1000 in _COUNTED_TWICE
