@@ -16,6 +16,7 @@ from jaywalk.scenarios.flow import Flow, limit_mps
 from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.scenarios.obstacle_layouts import Layout, construction_site, parked_car
 from jaywalk.scenarios.obstacle_on_lane import ConstructionParameters, OnLane, ParkedParameters
+from jaywalk.scenarios.parameter_fields import interval
 from jaywalk.scenarios.placing import place_on_route
 
 WRONG_LANE: Final = "wrong_lane"  # the criterion these suspend
@@ -30,14 +31,14 @@ _LONGEST_M: Final = 200.0  # way prepared on each side
 class ParkedTwoWaysParameters(ParkedParameters):
     """A parked car, and the cars that come."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)  # m between oncoming cars
+    frequency: tuple[float, float] = interval(20.0, 100.0)  # m between oncoming cars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructionTwoWaysParameters(ConstructionParameters):
     """A construction site, and the cars that come."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,7 +16,11 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import ordinary_cars
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
-from jaywalk.scenarios.parameter_fields import side, within
+from jaywalk.scenarios.parameter_fields import (
+    interval,
+    side,
+    within,
+)
 from jaywalk.scenarios.placing import DROP_M
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
@@ -33,7 +37,7 @@ class OpensDoorParameters(Parameters):
     distance: float = within(50.0, 0.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:

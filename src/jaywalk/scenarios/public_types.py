@@ -14,6 +14,7 @@ from jaywalk.scenarios.base import INTERNAL, Moment, Parameters
 from jaywalk.scenarios.hard_brake import HardBrake, HardBrakeParameters
 from jaywalk.scenarios.obstacle_on_lane import ConstructionObstacle, ParkedObstacle
 from jaywalk.scenarios.obstacle_two_ways import ConstructionTwoWays, ParkedTwoWays
+from jaywalk.scenarios.parameter_fields import interval
 from jaywalk.scenarios.placing import Roadside, place_on_route
 from jaywalk.scenarios.right_of_way import PriorityTaken
 from jaywalk.scenarios.stepping_out import SteppingOut
@@ -36,7 +37,7 @@ class LbConstructionParameters(Parameters):
 class LbConstructionTwoWaysParameters(LbConstructionParameters):
     """ConstructionObstacleTwoWays."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class LbParkedParameters(LbConstructionParameters):
 class LbParkedTwoWaysParameters(LbParkedParameters):
     """ParkedObstacleTwoWays."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,7 +10,12 @@ from jaywalk.scenarios.base import Scenario as AnyScenario
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import model, side, within
+from jaywalk.scenarios.parameter_fields import (
+    interval,
+    model,
+    side,
+    within,
+)
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _REACH_M: Final = 50.0
@@ -33,7 +38,7 @@ class BadParkingParameters(Parameters):
 class BadParkingTwoWaysParameters(BadParkingParameters):
     """BadParkingObstacleTwoWays."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 def badly_parked(scenario: AnyScenario, spot: Spot) -> list[Piece]:

@@ -17,7 +17,13 @@ from jaywalk.scenarios.obstacle_layouts import (
     site,
 )
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import model, side, switches, within
+from jaywalk.scenarios.parameter_fields import (
+    interval,
+    model,
+    side,
+    switches,
+    within,
+)
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _SIGN = "static.prop.warningconstruction"
@@ -39,7 +45,7 @@ class PermutedParameters(Parameters):
 class PermutedTwoWaysParameters(PermutedParameters):
     """PermutedConstructionObstacleTwoWays."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:

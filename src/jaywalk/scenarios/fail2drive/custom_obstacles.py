@@ -13,7 +13,14 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario, Told
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import PlacedObject, objects, side, unread_choice, within
+from jaywalk.scenarios.parameter_fields import (
+    PlacedObject,
+    interval,
+    objects,
+    side,
+    unread_choice,
+    within,
+)
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 PASSABLE: Final = "Passable"  # part of the scenario's name
@@ -46,7 +53,7 @@ class CustomParameters(Parameters):
 class CustomTwoWaysParameters(CustomParameters):
     """CustomObstacleTwoWays."""
 
-    frequency: tuple[float, float] = (20.0, 100.0)
+    frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
