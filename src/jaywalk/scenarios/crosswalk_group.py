@@ -12,6 +12,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.junction_ahead import junction_ahead
 from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.parameter_fields import model
 from jaywalk.scenarios.placing import place_on_route, roadside, spawn_first_that_fits
 
 _REACTION_S: Final = 3.5
@@ -28,7 +29,7 @@ _TRIES, _TRY_M = 6, 0.4
 class CrosswalkGroupParameters(Parameters):
     """Who they are."""
 
-    walker: str = "walker.pedestrian.*"
+    walker: str = model("walker.pedestrian.*", "walker.")
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.flow import limit_mps
 from jaywalk.scenarios.lane_paths import LanePath
 from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.parameter_fields import ahead, model, within
 from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
@@ -25,10 +26,10 @@ _LIGHTS: Final = carla.VehicleLightState
 class HardBrakeParameters(Parameters):
     """A lead car that keeps its distance to the ego, then stops."""
 
-    distance: float = 16.0  # m from the ego's origin to its own
-    lead_in: float = 80.0  # m before the trigger from which it leads; no more than there are
-    stop_time: float = 10.0  # s it stands
-    vehicle: str = "vehicle.tesla.model3"
+    distance: float = within(16.0, 6.0, 200.0)  # m from the ego's origin to its own
+    lead_in: float = ahead(80.0)  # m before the trigger from where it leads; no more than there are
+    stop_time: float = within(10.0, 0.0, 600.0)  # s it stands
+    vehicle: str = model("vehicle.tesla.model3", "vehicle.")
 
 
 @dataclass(slots=True, kw_only=True)

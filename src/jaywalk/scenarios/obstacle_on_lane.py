@@ -19,6 +19,7 @@ from jaywalk.scenarios.obstacle_layouts import (
     construction_site,
     parked_car,
 )
+from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 from jaywalk.scenarios.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 
 _PASSED_M: Final = 50.0
@@ -31,16 +32,16 @@ _HAZARD: Final = carla.VehicleLightState.RightBlinker | carla.VehicleLightState.
 class ConstructionParameters(Parameters):
     """A site with a sign, debris and cones."""
 
-    distance: float = 60.0  # m from the trigger
-    direction: str = "right"  # the side of the lane it stands on
-    speed: float = 60.0  # km/h, most that background traffic drives while the ego passes
+    distance: float = ahead(60.0)  # m from the trigger
+    direction: str = side()  # the side of the lane it stands on
+    speed: float = within(60.0, 0.0)  # km/h, most that others drive while the ego passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkedParameters(ConstructionParameters):
     """A car that stands on the lane."""
 
-    vehicle: str = "vehicle.lincoln.mkz_2020"
+    vehicle: str = model("vehicle.lincoln.mkz_2020", "vehicle.")
 
 
 def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[Any]:

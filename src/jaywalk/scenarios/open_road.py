@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
+from jaywalk.scenarios.parameter_fields import ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRoadParameters(Parameters):
     """How long the stretch is."""
 
-    distance: float = 50.0
+    distance: float = ahead(50.0)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,11 +16,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import ordinary_cars
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
-from jaywalk.scenarios.parameter_fields import (
-    interval,
-    side,
-    within,
-)
+from jaywalk.scenarios.parameter_fields import ahead, interval, side, within
 from jaywalk.scenarios.placing import DROP_M
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
@@ -34,7 +30,7 @@ _HALF_CAR_M: Final = 0.95
 class OpensDoorParameters(Parameters):
     """VehicleOpensDoorTwoWays."""
 
-    distance: float = within(50.0, 0.0)
+    distance: float = ahead(50.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
     frequency: tuple[float, float] = interval(20.0, 100.0)

@@ -13,6 +13,9 @@ from jaywalk.scenarios.xml_node import Node, number
 
 _OBJECT_KEYS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
 MOST_OBJECTS: Final = 200
+_FARTHEST_M: Final = 2000.0  # of anything from its trigger
+_FARTHEST_ASIDE_M: Final = 50.0
+_STEEPEST_DEG: Final = 89.0  # of a way across a road
 NOWHERE: Final = (math.nan, math.nan, math.nan)  # what a place is before it is given
 
 
@@ -54,6 +57,21 @@ def within(default: float, low: float, high: float = math.inf) -> Any:
         return number
 
     return field(default=default, metadata={READER: read})
+
+
+def ahead(default: float) -> Any:
+    """Metres ahead of something, most often of the trigger."""
+    return within(default, 0.0, _FARTHEST_M)
+
+
+def offset(default: float = 0.0) -> Any:
+    """Metres that something is moved, either way."""
+    return within(default, -_FARTHEST_ASIDE_M, _FARTHEST_ASIDE_M)
+
+
+def crossing_angle() -> Any:
+    """Degrees between a person's way and the shortest one across."""
+    return within(0.0, -_STEEPEST_DEG, _STEEPEST_DEG)
 
 
 def whole(default: int, low: int, high: int) -> Any:

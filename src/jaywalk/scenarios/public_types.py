@@ -14,7 +14,16 @@ from jaywalk.scenarios.base import INTERNAL, Moment, Parameters
 from jaywalk.scenarios.hard_brake import HardBrake, HardBrakeParameters
 from jaywalk.scenarios.obstacle_on_lane import ConstructionObstacle, ParkedObstacle
 from jaywalk.scenarios.obstacle_two_ways import ConstructionTwoWays, ParkedTwoWays
-from jaywalk.scenarios.parameter_fields import interval
+from jaywalk.scenarios.parameter_fields import (
+    ahead,
+    crossing_angle,
+    interval,
+    model,
+    offset,
+    one_of,
+    side,
+    within,
+)
 from jaywalk.scenarios.placing import Roadside, place_on_route
 from jaywalk.scenarios.right_of_way import PriorityTaken
 from jaywalk.scenarios.stepping_out import SteppingOut
@@ -28,9 +37,9 @@ _PARKED_CROSSING_M: Final = 8.0
 class LbConstructionParameters(Parameters):
     """ConstructionObstacle."""
 
-    distance: float = 100.0
-    direction: str = "right"
-    speed: float = 60.0
+    distance: float = ahead(100.0)
+    direction: str = side()
+    speed: float = within(60.0, 0.0)  # km/h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +53,7 @@ class LbConstructionTwoWaysParameters(LbConstructionParameters):
 class LbParkedParameters(LbConstructionParameters):
     """ParkedObstacle."""
 
-    distance: float = 120.0
+    distance: float = ahead(120.0)
     vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
 
 
@@ -137,12 +146,12 @@ class LbHardBrake(HardBrake):
 class LbCrossingParameters(Parameters):
     """DynamicObjectCrossing, with Fail2Drive's additions."""
 
-    distance: float = 12.0
-    direction: str = "right"
-    crossing_angle: float = 0.0
-    walker: str = "walker.pedestrian.*"
-    blocker_model: str = "static.prop.vendingmachine"
-    blocker_z: float = 0.0
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
+    blocker_z: float = offset()
     speed: float = field(default=2.0, metadata=INTERNAL)
 
 
@@ -169,11 +178,11 @@ class LbCrossing(SteppingOut):
 class LbParkingCrossingParameters(Parameters):
     """ParkingCrossingPedestrian, with Fail2Drive's additions."""
 
-    distance: float = 12.0
-    direction: str = "right"
-    crossing_angle: float = 0.0
-    walker: str = "walker.pedestrian.*"
-    offset_x: float = 0.0  # m the parked car is moved forwards
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    offset_x: float = offset()  # m the parked car is moved forwards
     speed: float = field(default=2.0, metadata=INTERNAL)
     blocker_model: str = field(default=_NEWER_CAR, metadata=INTERNAL)
 
@@ -210,7 +219,7 @@ class LbParkingCrossing(LbCrossing):
 class LbRightOfWayParameters(Parameters):
     """OppositeVehicleRunningRedLight and OppositeVehicleTakingPriority."""
 
-    direction: str = "right"
+    direction: str = one_of("right", "left", "opposite")
     distance: float = field(default=30.0, metadata=INTERNAL)
     speed: float = field(default=60.0 / 3.6, metadata=INTERNAL)
     acceleration: float = field(default=math.inf, metadata=INTERNAL)

@@ -19,6 +19,7 @@ from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
 from jaywalk.scenarios.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.lane_paths import Crossing
 from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.parameter_fields import ahead, model, one_of, within
 from jaywalk.scenarios.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.scenarios.placing import spawn_all
 
@@ -32,12 +33,12 @@ _DROP_M: Final = 0.2
 class RightOfWayParameters(Parameters):
     """Who takes the right of way, and how."""
 
-    direction: str = "left"  # left, right or opposite: the arm it comes from
-    distance: float = 35.0  # m before the junction where it waits
-    speed: float = 12.0  # m/s
-    acceleration: float = 5.0  # m/s2 up to that speed
+    direction: str = one_of("left", "right", "opposite")  # the arm it comes from
+    distance: float = ahead(35.0)  # m before the junction where it waits
+    speed: float = within(12.0, 0.1)  # m/s
+    acceleration: float = within(5.0, 0.1)  # m/s2 up to that speed
     lead: float = 0.0  # s it arrives earlier than the ego
-    vehicle: str = "vehicle.mercedes.coupe_2020"
+    vehicle: str = model("vehicle.mercedes.coupe_2020", "vehicle.")
 
 
 @dataclass(slots=True, kw_only=True)

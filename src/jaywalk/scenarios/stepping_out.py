@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final
 
 import carla
 
-from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import pick_model
+from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side, within
 from jaywalk.scenarios.placing import (
     Roadside,
     check_side,
@@ -25,7 +25,6 @@ _BEHIND_M: Final = 0.5  # behind the obstacle
 _TRIES, _TRY_M = 6, 0.4
 _UP_M: Final = 1.1
 _SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
-_STEEPEST_DEG: Final = 90.0
 _MOVING_MPS: Final = 0.2
 _HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
 _BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
@@ -36,20 +35,20 @@ _NOSE_M: Final = 0.4  # half the length from which a walker stands back
 class SteppingOutParameters(Parameters):
     """Elements of the route file; lengths in metres along the route from the trigger."""
 
-    distance: float = 25.0
-    direction: str = "right"  # the side the person comes from
-    speed: float = 0.0  # m/s; 0: such that person and ego meet
-    crossing_angle: float = 0.0  # degrees; positive walks towards the ego
-    walker: str = "walker.pedestrian.*"
-    blocker_model: str = "none"
-    blocker_z: float = 0.0
+    distance: float = ahead(25.0)
+    direction: str = side()  # the side the person comes from
+    speed: float = within(0.0, 0.0)  # m/s; 0: such that person and ego meet
+    crossing_angle: float = crossing_angle()  # degrees; positive walks towards the ego
+    walker: str = model("walker.pedestrian.*", "walker.")
+    blocker_model: str = model("none", "static.", "vehicle.")
+    blocker_z: float = offset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenParameters(SteppingOutParameters):
     """As above, from behind an obstacle."""
 
-    blocker_model: str = "static.prop.vendingmachine"
+    blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,11 +72,6 @@ class SteppingOut(Scenario):
         """Put the person, and what hides them, beside the road."""
         given: SteppingOutParameters = self.parameters
         self.side = self.comes_from()
-        if abs(given.crossing_angle) >= _STEEPEST_DEG:
-            raise DataError(
-                f"{self.spec.where}: crossing_angle is {given.crossing_angle:g}; "
-                f"expected less than {_STEEPEST_DEG:g} either way."
-            )
         here = place_on_route(self.stage.route, self.at_m)
         near = roadside(self.stage.map, here, self.side > 0.0)
         far = roadside(self.stage.map, here, self.side < 0.0)

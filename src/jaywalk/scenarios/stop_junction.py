@@ -14,6 +14,7 @@ from jaywalk.scenarios.flow import Flow, limit_mps
 from jaywalk.scenarios.flowing import Flowing
 from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.lane_paths import Crossing
+from jaywalk.scenarios.parameter_fields import ahead, interval, one_of, within
 
 _AFTER_M: Final = 50.0
 _PASSED_M: Final = 15.0
@@ -26,10 +27,10 @@ _NEAREST_SHARE: Final = 0.75  # no car appears nearer to the junction
 class StopJunctionParameters(Parameters):
     """The cars that cross."""
 
-    direction: str = "left"  # where they come from: left, right or both
-    distance: float = 90.0  # m before the junction where they appear
-    frequency: tuple[float, float] = (22.0, 75.0)  # m between them
-    speed: float = 0.0  # m/s; 0: the speed limit of the ego's road
+    direction: str = one_of("left", "right", "both")  # where they come from
+    distance: float = ahead(90.0)  # m before the junction where they appear
+    frequency: tuple[float, float] = interval(22.0, 75.0)  # m between them
+    speed: float = within(0.0, 0.0)  # m/s; 0: the speed limit of the ego's road
 
 
 @dataclass(slots=True, kw_only=True)

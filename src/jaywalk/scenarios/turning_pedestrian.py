@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import BEHIND_M, INTERNAL, Parameters
 from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
-from jaywalk.scenarios.parameter_fields import model
+from jaywalk.scenarios.parameter_fields import model, offset
 from jaywalk.scenarios.placing import Roadside
 from jaywalk.scenarios.public_types import LbCrossing
 
@@ -25,7 +25,7 @@ class TurningPedestrianParameters(Parameters):
     """VehicleTurningRoutePedestrian, with Fail2Drive's additions."""
 
     walker: str = model("walker.pedestrian.*", "walker.")
-    offset_y: float = 0.0  # m farther aside, where there is no sidewalk
+    offset_y: float = offset()  # m farther aside, where there is no sidewalk
     distance: float = field(default=0.0, metadata=INTERNAL)
     direction: str = field(default="right", metadata=INTERNAL)
     crossing_angle: float = field(default=0.0, metadata=INTERNAL)

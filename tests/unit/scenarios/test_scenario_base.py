@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria.scripted import Span
-from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
+from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import ScenarioSpec
 from jaywalk.scenarios.xml_node import Node
@@ -114,6 +115,31 @@ def test_the_blocked_test_rests_for_every_scenario_with_a_time_out_and_for_no_ot
             continue
         span = Span(name="s", type=entry.name, first_tick=0, last_tick=None)
         assert span.rests_blocked_test == (entry.load().timeout_s < math.inf), entry.name
+
+
+def answer_to(kind, tag, value):
+    """What becomes of a value: the error's text, or what was read."""
+    given = ScenarioSpec(
+        attributes=(("name", "S"), ("type", "T")),
+        elements=(Node(tag, (("value", value),)),),
+        where="file.xml",
+    )
+    try:
+        return repr(getattr(read_parameters(given, kind), tag))
+    except DataError as problem:
+        return str(problem)
+
+
+@pytest.mark.parametrize("wrong", ["abc", "nan", "inf", ""])
+def test_no_parameter_takes_nonsense(wrong):
+    """Of any type: the error names file and element; elements nobody reads may hold anything."""
+    for entry in SCENARIOS:
+        kind = entry.load().parameters_type
+        for item in fields(kind):
+            if item.metadata.get("internal") or wrong == item.default:
+                continue
+            answer = answer_to(kind, item.name, wrong)
+            assert answer == "''" or f"file.xml, <{item.name}>" in answer, (entry.name, answer)
 
 
 def test_every_scenario_loads_and_has_parameters():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from jaywalk.scenarios.base import INTERNAL, Parameters
-from jaywalk.scenarios.parameter_fields import model, side, within
+from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side
 from jaywalk.scenarios.public_types import LbCrossing
 
 
@@ -19,11 +19,11 @@ class AnimalParameters(Parameters):
     """Which animal, from where, and what hides it."""
 
     walker: str = model("walker.animal.*", "walker.animal.")
-    distance: float = within(12.0, 0.0)
+    distance: float = ahead(12.0)
     direction: str = side()
-    crossing_angle: float = within(0.0, -89.0, 89.0)
+    crossing_angle: float = crossing_angle()
     blocker_model: str = model("static.prop.vendingmachine", "static.prop.", "vehicle.", "none")
-    blocker_z: float = within(0.0, -10.0, 10.0)
+    blocker_z: float = offset()
     speed: float = field(default=2.0, metadata=INTERNAL)
 
 

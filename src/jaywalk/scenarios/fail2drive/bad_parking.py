@@ -10,12 +10,7 @@ from jaywalk.scenarios.base import Scenario as AnyScenario
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import (
-    interval,
-    model,
-    side,
-    within,
-)
+from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _REACH_M: Final = 50.0
@@ -25,12 +20,12 @@ _REACH_M: Final = 50.0
 class BadParkingParameters(Parameters):
     """BadParkingObstacle."""
 
-    distance: float = within(120.0, 0.0)
+    distance: float = ahead(120.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
     vehicle: str = model("vehicle.*", "vehicle.")
-    x: float = 0.0  # m forward of the anchor
-    y: float = 1.5  # m to the right
+    x: float = offset()  # m forward of the anchor
+    y: float = offset(1.5)  # m to the right
     yaw: float = 0.0  # degrees
 
 

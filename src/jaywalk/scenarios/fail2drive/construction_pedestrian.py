@@ -14,7 +14,7 @@ from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.obstacle_layouts import Layout, construction_site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import model, side, within
+from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 from jaywalk.scenarios.placing import place_on_route, spawn_first_that_fits
 
 _REACTION_S: Final = 1.5
@@ -30,7 +30,7 @@ _AFTER_M: Final = 60.0
 class ConstructionPedestrianParameters(Parameters):
     """ConstructionObstaclePedestrian."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h; the public class does not use it
     pedestrian: str = model("walker.pedestrian.0030", "walker.")

@@ -17,13 +17,7 @@ from jaywalk.scenarios.obstacle_layouts import (
     site,
 )
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import (
-    interval,
-    model,
-    side,
-    switches,
-    within,
-)
+from jaywalk.scenarios.parameter_fields import ahead, interval, model, side, switches, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _SIGN = "static.prop.warningconstruction"
@@ -33,7 +27,7 @@ _SIGN = "static.prop.warningconstruction"
 class PermutedParameters(Parameters):
     """PermutedConstructionObstacle."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
     warning_sign: str = model(WARNING, "static.prop.", "none")

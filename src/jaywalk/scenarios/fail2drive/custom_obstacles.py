@@ -15,6 +15,7 @@ from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, on_slope, ri
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import (
     PlacedObject,
+    ahead,
     interval,
     objects,
     side,
@@ -39,7 +40,7 @@ class CustomParameters(Parameters):
     draws that; its scenario class reads neither, ours draws from the streams of the former.
     """
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
     objects: tuple[PlacedObject, ...] = objects()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario
 from jaywalk.scenarios.obstacle_layouts import NONE
-from jaywalk.scenarios.parameter_fields import ignored, model, within
+from jaywalk.scenarios.parameter_fields import ahead, ignored, model, offset
 from jaywalk.scenarios.placing import (
     place_on_route,
     roadside,
@@ -30,12 +30,12 @@ _TRIES, _TRY_M = 5, 0.5
 class ImageOnObjectParameters(Parameters):
     """ImageOnObject."""
 
-    distance: float = within(10.0, 0.0)
+    distance: float = ahead(10.0)
     prop: str = model("static.prop.advertisement", "static.prop.")
     image: str = model("static.prop.barrel", "static.prop.", "none")
-    offset_x: float = 0.0
-    offset_y: float = 0.0
-    offset_z: float = 0.0
+    offset_x: float = offset()
+    offset_y: float = offset()
+    offset_z: float = offset()
     direction: str = ignored()
 
 

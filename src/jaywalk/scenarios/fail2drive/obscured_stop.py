@@ -14,7 +14,7 @@ from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Paramet
 from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.lane_paths import lane_behind, path_of
 from jaywalk.scenarios.obstacle_layouts import NONE
-from jaywalk.scenarios.parameter_fields import model
+from jaywalk.scenarios.parameter_fields import model, offset
 from jaywalk.scenarios.placing import place_on_route, spawn_first_that_fits
 
 FAULTS: Final = ("snow", "dirt", "graffiti", "stickers", "smiley")
@@ -32,8 +32,8 @@ class ObscuredStopParameters(Parameters):
     """ObscuredStopSign."""
 
     prop: str = model("static.prop.barrel", "static.prop.", "none")
-    offset_y: float = 0.0  # m to the ego's right
-    offset_z: float = 0.0  # m up
+    offset_y: float = offset()  # m to the ego's right
+    offset_z: float = offset()  # m up
 
 
 @dataclass(slots=True, kw_only=True)

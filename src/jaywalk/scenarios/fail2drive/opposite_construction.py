@@ -14,7 +14,7 @@ from jaywalk.scenarios.base import Moment, Parameters
 from jaywalk.scenarios.lane_paths import LanePath, lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.scenarios.obstacle_layouts import Layout, Spot, construction_site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import ignored, side, within
+from jaywalk.scenarios.parameter_fields import ahead, ignored, side
 from jaywalk.scenarios.placing import DROP_M, check_side, place_on_route
 
 _REACH_M: Final = 120.0  # of the closed way, before and after the site
@@ -24,7 +24,7 @@ _REACH_M: Final = 120.0  # of the closed way, before and after the site
 class OppositeConstructionParameters(Parameters):
     """ConstructionObstacleOppositeLane."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     direction: str = side()
     speed: float = 60.0
     frequency: str = ignored()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters, Scenario
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.parameter_fields import people, within
+from jaywalk.scenarios.parameter_fields import ahead, people, within
 from jaywalk.scenarios.placing import place_on_route, spawn_first_that_fits
 
 _PLACES_M: Final = ((0.5, 0.5), (0.0, 0.0), (1.0, -0.5))  # ahead, to the right
@@ -25,7 +25,7 @@ _TRIES, _TRY_M = 4, 0.4
 class PedestriansOnRoadParameters(Parameters):
     """PedestriansOnRoad."""
 
-    distance: float = within(20.0, 0.0)
+    distance: float = ahead(20.0)
     walker_duration: float = within(20.0, 0.0, 600.0)  # s
     walker_speed: float = within(2.0, 0.0, 12.0)  # m/s
     pedestrians: tuple[str, ...] = people(len(_PLACES_M))

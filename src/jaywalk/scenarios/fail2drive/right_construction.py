@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import ignored, side, within
+from jaywalk.scenarios.parameter_fields import ahead, ignored, side, within
 from jaywalk.scenarios.placing import DROP_M
 
 _GAP_M, _UP_M, _WIDTH_SHARE = 0.1, 0.1, 0.9
@@ -23,7 +23,7 @@ _NO_CAP: Final = 300.0  # km/h
 class RightConstructionParameters(Parameters):
     """ConstructionObstacleRightLane."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     y_offset: float = within(0.0, -5.0, 5.0)  # m farther to the right
     direction: str = side()
     speed: float = _NO_CAP

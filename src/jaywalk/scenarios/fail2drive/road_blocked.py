@@ -14,7 +14,7 @@ from jaywalk.scenarios.fail2drive.custom_obstacles import custom_layout
 from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.scenarios.obstacle_layouts import Spot
 from jaywalk.scenarios.obstacle_on_lane import brake_commands
-from jaywalk.scenarios.parameter_fields import PlacedObject, objects, within
+from jaywalk.scenarios.parameter_fields import PlacedObject, ahead, objects, within
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
 _AFTER_M: Final = 60.0
@@ -26,7 +26,7 @@ _JAM_MPS: Final = 1.0 / 3.6
 class RoadBlockedParameters(Parameters):
     """RoadBlocked."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     wait: float = within(60.0, 0.0, 600.0)  # s from the trigger until the things are gone
     objects: tuple[PlacedObject, ...] = objects()
 

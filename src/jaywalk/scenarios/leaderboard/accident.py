@@ -11,7 +11,7 @@ from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import ordinary_cars
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import interval, side, within
+from jaywalk.scenarios.parameter_fields import ahead, interval, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
 _POLICE: Final = "vehicle.dodge.charger_police_2020"
@@ -29,7 +29,7 @@ _LIGHTS: Final = (
 class AccidentParameters(Parameters):
     """Accident."""
 
-    distance: float = within(120.0, 0.0)
+    distance: float = ahead(120.0)
     direction: str = side()
     speed: float = within(60.0, 0.0)  # km/h
 

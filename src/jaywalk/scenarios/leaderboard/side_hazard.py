@@ -13,7 +13,7 @@ from jaywalk.scenarios.lane_paths import line_path, moved_aside
 from jaywalk.scenarios.models import pick_model
 from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.parameter_fields import interval_or_value, within
+from jaywalk.scenarios.parameter_fields import ahead, interval_or_value, within
 from jaywalk.scenarios.pilots import Pilot, Pilots
 from jaywalk.scenarios.public_obstacles import LbTwoWays
 
@@ -28,7 +28,7 @@ _PULL_MPS2: Final = 1.5
 class SideHazardParameters(Parameters):
     """HazardAtSideLane."""
 
-    distance: float = within(100.0, 0.0)
+    distance: float = ahead(100.0)
     speed: float = within(60.0, 0.0)  # km/h
     bicycle_speed: float = within(10.0, 0.5, 40.0)  # km/h
     bicycle_drive_distance: float = within(50.0, 0.0)

@@ -12,7 +12,7 @@ from jaywalk.scenarios.base import Moment, Parameters
 from jaywalk.scenarios.leaderboard.cut_in import CutIn, lane_beside
 from jaywalk.scenarios.obstacle_layouts import Piece
 from jaywalk.scenarios.obstacle_on_lane import brake_commands
-from jaywalk.scenarios.parameter_fields import ignored, side, within
+from jaywalk.scenarios.parameter_fields import ahead, ignored, side
 from jaywalk.scenarios.placing import place_on_route, spawn_all
 
 _BEHIND, _AHEAD = 2, 3  # cars of the queue before and after the one
@@ -28,7 +28,7 @@ _TIMEOUT_S: Final = 30.0
 class StaticCutInParameters(Parameters):
     """StaticCutIn; ``speed`` stands in a public file, and nobody reads it."""
 
-    distance: float = within(100.0, 0.0)  # m to the last car of the queue
+    distance: float = ahead(100.0)  # m to the last car of the queue
     direction: str = side()
     speed: str = ignored()
 
