@@ -34,8 +34,13 @@ def _pairs() -> None:
 def check(
     runs: Annotated[list[Path], typer.Argument(help="Run folders that hold both halves.")],
     reach: Annotated[
-        float, typer.Option(min=0.0, help="Metres from which a shift can be perceived.")
-    ] = 80.0,
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Metres from which a shift can be perceived.",
+            show_default="80, and a driver may react from 120",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Whether both records of every pair are the same until the shift can be perceived or acts.
@@ -45,16 +50,21 @@ def check(
 
     Example: jaywalk pairs check runs/fail2drive-expert
     """
-    from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
+    from jaywalk.metrics.fail2drive.counterfactual import REACH_M, SIGHT_M, PairTally, check_pair
 
-    found = [check_pair(base, shift, reach) for base, shift in _both(runs)]
+    reach_m, sight_m = (REACH_M, SIGHT_M) if reach is None else (reach, reach)
+    found = [check_pair(base, shift, reach_m, sight_m) for base, shift in _both(runs)]
     tally = PairTally.of(found)
     if as_json:
-        print_json(tally.as_dict() | {"reach_m": reach, "checks": [one.as_dict() for one in found]})
+        print_json(
+            tally.as_dict() | {"reach_m": reach_m, "checks": [one.as_dict() for one in found]}
+        )
     else:
         _print_checks(found)
         lines = [f"{one.pair}, seed {one.seed}: {one.reason}" for one in found if not one.passed]
-        finish([*lines, *_summary(tally, reach)], f"jaywalk score {runs[0]} --protocol fail2drive")
+        finish(
+            [*lines, *_summary(tally, reach_m)], f"jaywalk score {runs[0]} --protocol fail2drive"
+        )
     if tally.passed < tally.pairs:
         raise typer.Exit(1)
 

@@ -149,7 +149,28 @@ def test_a_driver_may_answer_at_the_tick_it_sees_the_shift_and_no_earlier(tmp_pa
     seen = check_pair(base, drive(tmp_path / "shift", thing_m=110.0)).perceived_tick
     for early in (0, 1):
         shift = drive(tmp_path / f"shift{early}", thing_m=110.0, commands_at=seen - early)
-        assert check_pair(base, shift).passed == (not early)
+        assert check_pair(base, shift, sight_m=80.0).passed == (not early)
+
+
+@pytest.mark.parametrize(("thing_m", "passes"), [(118.0, True), (138.0, False)])
+def test_a_driver_that_sees_far_may_answer_to_what_is_in_sight_and_to_nothing_farther(
+    tmp_path, thing_m, passes
+):
+    """At tick 10 the thing is 5 m nearer: 113 m and 133 m."""
+    base = drive(tmp_path / "base")
+    shift = drive(tmp_path / "shift", thing_m=thing_m, commands_at=10, brakes_at=11)
+    found = check_pair(base, shift, reach_m=80.0, sight_m=120.0)
+    assert found.passed == passes
+    assert found.reacted_tick == (10 if passes else None)
+    if passes:
+        assert found.compared_ticks == 11
+
+
+def test_an_early_answer_excuses_no_difference_of_the_world_before_it(tmp_path):
+    base = drive(tmp_path / "base")
+    shift = drive(tmp_path / "shift", thing_m=118.0, commands_at=30, brakes_at=12)
+    found = check_pair(base, shift)
+    assert "the ego differs at tick 12" in found.reason
 
 
 def test_a_tally_tells_the_weak_from_the_strong(tmp_path):

@@ -2,9 +2,11 @@
 
 The shift can matter from the first tick at which something that only one of the records has is
 within reach of the ego (it can be perceived), or at which a scenario does what none does in the
-other record (it acts). Until then every actor both have, every light and the weather must agree
-bit by bit, and what the driver commands before that tick too. The background must be the same in
-both: only scenarios may bring actors of their own.
+other record (it acts). Drivers see differently far: one whose command is the first thing to differ,
+at a tick at which the shift is farther than the reach but in sight, has perceived it. Until then
+every actor both have, every light and the weather must agree bit by bit, and what the driver
+commands before that tick too. The background must be the same in both: only scenarios may bring
+actors of their own.
 
 Where the shift is within reach at the start there is little time left to agree in. Such a pair
 passes on its start alone: the ego and its route, all background actors with their models, colours
@@ -26,6 +28,7 @@ from jaywalk.record import Record
 from jaywalk.record import columns as c
 
 REACH_M: Final = 80.0  # how far our drivers with limited perception see on a clear day
+SIGHT_M: Final = 120.0  # nobody reacts to what is farther away
 _BODIES: Final = ("vehicle", "walker", "prop")
 _POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
 _DOING: Final = (c.TICK, c.KIND, c.NAME, c.DETAIL)
@@ -50,6 +53,7 @@ class PairCheck:
     shared_actors: int
     own_actors: int  # that only one of the two has
     perceived_tick: int | None
+    reacted_tick: int | None  # the driver answered to a shift beyond the reach
     acts_tick: int | None
     first_difference_tick: int | None
     background_difference_tick: int | None  # of lights, weather, traffic, people
@@ -98,8 +102,16 @@ class PairTally:
         }  # fmt: skip
 
 
-def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairCheck:
+def check_pair(
+    base: Record, shift: Record, reach_m: float = REACH_M, sight_m: float = SIGHT_M
+) -> PairCheck:
     """Compare two records of one pair.
+
+    Args:
+        base: One half.
+        shift: The other.
+        reach_m: From where on the shift can be perceived.
+        sight_m: From where on a driver that sees farther may have reacted to it.
 
     Raises:
         DataError: They are not of one pair, seed and agent, or have no ego.
@@ -108,13 +120,19 @@ def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairChe
     halves = [_Half.of(record) for record in (base, shift)]
     shared = _matched(*halves)
     own = [set(half.actors) - {pair[k] for pair in shared} for k, half in enumerate(halves)]
-    perceived = _least(
-        half.near_tick(mine, reach_m) for half, mine in zip(halves, own, strict=True)
+    found = _differences(halves, shared)
+    perceived, seen = (
+        _least(half.near_tick(mine, far_m) for half, mine in zip(halves, own, strict=True))
+        for far_m in (reach_m, sight_m)
     )
+    reacted = _least(
+        tick for tick, what in found
+        if what == _COMMAND and seen is not None and seen <= tick
+        and (perceived is None or tick < perceived)
+    )  # fmt: skip
     acts = _acts(*halves)
     last = min(half.last_tick for half in halves)
-    until = min(tick for tick in (last, perceived, acts) if tick is not None)
-    found = _differences(halves, shared)
+    until = min(tick for tick in (last, perceived, reacted, acts) if tick is not None)
     difference = _least(tick for tick, _ in found)
     # What the driver commands at a tick, it decided on what it saw at that tick.
     early = [(tick, what) for tick, what in found if tick < until + (what != _COMMAND)]
@@ -129,7 +147,7 @@ def check_pair(base: Record, shift: Record, reach_m: float = REACH_M) -> PairChe
     return PairCheck(
         pair=base.episode.pair, seed=base.episode.seed, passed=not reason, reason=reason,
         shared_actors=len(shared), own_actors=sum(map(len, own)), perceived_tick=perceived,
-        acts_tick=acts, first_difference_tick=difference,
+        reacted_tick=reacted, acts_tick=acts, first_difference_tick=difference,
         background_difference_tick=_least(tick for tick, what in found if what in _OF_BACKGROUND),
         start_shared=begins and not strange, compared_ticks=until + 1,
         ego_moved_m=round(float(steps.sum()), 2),
