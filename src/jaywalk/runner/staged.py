@@ -223,12 +223,7 @@ class StagedEpisode:
         if self._capture is None:
             return
         for event in self.events:
-            detail = dict(event.detail)
-            row: dict[str, Any] = {c.NAME: event.name}
-            if "actor" in detail:
-                row[c.ACTOR] = self._capture.number_of(detail.pop("actor"))
-            if detail:
-                row[c.DETAIL] = canonical_json(detail)
+            row = event_row(event, self._capture.number_of)
             self._capture.writer.add_event(
                 tick=self.tick, kind=event.kind, source="scenario", **row
             )
@@ -308,3 +303,21 @@ def _half_of(plan: EpisodePlan) -> dict[str, str]:
     """Which half of a pair this is, for routes that say so."""
     half, shift = plan.item.half, plan.item.shift
     return ({"half": half} if half else {}) | ({"shift": shift} if shift else {})
+
+
+def event_row(event: ScenarioEvent, number_of: Callable[[int], int | None]) -> dict[str, Any]:
+    """What the record keeps of a scenario's event: no number of the server's, which never repeat.
+
+    Args:
+        event: Its detail may name an ``actor``, or several ``actors``.
+        number_of: Number in the record of an actor of the server.
+    """
+    detail = dict(event.detail)
+    row: dict[str, Any] = {c.NAME: event.name}
+    if "actor" in detail:
+        row[c.ACTOR] = number_of(detail.pop("actor"))
+    if "actors" in detail:
+        detail["actors"] = [number_of(actor) for actor in detail["actors"]]
+    if detail:
+        row[c.DETAIL] = canonical_json(detail)
+    return row
