@@ -46,6 +46,7 @@ _LAMPS: Final = (
     (int(_LIGHTS.Special1), "blue lights on"),
 )
 _OTHERS: Final = ("hero", "background")
+_BLOCKERS: Final = "_PedestrianOtherBlocker_"  # a class in which what hides a person is the shift
 _SMALL: Final = frozenset(
     f"static.prop.{name}"
     for name in ("ampel", "dirt", "graffiti", "schild", "smiley", "snow", "stickers", "walkingkid",
@@ -155,7 +156,7 @@ class _Drive:
         return passed or (late_s > _GIVE_UP_S and since_s > _GIVE_UP_S)
 
     def _things(self) -> set[int]:
-        """What the scenarios brought: a small picture, people, animals, or all there is."""
+        """What the scenarios brought: a small picture, who crosses or hides them, or all of it."""
         named = {one for scenario in self._stage.cast.scenarios for one in scenario.actor_ids}
         found = {
             actor.id: actor.type_id
@@ -165,8 +166,8 @@ class _Drive:
         }
         small = {one for one, kind in found.items() if kind in _SMALL}
         self._small = bool(small)
-        people = {one for one, kind in found.items() if kind.startswith("walker.")}
-        return small or people or set(found)
+        shift = "static.prop." if _BLOCKERS in self._plan.item.id else "walker."
+        return small or {one for one in found if found[one].startswith(shift)} or set(found)
 
     def _consider(self, things: set[int]) -> None:
         image, mask = self._take(self._images), self._take(self._masks)
