@@ -19,8 +19,12 @@ def report(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, .html.")],
     protocol: Annotated[
-        str, typer.Option(help="Whose rules; 'jaywalk list protocols' names them.")
-    ] = "jaywalk",
+        str,
+        typer.Option(
+            help="Whose rules; 'jaywalk list protocols' names them.",
+            show_default="jaywalk; fail2drive for runs of pairs",
+        ),
+    ] = "",
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     most_episodes: Annotated[
         int, typer.Option(min=0, help="Episodes to draw and replay, failures first.")
@@ -39,9 +43,9 @@ def report(
     Example: jaywalk report runs/smoke-blind runs/smoke-cruise -o report.html
     """
     from jaywalk.report.page import write_page
-    from jaywalk.report.scored_runs import score_folders
+    from jaywalk.report.scored_runs import score_folders, usual_protocol
 
-    scored = score_folders(runs, protocol)
+    scored = score_folders(runs, protocol or usual_protocol(runs))
     write_page(
         scored, output, title=title, allow_mixed=allow_mixed, most_episodes=most_episodes,
         motions=motions,

@@ -12,6 +12,8 @@ from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
+from jaywalk.record import find_records
+from jaywalk.record import open as open_record
 from jaywalk.record.episode import EPISODE_FILE
 
 # What two paired episodes must agree in, besides suite and scenario, for their scores to be
@@ -34,6 +36,16 @@ class ScoredRun:
             return None
         folder = self.folder / episode.folder
         return folder if (folder / EPISODE_FILE).is_file() else None
+
+
+def usual_protocol(folders: Sequence[Path]) -> str:
+    """Whose rules a page follows when nobody says: those of pairs, if all runs are of pairs."""
+    return "fail2drive" if folders and all(map(_has_pairs, folders)) else "jaywalk"
+
+
+def _has_pairs(folder: Path) -> bool:
+    first = next(iter(find_records(folder)), None)
+    return first is not None and bool(open_record(first).episode.pair)
 
 
 def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:

@@ -7,9 +7,10 @@ import re
 import pytest
 import score_cards as make
 
+from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.report.gap_figure import gap_figure
 from jaywalk.report.page import build_page
-from jaywalk.report.scored_runs import ScoredRun
+from jaywalk.report.scored_runs import ScoredRun, usual_protocol
 
 
 def paired_run(loss: float, agent: str):
@@ -34,6 +35,21 @@ def test_the_page_tells_the_gap():
 def test_other_runs_have_no_such_section():
     page = build_page([ScoredRun(score=make.run(make.card("a"), make.card("b", score=50.0)))])
     assert "generalization" not in page
+
+
+def record(folder, pair):
+    with EpisodeWriter(folder) as writer:
+        writer.add_tick(0, 0.0, 0.05)
+        writer.finish(Episode(episode_id=folder.name, pair=pair))
+
+
+def test_a_page_about_pairs_follows_their_rules_unless_told_otherwise(tmp_path):
+    for name, pair in (("pairs", "Wall_0095"), ("plain", "")):
+        record(tmp_path / name / "episodes" / "a", pair)
+    pairs, plain, empty = tmp_path / "pairs", tmp_path / "plain", tmp_path / "empty"
+    assert usual_protocol([pairs]) == "fail2drive"
+    assert [usual_protocol([one]) for one in (plain, empty)] == ["jaywalk", "jaywalk"]
+    assert usual_protocol([pairs, plain]) == "jaywalk"
 
 
 def test_the_bars_are_as_high_as_the_scores():
