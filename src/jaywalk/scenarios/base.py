@@ -38,7 +38,7 @@ OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
 REQUIRED: Final = "required"  # metadata key: what a file has to give, in words
-UNREAD: Final = "unread"  # metadata key: public tools write it, and it changes nothing
+UNREAD: Final = "unread"  # metadata key: public tools write it, public classes do not read it
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
 _STARTS_BEFORE_M: Final = 2.0
@@ -128,7 +128,11 @@ class Scenario(ABC):
     @property
     def draws_key(self) -> tuple[str, str, str]:
         """What its random streams are called."""
-        return "scenario", self.spec.name, self.draws_as or self.spec.type
+        return "scenario", self.spec.name, self.drawn_as()
+
+    def drawn_as(self) -> str:
+        """The type whose random streams it uses."""
+        return self.draws_as or self.spec.type
 
     def advance(self, moment: Moment) -> None:
         """Called once before each tick of the world."""

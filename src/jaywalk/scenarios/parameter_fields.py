@@ -161,7 +161,7 @@ def ignored() -> Any:
 
 
 def unread_choice(*choices: str) -> Any:
-    """One of some texts that public tools write and no class reads; "" where it is missing."""
+    """One of some texts that public tools write and public classes do not read; "" if missing."""
     return field(default="", metadata={READER: _choice(choices), UNREAD: True})
 
 

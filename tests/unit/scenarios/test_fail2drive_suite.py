@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,6 +87,22 @@ def test_shifts_draw_from_their_partners_streams():
         kinds = [SCENARIOS.get(scene.type).load() for scene in (first, second)]
         if first.type != second.type and "Custom" not in second.type:
             assert kinds[1].draws_as == first.type
+
+
+def test_layouts_draw_from_the_streams_of_what_they_are_compared_with():
+    """Else other cars come towards the ego in one half than in the other."""
+    compared = 0
+    for pair in all_pairs():
+        if not pair.base or not pair.shift or pair.shift[0].type != "CustomObstacleTwoWays":
+            continue
+        kind = SCENARIOS.get("CustomObstacleTwoWays").load()
+        overlay = pair.shift[0].parameters["baseline_overlay"]
+        layout = SimpleNamespace(
+            parameters=SimpleNamespace(baseline_overlay=overlay), draws_as=kind.draws_as
+        )
+        assert kind.drawn_as(layout) == pair.base[0].type
+        compared += 1
+    assert compared == 7
 
 
 def test_variants_are_the_halves():

@@ -91,8 +91,11 @@ class ConstructionPedestrian(OnLane):
     def _gap_m(self, moment: Moment) -> float:
         """From the ego to where it passes: the middle of the lane beside the person."""
         state = moment.snapshot.find(moment.ego_id)
-        on_route = place_on_route(self.stage.route, moment.ego_along_m)
-        ego = (on_route if state is None else state.get_transform()).location
+        pose = (
+            state.get_transform() if state is not None
+            else place_on_route(self.stage.route, moment.ego_along_m)
+        )  # fmt: skip
+        ego = pose.location
         return float(np.hypot(ego.x - self.passes_at[0], ego.y - self.passes_at[1]))
 
     def _walk(self) -> None:

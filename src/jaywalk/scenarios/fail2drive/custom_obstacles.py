@@ -108,14 +108,9 @@ class CustomObstacleTwoWays(LbTwoWays):
     told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     left: list[int] = field(default_factory=list)
 
-    @property
-    def draws_key(self) -> tuple[str, str, str]:
-        """That of what it is compared with, so that the same cars come in both."""
-        return (
-            "scenario",
-            self.spec.name,
-            _STREAMS.get(self.parameters.baseline_overlay, self.draws_as),
-        )
+    def drawn_as(self) -> str:
+        """What it is compared with, so that the same cars come in both."""
+        return _STREAMS.get(self.parameters.baseline_overlay, self.draws_as)
 
     @property
     def layout(self) -> Layout:
