@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -44,7 +42,12 @@ def record(
 
     Example: jaywalk record --server 127.0.0.1:2000 --out runs/watched --until-idle 30
     """
-    from jaywalk.record.recorder import PassiveRecorder, RecorderOptions, parse_address
+    from jaywalk.record.recorder import (
+        PassiveRecorder,
+        RecorderOptions,
+        StopRequest,
+        parse_address,
+    )
 
     host, port = parse_address(server)
     if out.is_file():
@@ -60,13 +63,9 @@ def record(
         collision_sensor=collision_sensor,
         agent=agent,
     )
-    stop = threading.Event()
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
+    stop = StopRequest()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+        signal.signal(number, stop.make)
     # The driving program comes first; what piles up here is taken before we stop.
     os.nice(10)
     written = PassiveRecorder(options, say).run(stop)

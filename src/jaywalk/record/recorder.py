@@ -83,6 +83,22 @@ class _Running:
     lost_ticks: int = 0
 
 
+class StopRequest:
+    """Made by a signal handler, seen by the recorder.
+
+    No ``threading.Event``: a handler runs in the middle of whatever the main thread does, and if
+    that is ``Event.wait`` then ``Event.set`` waits for ever for the lock this very thread holds.
+    """
+
+    def __init__(self) -> None:
+        """Nobody has asked yet."""
+        self.made = False
+
+    def make(self, *_signal: object) -> None:
+        """Ask to stop; can be given to ``signal.signal``."""
+        self.made = True
+
+
 class PassiveRecorder:
     """Records episodes until told to stop, or nothing has moved for a while."""
 
@@ -122,8 +138,8 @@ class PassiveRecorder:
                 f"serve --port {options.port}', or give its address with --server HOST:PORT."
             ) from problem
 
-    def run(self, stop: threading.Event) -> list[Path]:
-        """Record until ``stop`` is set, the server goes away or nothing has moved for a while.
+    def run(self, stop: StopRequest) -> list[Path]:
+        """Record until ``stop`` is made, the server goes away or nothing has moved for a while.
 
         Returns:
             Folders of the episodes written.
@@ -131,7 +147,7 @@ class PassiveRecorder:
         written: list[Path] = []
         self._last_frame_s = time.monotonic()
         reason = "recorder stopped"
-        while not stop.is_set() and not self._is_idle() and self._problem is None:
+        while not stop.made and not self._is_idle() and self._problem is None:
             try:
                 handle = self._client.get_world()
             except RuntimeError:
@@ -145,7 +161,7 @@ class PassiveRecorder:
             if self._gone:
                 reason = "server gone"
                 break
-        if reason == "recorder stopped" and not stop.is_set():
+        if reason == "recorder stopped" and not stop.made:
             reason = "idle"
         with self._lock:
             self._end(reason)
@@ -159,7 +175,7 @@ class PassiveRecorder:
         limit = self._options.until_idle_s
         return limit is not None and time.monotonic() - self._last_frame_s > limit
 
-    def _watch(self, world: _World, stop: threading.Event, written: list[Path]) -> None:
+    def _watch(self, world: _World, stop: StopRequest, written: list[Path]) -> None:
         """Stay with one world until it is replaced."""
         handle = world.handle
         subscription = handle.on_tick(lambda snapshot: self._on_tick(world, snapshot))
@@ -169,7 +185,8 @@ class PassiveRecorder:
             self._ask_once(world)
             address = f"{self._options.host}:{self._options.port}"
             self._say(f"watching {_short(world.town)} on {address}")
-            while not stop.wait(_POLL_S) and not self._is_idle() and self._problem is None:
+            while not stop.made and not self._is_idle() and self._problem is None:
+                time.sleep(_POLL_S)
                 self._write_ended(written)
                 self._hang_sensor()
                 self._check_server()
