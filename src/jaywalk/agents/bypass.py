@@ -23,6 +23,8 @@ from jaywalk.agents.route_line import STEP_M, RouteLine
 FloatArray = NDArray[np.float64]
 
 _SIDE_M: Final = 0.45
+_CLOSE_SIDE_M: Final = 0.32  # after waiting, if one can stay in the own lane then
+_PATIENCE_TICKS: Final = 160
 _PERSON_SIDE_M: Final = 0.9
 _OVER_EDGE_M: Final = 0.25  # a little over the line is still in the own lane
 _CLUSTER_M: Final = 14.0
@@ -34,16 +36,17 @@ _LEAST_PER_OFFSET: Final = 1.3
 _WAIT_PER_OFFSET: Final = 2.8  # room to keep for the way while waiting
 _BACK_MPS: Final = 8.0  # the way back is smooth at this speed
 _CLEAR_M: Final = 0.8
-_PASS_MPS: Final = {"own": 9.0, "same": 12.0, "edge": 9.0, "opposite": 11.0}
+_PASS_MPS: Final = {"own": 9.0, "close": 4.0, "same": 12.0, "edge": 9.0, "opposite": 11.0}
 _PULL_MPS2: Final = 3.6
 _SPARE_S: Final = 0.8  # between being back and the next one who comes
 _AFTER_S: Final = 0.4  # between the last one's tail and entering his lane
 _ENTER_SHARE: Final = 0.35  # of a transition after which the car is in the next lane
 _SIGHT_M: Final = 160.0
 _IN_LANE_M: Final = 0.35
+_BEFORE_JUNCTION_M: Final = 1.0  # back in the own lane by then
 _ROOM_TO_RETURN_M: Final = 1.0
 _STUCK_TICKS: Final = 60
-_DECIDE_S: Final = {"own": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
+_DECIDE_S: Final = {"own": 6.0, "close": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
 _DECIDE_M: Final = 4.0
 
 
@@ -70,9 +73,16 @@ class Standing:
     actor_id: NDArray[np.int64]
 
     def grown(self, right: bool, width_m: float) -> Obstacle:
-        """The first thing in the way with everything that a way round it would meet as well."""
+        """The first thing in the way with everything that a way round it would meet as well.
+
+        Also what merely stands in the lane just behind it, waiting or not: there is no coming back
+        before it.
+        """
         near = self.right_m + self.side_m if right else -self.left_m + self.side_m
         far = self.left_m - self.side_m if right else -self.right_m - self.side_m
+        in_lane = (self.left_m - self.side_m < 0.5 * width_m) & (
+            self.right_m + self.side_m > -0.5 * width_m
+        )
         blocks = np.flatnonzero(self.blocks)
         members = {int(blocks[np.argmin(self.from_m[blocks])])}
         while True:
@@ -82,7 +92,8 @@ class Standing:
             along = (self.from_m < end + _CLUSTER_M) & (self.to_m > begin - _CLUSTER_M)
             close = (self.from_m < end + 6.0) & (self.to_m > begin - 6.0)
             meets = (far < edge + width_m) & (near > edge)
-            found = np.flatnonzero((along & self.blocks) | (close & meets))
+            behind = in_lane & (self.from_m >= begin)
+            found = np.flatnonzero((along & (self.blocks | behind)) | (close & meets))
             if members.issuperset(found.tolist()):
                 break
             members.update(found.tolist())
@@ -99,7 +110,12 @@ class Way:
     to_m: float  # to here
     transition_m: float
     back_m: float  # length of the transition back
-    kind: str  # "own", "same", "opposite", "edge"
+    kind: str  # "own", "close" (in it too, with less room), "same", "opposite", "edge"
+
+    @property
+    def in_lane(self) -> bool:
+        """Whether the car stays in its lane."""
+        return self.kind in ("own", "close")
 
     @property
     def end_m(self) -> float:
@@ -119,6 +135,7 @@ class Bypass:
     _laid: tuple[int, FloatArray] = field(default_factory=lambda: (0, np.zeros(0)), init=False)
     _limits: FloatArray = field(default_factory=lambda: np.zeros(0), init=False)
     _stood: int = field(default=0, init=False)  # ticks
+    _waited: int = field(default=0, init=False)  # ticks
     _rooms: dict[tuple[tuple[int, ...], bool], Room] = field(default_factory=dict, init=False)
 
     @property
@@ -158,8 +175,11 @@ class Bypass:
         if begin - front > _LOOK_M:
             return math.inf
         ways = self._ways(things, own)
+        self._waited = self._waited + 1 if own.speed_mps < 0.3 else 0
+        if self._waited > _PATIENCE_TICKS:
+            ways = self._close_ways(things, own) + ways
         for way in ways:
-            fitted = self._fitted(way, along_m)
+            fitted = self._fitted(way, own, along_m)
             if fitted is None:
                 continue
             if fitted.from_m - fitted.transition_m - along_m > _decide_m(fitted, own.speed_mps):
@@ -251,23 +271,40 @@ class Bypass:
         rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
         return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
 
-    def _fitted(self, way: Way, along_m: float) -> Way | None:
-        """The way with a transition that fits before it; None if there is not the room."""
+    def _close_ways(self, things: Standing, own: Own) -> list[Way]:
+        """Ways in the own lane that leave things, not people, less room than usual."""
+        side_m = np.where(things.side_m > _SIDE_M, things.side_m, _CLOSE_SIDE_M)
+        ways = self._ways(replace(things, side_m=side_m), own)
+        return [replace(way, kind="close") for way in ways if way.kind == "own"]
+
+    def _fitted(self, way: Way, own: Own, along_m: float) -> Way | None:
+        """The way with transitions that fit before and behind it; None if there is not the room."""
+        least = _LEAST_PER_OFFSET * abs(way.offset_m)
         room = way.from_m - along_m - 0.5
-        if room < _LEAST_PER_OFFSET * abs(way.offset_m):
+        back_m = self._back_m(way, own)
+        if min(room, back_m) < least:
             return None
+        way = replace(way, back_m=back_m)
         first, last = int(along_m / STEP_M), int(way.end_m / STEP_M)
         if last >= len(self.line):
             return None
-        if way.kind != "own" and bool(self.line.in_junction[first : last + 1].any()):
+        if not way.in_lane and bool(self.line.in_junction[first : last + 1].any()):
             return None
         changes = self.line.change_from
         if bool(np.any((changes > first - 60) & (changes < last + 20))):
             return None
         return replace(way, transition_m=min(way.transition_m, room))
 
+    def _back_m(self, way: Way, own: Own) -> float:
+        """The transition back, shorter where the car is to be in its lane before a junction."""
+        first = int(way.to_m / STEP_M)
+        inside = self.line.in_junction[first : int((way.end_m + own.front_m) / STEP_M) + 2]
+        if way.in_lane or not inside.any():
+            return way.back_m
+        return min(STEP_M * int(np.argmax(inside)) - own.front_m - _BEFORE_JUNCTION_M, way.back_m)
+
     def _is_clear(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
-        if way.kind == "own":
+        if way.in_lane:
             return True
         cars = seen.where(seen.kind == VEHICLE)
         if way.kind == "opposite":

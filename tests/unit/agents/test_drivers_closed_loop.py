@@ -78,6 +78,21 @@ def test_the_expert_lets_oncoming_cars_pass_first() -> None:
     assert track[-1, 0] > 180.0
 
 
+def test_the_expert_passes_closely_rather_than_wait_for_good() -> None:
+    # With the usual room the car would be 7 cm too far over the line; cars keep coming there.
+    parked = FakeActor(5, "vehicle.parked", 130.0, 2.87, half=(2.3, 0.9, 0.75))
+    coming = [
+        FakeActor(10 + k, "vehicle.coming", 160.0 + 25.0 * k, -1.75, 180.0, 8.0) for k in range(24)
+    ]
+    scene = loop("expert", [parked, *coming]).run(40.0)
+    track, speeds = np.array(scene.track), np.array(scene.speeds)
+    assert scene.contacts == set()
+    assert (speeds < 0.1).sum() * 0.05 > 7.0  # waited first
+    assert track[-1, 0] > 150.0
+    assert speeds[np.abs(track[:, 0] - 130.0) < 3.0].max() < 5.0
+    assert track[:, 1].min() - 0.918 > -0.3  # as good as in its lane
+
+
 @pytest.mark.parametrize("name", ["cruise", "expert", "timid", "comfort-zone"])
 def test_stops_for_somebody_who_steps_out(name: str) -> None:
     somebody, each = crossing(115.0, at_s=8.0)
