@@ -90,10 +90,10 @@ class InvadingTurn(Flowing):
         return moment.ego_along_m >= self.end_m
 
     def tick(self, moment: Moment) -> bool:
-        """They drive past the cones."""
-        over = Flowing.tick(self, moment)
+        """They drive past the cones; none appears right before the ego."""
+        self._drive(moment, source=moment.ego_along_m < self.end_m - _SOURCE_M)
         self.actor_ids = [*self.cones, *self.actor_ids]
-        return over
+        return self.is_over(moment)
 
     def end(self, moment: Moment) -> None:
         """The cones go; who is on the way drives on."""

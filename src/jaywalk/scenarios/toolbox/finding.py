@@ -252,7 +252,14 @@ class _Looked:
             found = [one for one in found if abs(one.turn_deg) <= _STRAIGHT_DEG]
         elif needs.they == "right":
             found = [one for one in found if one.turn_deg > _STRAIGHT_DEG]
+        if needs.return_lane:
+            found = [one for one in found if self._has_return_lane(one.path)]
         return found[0].path if found else None
+
+    def _has_return_lane(self, way: LanePath) -> bool:
+        ends = [carla.Location(*way.line[row, :2].tolist(), float(way.z_m[row])) for row in (0, -1)]
+        lanes = [self.map.get_waypoint(end).get_left_lane() for end in ends]
+        return all(lane is not None and lane.lane_type == carla.LaneType.Driving for lane in lanes)
 
 
 def _line(points: NDArray[np.float64]) -> LanePath:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 JUNCTION, TURN_LEFT, TURN_RIGHT = "straight", "left", "right"
@@ -18,6 +18,7 @@ class Needs:
             lights); "" for any.
         arm: From where somebody meets the ego there; "" for nobody.
         they: How they go, ``straight``, ``right`` or "" for any way.
+        return_lane: A lane left of theirs where they begin and end, for others the other way.
         lane: Beside the lane: ``same`` (left, same direction), ``opposite``, ``queue`` (right, same
             direction), ``parking`` (right), or "" for any.
         sidewalk: A sidewalk on the right, before the junction if there is one.
@@ -29,6 +30,7 @@ class Needs:
     control: str = ""
     arm: str = ""
     they: str = ""
+    return_lane: bool = False
     lane: str = ""
     sidewalk: bool = False
     length_m: float = 65.0
@@ -95,7 +97,7 @@ _NEEDS: Final[dict[str, Needs]] = {
     "MergerIntoSlowTraffic": _JOINS,
     "MergerIntoSlowTrafficV2": _JOINS,
     "InterurbanActorFlow": _CROSSES,
-    "InterurbanAdvancedActorFlow": _CROSSES,
+    "InterurbanAdvancedActorFlow": replace(_CROSSES, return_lane=True),
 }
 
 
