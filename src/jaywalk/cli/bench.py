@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Measure speed and memory, with the aims beside them.", no_args_is_help=True)
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
 
 @app.callback()
 def _benchmarks() -> None:
@@ -21,7 +23,7 @@ def _benchmarks() -> None:
 
 @app.command()
 def server(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer ticks: a look.")] = False,
     town: Annotated[str, typer.Option(help="Where to measure.")] = "Harbour",
 ) -> None:
@@ -57,7 +59,7 @@ def server(
 
 @app.command()
 def run(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "cruise",
     town: Annotated[str, typer.Option(help="Where to drive.")] = "Harbour",
 ) -> None:
@@ -100,7 +102,7 @@ def run(
 
 @app.command()
 def habit(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
     subset: Annotated[
         str, typer.Option(help="Routes to drive; all: every one.", show_default="every eleventh")
@@ -139,7 +141,7 @@ def habit(
 
 @app.command()
 def fail2drive(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "expert",
     subset: Annotated[
         str, typer.Option(help="Routes to drive; all: every one.", show_default="five pairs")
@@ -170,7 +172,7 @@ def fail2drive(
 
 @app.command()
 def agents(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     agent: Annotated[
         str, typer.Option(help="Which drivers, with commas.", show_default="all")
     ] = "",
@@ -208,7 +210,7 @@ def agents(
 
 @app.command()
 def determinism(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     runs: Annotated[int, typer.Option(min=2, help="Runs of each scene.")] = 2,
     ticks: Annotated[int, typer.Option(min=1, help="Ticks of each run.")] = 2000,
     town: Annotated[str, typer.Option(help="Where to run.")] = "Harbour",
@@ -240,7 +242,7 @@ def determinism(
 
 @app.command()
 def realism(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     evaluated: Annotated[
         int, typer.Option(help="How many of the 50 agents are scored.", min=1, max=50)
     ] = 50,
@@ -269,7 +271,7 @@ def realism(
 
 @app.command()
 def predict(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """IRS with BCa (8 models, 4 horizons, 500 tracks, 10,000 resamples); one network forecast.
 
@@ -298,7 +300,7 @@ def predict(
 
 @app.command()
 def motion(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     clips: Annotated[int, typer.Option(min=2, help="Clips to measure.")] = 40,
 ) -> None:
     """Ten-second clips per second of one core: cleaned, and put on all four rigs.

@@ -157,10 +157,8 @@ def import_results(
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(file.content)
     seeds = sorted({int(_seed_folder(one.seed)) for one in found.records})
-    about = {
-        "rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned,
-    }  # fmt: skip
-    _write_entry(output, method, PUBLIC, seeds, about, held_out, pretraining, bench2drive, {})
+    about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
+    _write_entry(output, method, PUBLIC, seeds, about)
     _tell(output, len(wanted), as_json)
 
 
@@ -196,20 +194,28 @@ def entry(
     suite = scored.suite
     origin = {"kind": "jaywalk run", "suite": suite, "agent": scored.agent,
               "records": "records.json"}  # fmt: skip
-    about = {
-        "rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned,
-    }  # fmt: skip
+    about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
     seeds = sorted({one.seed if one.seed is not None else 1 for one in scored.episodes})
     benchmark = suite if suite.rsplit("/", 1)[-1].startswith("fail2drive-v") else PUBLIC
-    _write_entry(output, method, benchmark, seeds, about, held_out, pretraining, bench2drive,
-                 origin)  # fmt: skip
+    _write_entry(output, method, benchmark, seeds, about | {"origin": origin})
     _tell(output, len(files), as_json)
 
 
+def _about(
+    rgb: bool, lidar: bool, privileged: bool, learned: bool,
+    held_out: bool, pretraining: str, bench2drive: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What an entry says of its system."""
+    known = {} if bench2drive is None else {"bench2drive_ds": bench2drive}
+    modalities = {"rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned}
+    rules: dict[str, Any] = {"trained_on_benchmark": False} if held_out else {}
+    rules |= {"external_pretraining": pretraining}
+    return known | {"modalities": modalities, "rules": rules}
+
+
 def _write_entry(
-    folder: Path, method: str, benchmark: str, seeds: list[int], modalities: dict[str, bool],
-    held_out: bool, pretraining: str, bench2drive: float | None, origin: dict[str, Any],
-) -> None:  # fmt: skip
+    folder: Path, method: str, benchmark: str, seeds: list[int], about: dict[str, Any]
+) -> None:
     from jaywalk.core.toml_text import format_toml
     from jaywalk.metrics.driving.penalties import PROTOCOLS
     from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, FORMAT, PROTOCOL
@@ -222,14 +228,7 @@ def _write_entry(
         "protocol_version": PROTOCOLS[PROTOCOL].version,
         "seeds": seeds,
     }
-    if bench2drive is not None:
-        document["bench2drive_ds"] = bench2drive
-    document["modalities"] = modalities
-    rules: dict[str, Any] = {"trained_on_benchmark": False} if held_out else {}
-    document["rules"] = rules | {"external_pretraining": pretraining}
-    if origin:
-        document["origin"] = origin
-    (folder / ENTRY_FILE).write_text(format_toml(document), encoding="utf-8")
+    (folder / ENTRY_FILE).write_text(format_toml(document | about), encoding="utf-8")
 
 
 def _seed_folder(seed: str) -> str:

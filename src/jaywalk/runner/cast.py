@@ -93,7 +93,7 @@ def set_the_stage(
         DataError: The route or a scenario does not fit into the town.
         RegistryError: A scenario type is unknown.
     """
-    cast = Cast(ego=_spawn_ego(carla_world, route, plan))
+    cast = Cast(ego=spawn_ego(carla_world, route, f"Route {plan.item.id}"))
     x, y = (float(value) for value in route.position_m[0, :2])
     seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
     network = world.network(key, carla_world)
@@ -168,7 +168,12 @@ def _set_up_scenarios(
     return needs
 
 
-def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:
+def spawn_ego(carla_world: Any, route: DenseRoute, where: str) -> Any:
+    """The ego at the start of a route, after a tick of the world.
+
+    Raises:
+        DataError: Something is in its place; the message begins with ``where``.
+    """
     model = carla_world.get_blueprint_library().find(EGO_BLUEPRINT)
     model.set_attribute("role_name", "hero")
     x, y, z = (float(value) for value in route.position_m[0])
@@ -178,9 +183,7 @@ def _spawn_ego(carla_world: Any, route: DenseRoute, plan: EpisodePlan) -> Any:
     )
     ego = carla_world.try_spawn_actor(model, pose)
     if ego is None:
-        raise DataError(
-            f"Route {plan.item.id}: the ego does not fit at its start ({x:.1f}, {y:.1f}, {z:.1f})."
-        )
+        raise DataError(f"{where}: the ego does not fit at its start ({x:.1f}, {y:.1f}, {z:.1f}).")
     carla_world.tick()
     return ego
 

@@ -11,7 +11,7 @@ import carla
 import numpy as np
 
 from jaywalk.core.errors import DataError
-from jaywalk.runner.cast import EGO_BLUEPRINT
+from jaywalk.runner.cast import spawn_ego
 from jaywalk.runner.world import World
 from jaywalk.town.routes import DenseRoute
 
@@ -20,7 +20,6 @@ _KEY_M: Final = 20.0  # between key points of the route
 _KEYS: Final = 7
 _STRAIGHT_M: Final = 30.0
 _BEND_DEG: Final = (40.0, 140.0)  # total turn wanted of the route
-_DROP_M: Final = 0.5
 _SETTLE_TICKS: Final = 12
 _ASKEW_DEG: Final = -8.0  # to the left, so that the way is to the right
 _PEOPLE_AHEAD_M: Final = (14, 24, 36, 50)
@@ -52,7 +51,7 @@ def set_check_stage(server: World, town: str) -> CheckStage:
     for light in world.get_actors().filter("traffic.traffic_light"):
         light.set_state(carla.TrafficLightState.Green)
         light.freeze(True)
-    ego = _spawn_ego(world, route, town)
+    ego = spawn_ego(world, route, town)
     people = _spawn_people(world, route)
     for _ in range(_SETTLE_TICKS):
         ego.apply_control(carla.VehicleControl(hand_brake=True))
@@ -93,19 +92,6 @@ def _ahead(town_map: Any, place: Any) -> list[Any]:
         point = further[0]
         poses.append(point.transform)
     return poses
-
-
-def _spawn_ego(world: Any, route: DenseRoute, town: str) -> Any:
-    model = world.get_blueprint_library().find(EGO_BLUEPRINT)
-    model.set_attribute("role_name", "hero")
-    x, y, z = (float(value) for value in route.position_m[0])
-    pitch, yaw, roll = (float(value) for value in route.rotation_deg[0])
-    pose = carla.Transform(carla.Location(x, y, z + _DROP_M), carla.Rotation(pitch, yaw, roll))
-    ego = world.try_spawn_actor(model, pose)
-    if ego is None:
-        raise DataError(f"{town}: the ego does not fit at ({x:.1f}, {y:.1f}, {z:.1f}).")
-    world.tick()
-    return ego
 
 
 def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:

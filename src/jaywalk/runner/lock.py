@@ -7,7 +7,6 @@ import os
 import socket
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, Self
 
 from jaywalk.core.errors import PrerequisiteError
@@ -73,12 +72,7 @@ class RunLock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.release()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -51,9 +50,6 @@ class Spot:
     place: Placer
     outwards: float  # 1: the obstacle is towards the right edge, -1: the left
     lane_width_m: float
-
-
-Layout = Callable[[Scenario, Spot], list[Piece]]
 
 
 def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:

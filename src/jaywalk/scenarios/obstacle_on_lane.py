@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Moment, Parameters, Scenario, Told
 from jaywalk.scenarios.obstacle_layouts import (
-    Layout,
     Piece,
     Spot,
     construction_site,
@@ -69,9 +68,9 @@ class OnLane(Scenario):
     reacted: bool = False
     end_m: float = math.inf
 
-    @property
-    def layout(self) -> Layout:
-        """What stands there."""
+    @staticmethod
+    def layout(scenario: Scenario, spot: Spot) -> list[Piece]:
+        """What stands there; a subclass has one of the layouts here."""
         raise NotImplementedError
 
     @property
@@ -166,11 +165,7 @@ class ParkedObstacle(OnLane):
     told_as: ClassVar[str] = "ParkedObstacle"
     sign: ClassVar[str] = "static.prop.warningaccident"
     reach_m: ClassVar[float] = 50.0
-
-    @property
-    def layout(self) -> Layout:
-        """The car."""
-        return parked_car
+    layout = staticmethod(parked_car)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,8 +175,4 @@ class ConstructionObstacle(OnLane):
     parameters_type: ClassVar[type[Parameters]] = ConstructionParameters
     told_as: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return construction_site
+    layout = staticmethod(construction_site)

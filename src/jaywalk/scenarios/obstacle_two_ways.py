@@ -14,7 +14,7 @@ from jaywalk.scenarios.base import Moment, Parameters
 from jaywalk.scenarios.events import SWITCH
 from jaywalk.scenarios.flow import Flow, limit_mps
 from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
-from jaywalk.scenarios.obstacle_layouts import Layout, construction_site, parked_car
+from jaywalk.scenarios.obstacle_layouts import construction_site, parked_car
 from jaywalk.scenarios.obstacle_on_lane import ConstructionParameters, OnLane, ParkedParameters
 from jaywalk.scenarios.parameter_fields import interval
 from jaywalk.scenarios.placing import place_on_route
@@ -117,11 +117,7 @@ class ParkedTwoWays(OnLaneTwoWays):
     parameters_type: ClassVar[type[Parameters]] = ParkedTwoWaysParameters
     told_as: ClassVar[str] = "ParkedObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningaccident"
-
-    @property
-    def layout(self) -> Layout:
-        """The car."""
-        return parked_car
+    layout = staticmethod(parked_car)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,8 +127,4 @@ class ConstructionTwoWays(OnLaneTwoWays):
     parameters_type: ClassVar[type[Parameters]] = ConstructionTwoWaysParameters
     told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     sign: ClassVar[str] = "static.prop.warningconstruction"
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return construction_site
+    layout = staticmethod(construction_site)

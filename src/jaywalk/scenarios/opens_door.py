@@ -15,7 +15,7 @@ import carla
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import ordinary_cars
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot
 from jaywalk.scenarios.parameter_fields import ahead, interval, side, within
 from jaywalk.scenarios.placing import DROP_M
 from jaywalk.scenarios.public_obstacles import LbTwoWays
@@ -67,12 +67,8 @@ class OpensDoor(LbTwoWays):
     parameters_type: ClassVar[type[Parameters]] = OpensDoorParameters
     told_as: ClassVar[str] = "VehicleOpensDoorTwoWays"
     reach_m: ClassVar[float] = 0.0  # the door decides, not the distance
+    layout = staticmethod(parked_beside)
     opened_s: float = math.nan
-
-    @property
-    def layout(self) -> Layout:
-        """The car."""
-        return parked_beside
 
     def tick(self, moment: Moment) -> bool:
         """Open the door in time."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 from jaywalk.scenarios.base import INTERNAL, Moment, Parameters
 from jaywalk.scenarios.hard_brake import HardBrake, HardBrakeParameters
+from jaywalk.scenarios.obstacle_layouts import construction_site, parked_car
 from jaywalk.scenarios.obstacle_on_lane import ConstructionObstacle, ParkedObstacle
 from jaywalk.scenarios.obstacle_two_ways import ConstructionTwoWays, ParkedTwoWays
 from jaywalk.scenarios.parameter_fields import (
@@ -25,6 +26,7 @@ from jaywalk.scenarios.parameter_fields import (
     within,
 )
 from jaywalk.scenarios.placing import Roadside, place_on_route
+from jaywalk.scenarios.public_obstacles import LbTwoWays
 from jaywalk.scenarios.right_of_way import PriorityTaken
 from jaywalk.scenarios.stepping_out import SteppingOut
 
@@ -79,29 +81,24 @@ class LbParkedObstacle(ParkedObstacle):
 
 
 @dataclass(slots=True, kw_only=True)
-class LbConstructionTwoWays(ConstructionTwoWays):
+class LbConstructionTwoWays(LbTwoWays):
     """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
-    reach_m: ClassVar[float] = 30.0
-    wait_s: ClassVar[float] = 5.0
-
-    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
-        """The first car appears at the source."""
-        return 0.0
+    told_as: ClassVar[str] = ConstructionTwoWays.told_as
+    sign: ClassVar[str] = ConstructionTwoWays.sign
+    layout = staticmethod(construction_site)
 
 
 @dataclass(slots=True, kw_only=True)
-class LbParkedTwoWays(ParkedTwoWays):
+class LbParkedTwoWays(LbTwoWays):
     """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
+    told_as: ClassVar[str] = ParkedTwoWays.told_as
+    sign: ClassVar[str] = ParkedTwoWays.sign
     reach_m: ClassVar[float] = 50.0
-    wait_s: ClassVar[float] = 5.0
-
-    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
-        """The first car appears at the source."""
-        return 0.0
+    layout = staticmethod(parked_car)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

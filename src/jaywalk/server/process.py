@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from types import TracebackType
 from typing import IO, Final, Self
 
 import psutil
@@ -106,12 +105,7 @@ class ServerProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.stop()
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from jaywalk.scenarios.base import Parameters
 from jaywalk.scenarios.base import Scenario as AnyScenario
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
@@ -53,11 +53,7 @@ class BadParkingObstacle(OnLane):
     reach_m: ClassVar[float] = _REACH_M
     draws_as: ClassVar[str] = "ParkedObstacle"
     told_as: ClassVar[str] = "ParkedObstacle"
-
-    @property
-    def layout(self) -> Layout:
-        """The car."""
-        return badly_parked
+    layout = staticmethod(badly_parked)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,8 +64,4 @@ class BadParkingTwoWays(LbTwoWays):
     reach_m: ClassVar[float] = _REACH_M
     draws_as: ClassVar[str] = "ParkedObstacleTwoWays"
     told_as: ClassVar[str] = "ParkedObstacleTwoWays"
-
-    @property
-    def layout(self) -> Layout:
-        """The car."""
-        return badly_parked
+    layout = staticmethod(badly_parked)

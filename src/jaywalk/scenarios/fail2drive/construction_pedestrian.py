@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import BEHIND_M, Moment, Parameters
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.obstacle_layouts import Layout, construction_site
+from jaywalk.scenarios.obstacle_layouts import construction_site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 from jaywalk.scenarios.placing import place_on_route, spawn_first_that_fits
@@ -44,16 +44,12 @@ class ConstructionPedestrian(OnLane):
     draws_as: ClassVar[str] = "ConstructionObstacle"
     told_as: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
+    layout = staticmethod(construction_site)
     walker_id: int = 0
     yaw_deg: float = 0.0
     passes_at: tuple[float, float] = (math.nan, math.nan)
     began_s: float = math.nan
     gone: bool = False
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return construction_site
 
     def setup(self) -> None:
         """The site, and the person in it."""

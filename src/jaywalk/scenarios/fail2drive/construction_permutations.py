@@ -11,7 +11,6 @@ from jaywalk.scenarios.obstacle_layouts import (
     CONES,
     DEBRIS,
     WARNING,
-    Layout,
     Piece,
     Spot,
     site,
@@ -59,11 +58,7 @@ class PermutedConstruction(OnLane):
     draws_as: ClassVar[str] = "ConstructionObstacle"
     told_as: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = _SIGN
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return permuted_site
+    layout = staticmethod(permuted_site)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,8 +69,4 @@ class PermutedConstructionTwoWays(LbTwoWays):
     draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     sign: ClassVar[str] = _SIGN
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return permuted_site
+    layout = staticmethod(permuted_site)

@@ -6,12 +6,12 @@ read the Leaderboard's list of scenarios are not told of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters, Scenario, Told
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, on_slope, rigid_pose
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import (
     PlacedObject,
@@ -70,58 +70,38 @@ def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
     ]  # fmt: skip
 
 
-def told_of(scenario: OnLane) -> Told | None:
-    """What agents are told: nothing, where there is nothing to go round."""
-    return None if PASSABLE in scenario.spec.name else OnLane.told(scenario)
+class _Custom(OnLane):
+    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+
+    layout = staticmethod(custom_layout)
+
+    def told(self) -> Told | None:
+        """What agents are told: nothing, where there is nothing to go round."""
+        return None if PASSABLE in self.spec.name else super().told()
+
+    def end(self, moment: Moment) -> None:
+        """The things stay, as in the public class."""
+        self.actor_ids = []
+        super().end(moment)
 
 
 @dataclass(slots=True, kw_only=True)
-class CustomObstacle(OnLane):
+class CustomObstacle(_Custom):
     """On a road with another lane of the same direction; the things stay when it is over."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomParameters
     draws_as: ClassVar[str] = "ConstructionObstacle"
     told_as: ClassVar[str] = "ConstructionObstacle"
-    left: list[int] = field(default_factory=list)
-
-    @property
-    def layout(self) -> Layout:
-        """The things."""
-        return custom_layout
-
-    def told(self) -> Told | None:
-        """Nothing, where there is nothing to go round."""
-        return told_of(self)
-
-    def end(self, moment: Moment) -> None:
-        """They stay, as in the public class."""
-        self.left, self.actor_ids = self.actor_ids, []
-        OnLane.end(self, moment)
 
 
 @dataclass(slots=True, kw_only=True)
-class CustomObstacleTwoWays(LbTwoWays):
+class CustomObstacleTwoWays(_Custom, LbTwoWays):
     """To be passed on the opposite lane; the things stay when it is over."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomTwoWaysParameters
     draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
     told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
-    left: list[int] = field(default_factory=list)
 
     def drawn_as(self) -> str:
         """What it is compared with, so that the same cars come in both."""
         return _STREAMS.get(self.parameters.baseline_overlay, self.draws_as)
-
-    @property
-    def layout(self) -> Layout:
-        """The things."""
-        return custom_layout
-
-    def told(self) -> Told | None:
-        """Nothing, where there is nothing to go round."""
-        return told_of(self)
-
-    def end(self, moment: Moment) -> None:
-        """They stay, as in the public class."""
-        self.left, self.actor_ids = self.actor_ids, []
-        LbTwoWays.end(self, moment)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters
 from jaywalk.scenarios.lane_paths import LanePath, lane_ahead, lane_behind, opposite_lane, path_of
-from jaywalk.scenarios.obstacle_layouts import Layout, Spot, construction_site
+from jaywalk.scenarios.obstacle_layouts import Spot, construction_site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, ignored, side
 from jaywalk.scenarios.placing import DROP_M, check_side, place_on_route
@@ -35,13 +35,9 @@ class OppositeConstruction(OnLane):
     """The site is built for those who come; nobody comes."""
 
     parameters_type: ClassVar[type[Parameters]] = OppositeConstructionParameters
+    layout = staticmethod(construction_site)
     beside: LanePath = field(init=False)
     beside_m: float = 0.0
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return construction_site
 
     def setup(self) -> None:
         """Find the opposite lane and build there."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot, site
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot, site
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, ignored, side, within
 from jaywalk.scenarios.placing import DROP_M
@@ -49,11 +49,7 @@ class RightConstruction(OnLane):
     """Everybody else keeps off that lane."""
 
     parameters_type: ClassVar[type[Parameters]] = RightConstructionParameters
-
-    @property
-    def layout(self) -> Layout:
-        """The site."""
-        return site_on_the_right
+    layout = staticmethod(site_on_the_right)
 
     def react(self, moment: Moment) -> None:
         """Nobody has to."""

@@ -9,7 +9,7 @@ import carla
 
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.models import ordinary_cars
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, interval, side, within
 from jaywalk.scenarios.public_obstacles import LbTwoWays
@@ -56,65 +56,40 @@ def accident(scenario: Scenario, spot: Spot) -> list[Piece]:
     ]
 
 
-def flash(scenario: Scenario) -> None:
-    """The police car's lights."""
-    lights = carla.VehicleLightState(_LIGHTS)
-    scenario.stage.client.apply_batch_sync(
-        [carla.command.SetVehicleLightState(scenario.actor_ids[0], lights)]
-    )
+class _Crashed(OnLane):
+    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+
+    sign: ClassVar[str] = _SIGN
+    reach_m: ClassVar[float] = 40.0  # 50 m to the first crashed car
+    layout = staticmethod(accident)
+
+    def start(self, moment: Moment) -> None:
+        """The police car's lights flash."""
+        super().start(moment)
+        lights = carla.VehicleLightState(_LIGHTS)
+        self.stage.client.apply_batch_sync(
+            [carla.command.SetVehicleLightState(self.actor_ids[0], lights)]
+        )
+
+    def _passed_m(self) -> float:
+        """50 m beyond the last car, or as for all obstacles."""
+        usual_m = super()._passed_m()
+        route_m = float(self.stage.route.along_m[-1]) - 5.0
+        cut = usual_m < self.at_m + 50.0  # at a junction, or where the route ends
+        return usual_m if cut else min(usual_m + _CRASHED_M[-1], route_m)
 
 
 @dataclass(slots=True, kw_only=True)
-class Accident(OnLane):
+class Accident(_Crashed):
     """To be passed on a lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentParameters
     told_as: ClassVar[str] = "Accident"
-    sign: ClassVar[str] = _SIGN
-    reach_m: ClassVar[float] = 40.0  # 50 m to the first crashed car
-
-    @property
-    def layout(self) -> Layout:
-        """The cars."""
-        return accident
-
-    def start(self, moment: Moment) -> None:
-        """The lights flash."""
-        OnLane.start(self, moment)
-        flash(self)
-
-    def _passed_m(self) -> float:
-        """Counted from the last car."""
-        return passed_after(self)
 
 
 @dataclass(slots=True, kw_only=True)
-class AccidentTwoWays(LbTwoWays):
+class AccidentTwoWays(_Crashed, LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentTwoWaysParameters
     told_as: ClassVar[str] = "AccidentTwoWays"
-    sign: ClassVar[str] = _SIGN
-    reach_m: ClassVar[float] = 40.0
-
-    @property
-    def layout(self) -> Layout:
-        """The cars."""
-        return accident
-
-    def start(self, moment: Moment) -> None:
-        """The lights flash."""
-        LbTwoWays.start(self, moment)
-        flash(self)
-
-    def _passed_m(self) -> float:
-        """Counted from the last car."""
-        return passed_after(self)
-
-
-def passed_after(scenario: OnLane) -> float:
-    """Where the ego has passed: 50 m beyond the last car, or as for all obstacles."""
-    usual_m = OnLane._passed_m(scenario)
-    route_m = float(scenario.stage.route.along_m[-1]) - 5.0
-    cut = usual_m < scenario.at_m + 50.0  # at a junction, or where the route ends
-    return usual_m if cut else min(usual_m + _CRASHED_M[-1], route_m)

@@ -11,7 +11,7 @@ import numpy as np
 from jaywalk.scenarios.base import Moment, Parameters, Scenario
 from jaywalk.scenarios.lane_paths import line_path, moved_aside
 from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.obstacle_layouts import Layout, Piece, Spot
+from jaywalk.scenarios.obstacle_layouts import Piece, Spot
 from jaywalk.scenarios.obstacle_on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, interval_or_value, within
 from jaywalk.scenarios.pilots import Pilot, Pilots
@@ -98,53 +98,38 @@ class Ride:
         return moment.ego_along_m > self.passed_m
 
 
+class _Riding(OnLane):
+    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+
+    reach_m: ClassVar[float] = 50.0
+    ride: Ride | None
+    layout = staticmethod(riders)
+
+    def start(self, moment: Moment) -> None:
+        """They set off."""
+        super().start(moment)
+        self.ride = Ride.of(self)
+        self.end_m = math.inf
+
+    def tick(self, moment: Moment) -> bool:
+        """They ride."""
+        super().tick(moment)
+        return self.ride is not None and self.ride.step(moment)
+
+
 @dataclass(slots=True, kw_only=True)
-class SideHazard(OnLane):
+class SideHazard(_Riding):
     """To be passed on a lane of the same direction, or within its own."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardParameters
     told_as: ClassVar[str] = "HazardAtSideLane"
-    reach_m: ClassVar[float] = 50.0
     ride: Ride | None = None
-
-    @property
-    def layout(self) -> Layout:
-        """The bicycles."""
-        return riders
-
-    def start(self, moment: Moment) -> None:
-        """They set off."""
-        OnLane.start(self, moment)
-        self.ride = Ride.of(self)
-        self.end_m = math.inf
-
-    def tick(self, moment: Moment) -> bool:
-        """They ride."""
-        OnLane.tick(self, moment)
-        return self.ride is not None and self.ride.step(moment)
 
 
 @dataclass(slots=True, kw_only=True)
-class SideHazardTwoWays(LbTwoWays):
+class SideHazardTwoWays(_Riding, LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardTwoWaysParameters
     told_as: ClassVar[str] = "HazardAtSideLaneTwoWays"
-    reach_m: ClassVar[float] = 50.0
     ride: Ride | None = None
-
-    @property
-    def layout(self) -> Layout:
-        """The bicycles."""
-        return riders
-
-    def start(self, moment: Moment) -> None:
-        """They set off."""
-        LbTwoWays.start(self, moment)
-        self.ride = Ride.of(self)
-        self.end_m = math.inf
-
-    def tick(self, moment: Moment) -> bool:
-        """They ride."""
-        LbTwoWays.tick(self, moment)
-        return self.ride is not None and self.ride.step(moment)
