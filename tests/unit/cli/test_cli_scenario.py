@@ -106,3 +106,17 @@ def test_what_cannot_be_written_says_so(barrels, tmp_path):
         made = scenario("edit", barrels, "--set", "at=25", "-o", place, "--force")
         assert isinstance(made.exception, PrerequisiteError)
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_wrong_parameter_ends_a_run_before_it_begins(barrels, tmp_path):
+    xml = tmp_path / "barrels.xml"
+    assert scenario("export", barrels, "-o", xml).exit_code == 0
+    text = xml.read_text(encoding="utf-8")
+    xml.write_text(text.replace("<distance ", "<distence "), encoding="utf-8")
+    result = CliRunner().invoke(
+        build_app(["run"]), ["run", str(xml), "--agent", "expert", "--out", str(tmp_path / "run")]
+    )
+    assert isinstance(result.exception, DataError)
+    for word in ("barrels.xml", "CustomObstacle_1", "<distence>"):
+        assert word in str(result.exception)
+    assert not (tmp_path / "run").exists()
