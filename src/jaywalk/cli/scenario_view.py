@@ -116,8 +116,12 @@ def check_file(
     say(f"{file}: {agent} drives it with seeds {seeds} ...")
     quietly(request)
     run = score_run(folder, PROTOCOL)
-    episodes = [_judged(one, folder, png, len(run.episodes) == 1) for one in run.episodes]
-    episodes += _not_run(folder, run.missing)
+    # A folder that was given may hold other scenarios and seeds too.
+    asked = {plan.episode_id for plan in request.plans()}
+    driven = [one for one in run.episodes if one.episode_id in asked]
+    missing = [name for name in run.missing if name in asked]
+    episodes = [_judged(one, folder, png, len(driven) == 1) for one in driven]
+    episodes += _not_run(folder, missing)
     failed = [one["episode"] for one in episodes if not one["solved"]]
     return {
         "file": str(file),
@@ -126,7 +130,7 @@ def check_file(
         "episodes": episodes,
         "run": str(folder),
         "replay": f"jaywalk scenario show {file}"
-        if run.missing
+        if missing
         else (f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4"),
     }
 

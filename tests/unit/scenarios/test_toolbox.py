@@ -497,6 +497,15 @@ def test_numbers_of_public_files_are_numbers_of_ours(tmp_path):
     assert made.scenarios[0].parameters["distance"].get("value") == "40"
 
 
+def test_a_base_has_no_partner():
+    base, _, _ = partner_document(parse_toml(TEXT, "my.toml"), "my.toml")
+    with pytest.raises(DataError, match="half: is 'base'"):
+        partner_document(base, "my-base.toml")
+    plain = {"name": "S1", "type": "ImageOnObject", "at": 5.0, "params": {"image": "none"}}
+    with pytest.raises(DataError, match="no scenario of it is a shift"):
+        partner_document({**parse_toml(TEXT, "my.toml"), "scenario": [plain]}, "my.toml")
+
+
 def test_a_trigger_off_the_route_is_no_valid_edit():
     with pytest.raises(DataError, match="its trigger is not on the route"):
         edited_text(TEXT, ["trigger=[0, 0, 0, 0]"], "my.toml")
