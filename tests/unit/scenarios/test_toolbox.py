@@ -497,6 +497,11 @@ def test_numbers_of_public_files_are_numbers_of_ours(tmp_path):
     assert made.scenarios[0].parameters["distance"].get("value") == "40"
 
 
+def test_things_beyond_the_route_are_no_valid_edit():
+    with pytest.raises(DataError, match="distance: is 500; the route ends"):
+        edited_text(TEXT, ["params.distance=500"], "my.toml")
+
+
 def test_a_base_has_no_partner():
     base, _, _ = partner_document(parse_toml(TEXT, "my.toml"), "my.toml")
     with pytest.raises(DataError, match="half: is 'base'"):

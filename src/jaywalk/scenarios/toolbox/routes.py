@@ -38,6 +38,7 @@ OBJECTS: Final = "objects"
 OVERLAY: Final = "baseline_overlay"  # what ``partner`` is in public route files
 _PARKED: Final = {"parkedvehicle": "parked"}  # the public toolbox has two words for it
 _ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
+_THINGS_ON_ROUTE: Final = ("Obstacle", "Accident", "RoadBlocked")  # in names of types
 _DIGITS: Final = 300  # a text of more is no number of ours
 _WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
 
@@ -92,7 +93,16 @@ def check_on_road(file: Authored) -> DenseRoute:
     """The route, planned in its town, with every trigger on it; an error says what is not."""
     route, dense = route_of(file), dense_of(file)
     for spec in route.scenarios:
-        trigger_along_m(spec.trigger, dense, spec.where)
+        left_m = float(dense.along_m[-1]) - trigger_along_m(spec.trigger, dense, spec.where)
+        distance = spec.parameters.get("distance")
+        if distance is None or not any(word in spec.type for word in _THINGS_ON_ROUTE):
+            continue
+        # The class itself would put the things at the end of the route instead.
+        if float(distance.get("value", "0") or 0.0) > left_m:
+            raise DataError(
+                f"{spec.where}, params.distance: is {distance.get('value')}; the route ends "
+                f"{left_m:.1f} m beyond the trigger."
+            )
     return dense
 
 
