@@ -238,7 +238,7 @@ def _check_options(town: str, xodr: Path | None, server: str, cluster: str) -> N
     if server and cluster:
         raise UsageError("Give either --server or --cluster, not both.")
     host, _, port = server.rpartition(":")
-    if server and not (host and port.isdigit()):
+    if server and not (host and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536):
         raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
 
 
