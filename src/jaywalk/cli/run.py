@@ -127,6 +127,7 @@ def run(
     chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
     if not (server or xodr):
         _check_towns(chosen)
+    _check_scenarios(chosen)
     library, digest = _motions(motions, chosen)
     base = RunRequest(
         run_folder=Path(),
@@ -237,7 +238,7 @@ def _check_options(town: str, xodr: Path | None, server: str, cluster: str) -> N
     if server and cluster:
         raise UsageError("Give either --server or --cluster, not both.")
     host, _, port = server.rpartition(":")
-    if server and not (host and port.isdigit()):
+    if server and not (host and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536):
         raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
 
 
@@ -253,6 +254,16 @@ def _check_towns(suite: Suite) -> None:
             "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
             "that has them with --server HOST:PORT."
         )
+
+
+def _check_scenarios(suite: Suite) -> None:
+    """Types and parameters of the user's own files, before a server is started for them."""
+    from jaywalk.runner.selection import FILES_SUITE
+    from jaywalk.scenarios.toolbox.routes import check_parameters
+
+    if suite.name.rpartition("/")[2] == FILES_SUITE:
+        for spec in (spec for one in suite.routes for spec in one.route.scenarios):
+            check_parameters(spec)
 
 
 def _motions(name: str, suite: Suite) -> tuple[str, str]:

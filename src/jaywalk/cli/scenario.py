@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import UsageError
+from jaywalk.core.files import write_whole
 
 app = typer.Typer(
     help="Scenarios as one readable file: write, look at, check, pair, edit.", no_args_is_help=True
@@ -23,7 +26,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")
 def new(
     name: Annotated[str, typer.Argument(help="Name; the file is NAME.toml, or --out.")] = "",
     kind: Annotated[
-        str, typer.Option("--type", help="What happens; --list names the types.")
+        str, typer.Option("--type", help="What happens: a type (--list) or class of shift.")
     ] = "CustomObstacle",
     town: Annotated[
         str, typer.Option(help="Where.", show_default="the first of our towns that has a place")
@@ -63,18 +66,22 @@ def new(
         _list_types(as_json)
         return
     name = name or (out.stem if out is not None else "")
-    if not name or not all(letter.isalnum() or letter in "-_." for letter in name):
+    if not name.strip(".") or not all(letter.isalnum() or letter in "-_." for letter in name):
         raise UsageError(f"NAME is '{name}', expected letters, digits, '-', '_' and '.'.")
+    if not 0.0 <= at < math.inf:
+        raise UsageError(f"--at is {at}, expected metres along the route, from 0.")
     if bool(start) != bool(end):
         raise UsageError("Give both --from and --to, or neither.")
     points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
+    _check_free(path, force, "--out")
     wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
     text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
-    _write(path, text, force)
+    write_whole(path, text)
     if as_json:
-        found = parse_text(text, str(path))["town"]
-        print_json({"file": str(path), "type": kind, "town": found})
+        found = parse_text(text, str(path))
+        kind = found["scenario"][0]["type"]
+        print_json({"file": str(path), "type": kind, "town": found["town"]})
         return
     finish([f"wrote {path}"], f"jaywalk scenario show {path} -o {path.with_suffix('.png')}")
 
@@ -131,9 +138,9 @@ def show(
 
     Example: jaywalk scenario show barrels.toml -o barrels.png
     """
-    from jaywalk.cli.scenario_view import draw_file
+    from jaywalk.cli.scenario_view import draw_file, picture_path
 
-    path = output or file.with_suffix(".png")
+    path = picture_path(output or file.with_suffix(".png"), "--output")
     bodies = draw_file(file, path, server=server, plan_only=plan_only)
     if as_json:
         print_json({"picture": str(path), "bodies": bodies})
@@ -201,23 +208,25 @@ def pair(
 
     Example: jaywalk scenario pair barrels.toml
     """
-    from jaywalk.scenarios.toolbox.form import read_document, read_text
+    from jaywalk.scenarios.toolbox.form import read_text
     from jaywalk.scenarios.toolbox.partners import partner_document
-    from jaywalk.scenarios.toolbox.text import check_suffix, edit_field, format_text
+    from jaywalk.scenarios.toolbox.text import check_suffix, edit_field, format_text, parse_text
 
-    document = read_document(file)
-    base, shifted, words = partner_document(document, str(file))
-    path = check_suffix(output or file.with_stem(f"{file.stem}-base"), "--output")
-    if path == file:
-        raise UsageError(f"--output is {path}, the scenario itself. Give another file.")
-    head = [f"The in-distribution partner of {file.name}: what a driver knows in its place."]
-    _write(path, format_text(base, path, head), force)
     text = read_text(file)
+    base, shifted, words = partner_document(parse_text(text, str(file)), str(file))
+    path = check_suffix(output or file.with_stem(f"{file.stem}-base"), "--output")
+    if path.resolve() == file.resolve():
+        raise UsageError(f"--output is {path}, the scenario itself. Give another file.")
+    _check_free(path, force, "--output")
+    head = [f"The in-distribution partner of {file.name}: what a driver knows in its place."]
+    partner = format_text(base, path, head)
     for key in ("pair", "half", "shift"):
         text = edit_field(text, str(file), [key], shifted[key])
-    file.write_text(text, encoding="utf-8")
-    _check_file(path)
-    _check_file(file)
+    # Both must be readable before either is written.
+    _check_text(partner, path)
+    _check_text(text, file)
+    write_whole(path, partner)
+    write_whole(file, text)
     if as_json:
         print_json({"base": str(path), "generalization": str(file), "pair": shifted["pair"],
                     "shift": shifted["shift"], "changes": words})  # fmt: skip
@@ -238,6 +247,7 @@ def edit(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write there instead.")
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Change fields; nothing is written unless the result is a valid scenario.
@@ -253,9 +263,10 @@ def edit(
 
     text = edited_text(read_text(file), settings, str(file))
     path = check_suffix(output or file, "--output")
+    _check_free(path, force or path.resolve() == file.resolve(), "--output")
     if is_yaml(path) != is_yaml(file):
         text = format_text(parse_text(text, str(file)), path)
-    _write(path, text, force=True)
+    write_whole(path, text)
     if as_json:
         print_json({"file": str(path), "set": settings})
         return
@@ -278,15 +289,18 @@ def export_file(
     from jaywalk.scenarios.public_form import as_public
     from jaywalk.scenarios.route_xml import RouteFile, format_routes
     from jaywalk.scenarios.toolbox.form import read_authored
-    from jaywalk.scenarios.toolbox.routes import route_of
+    from jaywalk.scenarios.toolbox.routes import checked_route
 
-    routes = tuple(as_public(route_of(read_authored(file))) for file in files)
+    path = output or files[0].with_suffix(".xml")
+    if path.suffix.lower() != ".xml":
+        raise UsageError(f"--output is '{path}', expected a route file, a name with .xml.")
+    routes = tuple(as_public(checked_route(read_authored(file))) for file in files)
     ids = [route.id for route in routes]
     doubled = sorted({one for one in ids if ids.count(one) > 1})
     if doubled:
         raise UsageError(f"Two files have the id '{doubled[0]}'. Set another: edit --set id=...")
-    path = output or files[0].with_suffix(".xml")
-    _write(path, format_routes(RouteFile(routes=routes)), force)
+    _check_free(path, force, "--output")
+    write_whole(path, format_routes(RouteFile(routes=routes)))
     if as_json:
         print_json({"file": str(path), "routes": len(routes)})
         return
@@ -310,23 +324,16 @@ def import_file(
 
     Example: jaywalk scenario import Generalization_Wall_1095.xml
     """
-    from jaywalk.scenarios.route_xml import read_routes
-    from jaywalk.scenarios.toolbox.routes import document_of, name_of
-    from jaywalk.scenarios.toolbox.text import SUFFIXES, format_text
+    from jaywalk.scenarios.toolbox.importing import imported_texts
 
     if syntax not in ("toml", "yaml"):
         raise UsageError(f"--as is '{syntax}', expected toml or yaml.")
-    routes = read_routes(file).routes
-    single = len(routes) == 1
-    folder = file.parent if output is None else output
-    names = [name_of(file, route, single) for route in routes]
-    if single and folder.suffix.lower() in SUFFIXES:
-        paths = [folder]
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = [folder / f"{name}.{syntax}" for name in names]
-    for path, name, route in zip(paths, names, routes, strict=True):
-        _write(path, format_text(document_of(route, name), path), force)
+    texts = imported_texts(file, output, syntax)
+    for path in texts:
+        _check_free(path, force, "--output")
+    for path, text in texts.items():
+        write_whole(path, text)
+    paths = list(texts)
     if as_json:
         print_json({"files": [str(path) for path in paths]})
         return
@@ -334,19 +341,16 @@ def import_file(
     finish([f"wrote {paths[0]}{more}"], f"jaywalk scenario show {paths[0]}")
 
 
-def _check_file(path: Path) -> None:
-    """What we wrote must be readable."""
-    from jaywalk.scenarios.toolbox.form import read_authored
-    from jaywalk.scenarios.toolbox.routes import route_of
+def _check_text(text: str, path: Path) -> None:
+    """What we are about to write must be readable."""
+    from jaywalk.scenarios.toolbox.form import authored_of
+    from jaywalk.scenarios.toolbox.routes import checked_route
+    from jaywalk.scenarios.toolbox.text import parse_text
 
-    route_of(read_authored(path))
+    checked_route(authored_of(parse_text(text, str(path)), str(path)))
 
 
-def _write(path: Path, text: str, force: bool) -> None:
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists. Choose another file with --output, or give --force.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise PrerequisiteError(f"Cannot write '{path}': {problem.strerror}.") from problem
+def _check_free(path: Path, force: bool, option: str) -> None:
+    """Nothing is overwritten unless that was asked for."""
+    if not force and os.path.lexists(path):
+        raise UsageError(f"{path} exists. Choose another file with {option}, or give --force.")

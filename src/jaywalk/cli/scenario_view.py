@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaywalk.scenarios.route_xml import Route
 
 PROTOCOL: Final = "fail2drive"
+_PICTURES: Final = (".png", ".jpg", ".svg", ".pdf")
 
 
 def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
@@ -43,6 +44,13 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     return len(view.bodies)
 
 
+def picture_path(path: Path, option: str) -> Path:
+    """The path, if a picture may have that name: nothing else is to be overwritten."""
+    if path.suffix.lower() not in _PICTURES:
+        raise UsageError(f"{option} is '{path}', expected a picture: {', '.join(_PICTURES)}.")
+    return path
+
+
 def _staged(plan: EpisodePlan, server: str) -> StagedView:
     from jaywalk.runner.stage_view import view_stage
     from jaywalk.runner.world import World
@@ -55,7 +63,7 @@ def _staged(plan: EpisodePlan, server: str) -> StagedView:
 
 def _address(server: str) -> tuple[str, int]:
     host, _, port = server.rpartition(":")
-    if not (host and port.isdigit()):
+    if not (host and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536):
         raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
     return host, int(port)
 
@@ -88,6 +96,8 @@ def check_file(
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
 
+    if png is not None and png.suffix.lower() != ".png":
+        raise UsageError(f"--png is '{png}', expected a name with .png.")
     if server:
         _address(server)
     else:
@@ -106,8 +116,12 @@ def check_file(
     say(f"{file}: {agent} drives it with seeds {seeds} ...")
     quietly(request)
     run = score_run(folder, PROTOCOL)
-    episodes = [_judged(one, folder, png, len(run.episodes) == 1) for one in run.episodes]
-    episodes += _not_run(folder, run.missing)
+    # A folder that was given may hold other scenarios and seeds too.
+    asked = {plan.episode_id for plan in request.plans()}
+    driven = [one for one in run.episodes if one.episode_id in asked]
+    missing = [name for name in run.missing if name in asked]
+    episodes = [_judged(one, folder, png, len(driven) == 1) for one in driven]
+    episodes += _not_run(folder, missing)
     failed = [one["episode"] for one in episodes if not one["solved"]]
     return {
         "file": str(file),
@@ -116,7 +130,7 @@ def check_file(
         "episodes": episodes,
         "run": str(folder),
         "replay": f"jaywalk scenario show {file}"
-        if run.missing
+        if missing
         else (f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4"),
     }
 

@@ -24,8 +24,14 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     """Values of a TOML text; ``name`` stands in the error."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise DataError(f"'{name}' is not valid TOML: {problem}.") from problem
+    except RecursionError:
+        raise DataError(f"'{name}' is not valid TOML: nested too deep.") from None
+    except ValueError as problem:  # also of numbers with thousands of digits
+        raise DataError(f"'{name}' is not valid TOML: {_first_line(problem)}.") from problem
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).split("\n")[0].partition("; use sys.")[0]
 
 
 def format_toml(document: Mapping[str, Any], words: FieldWords | None = None) -> str:
@@ -96,6 +102,10 @@ def format_value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {format_value(v)}" for k, v in value.items()) + " }"
+    if not isinstance(value, Sequence):
+        raise UsageError(
+            f"{value} cannot be written; expected a number, a text, a list or a table."
+        )
     entries = [format_value(entry) for entry in value]
     line = f"[{', '.join(entries)}]"
     if len(line) <= _WIDTH:
@@ -110,9 +120,12 @@ def parse_setting(text: str) -> tuple[list[str], Any]:
     if not equals or not all(keys):
         raise UsageError(f"--set is '{text}', expected KEY=VALUE as in params.distance=40.")
     try:
-        return keys, tomllib.loads(f"value = {raw.strip()}")["value"]
+        found = tomllib.loads(f"value = {raw.strip()}")
     except tomllib.TOMLDecodeError:
         return keys, raw.strip()
+    except (ValueError, RecursionError):
+        raise UsageError(f"--set {path}: is '{raw[:40]}...'; expected a shorter value.") from None
+    return keys, found["value"] if len(found) == 1 else raw.strip()
 
 
 def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
@@ -124,8 +137,10 @@ def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> 
     last = keys[-1]
     if isinstance(place, list):
         place[_number(last, place, ".".join(keys))] = value
-    else:
+    elif isinstance(place, dict):
         place[last] = value
+    else:
+        raise UsageError(f"--set {'.'.join(keys)}: there is no table to set it in.")
     return changed
 
 
@@ -138,7 +153,7 @@ def _step(place: Any, key: str, path: str) -> Any:
 
 
 def _number(key: str, place: list[Any], path: str) -> int:
-    if not key.isdecimal() or not 1 <= int(key) <= len(place):
+    if not key.isdecimal() or len(key) > 9 or not 1 <= int(key) <= len(place):
         raise UsageError(f"--set {path}: expected a number from 1 to {len(place)}.")
     return int(key) - 1
 

@@ -14,13 +14,15 @@ from typing import Any, Final
 
 import yaml
 
-from jaywalk.core.errors import DataError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.toml_text import FieldWords, silent, with_value
 
 _PLAIN: Final = re.compile(r"^[A-Za-z_][A-Za-z0-9_./*-]*$")
 _WORDS: Final = ("true", "false", "null", "yes", "no", "on", "off", "nan", "inf")
 _WIDTH: Final = 96
 _DEEPEST: Final = 40
+# How PyYAML's constructors stumble over a wrong word behind a tag: ``!!bool 5``, ``!!int ""``.
+_UNFIT: Final = (LookupError, AttributeError, TypeError)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -75,16 +77,19 @@ def parse_yaml(text: str, name: str) -> dict[str, Any]:
     """Values of a YAML text; ``name`` stands in the error."""
     try:
         found = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+    except (yaml.YAMLError, ValueError, RecursionError, *_UNFIT) as problem:
         raise DataError(f"'{name}' is not valid YAML: {_told(problem)}.") from problem
     if not isinstance(found, dict):
-        raise DataError(f"'{name}' is {type(found).__name__} in YAML; expected fields, KEY: VALUE.")
+        what = "empty" if found is None else f"{type(found).__name__} in YAML"
+        raise DataError(f"'{name}' is {what}; expected fields, KEY: VALUE.")
     return found
 
 
 def _told(problem: Exception) -> str:
     mark = getattr(problem, "problem_mark", None)
     words = getattr(problem, "problem", None) or str(problem).split("\n")[0]
+    if isinstance(problem, _UNFIT):
+        words = "a value does not fit the tag (!!...) before it"
     return f"{words} (line {mark.line + 1}, column {mark.column + 1})" if mark else str(words)
 
 
@@ -141,6 +146,10 @@ def flow_yaml(value: Any) -> str:
         return repr(value)
     if isinstance(value, str):
         return _scalar(value)
+    if not isinstance(value, Mapping | Sequence):
+        raise UsageError(
+            f"{value} cannot be written; expected a number, a text, a list or a table."
+        )
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_scalar(k)}: {flow_yaml(v)}" for k, v in value.items()) + "}"
     return f"[{', '.join(flow_yaml(entry) for entry in value)}]"
@@ -183,7 +192,7 @@ def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
 
 def _entry(place: Any, key: str) -> Any | None:
     if isinstance(place, yaml.SequenceNode):
-        fits = key.isdecimal() and 1 <= int(key) <= len(place.value)
+        fits = key.isdecimal() and len(key) < 10 and 1 <= int(key) <= len(place.value)
         return place.value[int(key) - 1] if fits else None
     if isinstance(place, yaml.MappingNode):
         return next((one for name, one in place.value if name.value == key), None)

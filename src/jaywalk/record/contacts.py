@@ -107,7 +107,7 @@ def find_contacts(
     Returns:
         Contacts in order of their first tick, then actors.
     """
-    bodies = _describe_bodies(_upright(actors, states.lazy()))
+    bodies = _describe_bodies(upright_boxes(actors, states.lazy()))
     if len(bodies.numbers) < 2 or ticks.height < 2:
         return []
     numbers = ticks[c.TICK].to_numpy()
@@ -149,7 +149,7 @@ def _run(
     return out[:count]
 
 
-def _upright(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
+def upright_boxes(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
     """The actors with upright boxes around props that lie on a side; they do not get up."""
     props = actors.filter((pl.col(c.KIND) == "prop") & pl.col(c.HALF_X_M).is_not_null())
     names = (c.HALF_X_M, c.HALF_Y_M, c.HALF_Z_M, c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M)

@@ -15,7 +15,7 @@ def claim(path: Path) -> Path:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("wb").close()
+        path.open("ab").close()  # what is there stays until there is something new
     except OSError as problem:
         raise PrerequisiteError(
             f"Cannot write '{path}': {problem.strerror}. Give a file in a folder you may write to."

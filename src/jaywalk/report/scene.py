@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.record import columns as c
+from jaywalk.record.contacts import upright_boxes
 from jaywalk.record.episode import Episode
 from jaywalk.record.reader import Record
 
@@ -160,7 +161,8 @@ def _bodies(
 ) -> tuple[tuple[Body, ...], dict[str, FloatArray]]:
     ego = record.episode.ego_actor
     wanted = record.actors.filter(pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null())
-    actors = {row[c.ACTOR]: row for row in wanted.collect().iter_rows(named=True)}
+    boxes = upright_boxes(wanted.collect(), record.states)
+    actors = {row[c.ACTOR]: row for row in boxes.iter_rows(named=True)}
     states = record.states.select(
         c.ACTOR, c.TICK, c.X_M, c.Y_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
     ).collect()  # fmt: skip

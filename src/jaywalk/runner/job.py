@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import jaywalk.record
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.runner.config import resolve_config, settle_config
 from jaywalk.runner.crew import EPISODE_MODULE, Crew, Setup
 from jaywalk.runner.folder import EPISODES_FOLDER, missing_plans
@@ -132,7 +132,12 @@ def run_request(
         "server": "attached" if request.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise PrerequisiteError(
+            f"Cannot write into '{folder}': {problem.strerror}. Give another folder with --out."
+        ) from problem
     with RunLock(folder) as lock:
         settle_config(folder, wanted)
         with RunState(folder) as state:

@@ -11,8 +11,12 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import READER, REQUIRED, UNREAD
 from jaywalk.scenarios.xml_node import Node, number
 
-_OBJECT_KEYS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
+# Numbers of an object and how large they may be, either way: metres and degrees.
+_OBJECT_KEYS: Final = {
+    "x": 2000.0, "y": 200.0, "z": 100.0, "yaw": 360.0, "pitch": 360.0, "roll": 360.0,
+}  # fmt: skip
 MOST_OBJECTS: Final = 200
+_MOST: Final = 2000.0  # of any number that has no bound of its own
 _FARTHEST_M: Final = 2000.0  # of anything from its trigger
 _FARTHEST_ASIDE_M: Final = 50.0
 _STEEPEST_DEG: Final = 89.0  # of a way across a road
@@ -42,7 +46,7 @@ def side(default: str = "right") -> Any:
     return one_of(default, *({"right", "left"} - {default}))
 
 
-def within(default: float, low: float, high: float = math.inf) -> Any:
+def within(default: float, low: float, high: float = _MOST) -> Any:
     """A number between two others, both included."""
 
     def read(node: Node, where: str) -> float:
@@ -51,9 +55,8 @@ def within(default: float, low: float, high: float = math.inf) -> Any:
             number = float(text)
         except ValueError:
             number = math.nan
-        if not low <= number <= high or math.isinf(number):
-            expected = f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
-            raise DataError(f"{where}: value is '{text}'; expected a number, {expected}.")
+        if not low <= number <= high:
+            raise DataError(f"{where}: value is '{text}'; expected a number, {low:g} to {high:g}.")
         return number
 
     return field(default=default, metadata={READER: read})
@@ -79,7 +82,7 @@ def whole(default: int, low: int, high: int) -> Any:
 
     def read(node: Node, where: str) -> int:
         text = _value(node, where)
-        if not text.isdecimal() or not low <= int(text) <= high:
+        if not text.isdecimal() or len(text) > 9 or not low <= int(text) <= high:
             raise DataError(
                 f"{where}: value is '{text}'; expected a whole number, {low} to {high}."
             )
@@ -184,6 +187,8 @@ def parse_object(text: str, where: str) -> PlacedObject:
         if not equals or key not in ("id", *_OBJECT_KEYS):
             expected = ", ".join(("id", *_OBJECT_KEYS))
             raise DataError(f"{where}: '{part}' is not KEY=VALUE with one of {expected}.")
+        if key in numbers or (key == "id" and name):
+            raise DataError(f"{where}: {key} is given twice; expected once.")
         if key == "id":
             name = value
             continue
@@ -191,8 +196,11 @@ def parse_object(text: str, where: str) -> PlacedObject:
             numbers[key] = float(value)
         except ValueError:
             numbers[key] = math.nan
-        if not math.isfinite(numbers[key]):
-            raise DataError(f"{where}: {key} is '{value}'; expected a finite number.")
+        most = _OBJECT_KEYS[key]
+        if not -most <= numbers[key] <= most:
+            raise DataError(
+                f"{where}: {key} is '{value}'; expected a finite number, -{most:g} to {most:g}."
+            )
     if not name.startswith(("static.prop.", "vehicle.", "walker.")):
         raise DataError(f"{where}: id is '{name}'; expected a blueprint, as in id=static.prop.bin.")
     return PlacedObject(id=name, **numbers)
@@ -210,7 +218,7 @@ def people(most: int) -> Any:
     def read(node: Node, where: str) -> tuple[str, ...]:
         text = node.get("value")
         if text is not None:
-            if not text.isdecimal() or not 1 <= int(text) <= most:
+            if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
                 raise DataError(f"{where}: value is '{text}'; expected 1 to {most}.")
             return ("walker.pedestrian.*",) * int(text)
         names = tuple(value for _, value in node.attributes)

@@ -24,6 +24,13 @@ from jaywalk.scenarios.xml_node import (
     read_tree,
 )
 
+# Attributes of a <weather>: CARLA's parameters, and where on the route.
+WEATHER: Final = (
+    "id", "route_percentage", "cloudiness", "precipitation", "precipitation_deposits",
+    "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle", "fog_density", "fog_distance",
+    "fog_falloff", "wetness", "scattering_intensity", "mie_scattering_scale",
+    "rayleigh_scattering_scale", "dust_storm",
+)  # fmt: skip
 _SECTIONS: Final = ("weathers", "waypoints", "scenarios")
 
 
@@ -248,7 +255,7 @@ def _route(node: Node, where: str) -> Route:
         strangers=tuple((key, n) for key, group in groups.items() for n in group
                         if n.tag != names[key]),
     )  # fmt: skip
-    _check(route, where)
+    check_route(route, where)
     return route
 
 
@@ -270,7 +277,7 @@ def _scenario(node: Node, where: str) -> ScenarioSpec:
     return scenario
 
 
-def _check(route: Route, where: str) -> None:
+def check_route(route: Route, where: str) -> None:
     """Every number of a route, once, with a place in the message."""
     if len(route.keypoints) < 2:
         raise DataError(f"{where}: {len(route.keypoints)} keypoints; expected at least 2.")
@@ -283,6 +290,9 @@ def _check(route: Route, where: str) -> None:
         default = 0.0 if route.dialect is Dialect.LEADERBOARD_1 else None
         percentages.append(number(weather.attributes, "route_percentage", place, default))
         for key, _ in weather.attributes:
+            if key not in WEATHER:
+                known = ", ".join(WEATHER)
+                raise DataError(f"{place}: '{key}' is no weather parameter. Known: {known}.")
             if key != "id":
                 number(weather.attributes, key, place)
     if len(set(percentages)) < len(percentages):

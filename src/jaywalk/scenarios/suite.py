@@ -28,6 +28,7 @@ SUITES.add(
     "12 short routes over the three towns, every first scenario",
 )  # fmt: skip
 
+MOST_ABOUT: Final = 1000  # vehicles or people of one kind that a route may ask for
 _USUAL_SPEED: Final = (0.85, 1.0)
 _SPLIT_NAME: Final = re.compile(r"(Base|Generalization)_(\w+?)_(\d+)")  # Fail2Drive's files
 _SHIFT_OFFSET: Final = 1000  # number of a shift less that of its base
@@ -161,6 +162,9 @@ def _about(route: Route, key: str, otherwise: int, path: Path) -> int:
     text = attribute(route.attributes, key)
     if text is None:
         return otherwise
-    if not text.isdecimal():
-        raise DataError(f"'{path}', route {route.id}: {key} is '{text}', expected a whole number.")
+    if not text.isdecimal() or len(text) > 9 or int(text) > MOST_ABOUT:
+        raise DataError(
+            f"'{path}', route {route.id}: {key} is '{text}', expected a whole number, 0 to "
+            f"{MOST_ABOUT}."
+        )
     return int(text)

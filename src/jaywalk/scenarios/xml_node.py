@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,9 +14,13 @@ import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_bytes
 
 Attributes = tuple[tuple[str, str], ...]
 
+_NAME: Final = re.compile(r"[^\W\d][\w.:-]*")
+# Control characters and halves of surrogates, which no XML text may hold.
+_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 MAX_BYTES: Final = 64 * 1024 * 1024  # the largest public route file has 6 MB
 
 
@@ -59,24 +64,22 @@ def number(attributes: Attributes, key: str, where: str, default: float | None =
 
 def read_tree(path: Path) -> Node:
     """Read a file without resolving entities."""
-    if not path.is_file():
-        raise DataError(f"No such file: '{path}'. Give a route file (.xml).")
-    if path.stat().st_size > MAX_BYTES:
-        raise DataError(f"'{path}' has more than {MAX_BYTES} bytes; that is no route file.")
-    return parse_tree(path.read_bytes(), str(path))
+    return parse_tree(read_bytes(path, "a route file (.xml)", MAX_BYTES), str(path))
 
 
 def parse_tree(data: bytes, name: str) -> Node:
     """Parse XML; comments and white space between elements are dropped."""
     try:
         root: Element = defusedxml.ElementTree.fromstring(data)
-    except ParseError as error:
-        raise DataError(f"'{name}' is not well-formed XML: {error}.") from error
+        return _node(root)
     except DefusedXmlException as error:
         raise DataError(
             f"'{name}' declares entities or a DTD, which we refuse: {error}."
         ) from error
-    return _node(root)
+    except (ParseError, LookupError, ValueError) as error:  # also of encodings nobody knows
+        raise DataError(f"'{name}' is not well-formed XML: {error}.") from error
+    except RecursionError:
+        raise DataError(f"'{name}' is nested too deep; that is no route file.") from None
 
 
 def _node(element: Element) -> Node:
@@ -96,6 +99,12 @@ def format_tree(node: Node, indent: str = "  ") -> str:
 
 
 def _write(node: Node, margin: str, indent: str, lines: list[str]) -> None:
+    keys = [key for key, _ in node.attributes]
+    for name in (node.tag, *keys):
+        if not _NAME.fullmatch(name):
+            raise DataError(f"<{node.tag}>: '{name}' cannot be a name in XML; use letters.")
+    if len(set(keys)) < len(keys):
+        raise DataError(f"<{node.tag}>: an attribute is given twice ({', '.join(keys)}).")
     head = node.tag + "".join(f' {key}="{_quoted(value)}"' for key, value in node.attributes)
     if not node.children:
         tail = f">{escape(node.text)}</{node.tag}>" if node.text else "/>"
@@ -108,4 +117,6 @@ def _write(node: Node, margin: str, indent: str, lines: list[str]) -> None:
 
 
 def _quoted(value: str) -> str:
+    if _UNWRITABLE.search(value):
+        raise DataError(f"{value!r} cannot be written in XML; leave the control characters out.")
     return escape(value, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import build_app
-from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.scenarios.toolbox.form import read_authored
 
 
@@ -74,3 +74,49 @@ def test_a_plan_is_drawn_without_a_server(barrels, tmp_path):
     result = scenario("show", barrels, "--plan", "-o", png, "--json")
     assert json.loads(result.output) == {"picture": str(png), "bodies": 0}
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_that_is_there_is_lost(barrels, tmp_path):
+    before = barrels.read_bytes()
+    other = tmp_path / "other.toml"
+    other.write_text("mine", encoding="utf-8")
+    aside = tmp_path / "x" / ".." / "barrels.toml"
+    (tmp_path / "x").mkdir()
+    for words in (
+        ("edit", barrels, "--set", "at=25", "-o", other),
+        ("pair", barrels, "-o", other),
+        ("pair", barrels, "-o", aside, "--force"),
+        ("export", barrels, "-o", barrels, "--force"),
+        ("show", barrels, "--plan", "-o", barrels),
+        ("check", barrels, "--png", barrels),
+        ("show", barrels, "--server", "127.0.0.1:99999"),
+        ("new", "barrels", "--at", "nan"),
+        ("new", ".."),
+    ):
+        assert isinstance(scenario(*words).exception, UsageError), words
+    assert barrels.read_bytes() == before
+    assert other.read_text(encoding="utf-8") == "mine"
+    assert scenario("edit", barrels, "--set", "at=25", "-o", other, "--force").exit_code == 0
+
+
+def test_what_cannot_be_written_says_so(barrels, tmp_path):
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    (tmp_path / "folder.toml").mkdir()
+    for place in (tmp_path / "file" / "x.toml", tmp_path / "folder.toml"):
+        made = scenario("edit", barrels, "--set", "at=25", "-o", place, "--force")
+        assert isinstance(made.exception, PrerequisiteError)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_wrong_parameter_ends_a_run_before_it_begins(barrels, tmp_path):
+    xml = tmp_path / "barrels.xml"
+    assert scenario("export", barrels, "-o", xml).exit_code == 0
+    text = xml.read_text(encoding="utf-8")
+    xml.write_text(text.replace("<distance ", "<distence "), encoding="utf-8")
+    result = CliRunner().invoke(
+        build_app(["run"]), ["run", str(xml), "--agent", "expert", "--out", str(tmp_path / "run")]
+    )
+    assert isinstance(result.exception, DataError)
+    for word in ("barrels.xml", "CustomObstacle_1", "<distence>"):
+        assert word in str(result.exception)
+    assert not (tmp_path / "run").exists()

@@ -53,6 +53,9 @@ def test_plain_words_are_what_they_look_like(text, value):
         ("? [1, 2]\n: 3\n", "a key is no text"),
         ("a:\tb: c\n", "not valid YAML"),
         ("a: \x00\n", "not valid YAML"),
+        ("a: !!bool 5\n", "does not fit the tag"),
+        ('a: !!int ""\n', "does not fit the tag"),
+        ("a: !!timestamp x\n", "does not fit the tag"),
     ],
 )
 def test_what_is_no_plain_yaml_is_an_error_with_the_file(text, words):

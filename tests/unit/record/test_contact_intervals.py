@@ -7,7 +7,7 @@ from shapely.affinity import rotate, translate
 from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
-from jaywalk.record.contacts import find_contacts
+from jaywalk.record.contacts import find_contacts, upright_boxes
 
 STEP_S = 0.05
 _SHARES = np.linspace(0.04, 1.0, 25)
@@ -214,3 +214,14 @@ def test_against_brute_force(seed):
                 assert (a, b, k) not in got
     assert got
     assert checked > 100
+
+
+def test_a_wall_on_its_side_has_the_footprint_of_one_that_stands():
+    actors = pl.DataFrame({
+        "actor": [1], "kind": ["prop"], "half_x_m": [2.0], "half_y_m": [1.5], "half_z_m": [0.15],
+        "offset_x_m": [0.0], "offset_y_m": [0.0], "offset_z_m": [0.0],
+    })  # fmt: skip
+    states = pl.LazyFrame({"actor": [1], "pitch_deg": [0.0], "roll_deg": [90.0]})
+    (wall,) = upright_boxes(actors, states).iter_rows(named=True)
+    half = [wall[name] for name in ("half_x_m", "half_y_m", "half_z_m")]
+    assert half == pytest.approx([2.0, 0.15, 1.5])

@@ -16,6 +16,7 @@ from jaywalk.scenarios.route_xml import (
     read_routes,
     write_routes,
 )
+from jaywalk.scenarios.xml_node import Node, format_tree
 
 SHARED = Path(__file__).parents[4] / "shared/data"
 
@@ -91,6 +92,9 @@ def test_values_are_typed():
         ('town="Harbour"', "", ["route 1", "'town'"]),
         ("<routes>", "<routen>", ["not well-formed"]),
         ("<routes>", '<!DOCTYPE r [<!ENTITY e "x">]><routes>', ["refuse"]),
+        ("<routes>", '<?xml version="1.0" encoding="nonsense"?><routes>', ["unknown encoding"]),
+        ("<routes>", "<routes>" + "<a>" * 9000 + "</a>" * 9000, ["nested too deep"]),
+        ('cloudiness="20"', 'cloudines="20"', ["weather 2", "'cloudines' is no weather"]),
     ],
 )
 def test_errors_name_the_place(old, new, words):
@@ -98,6 +102,17 @@ def test_errors_name_the_place(old, new, words):
         parse_routes(TEXT.replace(old, new, 1), "f.xml")
     for word in words:
         assert word in str(caught.value)
+
+
+def test_what_xml_cannot_hold_is_not_written():
+    for node in (Node("a", (("b", "\x00"),)), Node("a b"), Node("a", (("b", "1"), ("b", "2")))):
+        with pytest.raises(DataError):
+            format_tree(node)
+
+
+def test_a_folder_is_no_route_file(tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        read_routes(tmp_path)
 
 
 def test_subsets_keep_the_order_of_the_file():

@@ -9,6 +9,7 @@ import pytest
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.toml_text import edit_text, format_toml, parse_setting, parse_toml
+from jaywalk.core.yaml_text import format_yaml
 from jaywalk.runner.selection import find_suite
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
@@ -18,6 +19,7 @@ from jaywalk.scenarios.suites.smoke_routes import FOLDER
 from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
 from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
+from jaywalk.scenarios.toolbox.importing import imported_texts
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import (
     check_on_road,
@@ -176,7 +178,28 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ("# Three barrels.", "colour = 3", "colour: no such field"),
         ("# Three barrels.", "people = 2020-01-01", "people"),
         ("at = 20.0", "other_actors = 3\nat = 20.0", "other_actors"),
-        ('model = "static.prop.barrel"', 'model = "barrel"', "objects"),
+        ('model = "static.prop.barrel"', 'model = "barrel"', "objects 1, model: is 'barrel'"),
+        ("distance = 40.0", 'distance = "40"', "params.distance: is '40'; expected a number"),
+        ("distance = 40.0", "distance = [20, 40]", "params.distance: is [20, 40]"),
+        ("distance = 40.0", "distance = {far = 1}", "params.distance: is {'far': 1}"),
+        ("distance = 40.0", f"distance = {10**400}", "params.distance: is 1000"),
+        ("distance = 40.0", f"distance = {'9' * 5000}", "not valid TOML"),
+        ('direction = "right"', 'direction = ["right"]', "params.direction"),
+        ("at = 20.0", f"at = {10**400}", "at: is 1000"),
+        ("y = -0.8", "y = 1e9", "objects 1, y: is '1000000000.0'; expected a finite number"),
+        ("y = -0.8", 'key = "b"', "objects: two have the same key"),
+        ("y = -0.8", 'key = "a b"', "objects 1, key"),
+        ("y = -0.8", 'key = "averylongname"\nx = 1e9', "objects 1, x"),
+        ("vehicles = 3", "vehicles = 100000", "vehicles: is 100000; expected a whole number, 0 to"),
+        ('weather = "rain"', "weather = [{cloudiness = 5}]", "weather 1: attribute 'route_perc"),
+        ('weather = "rain"', "weather = [{route_percentage = 0, mud = 5}]", "'mud' is no weather"),
+        ('weather = "rain"', 'half = "base"', "pair: is missing"),
+        ('town = "Harbour"', "", "town: is missing"),
+        ("# Three barrels.", 'id = ""', "id: is ''"),
+        ("# Three barrels.", 'id = "a\\u0000b"', "id: is 'a\\x00b'; expected a text of one line"),
+        ("# Three barrels.", 'extra = {id = "7"}', "extra.id: has a field of its own"),
+        ("# Three barrels.", f"extra = {'[' * 3000}{']' * 3000}", "nested too deep"),
+        ("[190.0, -127.1]", "[8.0, -114.3]", "the route has 0.0 m"),
     ],
 )
 def test_errors_name_file_and_field(old, new, words):
@@ -411,3 +434,92 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(DataError, match=r"expected a name with \.toml, \.yaml, \.yml"):
         read_authored(path)
+
+
+ROUTE = """<routes><route id="7" town="Harbour"><waypoints><position x="8" y="-114" z="0"/>
+<position x="190" y="-127" z="0"/></waypoints><scenarios>
+<scenario name="S1" type="CustomObstacle"><trigger_point x="1" y="2" z="0" yaw="0"/>
+<distance value='40'/><objects a="id=static.prop.bin x=1"/></scenario></scenarios>
+</route></routes>"""
+
+
+@pytest.mark.parametrize("name", [
+    "BadParking", "ConstructionPermutations", "CustomObstacles", "ObscuredStop",
+    "HardBrakeNoLights", "RightOfWay", "Animals", "PedestrianOtherBlocker", "RightConstruction",
+    "OppositeConstruction", "ImageOnObject", "PassableObstacles", "PedestrianCrowd",
+    "ConstructionPedestrian", "PedestriansOnRoad", "FullyBlocked", "Wall",
+])  # fmt: skip
+def test_a_class_of_shift_begins_with_its_type(name):
+    here = ((8.0, -114.3), (190.0, -127.1))
+    text = beginning(Wanted(name="mine", type=name, town="Harbour", points=here))
+    document = parse_toml(text, "mine.toml")
+    route_of(authored_of(document, "mine.toml"))
+    _, shifted, _ = partner_document(document, "mine.toml")
+    assert shifted["shift"] == {"HardBrakeNoLights": "HardBrake"}.get(name, name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('type="CustomObstacle"', 'type="Nobody"', ["scenario 'S1'", "type", "'Nobody'"]),
+        ("<distance value='40'/>", "<distence value='40'/>", ["scenario 'S1'", "<distence>"]),
+        ("<distance value='40'/>", "<distance value='far'/>", ["'S1'", "<distance>", "'far'"]),
+        ("x=1", "x=1 x=2", ["'S1'", "<objects>, a: x is given twice"]),
+        ('town="Harbour"', 'town="Harbour" vehicles="-3"', ["route 7", "vehicles: is -3"]),
+        ("<route ", "<!-- ", []),
+    ],
+)
+def test_an_import_is_checked_before_it_is_written(tmp_path, old, new, words):
+    path = tmp_path / "r.xml"
+    path.write_text(ROUTE.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataError) as found:
+        imported_texts(path, None, "toml")
+    for word in ["r.xml", *words]:
+        assert word in str(found.value)
+
+
+def test_imported_routes_of_like_names_are_files_of_their_own(tmp_path):
+    path = tmp_path / "r.xml"
+    one = ROUTE.removeprefix("<routes>").removesuffix("</routes>")
+    two = one.replace('id="7"', 'id="a/b"') + one.replace('id="7"', 'id="a:b"')
+    path.write_text(f"<routes>{two}</routes>", encoding="utf-8")
+    texts = imported_texts(path, None, "yaml")
+    assert [made.name for made in texts] == ["r-a_b.yaml", "r-a_b-2.yaml"]
+    with pytest.raises(UsageError, match="give a folder"):
+        imported_texts(path, tmp_path / "one.toml", "toml")
+
+
+def test_numbers_of_public_files_are_numbers_of_ours(tmp_path):
+    path = tmp_path / "r.xml"
+    path.write_text(ROUTE.replace("value='40'", "value='0040'"), encoding="utf-8")
+    ((name, text),) = imported_texts(path, None, "toml").items()
+    made = route_of(authored_of(parse_toml(text, str(name)), str(name)))
+    assert made.scenarios[0].parameters["distance"].get("value") == "40"
+
+
+def test_things_beyond_the_route_are_no_valid_edit():
+    with pytest.raises(DataError, match="distance: is 500; the route ends"):
+        edited_text(TEXT, ["params.distance=500"], "my.toml")
+
+
+def test_a_base_has_no_partner():
+    base, _, _ = partner_document(parse_toml(TEXT, "my.toml"), "my.toml")
+    with pytest.raises(DataError, match="half: is 'base'"):
+        partner_document(base, "my-base.toml")
+    plain = {"name": "S1", "type": "ImageOnObject", "at": 5.0, "params": {"image": "none"}}
+    with pytest.raises(DataError, match="no scenario of it is a shift"):
+        partner_document({**parse_toml(TEXT, "my.toml"), "scenario": [plain]}, "my.toml")
+
+
+def test_a_trigger_off_the_route_is_no_valid_edit():
+    with pytest.raises(DataError, match="its trigger is not on the route"):
+        edited_text(TEXT, ["trigger=[0, 0, 0, 0]"], "my.toml")
+
+
+@pytest.mark.parametrize(
+    "setting", ["town.x=1", "at=1979-05-27", f"at={'9' * 5000}", "objects.9999999999999.x=1", "at"]
+)
+def test_a_setting_that_cannot_be_is_an_error(setting):
+    for name, text in (("x.toml", TEXT), ("x.yaml", format_yaml(parse_toml(TEXT, "x")))):
+        with pytest.raises(UsageError):
+            edited_text(text, [setting], name)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.toolbox.classes import things_of, type_of
 from jaywalk.scenarios.toolbox.finding import NoPlaceError, Place, find_place
 from jaywalk.scenarios.toolbox.form import FORMAT
 from jaywalk.scenarios.toolbox.needs import needs_of
+from jaywalk.scenarios.toolbox.places import OUR_TOWNS
 from jaywalk.scenarios.toolbox.routes import defaults_of
 from jaywalk.scenarios.toolbox.text import format_text
 
-TOWNS: Final = ("Harbour", "Orchard", "Ridge")  # looked through in this order
 AT_M: Final = 20.0
 VEHICLES: Final = 10
 _FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way to pass and go on
 # Public defaults of streams leave gaps of two seconds; public routes set values like these.
 _MILD: Final = {"flow_speed": 10.0, "source_dist_interval": (30.0, 90.0)}
-_THINGS: Final = (("static.prop.barrel", -0.8), ("static.prop.barrel", 0.0),
-                  ("static.prop.barrel", 0.8))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class Wanted:
     """What to begin with; without ``points`` a place is looked for, without ``town`` anywhere."""
 
     name: str
-    type: str
+    type: str  # or a class of shift
     town: str = ""
     points: tuple[tuple[float, float], ...] = ()
     at_m: float = AT_M
@@ -45,15 +44,16 @@ def beginning(wanted: Wanted, path: str = "") -> str:
         DataError: The town has no place for it.
     """
     path = path or f"{wanted.name}.toml"
+    asked, wanted = wanted.type, replace(wanted, type=type_of(wanted.type))
     defaults = defaults_of(wanted.type)
-    town, where = wanted.town or TOWNS[0], Place(points=wanted.points)
+    town, where = wanted.town or OUR_TOWNS[0], Place(points=wanted.points)
     if not wanted.points:
         town, where = _looked_for(wanted, defaults)
     distance = defaults.get("distance")
     if isinstance(distance, float) and distance > _FARTHEST_M:
         defaults["distance"] = _FARTHEST_M
     defaults |= {key: value for key, value in _MILD.items() if key in defaults}
-    short = wanted.type.rsplit("/", 1)[-1].removesuffix("-v1")
+    short = asked.rsplit("/", 1)[-1].removesuffix("-v1")
     scenario: dict[str, Any] = {
         "name": f"{short}_1",
         "type": wanted.type,
@@ -66,7 +66,7 @@ def beginning(wanted: Wanted, path: str = "") -> str:
     if params:
         scenario["params"] = params
     if defaults.get("objects") == ():
-        scenario["objects"] = [{"model": model, "x": 0.0, "y": y_m} for model, y_m in _THINGS]
+        scenario["objects"] = things_of(asked)
     document = {
         "format": FORMAT,
         "name": wanted.name,
@@ -87,15 +87,18 @@ def beginning(wanted: Wanted, path: str = "") -> str:
 def _looked_for(wanted: Wanted, defaults: dict[str, Any]) -> tuple[str, Place]:
     """A place in the town, or in the first of ours that has one."""
     needs = needs_of(wanted.type, defaults)
-    towns = (wanted.town,) if wanted.town else TOWNS
+    towns = (wanted.town,) if wanted.town else OUR_TOWNS
     for town in towns:
         try:
             return town, find_place(
                 wanted.type, town, needs, at_m=wanted.at_m, seed=wanted.seed
             )  # fmt: skip
-        except NoPlaceError:
+        except NoPlaceError as problem:
             if town == towns[-1]:
-                raise
+                words = str(problem).replace(town, " and ".join(towns), 1)
+                raise NoPlaceError(
+                    words.replace(" has ", " have ") if towns[1:] else words
+                ) from None
     raise AssertionError("there are towns")
 
 
@@ -128,5 +131,7 @@ def parse_point(text: str, option: str) -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"{option} is '{text}', expected X,Y as in 8.0,-114.3.") from None
+        x = y = math.nan
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise UsageError(f"{option} is '{text}', expected X,Y as in 8.0,-114.3.")
     return x, y

@@ -7,7 +7,7 @@ from typing import Final
 
 from jaywalk.core.toml_text import parse_setting, with_value
 from jaywalk.scenarios.toolbox.form import authored_of
-from jaywalk.scenarios.toolbox.routes import route_of
+from jaywalk.scenarios.toolbox.routes import checked_route
 from jaywalk.scenarios.toolbox.text import edit_field, format_text, parse_text
 
 # Fields of a scenario, which may be named without saying that the first is meant.
@@ -41,5 +41,5 @@ def edited_text(text: str, settings: Sequence[str], name: str) -> str:
         else:
             text = edit_field(text, name, keys, value)
     document = parse_text(text, name)
-    route_of(authored_of(document, name))
+    checked_route(authored_of(document, name))
     return text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_bytes
+from jaywalk.scenarios.suite import MOST_ABOUT
 from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
 
 FORMAT: Final = "jaywalk-scenario-1"
@@ -23,6 +25,9 @@ _TOP: Final = (
 _SCENARIO: Final = ("name", "type", "at", "trigger", "partner", "params", "objects", "other_actors")
 _OBJECT_NUMBERS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
 _MAX_BYTES: Final = 4 * 1024 * 1024
+_HUGE: Final = 1e300
+_LONGEST_LABEL: Final = 120
+_XML_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 Scalar = str | float | int
 
@@ -93,13 +98,10 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def read_text(path: Path) -> str:
     """Text of a scenario file."""
-    if not path.is_file():
-        raise DataError(f"No such file: '{path}'. Give a scenario file ({', '.join(SUFFIXES)}).")
+    data = read_bytes(path, f"a scenario file ({', '.join(SUFFIXES)})", _MAX_BYTES)
     check_suffix(path, "The scenario file")
-    if path.stat().st_size > _MAX_BYTES:
-        raise DataError(f"'{path}' has more than {_MAX_BYTES} bytes; that is no scenario file.")
     try:
-        return path.read_text(encoding="utf-8")
+        return data.decode("utf-8-sig")  # some editors begin a text with a mark
     except UnicodeDecodeError as problem:
         raise DataError(f"'{path}' is no UTF-8 text: {problem.reason}.") from problem
 
@@ -113,14 +115,16 @@ def authored_of(document: Mapping[str, Any], name: str) -> Authored:
     half = _text(document, "half", where, "")
     if half not in ("", *HALVES):
         raise DataError(f"{where}, half: is '{half}'; expected {' or '.join(HALVES)}.")
-    title = _text(document, "name", where, Path(name).stem)
+    if half and not document.get("pair"):
+        raise DataError(f"{where}, pair: is missing, while half is '{half}'. Name the pair too.")
+    title = _label(document, "name", where, Path(name).stem)
     scenarios = document.get("scenario", [])
     if not isinstance(scenarios, list):
         raise DataError(f"{where}, scenario: expected a list of tables ([[scenario]] in TOML).")
     return Authored(
         path=name,
         name=title,
-        id=_text(document, "id", where, title),
+        id=_label(document, "id", where, title),
         town=_text(document, "town", where),
         points=_points(document, where),
         scenarios=tuple(_scenario(one, where, k) for k, one in enumerate(scenarios, 1)),
@@ -130,7 +134,7 @@ def authored_of(document: Mapping[str, Any], name: str) -> Authored:
         pair=_text(document, "pair", where, ""),
         half=half,
         shift=_text(document, "shift", where, ""),
-        extra=_scalars(document.get("extra", {}), f"{where}, extra"),
+        extra=_extra(document, where),
     )
 
 
@@ -161,14 +165,14 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
             "([x, y, z, yaw])."
         )
     if at is not None and not (_is_number(at) and at >= 0.0):
-        raise DataError(f"{where}, at: is {at!r}; expected metres along the route, from 0.")
+        raise DataError(f"{where}, at: is {_short(at)}; expected metres along the route, from 0.")
     partner = _text(value, "partner", where, "")
     if partner not in ("", *PARTNERS):
         expected = ", ".join(PARTNERS)
         raise DataError(f"{where}, partner: is '{partner}'; expected one of {expected}.")
     place = None if trigger is None else _numbers(trigger, (4,), f"{where}, trigger")
     return AuthoredScenario(
-        name=_text(value, "name", where, f"scenario_{number}"),
+        name=_label(value, "name", where, f"scenario_{number}"),
         type=_text(value, "type", where),
         at_m=None if at is None else float(at),
         trigger=None if place is None else (place[0], place[1], place[2], place[3]),
@@ -200,17 +204,30 @@ def _params(value: Any, where: str) -> dict[str, Any]:
             raise DataError(
                 f"{place}: is {entry!r}; expected a number, a text, [low, high] or a table."
             )
-        elif not isinstance(entry, str) and not math.isfinite(entry):
-            raise DataError(f"{place}: is {entry!r}; expected a finite number.")
+        elif not isinstance(entry, str) and not _is_number(entry):
+            raise DataError(f"{place}: is {_short(entry)}; expected a finite number.")
+        elif isinstance(entry, str) and not entry.isprintable():
+            raise DataError(f"{place}: is {entry!r}; expected a text of one line.")
         else:
             found[key] = entry
+    return found
+
+
+def _extra(document: Mapping[str, Any], where: str) -> dict[str, Scalar]:
+    """Further attributes of the route, which must not say again what has a field."""
+    found = _scalars(document.get("extra", {}), f"{where}, extra")
+    for key in found:
+        if key in _TOP:
+            raise DataError(f"{where}, extra.{key}: has a field of its own, '{key}'.")
+        if not _XML_NAME.fullmatch(key):
+            raise DataError(f"{where}, extra.{key}: expected a name of letters, digits and _.")
     return found
 
 
 def _objects(value: Any, where: str) -> tuple[PlacedThing, ...]:
     if not isinstance(value, list):
         raise DataError(f"{where}, objects: expected a list of tables with model, x, y.")
-    things = []
+    things: list[PlacedThing] = []
     for number, entry in enumerate(value, 1):
         place = f"{where}, objects {number}"
         if not isinstance(entry, Mapping):
@@ -218,17 +235,17 @@ def _objects(value: Any, where: str) -> tuple[PlacedThing, ...]:
         _only(entry, ("model", "key", *_OBJECT_NUMBERS), place)
         for key in _OBJECT_NUMBERS:
             if key in entry and not _is_number(entry[key]):
-                raise DataError(f"{place}, {key}: is {entry[key]!r}; expected a finite number.")
+                raise DataError(
+                    f"{place}, {key}: is {_short(entry[key])}; expected a finite number."
+                )
         model = _text(entry, "model", place)
         if any(letter.isspace() for letter in model):
             raise DataError(f"{place}, model: is '{model}'; expected a blueprint's name.")
-        things.append(
-            PlacedThing(
-                model=model,
-                numbers={key: entry[key] for key in _OBJECT_NUMBERS if key in entry},
-                key=_text(entry, "key", place, ""),
-            )
-        )
+        key = _text(entry, "key", place, "")
+        if key and (not _XML_NAME.fullmatch(key) or any(one.key == key for one in things)):
+            raise DataError(f"{place}, key: is '{key}'; expected letters that no other thing has.")
+        numbers = {key: entry[key] for key in _OBJECT_NUMBERS if key in entry}
+        things.append(PlacedThing(model=model, numbers=numbers, key=key))
     return tuple(things)
 
 
@@ -244,7 +261,7 @@ def _weather(
         for key, entry in one.items():
             if not _is_number(entry):
                 place = f"{where}, weather {number}, {key}"
-                raise DataError(f"{place}: is {entry!r}; expected a finite number.")
+                raise DataError(f"{place}: is {_short(entry)}; expected a finite number.")
     return tuple(value)
 
 
@@ -256,8 +273,22 @@ def _only(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
 
 def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
     value = table.get(key, default)
+    if value is None:
+        raise DataError(f"{where}, {key}: is missing; expected a text.")
     if not isinstance(value, str) or (default is None and not value):
         raise DataError(f"{where}, {key}: is {value!r}; expected a text.")
+    if not value.isprintable():
+        raise DataError(f"{where}, {key}: is {value!r}; expected a text of one line.")
+    return value
+
+
+def _label(table: Mapping[str, Any], key: str, where: str, default: str) -> str:
+    """A text that things are called by."""
+    value = _text(table, key, where, default)
+    if not value.strip() or len(value) > _LONGEST_LABEL:
+        raise DataError(
+            f"{where}, {key}: is {value[:200]!r}; expected a text of 1 to {_LONGEST_LABEL} letters."
+        )
     return value
 
 
@@ -265,8 +296,10 @@ def _count(table: Mapping[str, Any], key: str, where: str) -> int | None:
     value = table.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise DataError(f"{where}, {key}: is {value!r}; expected a whole number, from 0.")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_ABOUT:
+        raise DataError(
+            f"{where}, {key}: is {_short(value)}; expected a whole number, 0 to {MOST_ABOUT}."
+        )
     return value
 
 
@@ -274,7 +307,7 @@ def _numbers(value: Any, sizes: tuple[int, ...], where: str) -> tuple[float, ...
     good = isinstance(value, list) and len(value) in sizes and all(map(_is_number, value))
     if not good:
         wanted = " or ".join(str(size) for size in sizes)
-        raise DataError(f"{where}: is {value!r}; expected {wanted} finite numbers.")
+        raise DataError(f"{where}: is {_short(value)}; expected {wanted} finite numbers.")
     return tuple(value)
 
 
@@ -283,9 +316,18 @@ def _scalars(value: Any, where: str) -> dict[str, Scalar]:
         raise DataError(f"{where}: expected a table.")
     for key, entry in value.items():
         if not isinstance(entry, str) and not _is_number(entry):
-            raise DataError(f"{where}, {key}: is {entry!r}; expected a number or a text.")
+            raise DataError(f"{where}, {key}: is {_short(entry)}; expected a number or a text.")
+        if isinstance(entry, str) and not entry.isprintable():
+            raise DataError(f"{where}, {key}: is {entry!r}; expected a text of one line.")
     return dict(value)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # Compared, as a whole number may be too large to become a float.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_HUGE < value < _HUGE
+
+
+def _short(value: Any) -> str:
+    """A value in words that fit a line."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.toolbox.form import LAYOUTS, AuthoredScenario, authored_of
+from jaywalk.scenarios.toolbox.form import HALVES, LAYOUTS, AuthoredScenario, authored_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
 
 _ANIMAL: Final = "walker.animal."
@@ -80,6 +80,11 @@ def partner_document(
         DataError: No scenario of the file is a shift.
     """
     file = authored_of(document, name)
+    if file.half == HALVES[0]:
+        raise DataError(
+            f"'{name}', half: is 'base', so it is a partner already. Give the shifted scenario of "
+            f"pair '{file.pair}'."
+        )
     base: dict[str, Any] = deepcopy(dict(document))
     shifted: dict[str, Any] = deepcopy(dict(document))
     kept, lines, shifts = [], [], []
@@ -130,6 +135,8 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
         )  # fmt: skip
     if one.type in _SWITCHED:
         key, value, shift = _SWITCHED[one.type]
+        if params.get(key) == value:
+            return None
         changed = {**table, "params": {**params, key: value}}
         return Partner(table=changed, shift=shift, words=f"{key} is now {value}")
     if one.type in LAYOUTS:

@@ -15,7 +15,9 @@ from jaywalk.scenarios.toolbox.form import Authored
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import load_town
 
+OUR_TOWNS: Final = ("Harbour", "Orchard", "Ridge")
 _OFF_ROAD_M: Final = 15.0
+_SHORTEST_M: Final = 1.0
 
 
 @lru_cache(maxsize=4)
@@ -63,9 +65,15 @@ def dense_of(file: Authored) -> DenseRoute:
                 f"lane of {file.town}; expected within {_OFF_ROAD_M:g} m."
             )
     try:
-        return planner.plan(points)
+        route = planner.plan(points)
     except DataError as problem:
         raise DataError(f"'{file.path}', route.points: {problem}") from problem
+    if route.along_m[-1] < _SHORTEST_M:
+        raise DataError(
+            f"'{file.path}', route.points: the route has {route.along_m[-1]:.1f} m; expected "
+            f"places at least {_SHORTEST_M:g} m apart."
+        )
+    return route
 
 
 def trigger_at(route: DenseRoute, at_m: float, where: str) -> TriggerPoint:

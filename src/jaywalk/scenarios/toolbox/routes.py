@@ -13,7 +13,14 @@ from typing import Any, Final
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.scenarios.base import UNREAD, Parameters, Scenario, read_parameters, trigger_along_m
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.route_xml import Keypoint, Route, ScenarioSpec, TriggerPoint, WeatherPoint
+from jaywalk.scenarios.route_xml import (
+    Keypoint,
+    Route,
+    ScenarioSpec,
+    TriggerPoint,
+    WeatherPoint,
+    check_route,
+)
 from jaywalk.scenarios.suites.author_smoke import WEATHERS
 from jaywalk.scenarios.toolbox.form import (
     FORMAT,
@@ -23,7 +30,7 @@ from jaywalk.scenarios.toolbox.form import (
     AuthoredScenario,
     PlacedThing,
 )
-from jaywalk.scenarios.toolbox.places import dense_of, points_of, trigger_at
+from jaywalk.scenarios.toolbox.places import OUR_TOWNS, dense_of, points_of, trigger_at
 from jaywalk.scenarios.xml_node import Attributes, Node, attribute
 from jaywalk.town.routes import DenseRoute
 
@@ -31,6 +38,8 @@ OBJECTS: Final = "objects"
 OVERLAY: Final = "baseline_overlay"  # what ``partner`` is in public route files
 _PARKED: Final = {"parkedvehicle": "parked"}  # the public toolbox has two words for it
 _ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
+_THINGS_ON_ROUTE: Final = ("Obstacle", "Accident", "RoadBlocked")  # in names of types
+_DIGITS: Final = 300  # a text of more is no number of ours
 _WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
 
 
@@ -54,21 +63,29 @@ def route_of(file: Authored) -> Route:
         weathers=_weathers(file),
         scenarios=tuple(_spec(one, dense) for one in file.scenarios),
     )
-    for spec in route.scenarios:
+    check_route(route, f"'{file.path}'")
+    for one, spec in zip(file.scenarios, route.scenarios, strict=True):
         try:
-            check_parameters(spec)
+            kind = check_type(spec)
+            check_values(one, kind)
+            read_parameters(spec, kind)
         except DataError as problem:
-            raise DataError(_as_fields(str(problem))) from problem
+            raise DataError(_as_fields(str(problem), one)) from problem
     return route
 
 
-def _as_fields(words: str) -> str:
+def _as_fields(words: str, one: AuthoredScenario) -> str:
     """Words on an element of a route file as words on the field of a scenario file."""
+    keys = [
+        thing.key or letters for thing, letters in zip(one.objects, letter_keys(), strict=False)
+    ]
 
     def thing(found: re.Match[str]) -> str:
-        return f"objects {next(k for k, key in enumerate(letter_keys(), 1) if key == found[1])}"
+        return f"objects {keys.index(found[1]) + 1}" if found[1] in keys else found[0]
 
-    words = re.sub(r"<objects>, ([a-z]+)", thing, words, count=1).replace("<objects>", "objects")
+    words = re.sub(r"<objects>, ([\w.-]+)", thing, words, count=1).replace("<objects>", "objects")
+    words = re.sub(r"(objects \d+): (\w+) is (?=')", r"\1, \2: is ", words, count=1)
+    words = words.replace(", id: is", ", model: is").replace("as in id=", "as in ")
     return re.sub(r"<(\w+)>", r"params.\1", words, count=1)
 
 
@@ -76,12 +93,33 @@ def check_on_road(file: Authored) -> DenseRoute:
     """The route, planned in its town, with every trigger on it; an error says what is not."""
     route, dense = route_of(file), dense_of(file)
     for spec in route.scenarios:
-        trigger_along_m(spec.trigger, dense, spec.where)
+        left_m = float(dense.along_m[-1]) - trigger_along_m(spec.trigger, dense, spec.where)
+        distance = spec.parameters.get("distance")
+        if distance is None or not any(word in spec.type for word in _THINGS_ON_ROUTE):
+            continue
+        # The class itself would put the things at the end of the route instead.
+        if float(distance.get("value", "0") or 0.0) > left_m:
+            raise DataError(
+                f"{spec.where}, params.distance: is {distance.get('value')}; the route ends "
+                f"{left_m:.1f} m beyond the trigger."
+            )
     return dense
+
+
+def checked_route(file: Authored) -> Route:
+    """The route of a scenario file; in a town of ours it and every trigger are on the road too."""
+    if file.town in OUR_TOWNS:
+        check_on_road(file)
+    return route_of(file)
 
 
 def check_parameters(spec: ScenarioSpec) -> None:
     """Raise unless the type is known and takes these parameters."""
+    read_parameters(spec, check_type(spec))
+
+
+def check_type(spec: ScenarioSpec) -> type[Parameters]:
+    """The parameters of a scenario's type; raises unless it is known."""
     try:
         kind: type[Scenario] = SCENARIOS.get(spec.type).load()
     except RegistryError as problem:
@@ -89,7 +127,40 @@ def check_parameters(spec: ScenarioSpec) -> None:
         raise DataError(
             f"{spec.where}, type: {words} 'jaywalk scenario new --list' names all."
         ) from problem
-    read_parameters(spec, kind.parameters_type)
+    return kind.parameters_type
+
+
+def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
+    """Raise unless every value is of the kind that its parameter has: no text for a number."""
+    defaults = {item.name: item.default for item in fields(kind)}
+    for key, value in one.params.items():
+        default = defaults.get(key)
+        table = value if isinstance(value, Mapping) else None
+        if isinstance(default, int | float):
+            value, good = (table or {}).get("value", value), "a number"
+            fits = isinstance(value, int | float)
+        elif isinstance(default, str) and default:
+            value, good = (table or {}).get("value", value), "a text"
+            fits = isinstance(value, str | int | float)
+        elif _are_numbers(default):
+            good = "numbers, [from, to] or a table"
+            values = tuple(table.values()) if table is not None else value
+            fits = not isinstance(value, str) and (
+                not isinstance(values, tuple) or _are_numbers(values)
+            )
+        else:
+            continue
+        if not fits:
+            told = list(value) if isinstance(value, tuple) else value
+            raise DataError(f"{one.where}, params.{key}: is {told!r}; expected {good}.")
+
+
+def _are_numbers(value: Any) -> bool:
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(isinstance(entry, int | float) for entry in value)
+    )
 
 
 def defaults_of(kind: str) -> dict[str, Any]:
@@ -137,7 +208,11 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
     if one.objects:
         if OBJECTS in one.params:
             raise DataError(f"{one.where}, params.objects: given twice, also as tables.")
-        elements.append(Node(OBJECTS, tuple(_object_attributes(one.objects))))
+        things = tuple(_object_attributes(one.objects))
+        keys = [key for key, _ in things]
+        if len(set(keys)) < len(keys):
+            raise DataError(f"{one.where}, objects: two have the same key ({', '.join(keys)}).")
+        elements.append(Node(OBJECTS, things))
     named = (("name", one.name), ("type", one.type))
     partner = (("partner", one.partner),) if one.partner and not in_element else ()
     return ScenarioSpec(
@@ -201,7 +276,7 @@ def document_of(route: Route, name: str) -> dict[str, Any]:
     extra = {}
     for key, text in route.attributes:
         if key in _ABOUT:
-            document[key] = int(text) if text.isdecimal() and key != "pair" else text
+            document[key] = _number(text) if key in ("vehicles", "people") else text
         elif key not in ("id", "town"):
             extra[key] = text
     document["route"] = {"points": [_position(point) for point in route.keypoints]}
@@ -272,17 +347,21 @@ def _value(node: Node, default: Any) -> Any:
     if keys == ["value"]:
         text = node.attributes[0][1]
         # A text stays one: "0000111" is no number where seven switches are meant.
-        return text if isinstance(default, str) else _number(text)
+        if isinstance(default, str):
+            return text
+        return _number(text.lstrip("0") or text if isinstance(default, float) else text)
     if sorted(keys) == ["from", "to"]:
         ends = [_number(node.get(key) or "") for key in ("from", "to")]
         if not any(isinstance(end, str) for end in ends):
             return ends
+    if _are_numbers(default):
+        return {key: _number(text) for key, text in node.attributes}
     return dict(node.attributes)
 
 
 def _number(text: str) -> Any:
     """The number a text is, or the text."""
-    if _WHOLE.match(text):
+    if _WHOLE.match(text) and len(text) < _DIGITS:
         return int(text)
     try:
         value = float(text)
