@@ -24,7 +24,9 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     """Values of a TOML text; ``name`` stands in the error."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except RecursionError as problem:
+        raise DataError(f"'{name}' is not valid TOML: it is nested too deeply.") from problem
+    except ValueError as problem:  # also of numbers with thousands of digits
         raise DataError(f"'{name}' is not valid TOML: {problem}.") from problem
 
 

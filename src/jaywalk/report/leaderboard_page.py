@@ -63,6 +63,16 @@ PAPER: Final = (
 )  # fmt: skip
 
 
+def same_names(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """Methods that several valid entries of one benchmark have, with the names of their folders."""
+    folders: dict[tuple[str, str], list[str]] = {}
+    for one in verdicts:
+        if one.is_valid:
+            key = (one.entry.benchmark, one.entry.method)
+            folders.setdefault(key, []).append(one.entry.folder.name)
+    return {method: names for (_, method), names in folders.items() if len(names) > 1}
+
+
 def build_leaderboard(verdicts: Sequence[Verdict], *, title: str, with_paper: bool = True) -> str:
     """The page as text; entries that are not valid are named with the reasons, not ranked."""
     template = _environment().from_string(_asset("leaderboard.html.j2"))
@@ -83,10 +93,12 @@ def build_leaderboard(verdicts: Sequence[Verdict], *, title: str, with_paper: bo
 
 def _board(name: str, entries: Sequence[Verdict], with_paper: bool) -> dict[str, Any]:
     ranked = sorted(entries, key=_rank)
-    rows = [_row(one) for one in ranked]
+    labels = _labels(ranked)
+    anchors = [f"entry-{_words(name)}-{place}" for place, _ in enumerate(ranked, start=1)]
+    rows = [_row(*one) for one in zip(ranked, labels, anchors, strict=True)]
     if name == PUBLIC and with_paper:
         rows = sorted([*rows, *map(_printed, PAPER)], key=lambda row: -row["sort"])
-    plain = [(one.entry.method, jsonable(one.score)) for one in ranked if one.score]
+    plain = [(label, jsonable(one.score)) for one, label in zip(ranked, labels, strict=True)]
     categories = list(dict.fromkeys(key for _, found in plain for key in found["categories"]))
     classes = list(dict.fromkeys(key for _, found in plain for key in found["classes"]))
     return {
@@ -100,8 +112,18 @@ def _board(name: str, entries: Sequence[Verdict], with_paper: bool) -> dict[str,
         "methods": [method for method, _ in plain],
         "by_class": [(key, [_group(found["classes"].get(key)) for _, found in plain])
                      for key in classes],
-        "entries": ranked,
+        "entries": list(zip(ranked, labels, anchors, strict=True)),
     }  # fmt: skip
+
+
+def _labels(entries: Sequence[Verdict]) -> list[str]:
+    """Methods, with the folder where several entries have the same one."""
+    twice = same_names(entries)
+    return [
+        f"{one.entry.method} ({one.entry.folder.name})" if one.entry.method in twice
+        else one.entry.method
+        for one in entries
+    ]  # fmt: skip
 
 
 def _rank(one: Verdict) -> float:
@@ -110,7 +132,7 @@ def _rank(one: Verdict) -> float:
     return -value if math.isfinite(value) else 0.0
 
 
-def _row(one: Verdict) -> dict[str, Any]:
+def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
     score = jsonable(one.score)
     entry = one.entry
     cells = []
@@ -120,8 +142,8 @@ def _row(one: Verdict) -> dict[str, Any]:
             cells.append(cell(score[half][key], score["intervals"][half][key], change,
                                score["intervals"]["change_percent"][key]))  # fmt: skip
     return {
-        "method": entry.method,
-        "anchor": _anchor(entry.method),
+        "method": label,
+        "anchor": anchor,
         "is_printed": False,
         "modalities": entry.modalities,
         "bench2drive": _fixed(entry.bench2drive_ds),
@@ -163,8 +185,8 @@ def _fixed(value: Any) -> str:
     return f"{value:.1f}"
 
 
-def _anchor(method: str) -> str:
-    return "entry-" + "".join(letter if letter.isalnum() else "-" for letter in method.lower())
+def _words(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
 def _asset(name: str) -> str:
@@ -172,8 +194,6 @@ def _asset(name: str) -> str:
 
 
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["anchor"] = _anchor
-    return environment
