@@ -118,19 +118,25 @@ def _same_route_twice(records: Sequence[RouteRecord]) -> list[Flag]:
 
 
 def _copies(records: Sequence[RouteRecord]) -> list[Flag]:
-    """Records equal in all messages, scores and durations: no two runs take the same time."""
+    """Records equal in all messages, scores and durations: no two runs take the same time.
+
+    Of the same route, or under the name of another one but with the id of their own.
+    """
     seen: dict[object, str] = {}
     flags = []
     for record in records:
         if not record.duration_system_s > 0.0:
             continue
-        key = (
+        content = (
             tuple(record.infractions.items()),
             record.driving_score,
             record.duration_game_s,
             record.duration_system_s,
         )
-        first = seen.setdefault(key, record.source)
+        keys = ((record.number, content), (record.route_id, content))
+        first = next((seen[key] for key in keys if key in seen), record.source)
+        for key in keys:
+            seen.setdefault(key, first)
         if first != record.source:
             reason = f"identical to {first}, wall time included"
             flags.append(Flag(kind=DOUBLED, source=record.source, reason=reason))
