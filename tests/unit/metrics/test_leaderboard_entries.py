@@ -341,6 +341,9 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "No training on the benchmark" in page
     assert "PDMLite-F2D" in page
+    assert "+84.2 %" in page  # of the paper's Table 2
+    assert ">broken</h3>" in page
+    assert '<span class="small">(bad)</span>' in page
     assert "Bad &lt;b&gt;" in page
     assert "Bad <b>" not in page
     assert "protocol_version: is 2" in page
