@@ -138,6 +138,7 @@ def sheet(
 
     Example: jaywalk pairs sheet -o classes.png
     """
+    from jaywalk.report.output_file import claim
     from jaywalk.runner.driver_sheet import draw_driver_sheet
     from jaywalk.runner.driver_view import photograph_pairs
     from jaywalk.runner.pair_sheet import draw_sheet, first_of_each_class
@@ -149,6 +150,7 @@ def sheet(
         raise UsageError(f"--out is '{out}', expected a file that ends in .png.")
     chosen = load_suite(suite)
     items = first_of_each_class(chosen)
+    claim(out)
     with World.embedded(items[0].route.town) as world:
         if view is View.DRIVER:
             draw_driver_sheet(list(photograph_pairs(chosen, items, world, say=say)), out)

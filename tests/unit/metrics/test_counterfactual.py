@@ -267,3 +267,9 @@ def test_what_is_no_run_of_pairs(tmp_path):
         told = check(folder)
         assert told.exit_code != 0
         assert words in str(told.exception)
+
+
+def test_a_sheet_that_cannot_be_written_is_told_before_the_drives(tmp_path):
+    (tmp_path / "file").touch()
+    told = CliRunner().invoke(app, ["sheet", "-o", str(tmp_path / "file" / "x.png")])
+    assert "Cannot write" in str(told.exception)
