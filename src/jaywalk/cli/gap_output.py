@@ -17,6 +17,8 @@ def print_gap(found: dict[str, Any]) -> None:
         cells = [with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm")]
         rows.append([half, *cells, n])
     print_table(["", "DS", "SR", "HM", "n"], rows)
+    if lonely := found["pairs"]["unpaired"]:
+        say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
     print_table(
         ["", "", "base HM", "generalization HM", "change %", "95 % of the change", "n"],
         [
@@ -80,4 +82,4 @@ def with_interval(
 
 def number(value: float | None, digits: int = 1) -> str:
     """A number, or a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{value:z.{digits}f}"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.errors import JaywalkError, UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.metrics.fail2drive.validation import Verdict
 
 app = typer.Typer(
     help="Leaderboard of the generalization benchmark: make, check and show entries.",
@@ -55,10 +58,15 @@ def validate(
         for line in found.suspicions:
             say(f"suspicion: {line}")
         words = "valid" if found.is_valid else "NOT valid"
-        odd = f", {len(found.suspicions)} suspicions" if found.suspicions else ""
+        if found.is_valid and not accepted:
+            words = "NOT accepted (--strict)"
+        counts = _counted(len(found.problems), "problem")
+        if found.suspicions:
+            counts += ", " + _counted(len(found.suspicions), "suspicion")
+        again = f"mend these, then jaywalk leaderboard validate {entry}"
         finish(
-            [f"{entry}: {found.entry.method}, {words}: {len(found.problems)} problems{odd}"],
-            f"jaywalk leaderboard build {entry.parent}",
+            [f"{entry}: {found.entry.method}, {words}: {counts}"],
+            f"jaywalk leaderboard build {entry.parent}" if accepted else again,
         )
     if not accepted:
         raise typer.Exit(1)
@@ -81,25 +89,21 @@ def build(
     Example: jaywalk leaderboard build entries
     """
     from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, Entry
-    from jaywalk.metrics.fail2drive.validation import Verdict, validate_entry
-    from jaywalk.report.leaderboard_page import build_leaderboard
+    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE
+    from jaywalk.report.leaderboard_page import build_leaderboard, same_names
     from jaywalk.report.output_file import claim
 
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is no folder. Give one that holds entries.")
-    places = sorted(path.parent for path in folder.rglob(ENTRY_FILE))
+    path = output or folder / "index.html"
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"--output is '{path}', expected a page that ends in .html.")
+    places = _entry_folders(folder)
     if not places:
         raise UsageError(f"'{folder}' holds no entry (a folder with {ENTRY_FILE}).")
-    verdicts = []
-    for place in places:
-        say(f"scoring {place} ...")
-        try:
-            verdicts.append(validate_entry(place))
-        except DataError as problem:
-            broken = Entry(folder=place, method=place.name)
-            verdicts.append(Verdict(entry=broken, problems=(str(problem),), suspicions=()))
-    path = output or folder / "index.html"
+    verdicts = _judged(places)
+    for name, folders in same_names(verdicts).items():
+        say(f"several entries are called '{name}': {', '.join(folders)}")
     claim(path).write_text(
         build_leaderboard(verdicts, title=title, with_paper=paper), encoding="utf-8"
     )
@@ -112,9 +116,8 @@ def build(
         return
     refused = len(verdicts) - listed
     words = f", {refused} not listed" if refused else ""
-    finish(
-        [f"{path}: {listed} entries{words}; figures also in {data}"], f"open {path} in a browser"
-    )
+    entries = "1 entry" if listed == 1 else f"{listed} entries"
+    finish([f"{path}: {entries}{words}; figures also in {data}"], f"open {path} in a browser")
 
 
 @app.command("import")
@@ -229,6 +232,46 @@ def _write_entry(
         "seeds": seeds,
     }
     (folder / ENTRY_FILE).write_text(format_toml(document | about), encoding="utf-8")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _entry_folders(folder: Path) -> list[Path]:
+    """Folders of entries below one; those in it may be links. Says what of it is none."""
+    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE
+
+    places = {path.parent for path in folder.rglob(ENTRY_FILE)}
+    if folder in places:
+        return sorted(places)
+    for child in sorted(one for one in folder.iterdir() if one.is_dir()):
+        if (child / ENTRY_FILE).exists():
+            places.add(child)
+        elif not any(child in place.parents for place in places):
+            say(f"left out: {child} has no {ENTRY_FILE}")
+    return sorted(places)
+
+
+def _judged(places: list[Path]) -> list[Verdict]:
+    """The verdict on each entry; one that cannot be read at all spoils no other."""
+    from jaywalk.metrics.fail2drive.entry import Entry
+    from jaywalk.metrics.fail2drive.validation import Verdict, validate_entry
+
+    verdicts = []
+    for place in places:
+        say(f"scoring {place} ...")
+        try:
+            verdict = validate_entry(place)
+        except (JaywalkError, OSError) as problem:
+            broken = Entry(folder=place, method=place.name)
+            verdict = Verdict(entry=broken, problems=(str(problem),), suspicions=())
+        if verdict.problems:
+            more = len(verdict.problems) - 1
+            rest = f" (and {more} more)" if more else ""
+            say(f"not listed: {place}: {verdict.problems[0]}{rest}")
+        verdicts.append(verdict)
+    return verdicts
 
 
 def _seed_folder(seed: str) -> str:

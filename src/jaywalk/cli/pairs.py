@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -46,27 +46,44 @@ def check(
     """Whether both records of every pair are the same until the shift can be perceived or acts.
 
     Where the shift is in reach within the first second, that shows no more than that the start is
-    shared: "ok, start only". Exit code 1 when a pair fails.
+    shared: "ok, start only". Exit code 1 when a pair fails or cannot be checked, 4 when one has
+    only one half.
 
     Example: jaywalk pairs check runs/fail2drive-expert
     """
     from jaywalk.metrics.fail2drive.counterfactual import REACH_M, SIGHT_M, PairTally, check_pair
+    from jaywalk.metrics.fail2drive.record_pairs import pair_records
 
+    for run in runs:
+        if not run.exists():
+            raise UsageError(f"'{run}' does not exist. Give the folder of a run.")
     reach_m, sight_m = (REACH_M, SIGHT_M) if reach is None else (reach, reach)
-    found = [check_pair(base, shift, reach_m, sight_m) for base, shift in _both(runs)]
+    records = pair_records(runs)
+    found, broken = [], list(records.unread)
+    for base, shift in records.both:
+        try:
+            found.append(check_pair(base, shift, reach_m, sight_m))
+        except DataError as problem:
+            broken.append(f"{base.episode.pair}, seed {base.episode.seed}: {problem}")
     tally = PairTally.of(found)
     if as_json:
         print_json(
-            tally.as_dict() | {"reach_m": reach_m, "checks": [one.as_dict() for one in found]}
+            tally.as_dict()
+            | {"reach_m": reach_m, "unpaired": list(records.lonely), "unchecked": broken}
+            | {"checks": [one.as_dict() for one in found]}
         )
     else:
         _print_checks(found)
         lines = [f"{one.pair}, seed {one.seed}: {one.reason}" for one in found if not one.passed]
+        lines += [f"cannot be checked: {line}" for line in broken]
+        lines += [f"half a pair: {line}" for line in records.lonely]
         finish(
             [*lines, *_summary(tally, reach_m)], f"jaywalk score {runs[0]} --protocol fail2drive"
         )
-    if tally.passed < tally.pairs:
+    if tally.passed < tally.pairs or broken:
         raise typer.Exit(1)
+    if records.lonely:
+        raise typer.Exit(4)
 
 
 def _print_checks(found: list[PairCheck]) -> None:
@@ -76,45 +93,32 @@ def _print_checks(found: list[PairCheck]) -> None:
          "of the background", "shared", "own"],
         [
             [one.pair, str(one.seed), words.get((one.passed, one.weak), "FAILED"),
-             f"{(one.compared_ticks - 1) * 0.05:.1f} s", f"{one.ego_moved_m:.0f} m",
-             _when(one.first_difference_tick), _when(one.background_difference_tick),
+             _when(one.compared_ticks - 1, one.step_s), f"{one.ego_moved_m:.0f} m",
+             _when(one.first_difference_tick, one.step_s),
+             _when(one.background_difference_tick, one.step_s),
              str(one.shared_actors), str(one.own_actors)]
             for one in found
         ],
     )  # fmt: skip
 
 
-def _when(tick: int | None) -> str:
-    return "never" if tick is None else f"{tick * 0.05:.1f} s"
+def _when(tick: int | None, step_s: float) -> str:
+    return "never" if tick is None else f"{tick * step_s:.2f} s"
 
 
 def _summary(tally: PairTally, reach_m: float) -> list[str]:
-    return [
+    first = (
         f"{tally.passed} of {tally.pairs} pairs are counterfactuals: {tally.strong} agree for at "
-        "least a second, until the shift comes into reach or acts;",
+        "least a second, until the shift comes into reach or acts"
+    )
+    if not tally.weak:
+        return [f"{first}."]
+    return [
+        f"{first};",
         f"{tally.weak} on their start alone: the shift is within {reach_m:g} m, or acts, in the "
         "first second. Ego, background, lights and weather begin the same there;",
         f"in {tally.weak_background_same} of these {tally.weak} the background never differs.",
     ]
-
-
-def _both(runs: list[Path]) -> list[tuple[Any, Any]]:
-    """Base and shift record of every pair and seed."""
-    import jaywalk.record
-
-    halves: dict[tuple[str, int], dict[bool, Any]] = {}
-    for run in runs:
-        for folder in jaywalk.record.find_records(run):
-            record = jaywalk.record.open(folder)
-            if record.episode.pair:
-                key = (record.episode.pair, record.episode.seed or 0)
-                shifted = record.episode.scenario.startswith("Generalization_")
-                halves.setdefault(key, {})[shifted] = record
-    found = [(both[False], both[True]) for _, both in sorted(halves.items()) if len(both) == 2]
-    if not found:
-        names = ", ".join(str(run) for run in runs)
-        raise DataError(f"{names}: no pair of records. Expected both halves of a suite of pairs.")
-    return found
 
 
 @app.command()
@@ -134,6 +138,7 @@ def sheet(
 
     Example: jaywalk pairs sheet -o classes.png
     """
+    from jaywalk.report.output_file import claim
     from jaywalk.runner.driver_sheet import draw_driver_sheet
     from jaywalk.runner.driver_view import photograph_pairs
     from jaywalk.runner.pair_sheet import draw_sheet, first_of_each_class
@@ -145,6 +150,7 @@ def sheet(
         raise UsageError(f"--out is '{out}', expected a file that ends in .png.")
     chosen = load_suite(suite)
     items = first_of_each_class(chosen)
+    claim(out)
     with World.embedded(items[0].route.town) as world:
         if view is View.DRIVER:
             draw_driver_sheet(list(photograph_pairs(chosen, items, world, say=say)), out)

@@ -28,6 +28,7 @@ from jaywalk.report.svg import (
 WIDTH: Final = 380.0
 _LEFT: Final = 8.0
 _RIGHT: Final = 14.0
+_MOST_SCENARIOS: Final = 40  # more rows than this are longer than the page beside them
 _ROW: Final = 17.0
 _PERCENT_NAMES: Final = ("success_rate", "driving_score", "route_completion")
 
@@ -227,6 +228,10 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
                 rows.setdefault(scenario_of(episode), [[] for _ in runs])[index].append(episode)
     if not rows:
         return None
+    title = f"{words} by scenario"
+    if len(rows) > _MOST_SCENARIOS:
+        title += f": the lowest {_MOST_SCENARIOS} of {len(rows)}"
+        rows = _lowest(rows, metric, _MOST_SCENARIOS)
     left, right = 156.0, WIDTH - _RIGHT
     keys = [(run_colour(k), run.label) for k, run in enumerate(runs)] if len(runs) > 1 else []
     top = 12.0 + (18.0 * legend_lines(keys, WIDTH - 20.0) if keys else 0.0)
@@ -243,10 +248,26 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
                       text_anchor="middle", fill=SOFT, class_="s"))  # fmt: skip
     return FigureOfRuns(
         name="scenarios",
-        title=f"{words} by scenario",
+        title=title,
         caption="Mean over seeds; hollow where at least one seed was no success.",
-        svg=drawing(WIDTH, bottom + 36.0, parts, title=f"{words} by scenario"),
+        svg=drawing(WIDTH, bottom + 36.0, parts, title=title),
     )
+
+
+def _lowest(
+    rows: dict[str, list[list[EpisodeScore]]], metric: str, most: int
+) -> dict[str, list[list[EpisodeScore]]]:
+    """The scenarios with the lowest mean of any run, in the order they had."""
+
+    def worst(name: str) -> float:
+        return min(
+            sum(one.metrics[metric] for one in of_run) / len(of_run)
+            for of_run in rows[name]
+            if of_run
+        )
+
+    kept = set(sorted(rows, key=worst)[:most])
+    return {name: of_runs for name, of_runs in rows.items() if name in kept}
 
 
 def _scenario_row(

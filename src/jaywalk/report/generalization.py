@@ -140,14 +140,19 @@ def cell(
 ) -> dict[str, str]:  # fmt: skip
     """A cell of a table as texts."""
     return {
-        "value": "–" if value is None else f"{value:.{digits}f}",
+        "value": "–" if value is None else f"{value:z.{digits}f}",
         "interval": _ends(interval, digits),
-        "change": "" if change is None else f"{change:+.1f} %",
+        "change": "" if change is None else _signed(change),
         "of_change": "" if change is None else _ends(of_change, 1),
     }
+
+
+def _signed(change: float) -> str:
+    words = f"{change:+z.1f} %"
+    return words.removeprefix("+") if words == "+0.0 %" else words
 
 
 def _ends(interval: Any, digits: int) -> str:
     if interval is None or any(end is None for end in interval):
         return ""
-    return f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
+    return f"[{interval[0]:z.{digits}f}, {interval[1]:z.{digits}f}]"

@@ -24,7 +24,7 @@ SPEED_MPS = 10.0
 def drive(
     folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, seed=1, pair="P",
     thing_role="", attributes="{}", weather=1.5, car_mps=3.0, route_y_m=0.0, commands_at=None,
-    scenario="",
+    scenario="", agent="A", half="",
 ):  # fmt: skip
     """An ego along x, a car beside it, perhaps a thing ahead; the ego may brake at a tick."""
     speed = np.full(TICKS, SPEED_MPS)
@@ -59,7 +59,7 @@ def drive(
         writer.finish(
             Episode(
                 episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S",
-                scenario=scenario,
+                scenario=scenario, agent={"name": agent}, parameters={"half": half} if half else {},
             )
         )  # fmt: skip
     return jaywalk.record.open(folder)
@@ -209,3 +209,67 @@ def test_the_command_counts_weak_passes_apart(tmp_path):
     found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
     assert (found["pairs"], found["passed"], found["strong"], found["weak"]) == (2, 2, 1, 1)
     assert [one["weak"] for one in found["checks"]] == [True, False]
+
+
+def check(*runs):
+    return CliRunner().invoke(app, ["check", *map(str, runs)])
+
+
+def test_half_a_pair_is_told(tmp_path):
+    for number in (1, 2):
+        drive(tmp_path / f"base{number}", pair=f"P{number}", scenario=f"Base_P{number}")
+    drive(tmp_path / "shift1", pair="P1", scenario="Generalization_P1")
+    told = check(tmp_path)
+    assert told.exit_code == 4
+    assert "half a pair: P2, seed 1: only base (base2)" in told.output
+    assert "1 of 1 pairs are counterfactuals" in told.output
+    found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
+    assert found["unpaired"] == ["P2, seed 1: only base (base2)"]
+
+
+def test_a_record_that_cannot_be_read_spoils_its_own_pair_only(tmp_path):
+    for pair in ("P", "Q", "R"):
+        drive(tmp_path / f"base{pair}", pair=pair, scenario=f"Base_{pair}")
+        drive(tmp_path / f"shift{pair}", pair=pair, scenario=f"Generalization_{pair}")
+    (tmp_path / "baseP" / "states.parquet").write_bytes(b"x")
+    (tmp_path / "baseQ" / "episode.json").write_text("{", encoding="utf-8")
+    told = check(tmp_path)
+    assert told.exit_code == 1
+    assert "cannot be checked: baseP: " in told.output
+    assert "cannot be checked: baseQ: " in told.output
+    assert "1 of 1 pairs are counterfactuals" in told.output
+
+
+def test_runs_of_two_drivers_are_not_mixed(tmp_path):
+    for run, agent, car in (("a", "A", 30.0), ("b", "B", 20.0), ("c", "A", 10.0)):
+        for scenario in ("Base_P", "Generalization_P"):
+            drive(tmp_path / run / scenario, scenario=scenario, agent=agent, car_y_m=car)
+    told = check(tmp_path / "a", tmp_path / "b", tmp_path / "c")
+    assert told.exit_code == 0
+    assert "3 of 3 pairs are counterfactuals" in told.output
+
+
+def test_halves_that_were_run_apart(tmp_path):
+    drive(tmp_path / "a" / "x", scenario="Base_P")
+    drive(tmp_path / "b" / "y", scenario="Generalization_P")
+    assert "1 of 1 pairs" in check(tmp_path / "a", tmp_path / "b").output
+
+
+def test_halves_of_the_toolbox_say_so_themselves(tmp_path):
+    drive(tmp_path / "gnomes", scenario="gnomes", half="generalization")
+    drive(tmp_path / "gnomes-base", scenario="gnomes-base", half="base")
+    assert "1 of 1 pairs" in check(tmp_path).output
+
+
+def test_what_is_no_run_of_pairs(tmp_path):
+    drive(tmp_path / "alone", pair="")
+    for folder, words in ((tmp_path, "no record of a pair"), (tmp_path / "x", "does not exist")):
+        told = check(folder)
+        assert told.exit_code != 0
+        assert words in str(told.exception)
+
+
+def test_a_sheet_that_cannot_be_written_is_told_before_the_drives(tmp_path):
+    (tmp_path / "file").touch()
+    told = CliRunner().invoke(app, ["sheet", "-o", str(tmp_path / "file" / "x.png")])
+    assert "Cannot write" in str(told.exception)

@@ -151,3 +151,11 @@ def test_the_command(run, tmp_path):
     wrong = ["export", str(run), "--format", "bench2drive", "--out", str(out)]
     done = CliRunner().invoke(app, [*wrong, "--protocol", "leaderboard-2.0"])
     assert isinstance(done.exception, UsageError)
+
+
+def test_a_record_that_cannot_be_read_is_missing(run):
+    (place,) = run.rglob("route-1075-s1")
+    (place / "states.parquet").write_bytes(b"x")
+    scored = score_run(run, "fail2drive")
+    assert (scored.expected, scored.missing) == (3, ("route-1075-s1",))
+    assert not scored.is_complete

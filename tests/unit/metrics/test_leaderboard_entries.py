@@ -99,6 +99,12 @@ def test_a_whole_entry_is_valid(whole):
         ("trained_on_benchmark = false", "trained_on_benchmark = true", "must declare false"),
         ("lidar = false", 'lidar = "no"', "modalities.lidar"),
         ('method = "Mine"', "method = 3", "method: is 3"),
+        ('method = "Mine"', 'method = "two\\nlines"', "expected one line of at most 80"),
+        ('method = "Mine"', f'method = "{"x" * 81}"', "expected one line of at most 80"),
+        ("[modalities]", "bench2drive_ds = nan\n[modalities]", "expected a number from 0 to 100"),
+        ("[modalities]", f"bench2drive_ds = {10**400}\n[modalities]", "bench2drive_ds: is 1000"),
+        ("[rules]", "[rules]\nmore = 1", "rules.more: no such field"),
+        ('benchmark = "fail2drive"', 'benchmark = "fail2drive\\n"', "benchmark: is"),
         ("[rules]", "colour = 3\n[rules]", "modalities.colour: no such field"),
     ],
 )
@@ -115,7 +121,7 @@ def test_a_missing_route_is_named(entry):
 def test_the_same_route_twice(entry):
     place = entry / "results" / "1"
     shutil.copy(place / "Base_Wall_0095.json", place / "0095_res.json")
-    assert "the same route, seed and repetition as another record" in problems(entry)
+    assert "the same route, seed and repetition as 1/0095_res.json" in problems(entry)
 
 
 def edit_files(entry: Path, names: str, **given: object) -> int:
@@ -218,6 +224,79 @@ def test_aborted_and_post_processed_records_are_suspicions(entry):
     assert "looks post-processed" in "\n".join(validate_entry(entry, resamples=1).suspicions)
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"status": "Completed"}, "free of infractions, not 'Perfect'"),
+        ({"scores": make.scores(60.0, 1.0)}, "completed below 100 %"),
+        ({"status": "Failed - Agent timed out", "scores": make.scores(60.0, 1.0)},
+         "a reason to fail that its lists do not have"),
+        ({"route_id": "RouteScenario_5_rep0"}, "of another route, by its route_id"),
+    ],
+)  # fmt: skip
+def test_a_record_that_contradicts_itself_is_a_problem(entry, given, words):
+    edit_record(entry, **given)
+    assert words in problems(entry)
+
+
+def test_a_good_record_as_that_of_a_hard_route(entry):
+    place = entry / "results" / "1"
+    shutil.copy(place / "Base_Wall_0095.json", place / "Generalization_Wall_1095.json")
+    words = problems(entry)
+    assert "1/Generalization_Wall_1095.json: identical to 1/Base_Wall_0095.json" in words
+    assert "another route, by its route_id: 1/Generalization_Wall_1095.json" in words
+
+
+def test_routes_numbered_anew_by_the_evaluator_are_accepted(entry):
+    for seed in (1, 2, 3):
+        for k, path in enumerate(sorted((entry / "results" / str(seed)).iterdir())):
+            edit_files(entry, f"{seed}/{path.name}", route_id=f"RouteScenario_{k % 33}_rep0")
+    assert problems(entry) == ""
+
+
+def test_a_name_that_is_no_route(entry):
+    place = entry / "results" / "1"
+    (place / "Base_Wall_0095.json").rename(place / "Base_Moon_0095.json")
+    assert "no route has this name and number: 1/Base_Moon_0095.json" in problems(entry)
+
+
+def test_links_are_no_files_of_an_entry(entry, tmp_path):
+    place = entry / "results" / "1" / "Base_Wall_0095.json"
+    place.rename(tmp_path / "away.json")
+    place.symlink_to(tmp_path / "away.json")
+    (entry / "results" / "2").rename(tmp_path / "two")
+    (entry / "results" / "2").symlink_to(tmp_path / "two")
+    words = problems(entry)
+    assert "links: results/1/Base_Wall_0095.json, results/2; put the files themselves" in words
+    assert "not read: 2: a link to a folder, not followed" in words
+
+
+def test_names_of_files_that_are_no_text_are_written_out(entry):
+    (entry / "results" / "a\nb\udcff.json").write_text("", encoding="utf-8")
+    assert "not read: a\\nb\\udcff.json: not valid JSON" in problems(entry)
+
+
+def test_entries_of_our_own_suite_have_a_run_and_its_hashes(entry):
+    change(entry, 'benchmark = "fail2drive"', 'benchmark = "jaywalk/fail2drive-v2"')
+    words = problems(entry)
+    assert "origin.suite: is None, expected the benchmark 'jaywalk/fail2drive-v2'" in words
+    assert "records.json: missing or no JSON" in words
+    text = (entry / "entry.toml").read_text(encoding="utf-8")
+    text += '[origin]\nsuite = "jaywalk/fail2drive-v2"\n'
+    (entry / "entry.toml").write_text(text, encoding="utf-8")
+    hashes = {f"{route.name}-s{seed}": "0" * 64 for route in published_split().values()
+              for seed in (1, 2, 3)}  # fmt: skip
+    (entry / "records.json").write_text(json.dumps(hashes), encoding="utf-8")
+    assert problems(entry) == ""
+    times = json.loads((entry / "results/1/Base_Wall_0095.json").read_text(encoding="utf-8"))
+    meta = times["_checkpoint"]["records"][0]["meta"]
+    assert edit_files(entry, "2/Base_Wall_0095.json", meta=meta) == 1
+    assert problems(entry) == ""  # short drives share a wall time by chance
+    del hashes["Base_Wall_0095-s2"]
+    (entry / "records.json").write_text(json.dumps(hashes), encoding="utf-8")
+    assert problems(entry) == "records.json: no hash of Base_Wall_0095-s2"
+
+
 def test_what_is_no_entry(tmp_path):
     with pytest.raises(DataError, match=r"has no entry\.toml"):
         read_entry(tmp_path)
@@ -226,6 +305,29 @@ def test_what_is_no_entry(tmp_path):
         read_entry(tmp_path)
     (tmp_path / "entry.toml").write_text(ENTRY, encoding="utf-8")
     assert "no such folder with result files" in problems(tmp_path)
+    for text in ("a = " + "[" * 5000, "a = " + "9" * 5000):
+        (tmp_path / "entry.toml").write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match="not valid TOML"):
+            read_entry(tmp_path)
+
+
+def test_one_bad_entry_spoils_no_page(entry, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "entry.toml").write_text("a = " + "[" * 5000, encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(entry, tmp_path / "twin")
+    (tmp_path / "linked").symlink_to(tmp_path / "twin")
+    result = jaywalk("build", tmp_path)
+    assert result.exit_code == 0
+    assert f"not listed: {tmp_path / 'deep'}: " in result.output
+    assert f"left out: {tmp_path / 'empty'} has no entry.toml" in result.output
+    assert "several entries are called 'Mine': linked, mine, twin" in result.output
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "nested too deeply" in page
+    assert "Mine (twin)" in page
+    for k in (1, 2, 3):
+        assert page.count(f'id="entry-fail2drive-{k}"') == 1
+    assert jaywalk("build", tmp_path, "-o", tmp_path / "page.json").exit_code != 0
 
 
 def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
@@ -239,6 +341,9 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "No training on the benchmark" in page
     assert "PDMLite-F2D" in page
+    assert "+84.2 %" in page  # of the paper's Table 2
+    assert ">broken</h3>" in page
+    assert '<span class="small">(bad)</span>' in page
     assert "Bad &lt;b&gt;" in page
     assert "Bad <b>" not in page
     assert "protocol_version: is 2" in page

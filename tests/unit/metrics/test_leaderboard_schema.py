@@ -143,6 +143,27 @@ def test_progress_is_the_number_of_records(tmp_path, progress):
     assert [(flag.kind, flag.source) for flag in flags] == [("aborted", NAME)]
 
 
+def test_means_of_the_file_follow_from_its_records(tmp_path):
+    path = make.write(tmp_path / "Base_Wall_0095.json", make.record(95))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    means = {"score_route": 100.0, "score_penalty": 0.65, "score_composed": 65.0}
+    document["_checkpoint"]["global_record"] = {"scores_mean": means}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    lines, _ = check(tmp_path)
+    assert lines == [
+        f"global_record.scores_mean.{key}: does not follow from the records (first: {value}): "
+        "Base_Wall_0095.json"
+        for key, value in (("score_penalty", 0.65), ("score_composed", 65.0))
+    ]
+
+
+def test_a_field_that_is_written_twice(tmp_path):
+    path = make.write(tmp_path / "Base_Wall_0095.json", make.record(95))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"status"', '"status": "Failed", "status"'), encoding="utf-8")
+    assert check(tmp_path)[0] == ["a field is written twice (first: 'status'): Base_Wall_0095.json"]
+
+
 def test_a_negative_duration_is_a_suspicion(tmp_path):
     make.write(tmp_path / NAME, changed("meta", duration_game=-1.0))
     lines, flags = check(tmp_path)

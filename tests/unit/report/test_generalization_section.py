@@ -32,6 +32,23 @@ def test_the_page_tells_the_gap():
     assert 'href="#generalization"' in page
 
 
+def test_of_many_scenarios_the_figure_shows_the_lowest():
+    cards = [make.card(f"s{k}", score=100.0 - k) for k in range(60)]
+    page = build_page([ScoredRun(score=make.run(*cards))])
+    assert "by scenario: the lowest 40 of 60" in page
+    figure = page.split("the lowest 40 of 60</title>")[1].split("</svg>")[0]
+    assert ">s20<" in figure
+    assert ">s19<" not in figure
+
+
+def test_no_change_is_neither_a_gain_nor_a_loss():
+    page = build_page([paired_run(0.0, "expert")])
+    section = page.split('<section id="generalization">')[1].split("</section>")[0]
+    assert '<span class="drop same">0.0 %' in section
+    assert "-0.0" not in section
+    assert "+0.0" not in section
+
+
 def test_other_runs_have_no_such_section():
     page = build_page([ScoredRun(score=make.run(make.card("a"), make.card("b", score=50.0)))])
     assert "generalization" not in page

@@ -20,6 +20,19 @@ _ABORTED_STATUS = (
     "Failed - Agent's sensors were invalid",
 )
 _ENDINGS = ("route_dev", "vehicle_blocked", "route_timeout")
+_ENDING_OF = {
+    "Failed - Agent deviated from the route": "route_dev",
+    "Failed - Agent got blocked": "vehicle_blocked",
+    "Failed - Agent timed out": "route_timeout",
+}
+# What a status says against the other fields of its record: no evaluator writes these.
+CONTRADICTIONS = (
+    "free of infractions, not 'Perfect'",
+    "'Perfect' with infractions",
+    "completed below 100 %",
+    "'Failed' at 100 %",
+    "a reason to fail that its lists do not have",
+)
 # One or two records without a repeated last checkpoint prove nothing (a crash writes it once).
 _MIN_CHECKPOINT_RECORDS = 10
 
@@ -75,11 +88,14 @@ def _doubled(record: RouteRecord) -> list[str]:
 
 def _post_processed(record: RouteRecord) -> list[str]:
     done = record.completion_percent >= 100.0
+    ending = _ENDING_OF.get(record.status, "")
+    free, marred, below, failed, unsaid = CONTRADICTIONS
     signs = [
-        (record.status == "Completed" and record.count == 0, "free of infractions, not 'Perfect'"),
-        (record.status == "Perfect" and record.count > 0, "'Perfect' with infractions"),
-        (record.status in ("Completed", "Perfect") and not done, "completed below 100 %"),
-        (record.status.startswith("Failed") and done, "'Failed' at 100 %"),
+        (record.status == "Completed" and record.count == 0, free),
+        (record.status == "Perfect" and record.count > 0, marred),
+        (record.status in ("Completed", "Perfect") and not done, below),
+        (record.status.startswith("Failed") and done, failed),
+        (ending != "" and not record.messages(ending), unsaid),
         (record.route_length_m == 0.0, "a route length of 0"),
         (record.duration_game_s == 0.0 and record.completion_percent > 0.0, "a duration of 0"),
         (not record.route_id.startswith("RouteScenario_"), "a route id in free text"),
@@ -102,20 +118,25 @@ def _same_route_twice(records: Sequence[RouteRecord]) -> list[Flag]:
 
 
 def _copies(records: Sequence[RouteRecord]) -> list[Flag]:
-    """Records equal in all messages, scores and durations: no two runs take the same time."""
+    """Records equal in all messages, scores and durations: no two runs take the same time.
+
+    Of the same route, or under the name of another one but with the id of their own.
+    """
     seen: dict[object, str] = {}
     flags = []
     for record in records:
         if not record.duration_system_s > 0.0:
             continue
-        key = (
-            record.number,
+        content = (
             tuple(record.infractions.items()),
             record.driving_score,
             record.duration_game_s,
             record.duration_system_s,
         )
-        first = seen.setdefault(key, record.source)
+        keys = ((record.number, content), (record.route_id, content))
+        first = next((seen[key] for key in keys if key in seen), record.source)
+        for key in keys:
+            seen.setdefault(key, first)
         if first != record.source:
             reason = f"identical to {first}, wall time included"
             flags.append(Flag(kind=DOUBLED, source=record.source, reason=reason))

@@ -41,6 +41,11 @@ def set_name(path: Path) -> str:
     return name
 
 
+def printable(name: str) -> str:
+    """A name without bytes that are no text, line ends and the like: these are written out."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in name)
+
+
 def read_files(path: Path, suffix: str) -> list[SourceFile]:
     """Read every file ending in ``suffix`` below ``path``, sorted by name.
 
@@ -68,9 +73,13 @@ def read_files(path: Path, suffix: str) -> list[SourceFile]:
 def _from_folder(root: Path, suffix: str) -> Iterator[SourceFile]:
     total = 0
     for path in sorted(root.rglob("*")):
+        name = printable(path.relative_to(root).as_posix())
         if path.is_dir():
+            if path.is_symlink():
+                yield SourceFile(
+                    name=name, content=None, problem="a link to a folder, not followed"
+                )
             continue
-        name = path.relative_to(root).as_posix()
         if not name.lower().endswith(suffix):
             yield SourceFile(name=name, content=None, problem=f"not a {suffix} file")
             continue
@@ -102,14 +111,15 @@ def _from_archive(path: Path, suffix: str) -> Iterator[SourceFile]:
                 if member.isdir():
                     continue
                 problem = _member_problem(member, suffix)
+                name = printable(member.name)
                 if problem is not None:
-                    yield SourceFile(name=member.name, content=None, problem=problem)
+                    yield SourceFile(name=name, content=None, problem=problem)
                     continue
                 total += member.size
                 _check_total(path, total)
                 stream = archive.extractfile(member)
                 content = stream.read() if stream is not None else None
-                yield SourceFile(name=member.name, content=content)
+                yield SourceFile(name=name, content=content)
     except (tarfile.TarError, EOFError, OSError) as error:
         raise DataError(f"'{path}' is not a readable tar archive: {error}") from error
 

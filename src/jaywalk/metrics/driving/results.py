@@ -248,7 +248,9 @@ def _read_record(
         finite_number(scores.get("score_route")),
     )
     if math.isnan(composed) or math.isnan(route):
-        collector.tell(UNSCORED, source, "score_composed or score_route is missing")
+        collector.tell(
+            UNSCORED, source, "score_composed or score_route is missing or no finite number"
+        )
         return
     infractions, odd = _infractions(record.get("infractions"))
     if odd:

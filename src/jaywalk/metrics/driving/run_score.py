@@ -23,6 +23,7 @@ Scorer = Callable[[Record, str], EpisodeScore]
 class _Found:
     scores: dict[str, EpisodeScore] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # folders of records that cannot be scored
 
 
 def score_run(
@@ -51,7 +52,9 @@ def score_run(
     if not found.scores and not announced:
         reasons = " ".join(found.warnings[:3])
         raise DataError(f"'{root}' holds no record that can be scored. {reasons}".rstrip())
-    expected = announced if announced is not None else list(found.scores)
+    expected = (
+        announced if announced is not None else list(dict.fromkeys([*found.scores, *found.unread]))
+    )
     extra = [name for name in found.scores if name not in set(expected)]
     if extra:
         found.warnings.append(f"not announced in {RUN_FILE}, left out: {_listed(extra)}")
@@ -96,6 +99,7 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
             score = scorer(open_record(folder), protocol)
         except DataError as problem:
             found.warnings.append(f"not scored: {place}: {problem}")
+            found.unread.append(folder.name)
             continue
         if score.episode_id in found.scores:
             found.warnings.append(f"not scored: {place}: a second record of {score.episode_id}")

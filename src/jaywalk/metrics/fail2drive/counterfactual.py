@@ -27,6 +27,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
+STEP_S: Final = 0.05  # of records that do not say
 REACH_M: Final = 80.0  # how far our drivers with limited perception see on a clear day
 SIGHT_M: Final = 120.0  # nobody reacts to what is farther away
 _BODIES: Final = ("vehicle", "walker", "prop")
@@ -60,6 +61,7 @@ class PairCheck:
     start_shared: bool  # all but the scenarios' own actors is the same at the first tick
     compared_ticks: int  # that had to be identical, and were looked at
     ego_moved_m: float  # how far the ego had driven by then
+    step_s: float  # of a tick
 
     @property
     def weak(self) -> bool:
@@ -150,18 +152,21 @@ def check_pair(
         reacted_tick=reacted, acts_tick=acts, first_difference_tick=difference,
         background_difference_tick=_least(tick for tick, what in found if what in _OF_BACKGROUND),
         start_shared=begins and not strange, compared_ticks=until + 1,
-        ego_moved_m=round(float(steps.sum()), 2),
+        ego_moved_m=round(float(steps.sum()), 2), step_s=base.episode.step_s or STEP_S,
     )  # fmt: skip
 
 
 def _same_plan(base: Record, shift: Record) -> None:
-    for name in ("pair", "seed", "town", "suite"):
+    for name in ("pair", "seed", "town", "suite", "step_s"):
         first, second = (getattr(record.episode, name) for record in (base, shift))
         if first != second:
             raise DataError(
                 f"'{base.folder.name}' and '{shift.folder.name}' are no pair: {name} is "
                 f"'{first}' and '{second}'."
             )
+    for record in (base, shift):
+        if not record.episode.complete:
+            raise DataError(f"'{record.folder.name}' has lost ticks; run it again.")
     if base.episode.agent.name != shift.episode.agent.name:
         raise DataError(f"'{base.folder.name}' and '{shift.folder.name}' have different drivers.")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.toml_text import parse_toml
+from jaywalk.metrics.driving.files import printable
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 
 ENTRY_FILE: Final = "entry.toml"
@@ -28,7 +30,9 @@ _TOP: Final = (
     "format", "method", "benchmark", "protocol", "protocol_version", "seeds", "modalities",
     "rules", "about", "bench2drive_ds", "origin",
 )  # fmt: skip
-_BENCHMARK: Final = re.compile(r"^(fail2drive|[a-z0-9_.-]+/fail2drive-v\d+)$")
+_RULES: Final = ("trained_on_benchmark", "external_pretraining")
+_BENCHMARK: Final = re.compile(r"fail2drive|[a-z0-9_.-]+/fail2drive-v\d+")
+_LONGEST_NAME: Final = 80  # letters: a row of the table has one line for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +72,7 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
     found = _Fields(table)
     entry = Entry(
         folder=folder,
-        method=found.text("method", folder.resolve().name, needed=True),
+        method=found.name("method", folder.resolve().name),
         benchmark=found.text("benchmark", PUBLIC, needed=True),
         protocol=found.text("protocol", PROTOCOL, needed=True),
         protocol_version=found.whole("protocol_version"),
@@ -76,7 +80,7 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
         modalities=found.modalities(),
         about=found.about(),
         pretraining=found.rules(),
-        bench2drive_ds=found.number("bench2drive_ds"),
+        bench2drive_ds=found.score("bench2drive_ds"),
         origin=found.table("origin"),
     )
     return entry, found.problems + _known(entry, table)
@@ -84,26 +88,40 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
 
 def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
     """Values of the right kind that are none of those we know."""
-    problems = [f"{key}: no such field" for key in table if key not in _TOP]
+    problems = [f"{printable(key)}: no such field" for key in table if key not in _TOP]
     if table.get("format") != FORMAT:
-        problems.append(f"format: is {table.get('format')!r}, expected '{FORMAT}'")
-    if not _BENCHMARK.match(entry.benchmark):
+        problems.append(f"format: is {reprlib.repr(table.get('format'))}, expected '{FORMAT}'")
+    if not _BENCHMARK.fullmatch(entry.benchmark):
         problems.append(
-            f"benchmark: is '{entry.benchmark}', expected '{PUBLIC}' (the published routes) or a "
-            "suite as in jaywalk/fail2drive-v2"
+            f"benchmark: is {reprlib.repr(entry.benchmark)}, expected '{PUBLIC}' (the published "
+            "routes) or a suite as in jaywalk/fail2drive-v2"
         )
     if entry.protocol != PROTOCOL:
-        problems.append(f"protocol: is '{entry.protocol}', expected '{PROTOCOL}'")
+        problems.append(f"protocol: is {reprlib.repr(entry.protocol)}, expected '{PROTOCOL}'")
     expected = PROTOCOLS[PROTOCOL].version
-    if entry.protocol_version != expected:
+    if type(table.get("protocol_version")) is int and entry.protocol_version != expected:
         problems.append(
             f"protocol_version: is {entry.protocol_version}, expected {expected}: scores of "
             "different versions cannot be compared"
         )
+    problems += _origin_problems(entry)
     if entry.seeds and tuple(sorted(entry.seeds)) != SEEDS:
         given = ", ".join(map(str, entry.seeds))
         problems.append(f"seeds: are {given}; the benchmark asks for 1, 2 and 3")
     return problems
+
+
+def _origin_problems(entry: Entry) -> list[str]:
+    """Entries of one of our own suites must say which run they are of."""
+    if entry.benchmark == PUBLIC or not _BENCHMARK.fullmatch(entry.benchmark):
+        return []
+    suite = entry.origin.get("suite")
+    if suite == entry.benchmark:
+        return []
+    return [
+        f"origin.suite: is {reprlib.repr(suite)}, expected the benchmark '{entry.benchmark}': "
+        "entries of our own suites are made of a run, with 'jaywalk leaderboard entry RUN'"
+    ]
 
 
 class _Fields:
@@ -118,30 +136,43 @@ class _Fields:
         if value is None and not needed:
             return otherwise
         if not isinstance(value, str) or not value.strip():
-            self.problems.append(f"{key}: is {value!r}, expected a text")
+            self.problems.append(f"{key}: is {reprlib.repr(value)}, expected a text")
+            return otherwise
+        return value
+
+    def name(self, key: str, otherwise: str) -> str:
+        """A text that can stand in a row of a table."""
+        value = self.text(key, otherwise, needed=True)
+        if not value.isprintable() or len(value) > _LONGEST_NAME:
+            self.problems.append(
+                f"{key}: is {reprlib.repr(value)}, expected one line of at most {_LONGEST_NAME} "
+                "printable letters"
+            )
             return otherwise
         return value
 
     def whole(self, key: str) -> int:
         value = self._table.get(key)
         if type(value) is not int:
-            self.problems.append(f"{key}: is {value!r}, expected a whole number")
+            self.problems.append(f"{key}: is {reprlib.repr(value)}, expected a whole number")
             return 0
         return value
 
-    def number(self, key: str) -> float:
+    def score(self, key: str) -> float:
         value = self._table.get(key)
         if value is None:
             return math.nan
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.problems.append(f"{key}: is {value!r}, expected a number")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 100:
+            shown = reprlib.repr(value)
+            self.problems.append(f"{key}: is {shown}, expected a number from 0 to 100")
             return math.nan
         return float(value)
 
     def table(self, key: str) -> dict[str, Any]:
         value = self._table.get(key, {})
         if not isinstance(value, dict):
-            self.problems.append(f"{key}: is {value!r}, expected a table")
+            self.problems.append(f"{key}: is {reprlib.repr(value)}, expected a table")
             return {}
         return value
 
@@ -149,7 +180,9 @@ class _Fields:
         value = self._table.get("seeds")
         good = isinstance(value, list) and value and all(type(one) is int for one in value)
         if not good or not isinstance(value, list):
-            self.problems.append(f"seeds: is {value!r}, expected a list of whole numbers")
+            self.problems.append(
+                f"seeds: is {reprlib.repr(value)}, expected a list of whole numbers"
+            )
             return ()
         if len(set(value)) < len(value):
             self.problems.append("seeds: one is listed twice")
@@ -159,9 +192,9 @@ class _Fields:
         table = self.table("modalities")
         for key in MODALITIES:
             if not isinstance(table.get(key), bool):
-                self.problems.append(f"modalities.{key}: is {table.get(key)!r}, expected true or "
-                                     "false")  # fmt: skip
-        self.problems += [f"modalities.{key}: no such field" for key in table
+                shown = reprlib.repr(table.get(key))
+                self.problems.append(f"modalities.{key}: is {shown}, expected true or false")
+        self.problems += [f"modalities.{printable(key)}: no such field" for key in table
                           if key not in MODALITIES]  # fmt: skip
         return {key: table.get(key) is True for key in MODALITIES}
 
@@ -169,14 +202,19 @@ class _Fields:
         table = self.table("about")
         for key, value in table.items():
             if key not in _ABOUT or not isinstance(value, str):
-                self.problems.append(f"about.{key}: expected a text under {', '.join(_ABOUT)}")
+                self.problems.append(
+                    f"about.{printable(key)}: expected a text under {', '.join(_ABOUT)}"
+                )
         return {key: str(table[key]) for key in _ABOUT if table.get(key)}
 
     def rules(self) -> str:
         table = self.table("rules")
-        if table.get("trained_on_benchmark") is not False:
+        self.problems += [f"rules.{printable(key)}: no such field" for key in table
+                          if key not in _RULES]  # fmt: skip
+        declared = table.get("trained_on_benchmark")
+        if declared is not False:
             self.problems.append(
-                f"rules.trained_on_benchmark: is {table.get('trained_on_benchmark')!r}; an entry "
+                f"rules.trained_on_benchmark: is {reprlib.repr(declared)}; an entry "
                 "must declare false: no routes, scenarios or assets of the benchmark in training"
             )
         value = table.get("external_pretraining", "")

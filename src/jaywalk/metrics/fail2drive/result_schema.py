@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +37,7 @@ _SCORES: Final = {"score_route": 100, "score_penalty": 1, "score_composed": 100}
 _META: Final = ("route_length", "duration_game", "duration_system")
 _UNFINISHED: Final = ("Started", "Rejected", "Crashed", "Invalid")
 _MISSING: Final = "missing"
+_ROUNDING: Final = 2e-6  # of means and scores, both written with six decimals
 
 
 class _Fault(NamedTuple):
@@ -61,8 +63,12 @@ def check_schema(place: Path, results: ResultSet) -> tuple[list[str], list[Flag]
     for file in read_files(place, ".json"):
         if file.content is None or file.name in unread:
             continue
-        document = json.loads(file.content)
+        keys: list[str] = []
+        document = json.loads(file.content, object_pairs_hook=partial(_object, keys))
         records = document["_checkpoint"]["records"]
+        for fault in (*_twice(keys), *_summary_faults(document["_checkpoint"])):
+            broken[fault.rule].append(file.name)
+            first.setdefault(fault.rule, fault.value)
         flags += _file_flags(document, len(records), file.name)
         for index, record in enumerate(records):
             source = file.name if len(records) == 1 else f"{file.name}#{index}"
@@ -72,6 +78,39 @@ def check_schema(place: Path, results: ResultSet) -> tuple[list[str], list[Flag]
             flags += _negative(record, source)
     lines = [f"{rule} (first: {first[rule]}): {listed(names)}" for rule, names in broken.items()]
     return lines, flags
+
+
+def _object(twice: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice += [key for key, count in counts.items() if count > 1]
+    return made
+
+
+def _twice(keys: list[str]) -> Iterator[_Fault]:
+    if keys:
+        yield _Fault("a field is written twice", reprlib.repr(keys[0]))
+
+
+def _summary_faults(checkpoint: Mapping[str, Any]) -> Iterator[_Fault]:
+    """Means that the file itself gives and its records do not have: one of both was changed."""
+    summary, records = checkpoint.get("global_record"), checkpoint["records"]
+    means = summary.get("scores_mean") if isinstance(summary, dict) else None
+    if not isinstance(means, dict):
+        return  # files of runs that were broken off have none
+    for key in _SCORES:
+        scores = [_number(one.get("scores"), key) for one in records if isinstance(one, dict)]
+        total = max(len(records), _announced(checkpoint.get("progress")))
+        mean = _number(means, key)
+        if not math.isclose(mean, math.fsum(scores) / total, rel_tol=0.0, abs_tol=_ROUNDING):
+            rule = f"global_record.scores_mean.{key}: does not follow from the records"
+            yield _Fault(rule, _shown(means, key))
+
+
+def _announced(progress: Any) -> int:
+    good = isinstance(progress, list) and len(progress) == 2 and type(progress[1]) is int
+    return int(progress[1]) if good else 0
 
 
 def _faults(record: Any) -> Iterator[_Fault]:
