@@ -323,7 +323,7 @@ def test_one_bad_entry_spoils_no_page(entry, tmp_path):
     assert f"left out: {tmp_path / 'empty'} has no entry.toml" in result.output
     assert "several entries are called 'Mine': linked, mine, twin" in result.output
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "nested too deeply" in page
+    assert "nested too deep" in page
     assert "Mine (twin)" in page
     for k in (1, 2, 3):
         assert page.count(f'id="entry-fail2drive-{k}"') == 1
