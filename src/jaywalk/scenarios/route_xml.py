@@ -284,19 +284,23 @@ def check_route(route: Route, where: str) -> None:
     for count, keypoint in enumerate(route.keypoints, 1):
         for key in "xyz":
             number(keypoint.attributes, key, f"{where}, keypoint {count}")
-    percentages: list[float] = []
+    weathers: dict[float, set[tuple[str, str]]] = {}
     for count, weather in enumerate(route.weathers or (), 1):
         place = f"{where}, weather {count}"
         default = 0.0 if route.dialect is Dialect.LEADERBOARD_1 else None
-        percentages.append(number(weather.attributes, "route_percentage", place, default))
+        percentage = number(weather.attributes, "route_percentage", place, default)
+        same = weathers.setdefault(percentage, set(weather.attributes))
+        if same != set(weather.attributes):
+            raise DataError(
+                f"{place}: another weather has the same route_percentage, {percentage:g}, and other "
+                "values; expected one for each."
+            )
         for key, _ in weather.attributes:
             if key not in WEATHER:
                 known = ", ".join(WEATHER)
                 raise DataError(f"{place}: '{key}' is no weather parameter. Known: {known}.")
             if key != "id":
                 number(weather.attributes, key, place)
-    if len(set(percentages)) < len(percentages):
-        raise DataError(f"{where}: two weathers with the same route_percentage.")
 
 
 def _route_node(route: Route) -> Node:

@@ -104,6 +104,13 @@ def test_errors_name_the_place(old, new, words):
         assert word in str(caught.value)
 
 
+def test_the_same_weather_twice_is_fine():
+    line = next(line for line in TEXT.splitlines() if '<weather route_percentage="100"' in line)
+    doubled = TEXT.replace(line, f"{line}\n{line}", 1)
+    percentages = [w.route_percentage for w in parse_routes(doubled, "x").routes[0].weathers]
+    assert percentages == [0.0, 100.0, 100.0]
+
+
 def test_what_xml_cannot_hold_is_not_written():
     for node in (Node("a", (("b", "\x00"),)), Node("a b"), Node("a", (("b", "1"), ("b", "2")))):
         with pytest.raises(DataError):
