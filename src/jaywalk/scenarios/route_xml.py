@@ -292,8 +292,8 @@ def check_route(route: Route, where: str) -> None:
         same = weathers.setdefault(percentage, set(weather.attributes))
         if same != set(weather.attributes):
             raise DataError(
-                f"{place}: another weather has the same route_percentage, {percentage:g}, and other "
-                "values; expected one for each."
+                f"{place}: another weather has the same route_percentage, {percentage:g}, and "
+                "other values; expected one for each."
             )
         for key, _ in weather.attributes:
             if key not in WEATHER:
