@@ -75,7 +75,13 @@ def new(
     points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
     _check_free(path, force, "--out")
-    wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed)
+    given = frozenset(
+        one.partition("=")[0].strip().removeprefix("scenario.1.").removeprefix("params.")
+        for one in settings or []
+    )
+    wanted = Wanted(
+        name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
+    )  # fmt: skip
     text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
     write_whole(path, text)
     if as_json:

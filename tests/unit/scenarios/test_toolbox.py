@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
+import carla
 import pytest
 
 from jaywalk.core.errors import DataError, UsageError
@@ -21,6 +23,7 @@ from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
 from jaywalk.scenarios.toolbox.importing import imported_texts
 from jaywalk.scenarios.toolbox.partners import partner_document
+from jaywalk.scenarios.toolbox.places import planner_of
 from jaywalk.scenarios.toolbox.routes import (
     check_on_road,
     defaults_of,
@@ -371,8 +374,11 @@ def test_partners_by_type(kind, params, shift, becomes):
 )
 def test_every_type_has_a_beginning_that_is_valid(kind):
     points = ((8.0, -114.3), (190.0, -127.1))
-    text = beginning(Wanted(name="my", type=kind, town="Harbour", points=points))
     places = [key for key, value in defaults_of(kind).items() if value == NOWHERE]
+    wanted = Wanted(
+        name="my", type=kind, town="Harbour", points=points, given=frozenset(places)
+    )  # fmt: skip
+    text = beginning(wanted)
     if places:  # those that only a town can give
         with pytest.raises(DataError, match=f"params.{places[0]}: is missing"):
             edited_text(text, [], "my.toml")
@@ -523,3 +529,20 @@ def test_a_setting_that_cannot_be_is_an_error(setting):
     for name, text in (("x.toml", TEXT), ("x.yaml", format_yaml(parse_toml(TEXT, "x")))):
         with pytest.raises(UsageError):
             edited_text(text, [setting], name)
+
+
+def test_a_place_that_is_not_looked_for_is_asked_for():
+    wanted = Wanted(name="cut", type="HighwayCutIn")
+    with pytest.raises(UsageError, match=r"--set 'params\.other_actor_location="):
+        beginning(wanted)
+    text = beginning(replace(wanted, given=frozenset({"other_actor_location"})))
+    assert 'type = "HighwayCutIn"' in text
+
+
+def test_streams_there_and_back_have_a_lane_beside_them():
+    found = tomllib.loads(beginning(Wanted(name="there", type="InterurbanAdvancedActorFlow")))
+    town_map = planner_of(found["town"]).graph.map
+    params = found["scenario"][0]["params"]
+    for end in ("start_actor_flow", "end_actor_flow"):
+        lane = town_map.get_waypoint(carla.Location(**params[end]))
+        assert lane.get_left_lane().lane_type == carla.LaneType.Driving

@@ -34,6 +34,7 @@ class Wanted:
     points: tuple[tuple[float, float], ...] = ()
     at_m: float = AT_M
     seed: int = 1
+    given: frozenset[str] = frozenset()  # parameters that will be set afterwards
 
 
 def beginning(wanted: Wanted, path: str = "") -> str:
@@ -42,6 +43,7 @@ def beginning(wanted: Wanted, path: str = "") -> str:
     Raises:
         RegistryError: The type is unknown.
         DataError: The town has no place for it.
+        UsageError: The type asks for a place that is not looked for.
     """
     path = path or f"{wanted.name}.toml"
     asked, wanted = wanted.type, replace(wanted, type=type_of(wanted.type))
@@ -62,6 +64,7 @@ def beginning(wanted: Wanted, path: str = "") -> str:
     params = {
         key: _plain(value) for key, value in defaults.items() if value not in ("", ())
     } | _given_places(defaults, where)
+    _check_places(wanted, params)
     params = {key: value for key, value in params.items() if value is not None}
     if params:
         scenario["params"] = params
@@ -100,6 +103,15 @@ def _looked_for(wanted: Wanted, defaults: dict[str, Any]) -> tuple[str, Place]:
                     words.replace(" has ", " have ") if towns[1:] else words
                 ) from None
     raise AssertionError("there are towns")
+
+
+def _check_places(wanted: Wanted, params: dict[str, Any]) -> None:
+    for key, value in params.items():
+        if value is None and key not in wanted.given:
+            raise UsageError(
+                f"{wanted.type} asks for the place '{key}', which is not looked for. Give it: "
+                f"--set 'params.{key}={{ x = 10.0, y = 20.0, z = 0.0 }}'."
+            )
 
 
 def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
