@@ -18,9 +18,9 @@ from jaywalk.town.town import town_from_opendrive
 
 
 @cache
-def straight_map(length_m: float = 2000.0, speed_kmh: int = 50) -> Any:
+def straight_map(length_m: float = 2000.0, speed_kmh: int = 50, lanes: int = 1) -> Any:
     """CARLA's map of one straight road along x: lanes at y = 1.75 (to +x) and -1.75 (to -x)."""
-    return town_from_opendrive(straight_road(length_m, speed_kmh)).carla_map
+    return town_from_opendrive(straight_road(length_m, speed_kmh, lanes)).carla_map
 
 
 def route_along_x(length_m: float, start_m: float = 10.0, y_m: float = 1.75) -> DenseRoute:
@@ -62,6 +62,8 @@ class FakeActor:
     z: float = 0.0
     box_reads: int = 0
     velocity: tuple[float, float] | None = None
+    attributes: dict[str, str] = field(default_factory=dict)
+    lights: Any = None
 
     @property
     def bounding_box(self) -> SimpleNamespace:
@@ -77,6 +79,9 @@ class FakeActor:
             return vector(*self.velocity)
         yaw = math.radians(self.yaw_deg)
         return vector(self.speed_mps * math.cos(yaw), self.speed_mps * math.sin(yaw))
+
+    def get_light_state(self) -> Any:
+        return self.lights
 
     def get_acceleration(self) -> SimpleNamespace:
         return vector()
@@ -135,7 +140,10 @@ class ClosedLoop:
     ``contacts`` lists the ids of what the ego touched.
     """
 
-    def __init__(self, driver: Any, others: list[FakeActor], route: DenseRoute, **arguments: Any):
+    def __init__(
+        self, driver: Any, others: list[FakeActor], route: DenseRoute, lanes: int = 1,
+        **arguments: Any,
+    ) -> None:  # fmt: skip
         x, y, _ = route.position_m[0]
         self.ego = FakeActor(1, "vehicle.ego", x, y, half=(2.446, 0.918, 0.74))
         self.world = FakeWorld([self.ego, *others])
@@ -146,8 +154,8 @@ class ClosedLoop:
         self.decisions: list[Any] = []
         self.driver.setup(
             Briefing(
-                client=None, world=self.world, map=straight_map(), ego=self.ego, route=route,
-                seed=1, delta_s=DELTA_S, arguments=arguments,
+                client=None, world=self.world, map=straight_map(lanes=lanes), ego=self.ego,
+                route=route, seed=1, delta_s=DELTA_S, arguments=arguments,
             )
         )  # fmt: skip
 

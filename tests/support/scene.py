@@ -138,14 +138,17 @@ def forward(yaw_deg: float) -> np.ndarray:
     return np.array([math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg)), 0.0])
 
 
-def straight_road(length_m: float = 2000.0, speed_kmh: int = 50) -> str:
-    """OpenDRIVE text of one flat straight road with a lane and a sidewalk each way."""
+def straight_road(length_m: float = 2000.0, speed_kmh: int = 50, lanes: int = 1) -> str:
+    """OpenDRIVE text of one flat straight road with lanes and a sidewalk each way."""
     lane = (
         '<lane id="{0}" type="{1}" level="false">'
         '<width sOffset="0" a="{2}" b="0" c="0" d="0"/></lane>'
     )
-    left = lane.format(2, "sidewalk", 2.0) + lane.format(1, "driving", 3.5)
-    right = lane.format(-1, "driving", 3.5) + lane.format(-2, "sidewalk", 2.0)
+    driven = range(1, lanes + 1)
+    left = lane.format(lanes + 1, "sidewalk", 2.0)
+    left += "".join(lane.format(k, "driving", 3.5) for k in reversed(driven))
+    right = "".join(lane.format(-k, "driving", 3.5) for k in driven)
+    right += lane.format(-lanes - 1, "sidewalk", 2.0)
     return f"""<?xml version="1.0"?>
 <OpenDRIVE><header revMajor="1" revMinor="4" name="straight" version="1" north="0" south="0"
  east="0" west="0"><geoReference><![CDATA[+proj=tmerc +lat_0=0 +lon_0=0]]></geoReference></header>

@@ -36,7 +36,10 @@ _LEAST_PER_OFFSET: Final = 1.3
 _WAIT_PER_OFFSET: Final = 2.8  # room to keep for the way while waiting
 _BACK_MPS: Final = 8.0  # the way back is smooth at this speed
 _CLEAR_M: Final = 0.8
-_PASS_MPS: Final = {"own": 9.0, "close": 4.0, "same": 12.0, "edge": 9.0, "opposite": 11.0}
+ASIDE: Final = "aside"  # kind of a way that lets somebody pass
+_PASS_MPS: Final = {
+    "own": 9.0, "close": 4.0, "same": 12.0, "edge": 9.0, "opposite": 11.0, ASIDE: 8.0,
+}  # fmt: skip
 _PULL_MPS2: Final = 3.6
 _SPARE_S: Final = 0.8  # between being back and the next one who comes
 _AFTER_S: Final = 0.4  # between the last one's tail and entering his lane
@@ -110,7 +113,7 @@ class Way:
     to_m: float  # to here
     transition_m: float
     back_m: float  # length of the transition back
-    kind: str  # "own", "close" (in it too, with less room), "same", "opposite", "edge"
+    kind: str  # "own", "close" (in it too, with less room), "same", "opposite", "edge" or ASIDE
 
     @property
     def in_lane(self) -> bool:
@@ -192,6 +195,14 @@ class Bypass:
         least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
 
+    def take(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
+        """Lay a way if it fits and is clear."""
+        fitted = self._fitted(way, own, along_m)
+        if fitted is None or not self._is_clear(fitted, own, along_m, seen):
+            return False
+        self._lay(fitted, along_m)
+        return True
+
     def _reconsider(self, way: Way, own: Own, along_m: float, seen: Seen) -> None:
         """Forget the way at its end, or give it up while still in the own lane."""
         if along_m > self._end_m:
@@ -263,8 +274,8 @@ class Bypass:
                     offset_m=reach if right else -reach,
                     from_m=obstacle.from_m - own.front_m - _CLEAR_M,
                     to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
-                    transition_m=_transition_m(reach, own.speed_mps),
-                    back_m=_transition_m(reach, _BACK_MPS),
+                    transition_m=transition_m(reach, own.speed_mps),
+                    back_m=transition_m(reach, _BACK_MPS),
                     kind=kind,
                 )
             )
@@ -396,7 +407,7 @@ def _decide_m(way: Way, speed_mps: float) -> float:
     return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
 
 
-def _transition_m(offset_m: float, speed_mps: float) -> float:
+def transition_m(offset_m: float, speed_mps: float) -> float:
     """Length over which an offset is driven at a speed without swerving."""
     smooth = max(speed_mps, 0.0) * math.sqrt(6.0 * offset_m / _LATERAL_MPS2)
     return min(max(_PER_OFFSET * offset_m, smooth, _TRANSITION_M[0]), _TRANSITION_M[1])

@@ -22,6 +22,7 @@ from jaywalk.agents.forecast import Paths, foresee
 from jaywalk.agents.frame import project
 from jaywalk.agents.lane_change import LaneChanges
 from jaywalk.agents.lanes import lanes_of
+from jaywalk.agents.make_way import MakeWay
 from jaywalk.agents.memory import Memory
 from jaywalk.agents.passages import find_controls, find_passages
 from jaywalk.agents.perception import PERSON, PROP, VEHICLE, Own, Seen
@@ -93,6 +94,7 @@ class Expert(RouteDriver):
         self.yielding = Yielding(passages, self.lanes, controls, briefing.delta_s)
         self.changes = LaneChanges(self.line, briefing.map)
         self.bypass = Bypass(self.line, briefing.map, self.lanes)
+        self.make_way = MakeWay(self.bypass, self.eyes)
         self.memory = Memory(briefing.delta_s)
         self._revision = self.line.revision
         self._braked_s = math.inf
@@ -114,6 +116,7 @@ class Expert(RouteDriver):
         blocking, suspect = self._blocking(own, seen, at, stood_s, moved)
         standing = (seen.speed_mps < 0.1) & (~moved | (stood_s > 5.0))
         around = self.bypass.update(own, self.along_m, seen, blocking, standing)
+        self.make_way.update(own, self.along_m, seen)
         change = self.changes.update(own, self.along_m, seen)
         if self.line.revision != self._revision:
             self._revision = self.line.revision

@@ -97,6 +97,7 @@ class Eyes:
         self._world = world
         self._ego_id = int(ego.id)
         self._bodies: dict[int, Body | None] = {}  # None: nothing one can hit
+        self.emergency: dict[int, Any] = {}  # vehicles that may have to be let past
         self._count = -1
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
@@ -138,6 +139,8 @@ class Eyes:
         if new:
             for actor in self._world.get_actors(new):
                 self._bodies[actor.id] = _body_of(actor)
+                if actor.attributes.get("special_type") == "emergency":
+                    self.emergency[actor.id] = actor
             for actor in new:
                 self._bodies.setdefault(actor, None)
         wanted = [key for key in ids if key != self._ego_id and self._bodies[key] is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import carla
 import numpy as np
 import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
@@ -91,6 +92,28 @@ def test_the_expert_passes_closely_rather_than_wait_for_good() -> None:
     assert track[-1, 0] > 150.0
     assert speeds[np.abs(track[:, 0] - 130.0) < 3.0].max() < 5.0
     assert track[:, 1].min() - 0.918 > -0.3  # as good as in its lane
+
+
+def ambulance(lights: carla.VehicleLightState) -> FakeActor:
+    """It comes from behind, 6 m/s faster than the limit."""
+    return FakeActor(
+        5, "vehicle.ford.ambulance", -60.0, 1.75, speed_mps=20.0,
+        attributes={"special_type": "emergency"}, lights=lights,
+    )  # fmt: skip
+
+
+def test_the_expert_lets_an_emergency_vehicle_past() -> None:
+    scene = loop("expert", [ambulance(carla.VehicleLightState.Special1)], 400.0, lanes=2).run(30.0)
+    track = np.array(scene.track)
+    assert scene.contacts == set()
+    assert scene.world.actors[1].x > track[-1, 0] + 50.0
+    assert track[:, 1].max() == pytest.approx(1.75 + 3.5, abs=0.3)
+    assert track[-1, 1] == pytest.approx(1.75, abs=0.2)  # back again
+
+
+def test_one_without_its_lights_is_a_car_like_others() -> None:
+    scene = loop("expert", [ambulance(carla.VehicleLightState.NONE)], 400.0, lanes=2).run(8.0)
+    assert np.abs(np.array(scene.track)[:, 1] - 1.75).max() < 0.1
 
 
 @pytest.mark.parametrize("name", ["cruise", "expert", "timid", "comfort-zone"])
