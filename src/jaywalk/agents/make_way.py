@@ -18,8 +18,8 @@ _NEAR_M: Final = 60.0
 _FASTER_MPS: Final = 0.5
 _IN_LANE_M: Final = 2.0
 _AGREE: Final = 0.7  # cosine of the angle between its heading and the line
-_HOLD_M: Final = 60.0  # stay aside for so long
-_LEAST_HOLD_M: Final = 12.0
+_HOLD_M: Final = 60.0  # stay aside for so long ...
+_LEAST_HOLD_M: Final = 12.0  # ... and for less it is not worth it
 _BEFORE_JUNCTION_M: Final = 8.0  # to be back in the lane
 _LEAST_ASIDE_M: Final = 2.2  # that another car gets past in the middle of the lane
 _EDGE_M: Final = 0.1
@@ -69,7 +69,8 @@ class MakeWay:
         offset = _offset_m(room, own.half_width_m)
         if offset < _LEAST_ASIDE_M:
             return None
-        from_m = along_m + transition_m(offset, own.speed_mps) + 1.0
+        bend_m = transition_m(offset, own.speed_mps)
+        from_m = along_m + bend_m + 1.0
         to_m = min(from_m + _HOLD_M, end_m - own.front_m - _BEFORE_JUNCTION_M)
         if to_m - from_m < _LEAST_HOLD_M:
             return None
@@ -77,8 +78,8 @@ class MakeWay:
             offset_m=offset if right else -offset,
             from_m=from_m,
             to_m=to_m,
-            transition_m=transition_m(offset, own.speed_mps),
-            back_m=transition_m(offset, own.speed_mps),
+            transition_m=bend_m,
+            back_m=bend_m,
             kind=ASIDE,
         )
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import UsageError
+from jaywalk.core.address import parse_address
 
 if TYPE_CHECKING:
     from jaywalk.runner.check_drive import CheckDrive
@@ -80,10 +80,7 @@ def check(
 def _open(kind: Any, server: str, seed: int) -> Any:
     if not server:
         return kind.embedded(seed=seed)
-    host, _, port = server.rpartition(":")
-    if not (host and port.isdigit()):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
-    return kind.attach(host, int(port))
+    return kind.attach(*parse_address(server))
 
 
 def _print(findings: list[Finding], agent: str, failed: bool) -> None:

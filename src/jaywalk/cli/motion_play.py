@@ -80,7 +80,7 @@ def _shown(value: Any) -> str:
 def _seen(
     lib: Any, clips: list[str], rig: str, seconds: float, loop: bool, town: str, server: str
 ) -> Any:
-    from jaywalk.core.errors import UsageError
+    from jaywalk.core.address import parse_address
     from jaywalk.motion.playing.bank import ClipBank
     from jaywalk.motion.playing.players import Cue
     from jaywalk.runner.world import World
@@ -91,10 +91,7 @@ def _seen(
         bank.index(clip, rig)  # unknown names are told before a server is started
     cues = [Cue(clip=clip, loop=loop and clip is clips[-1]) for clip in clips]
     if server:
-        host, _, port = server.partition(":")
-        if not port.isdigit():
-            raise UsageError(f"--server {server!r}; expected HOST:PORT, such as 127.0.0.1:2000")
-        world = World.attach(host, int(port))
+        world = World.attach(*parse_address(server))
     else:
         world = World.embedded(town)
     with world:

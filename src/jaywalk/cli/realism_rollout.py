@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
-from jaywalk.core.errors import UsageError
+from jaywalk.core.address import parse_address
 
 
 def rollout(
@@ -55,7 +55,7 @@ def rollout(
     done = run_rollouts(
         RolloutRequest(
             source=source, policy=policy, n=n, seed=seed, out=folder, scenes=scenes, at_s=at_s,
-            range_m=range_m, server=_address(server),
+            range_m=range_m, server=parse_address(server) if server else None,
         ),
         say,
     )  # fmt: skip
@@ -81,12 +81,3 @@ def _default_folder(source: Path, policy: str) -> Path:
     if is_run(source) and not (source / EPISODE_FILE).is_file():
         return source / FOLDER / name
     return Path("rollouts") / f"{source.name.split('.')[0]}-{name}"
-
-
-def _address(server: str) -> tuple[str, int] | None:
-    if not server:
-        return None
-    host, colon, port = server.rpartition(":")
-    if not (colon and host and port.isdigit()):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
-    return host, int(port)

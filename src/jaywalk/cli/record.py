@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from jaywalk.cli.output import finish, print_json, say
+from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
 
 
@@ -42,12 +43,7 @@ def record(
 
     Example: jaywalk record --server 127.0.0.1:2000 --out runs/watched --until-idle 30
     """
-    from jaywalk.record.recorder import (
-        PassiveRecorder,
-        RecorderOptions,
-        StopRequest,
-        parse_address,
-    )
+    from jaywalk.record.recorder import PassiveRecorder, RecorderOptions, StopRequest
 
     host, port = parse_address(server)
     if out.is_file():

@@ -16,6 +16,7 @@ import typer
 
 from jaywalk.cli.agent_choice import Perception, agent_specs, check_remote
 from jaywalk.cli.output import finish, print_json, say
+from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
@@ -237,9 +238,8 @@ def _check_options(town: str, xodr: Path | None, server: str, cluster: str) -> N
         raise UsageError("Give either --town or --xodr, not both.")
     if server and cluster:
         raise UsageError("Give either --server or --cluster, not both.")
-    host, _, port = server.rpartition(":")
-    if server and not (host and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
+    if server:
+        parse_address(server)
 
 
 def _check_towns(suite: Suite) -> None:

@@ -12,6 +12,7 @@ import typer
 from jaywalk.cli.output import finish, print_json, print_table
 from jaywalk.core.errors import UsageError
 from jaywalk.core.files import write_whole
+from jaywalk.core.toml_text import parse_setting
 
 app = typer.Typer(
     help="Scenarios as one readable file: write, look at, check, pair, edit.", no_args_is_help=True
@@ -75,10 +76,7 @@ def new(
     points = (parse_point(start, "--from"), parse_point(end, "--to")) if start else ()
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
     _check_free(path, force, "--out")
-    given = frozenset(
-        one.partition("=")[0].strip().removeprefix("scenario.1.").removeprefix("params.")
-        for one in settings or []
-    )
+    given = frozenset(key for one in settings or [] for key in parse_setting(one)[0])
     wanted = Wanted(
         name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
     )  # fmt: skip

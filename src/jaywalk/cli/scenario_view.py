@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jaywalk.cli.agent_choice import agent_specs
 from jaywalk.cli.output import say
+from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,16 +57,9 @@ def _staged(plan: EpisodePlan, server: str) -> StagedView:
     from jaywalk.runner.world import World
 
     town = plan.item.route.town
-    world = World.attach(*_address(server)) if server else World.embedded(town)
+    world = World.attach(*parse_address(server)) if server else World.embedded(town)
     with world:
         return view_stage(plan, world)
-
-
-def _address(server: str) -> tuple[str, int]:
-    host, _, port = server.rpartition(":")
-    if not (host and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536):
-        raise UsageError(f"--server is '{server}', expected HOST:PORT as in 127.0.0.1:2000.")
-    return host, int(port)
 
 
 def _marks(route: Route) -> list[Mark]:
@@ -99,7 +93,7 @@ def check_file(
     if png is not None and png.suffix.lower() != ".png":
         raise UsageError(f"--png is '{png}', expected a name with .png.")
     if server:
-        _address(server)
+        parse_address(server)
     else:
         check_on_road(read_authored(file))
     suite = suite_of_files([file])

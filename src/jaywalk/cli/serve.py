@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.core.orphans import die_with_parent
 
@@ -52,8 +53,10 @@ def serve(
         raise UsageError(
             f"--speed-limits is '{speed_limits}', expected {', '.join(_SPEED_LIMITS)}."
         )
-    if not 0 <= port <= 65533:
-        raise UsageError(f"--port is {port}, expected 0 to 65533 (the streams use the next two).")
+    if not 0 <= port <= LAST_PORT:
+        raise UsageError(
+            f"--port is {port}, expected 0 to {LAST_PORT} (the streams use the next two)."
+        )
     from jaywalk.server.start import start_server
 
     try:

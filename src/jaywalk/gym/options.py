@@ -10,6 +10,7 @@ from typing import Any, Final
 import gymnasium  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
+from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
 from jaywalk.gym.bev_view import BEV_CHANNELS
 from jaywalk.gym.reward import RewardWeights
@@ -83,7 +84,7 @@ class DriveOptions:
             bev_pixel_m=float(bev_pixel_m),
             sensors=tuple(dict(one) for one in sensors),
             record=None if record is None else Path(record),
-            server=_address(server),
+            server=parse_address(server, "server") if server else None,
         )
 
     def action_space(self) -> Any:
@@ -123,12 +124,3 @@ def _part(suite: Suite, routes: str | Sequence[str]) -> Suite:
             f"Known: {', '.join(by_id)}."
         )
     return replace(suite, routes=tuple(by_id[one] for one in wanted))
-
-
-def _address(server: str) -> tuple[str, int] | None:
-    if not server:
-        return None
-    host, _, port = server.rpartition(":")
-    if not host or not port.isdigit():
-        raise UsageError(f"server is '{server}', expected HOST:PORT.")
-    return host, int(port)

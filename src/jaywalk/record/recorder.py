@@ -21,7 +21,7 @@ from typing import Any, Final
 import carla
 
 from jaywalk import __version__
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import PrerequisiteError
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.client_rows import landmark_row, weather_row
 from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
@@ -406,15 +406,3 @@ class PassiveRecorder:
 def _short(town: str) -> str:
     """Name of a map without CARLA's folders."""
     return town.rsplit("/", 1)[-1]
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """Split ``HOST:PORT``.
-
-    Raises:
-        UsageError: It is none.
-    """
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65534:
-        raise UsageError(f"--server is '{text}', expected HOST:PORT, e.g. 127.0.0.1:2000.")
-    return host, int(port)

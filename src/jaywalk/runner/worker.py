@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any, NoReturn
 
+from jaywalk.core.address import parse_address
 from jaywalk.core.errors import (
     AgentUnreachableError,
     InfrastructureError,
@@ -55,8 +56,7 @@ class _WorldKeeper:
         if not self.has_world(seed):
             self.close()
             if self._setup.server:
-                host, _, port = self._setup.server.rpartition(":")
-                self._world = self.module.World.attach(host, int(port))
+                self._world = self.module.World.attach(*parse_address(self._setup.server))
             else:
                 self._world = self.module.World.embedded(seed=seed)
             self._seed = seed

@@ -1,0 +1,25 @@
+"""Where a server is: ``HOST:PORT``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from jaywalk.core.errors import UsageError
+
+_ADDRESS: Final = re.compile(r"(.+):(\d{1,5})", re.ASCII)
+LAST_PORT: Final = 65533  # the streams use the next two
+
+
+def parse_address(text: str, name: str = "--server") -> tuple[str, int]:
+    """Split ``HOST:PORT``; ``name`` is what gave it, for the message.
+
+    Raises:
+        UsageError: It is none.
+    """
+    found = _ADDRESS.fullmatch(text)
+    if found is None or not 0 < int(found[2]) <= LAST_PORT:
+        raise UsageError(
+            f"{name} is '{text}', expected HOST:PORT as in 127.0.0.1:2000 (ports 1 to {LAST_PORT})."
+        )
+    return found[1], int(found[2])
