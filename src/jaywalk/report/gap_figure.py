@@ -12,6 +12,7 @@ _HEIGHT: Final = 300.0
 _TOP, _BOTTOM, _LEFT = 34.0, 30.0, 34.0
 _BAR: Final = 20.0
 _GAP: Final = 26.0
+_LEAST_WIDE: Final = 384.0  # of all groups
 
 
 def gap_figure(named: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> str:
@@ -25,7 +26,8 @@ def gap_figure(named: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> st
         title: For those who cannot see it.
     """
     groups = list(dict.fromkeys(key for _, found in named for key in found["categories"]))
-    group_wide = max(_BAR * len(named) + _GAP, 96.0)
+    # Pages stretch a drawing to their width: with few groups it is no narrower, only emptier.
+    group_wide = max(_BAR * len(named) + _GAP, 96.0, _LEAST_WIDE / max(len(groups), 1))
     width = _LEFT + group_wide * len(groups) + 8.0
     lines = max(1, -(-len(named) // 4))
     top = _TOP + 16.0 * (lines - 1)

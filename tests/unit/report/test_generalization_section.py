@@ -77,3 +77,5 @@ def test_the_bars_are_as_high_as_the_scores():
     svg = gap_figure([("a", found)], "bars")
     heights = [float(h) for h in re.findall(r'<rect[^>]* height="([\d.]+)"', svg)]
     assert heights[1] / heights[0] == pytest.approx(3.0, abs=0.02)
+    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
+    assert width > height  # one category is not blown up to the width of a page
