@@ -134,7 +134,7 @@ def sheet(
     """A contact sheet: the first pair of each class, base above, shift below.
 
     The driver's view shows the moment when the shift is seen best; it drives all these routes with
-    the expert, which takes some minutes. The view from above shows the start and takes less than a minute.
+    the expert, which takes two minutes. The view from above shows the start, in one.
 
     Example: jaywalk pairs sheet -o classes.png
     """
