@@ -67,6 +67,14 @@ def run(
             show_default="ours",
         ),
     ] = "",
+    wet_grip: Annotated[
+        bool | None,
+        typer.Option(
+            "--wet-grip/--no-wet-grip",
+            help="Whether wet roads are slippery.",
+            show_default="as the suite says; files: no",
+        ),
+    ] = None,
     traffic: Annotated[
         TrafficKind, typer.Option(help="Our own traffic, or CARLA's Traffic Manager.")
     ] = TrafficKind.own,
@@ -125,7 +133,10 @@ def run(
     for one in agents:
         check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
-    chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
+    chosen = override(
+        chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town,
+        wet_grip=wet_grip,
+    )  # fmt: skip
     if not (server or xodr):
         _check_towns(chosen)
     _check_scenarios(chosen)
@@ -135,7 +146,12 @@ def run(
         suite=chosen,
         agent=agents[0],
         seeds=parse_seeds(seeds),
-        options={"people": people, "vehicles": vehicles, "town": xodr.name if xodr else town},
+        options={
+            "people": people,
+            "vehicles": vehicles,
+            "town": xodr.name if xodr else town,
+            "wet_grip": chosen.routes[0].wet_grip,
+        },
         traffic=traffic.value,
         motions=library,
         motions_sha256=digest,

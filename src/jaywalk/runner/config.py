@@ -88,6 +88,7 @@ def route_digest(item: SuiteRoute) -> str:
     """Short digest of a route with who else is about: another route cannot take its name."""
     text = format_routes(RouteFile(routes=(item.route,)))
     about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
+    about += f"\0{item.wet_grip}"
     if item.posed:
         about += f"\0{item.posed}"
     if item.pair_scenarios:  # of the partner too: the background keeps off what they need
