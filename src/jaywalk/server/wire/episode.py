@@ -246,6 +246,8 @@ class Episode:
             except SpawnError:
                 self.world.destroy(actor.id)
                 raise
+        if self._server is not None:
+            self._server.begin_free_run()
         return actor
 
     def destroy(self, actor_id: int) -> bool:
