@@ -107,6 +107,13 @@ def run(
     retries: Annotated[
         int, typer.Option(min=0, help="More tries after a crash of server or worker.")
     ] = 2,
+    allow_mixed_code: Annotated[
+        bool,
+        typer.Option(
+            "--allow-mixed-code",
+            help="Resume a run that other versions of code or data began; scores will say so.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
 ) -> None:
     """Drive a suite and record every episode; the same command again runs only what is missing.
@@ -145,6 +152,7 @@ def run(
         workers=workers,
         retries=retries,
         watchdog_s=watchdog_s,
+        allow_mixed_code=allow_mixed_code,
     )
     folders = _run_folders(out, suite, [one.name for one in agents])
     _run_all(
