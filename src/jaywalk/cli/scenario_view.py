@@ -84,7 +84,7 @@ def check_file(
     from jaywalk.cli.run import quietly
     from jaywalk.core.source_digest import sources_digest
     from jaywalk.metrics.driving.run_score import score_run
-    from jaywalk.runner.code import route_digest
+    from jaywalk.runner.config import route_digest
     from jaywalk.runner.job import RunRequest
     from jaywalk.runner.selection import parse_seeds
     from jaywalk.scenarios.suite import suite_of_files

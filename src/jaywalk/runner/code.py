@@ -10,8 +10,7 @@ from jaywalk.agents.catalogue import driver_version
 from jaywalk.core.errors import RegistryError
 from jaywalk.core.source_digest import SHORT, sources_digest
 from jaywalk.record.episode import Code
-from jaywalk.scenarios.route_xml import RouteFile, format_routes
-from jaywalk.scenarios.suite import Suite, SuiteRoute
+from jaywalk.scenarios.suite import Suite
 from jaywalk.town.town import Town, load_town
 
 _UNKNOWN = "not recorded"
@@ -20,7 +19,7 @@ _UNKNOWN = "not recorded"
 def code_of_run(
     suite: Suite, agent: str, *, motions: str = "", opendrive: str | None = None, server: str = ""
 ) -> Code:
-    """Versions of everything of ours that decides a run's episodes.
+    """Versions of everything of ours that decides a run's episodes, but for its routes.
 
     Args:
         suite: Routes to drive.
@@ -34,32 +33,20 @@ def code_of_run(
         sources=sources_digest(),
         motions=(motions or default_motions_digest()) if posed else "",
         towns={} if server else _towns(suite, opendrive),
-        suite=suite_digest({item.id: route_digest(item) for item in suite.routes}),
         driver=driver_version(agent),
     )
 
 
-def code_of_episode(code: Code, item: SuiteRoute) -> Code:
-    """What a record says: the run's versions, with the sources this process itself runs."""
-    town = item.route.town
-    return code.model_copy(
-        update={
-            "sources": sources_digest(),
-            "towns": {town: code.towns[town]} if town in code.towns else {},
-            "suite": route_digest(item),
-        }
-    )
+def code_of_episode(code: Code, town: str, route: str) -> Code:
+    """What a record says: the run's versions, with the sources this process itself runs.
 
-
-def route_digest(item: SuiteRoute) -> str:
-    """Short digest of a route with who else is about: another route cannot take its name."""
-    text = format_routes(RouteFile(routes=(item.route,)))
-    about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
-    if item.posed:
-        about += f"\0{item.posed}"
-    if item.pair_scenarios:  # of the partner too: the background keeps off what they need
-        about += f"\0{[(one.attributes, one.elements) for one in item.pair_scenarios]}"
-    return hashlib.sha256(about.encode()).hexdigest()[:16]
+    Args:
+        code: Versions of the run.
+        town: Where the episode is driven.
+        route: Digest of its route.
+    """
+    towns = {town: code.towns[town]} if town in code.towns else {}
+    return code.model_copy(update={"sources": sources_digest(), "towns": towns, "suite": route})
 
 
 def suite_digest(routes: Mapping[str, str]) -> str:

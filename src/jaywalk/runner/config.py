@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.storage import sync_file
-from jaywalk.runner.code import code_differences, distinct, route_digest, suite_digest
+from jaywalk.runner.code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.scenarios.suite import Suite
+from jaywalk.scenarios.route_xml import RouteFile, format_routes
+from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 CONFIG_FILE: Final = "config.json"
 FORMAT: Final = "jaywalk-run"
@@ -84,14 +85,15 @@ def resolve_config(
         options: What else decides how they go: traffic, motions, people, vehicles, server kind.
         code: Versions of our code and data.
     """
-    code = code or Code()
+    routes = {item.id: route_digest(item) for item in suite.routes}
+    code = (code or Code()).model_copy(update={"suite": suite_digest(routes)})
     file = Path(agent.name)
     digest = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     return RunConfig(
         suite=SuiteConfig(
             name=suite.name,
             variant=suite.variant,
-            routes={item.id: route_digest(item) for item in suite.routes},
+            routes=routes,
         ),
         agent=AgentConfig(
             name=agent.name, version=code.driver, arguments=agent.arguments, sha256=digest
@@ -102,6 +104,17 @@ def resolve_config(
         episodes=[plan.episode_id for plan in plans],
         code=code,
     )
+
+
+def route_digest(item: SuiteRoute) -> str:
+    """Short digest of a route with who else is about: another route cannot take its name."""
+    text = format_routes(RouteFile(routes=(item.route,)))
+    about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
+    if item.posed:
+        about += f"\0{item.posed}"
+    if item.pair_scenarios:  # of the partner too: the background keeps off what they need
+        about += f"\0{[(one.attributes, one.elements) for one in item.pair_scenarios]}"
+    return hashlib.sha256(about.encode()).hexdigest()[:16]
 
 
 def package_versions() -> dict[str, str]:
@@ -191,7 +204,7 @@ def settle_config(
     Raises:
         UsageError: The folder holds another run, or one of other versions of our code.
     """
-    there = read_config(run_folder)
+    there = on_disk = read_config(run_folder)
     if there is not None:
         reasons = differences(there, wanted)
         if reasons:
@@ -215,7 +228,7 @@ def settle_config(
         )
     if there is not None:
         wanted = merge(there, wanted)
-    if there != wanted:
+    if on_disk != wanted:
         _write(run_folder / CONFIG_FILE, canonical_json(wanted.model_dump(mode="json"), 2) + "\n")
     return wanted
 

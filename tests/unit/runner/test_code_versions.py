@@ -17,8 +17,8 @@ from jaywalk.metrics.driving.run_score import mixed_code, score_run
 from jaywalk.metrics.driving.scorecard import EpisodeScore
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
-from jaywalk.runner.code import code_of_episode, code_of_run, default_motions_digest, route_digest
-from jaywalk.runner.config import read_config, resolve_config, settle_config
+from jaywalk.runner.code import code_of_episode, code_of_run, default_motions_digest
+from jaywalk.runner.config import read_config, resolve_config, route_digest, settle_config
 from jaywalk.runner.plan import plan_episodes
 from jaywalk.scenarios.suite import load_suite
 
@@ -80,10 +80,11 @@ def test_every_driver_has_a_version(tmp_path):
 def test_a_runs_versions_name_sources_towns_suite_and_driver(monkeypatch):
     code = code_of_run(load_suite("smoke"), "expert")
     assert code.sources == sources_digest()
+    assert len(config(load_suite("smoke"), code).code.suite) == 64
     assert sorted(code.towns) == ["Harbour", "Orchard", "Ridge"]
     assert (code.driver, code.motions) == (driver_version("expert"), "")
     item = load_suite("smoke").routes[0]
-    of_record = code_of_episode(code, item)
+    of_record = code_of_episode(code, item.route.town, route_digest(item))
     assert list(of_record.towns) == [item.route.town]
     assert of_record.suite == route_digest(item)
     monkeypatch.setattr("jaywalk.runner.code.default_motions_digest", lambda: "d" * 64)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.runner.code import route_digest
+from jaywalk.runner.config import route_digest
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import format_routes, parse_routes
