@@ -165,7 +165,7 @@ def run(
 def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
     from jaywalk.runner.verify import compare_hashes
 
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, as_interrupt)
     summaries: list[RunSummary] = []
     verdicts: list[Verification] = []
     try:
@@ -190,11 +190,12 @@ def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None
         raise typer.Exit(1)
 
 
-def _as_interrupt(number: int, frame: FrameType | None) -> NoReturn:
+def as_interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Take a signal for Ctrl-C."""
     raise KeyboardInterrupt
 
 
-def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
+def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) -> RunSummary:
     from rich.console import Console
 
     from jaywalk.runner.job import run_request
@@ -214,12 +215,12 @@ def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
 
         return PlainLines(tally, write)
 
-    return run_request(request, show, say=say, score=_quick_scorer())
+    return run_request(request, show, say=say, score=score or _quick_scorer())
 
 
-def quietly(request: RunRequest) -> RunSummary:
+def quietly(request: RunRequest, score: Scorer | None = None) -> RunSummary:
     """Run what is missing of a request, with lines on stderr alone."""
-    return _run_one(request, as_json=True)
+    return _run_one(request, as_json=True, score=score)
 
 
 def _quick_scorer() -> Scorer:
