@@ -24,6 +24,8 @@ def print_run(found: Aggregate) -> None:
     run = found.run
     state = "complete" if run.is_complete else "INCOMPLETE"
     who = run.agent or "unknown agent"
+    if run.agent_version:
+        who += f" ({run.agent_version})"
     say(f"{run.name}: {who} under {run.protocol}: {len(run.episodes)}/{run.expected}, {state}")
     print_table(["", "value", "95 % interval", "n"], _summary(found))
     print_table(

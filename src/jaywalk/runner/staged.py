@@ -37,6 +37,8 @@ from jaywalk.record.episode import (
 from jaywalk.record.shared_files import SharedFiles
 from jaywalk.record.wet_grip import wet_grip_settings
 from jaywalk.runner.cast import set_the_stage
+from jaywalk.runner.code import code_of_episode
+from jaywalk.runner.config import route_digest
 from jaywalk.runner.ego_rows import add_decision, add_route
 from jaywalk.runner.ending import EGO_REMOVED, EndRules
 from jaywalk.runner.folder import episode_folder
@@ -293,6 +295,7 @@ class StagedEpisode:
             failure=failure,
             packages={"jaywalk": __version__, "carla": version("carla")},
             files=files,
+            code=code_of_episode(plan.code, plan.item.route.town, route_digest(plan.item)),
             wall=Wall(
                 started_utc=self._started.isoformat(timespec="seconds"),
                 ended_utc=datetime.now(UTC).isoformat(timespec="seconds"),

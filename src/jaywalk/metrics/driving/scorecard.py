@@ -65,6 +65,9 @@ class RunScore:
     episodes: tuple[EpisodeScore, ...]
     missing: tuple[str, ...] = ()  # episode ids that were announced and are not there
     warnings: tuple[str, ...] = ()
+    agent_version: str = ""  # e.g. expert-v1; several, with commas, of a run that mixes them
+    code: str = ""  # digest of our sources that drove it; several, with commas
+    mixed_code: bool = False  # whether several versions of code or data drove it
 
     @property
     def is_complete(self) -> bool:
