@@ -105,7 +105,7 @@ class LiveServer:
                 self.process.wait(60.0)
         if self.alive:
             self.process.kill()
-        code = self.process.wait(10.0)
+        code = self.process.wait(60.0)
         if self.process.stdout is not None:
             self.process.stdout.close()
         self._errors.close()
