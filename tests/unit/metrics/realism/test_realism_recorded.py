@@ -24,7 +24,7 @@ from jaywalk.metrics.realism.superhuman import without_events
 DATA = Path(__file__).parents[5] / "shared" / "data" / "vci" / "vci_dut_citr.tar.xz"
 pytestmark = [
     pytest.mark.data,
-    pytest.mark.skipif(not DATA.is_file(), reason="no recorded people in ../shared/data/vci"),
+    pytest.mark.skipif(not DATA.is_file(), reason="needs ../shared/data/vci"),
 ]
 
 
