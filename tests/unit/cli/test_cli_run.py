@@ -6,10 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from child import wait_for
 from fake_episodes import write_routes
 
 pytestmark = pytest.mark.slow  # every run starts processes
@@ -27,7 +27,7 @@ def start(folder, *options, sources=()):
 
 def run(folder, *options, sources=()):
     process = start(folder, *options, sources=sources)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -119,14 +119,11 @@ def test_a_run_is_not_resumed_by_a_changed_driver(tmp_path):
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
     routes = write_routes(tmp_path, "ok-1", "hang-always")
     process = start(tmp_path, routes, "--agent", "cruise", "--out", "a", "--workers", "2")
-    deadline = time.monotonic() + 60.0
-    while len(list(tmp_path.glob("a/episodes/r-ok-1-s1"))) < 1 or not (
-        tmp_path / "a/started.log"
-    ).read_text().count("hang"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    log = tmp_path / "a/started.log"
+    done = tmp_path / "a/episodes/r-ok-1-s1"
+    wait_for(lambda: done.exists() and "hang" in log.read_text(), "one done and one that hangs")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 4, err
     assert "run the same command again" in err
     assert f"{routes} --agent cruise --out a" in err
