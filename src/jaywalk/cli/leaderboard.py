@@ -197,7 +197,8 @@ def entry(
     (output / "records.json").write_text(json.dumps(hashes, indent=2) + "\n", encoding="utf-8")
     suite = scored.suite
     proof = pair_strengths(scored, run)
-    weak = [f"{one['pair']}/{one['seed']}" for one in proof["weak_pairs"] + proof["failed_pairs"]]
+    others = proof["weak_pairs"] + proof["failed_pairs"]
+    weak = [f"{one['pair'][-4:]}/{one['seed']}" for one in others]
     origin = {"kind": "jaywalk run", "suite": suite, "agent": scored.agent,
               "records": "records.json", "weak_pairs": sorted(weak)}  # fmt: skip
     about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
