@@ -82,6 +82,7 @@ class Scene:
     type_id: dict[int, str] = field(default_factory=dict)
     episode: dict[str, Any] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
+    roll_deg: dict[int, float] = field(default_factory=dict)
 
     def add(self, kind: str, motion: Motion) -> int:
         """Add a body; gives its number."""
@@ -185,6 +186,7 @@ class Scene:
             turn = (yaw1 - yaw0 + 180.0) % 360.0 - 180.0
             row["family"], row["actor"], row["tick"], row["clip"] = FAMILY[kind], number, tick, -1
             row["x_m"], row["y_m"], row["yaw_deg"] = x, y, yaw
+            row["roll_deg"] = self.roll_deg.get(number, 0.0)
             row["vx_mps"], row["vy_mps"] = (x1 - x0) / span, (y1 - y0) / span
             row["wz_dps"] = turn / span
             row["speed_limit_kmh"], row["light_state"], row["gear"] = self.limit_kmh(t), 2, 1

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jaywalk.record.bodies import body_shapes
 from jaywalk.record.reader import Record
 
 FloatArray = NDArray[np.float64]
@@ -65,11 +66,8 @@ def read_frames(record: Record) -> Frames:
     ticks = record.ticks.collect()
     at, number = ticks["time_s"].to_numpy(), ticks["tick"].to_numpy()
     times = np.arange(int(np.floor((at[-1] - at[0]) * FPS)) + 1) / FPS + at[0]
-    actors = {
-        row["actor"]: row
-        for row in record.actors.collect().iter_rows(named=True)
-        if row["kind"] in ("vehicle", "walker")
-    }
+    bodies = record.actors.filter(pl.col("kind").is_in(["vehicle", "walker"])).collect()
+    actors = {row["actor"]: row for row in body_shapes(bodies, record.states).iter_rows(named=True)}
     states = record.states.filter(pl.col("actor").is_in(list(actors))).collect()
     place = dict(zip(number.tolist(), at.tolist(), strict=True))
     motions = {}

@@ -113,10 +113,14 @@ def methods() -> list[Row]:
 def protocols() -> list[Row]:
     """Protocols that results can be scored under."""
     from jaywalk.metrics.driving.penalties import PROTOCOLS
+    from jaywalk.metrics.driving.protocols import OWN, protocol_version
 
-    return [
+    summary = "ours, of recorded runs: hard safety apart from comfort and progress"
+    own = {"name": OWN, "version": protocol_version(OWN), "summary": summary}
+    public = [
         {"name": p.name, "version": p.version, "summary": p.summary} for p in PROTOCOLS.values()
     ]
+    return [own, *public]
 
 
 def suites() -> list[Row]:

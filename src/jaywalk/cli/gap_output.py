@@ -9,14 +9,13 @@ from jaywalk.cli.output import print_table, say
 
 def print_gap(found: dict[str, Any]) -> None:
     """Every table of the pairs of a run or of result files."""
-    rows = []
-    for half in ("base", "generalization", "change_percent"):
-        values, bounds = found[half], found["intervals"][half]
-        unit = "%" if half == "change_percent" else ""
-        n = str(values["n"]) if "n" in values else ""
-        cells = [with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm")]
-        rows.append([half, *cells, n])
-    print_table(["", "DS", "SR", "HM", "n"], rows)
+    proof = found.get("counterfactual")
+    if found["headline"] == "strong" and proof is not None:
+        say(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
+    _print_halves(found)
+    if found["headline"] == "strong":
+        say("over all pairs, as in the published protocol:")
+        _print_halves(found["all_pairs"])
     if lonely := found["pairs"]["unpaired"]:
         say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
     print_table(
@@ -27,16 +26,31 @@ def print_gap(found: dict[str, Any]) -> None:
             for name, values in found[group].items()
         ],
     )
-    if (proof := found.get("counterfactual")) is not None:
+    if proof is not None:
         print_table(
             ["counterfactual pairs", "of", "for a second or more", "on their start alone"],
             [[str(proof[key]) for key in ("passed", "checked", "strong", "weak")]],
         )
         for line in proof["failed"]:
             say(f"not a counterfactual: {line}")
+        if proof["weak_pairs"]:
+            names = ", ".join(f"{one['pair']} ({one['class']})" for one in proof["weak_pairs"])
+            say(f"weak pairs, start only, not in the headline: {names}")
     _print_cues(found.get("cues") or [])
     if (robust := found.get("robustness")) and robust["all"]["n"]:
         _print_reactions(robust)
+
+
+def _print_halves(found: dict[str, Any]) -> None:
+    rows = []
+    for half in ("base", "generalization", "change_percent"):
+        values, bounds = found[half], found["intervals"][half]
+        unit = "%" if half == "change_percent" else ""
+        n = str(values["n"]) if "n" in values else ""
+        ds, sr, hm = (with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm"))
+        faster = "" if half == "change_percent" else number(values["ds_no_min_speed"])
+        rows.append([half, ds, faster, sr, hm, n])
+    print_table(["", "DS", "DS without minimum speed", "SR", "HM", "n"], rows)
 
 
 def _hm_cells(values: dict[str, Any]) -> list[str]:

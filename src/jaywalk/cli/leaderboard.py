@@ -187,6 +187,7 @@ def entry(
     from jaywalk.metrics.driving.export import export_run
     from jaywalk.metrics.driving.run_score import score_run
     from jaywalk.metrics.fail2drive.entry import PROTOCOL, PUBLIC, RESULTS_FOLDER
+    from jaywalk.metrics.fail2drive.run_pairs import pair_strengths
     from jaywalk.record import find_records, record_hash
 
     scored = score_run(run, PROTOCOL)
@@ -195,8 +196,11 @@ def entry(
     hashes = {path.name: record_hash(path) for path in sorted(find_records(run))}
     (output / "records.json").write_text(json.dumps(hashes, indent=2) + "\n", encoding="utf-8")
     suite = scored.suite
+    proof = pair_strengths(scored, run)
+    others = proof["weak_pairs"] + proof["failed_pairs"]
+    weak = [f"{one['pair'][-4:]}/{one['seed']}" for one in others]
     origin = {"kind": "jaywalk run", "suite": suite, "agent": scored.agent,
-              "records": "records.json"}  # fmt: skip
+              "records": "records.json", "weak_pairs": sorted(weak)}  # fmt: skip
     about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
     seeds = sorted({one.seed if one.seed is not None else 1 for one in scored.episodes})
     benchmark = suite if suite.rsplit("/", 1)[-1].startswith("fail2drive-v") else PUBLIC

@@ -73,7 +73,11 @@ def check(
             | {"checks": [one.as_dict() for one in found]}
         )
     else:
-        _print_checks(found)
+        _print_checks([one for one in found if not (one.passed and one.weak)])
+        weak = [one for one in found if one.passed and one.weak]
+        if weak:
+            say("weak pairs, which headline figures leave out:")
+            _print_checks(weak)
         lines = [f"{one.pair}, seed {one.seed}: {one.reason}" for one in found if not one.passed]
         lines += [f"cannot be checked: {line}" for line in broken]
         lines += [f"half a pair: {line}" for line in records.lonely]

@@ -197,7 +197,8 @@ def score_results(
 
 def _print(found: dict[str, Any]) -> None:
     state = "INCOMPLETE" if found["missing"] else "complete"
-    say(f"{found['method']} under {found['protocol']}: {found['n_records']} records, {state}")
+    rules = f"{found['protocol']} version {found['protocol_version']}"
+    say(f"{found['method']} under {rules}: {found['n_records']} records, {state}")
     tables: dict[str, Callable[[dict[str, Any]], None]] = {
         "fail2drive": print_gap,
         "bench2drive": _print_bench2drive,
@@ -224,6 +225,7 @@ def _print_bench2drive(found: dict[str, Any]) -> None:
 def _print_leaderboard(found: dict[str, Any]) -> None:
     rows = [
         ["DS", with_interval(found["ds"], found["intervals"]["ds"])],
+        ["DS without minimum speed", number(found["ds_no_min_speed"])],
         ["route completion", number(found["rc"])],
         ["infraction score", number(found["penalty"], 3)],
         ["n", f"{found['n_records']}/{found['n']}"],

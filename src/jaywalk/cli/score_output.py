@@ -6,12 +6,14 @@ import math
 
 from jaywalk.cli.output import print_table, say
 from jaywalk.metrics.driving.aggregate import Aggregate
+from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.habit.foresight import GROUPS
 from jaywalk.metrics.habit.summary import NAMES, HabitSummary, irs_groups
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
 
 _LABELS = {
     "driving_score": "driving score",
+    "driving_score_no_min_speed": "driving score without minimum speed",
     "route_completion": "route completion %",
     "infraction_penalty": "infraction score",
     "duration_s": "duration s",
@@ -26,7 +28,8 @@ def print_run(found: Aggregate) -> None:
     who = run.agent or "unknown agent"
     if run.agent_version:
         who += f" ({run.agent_version})"
-    say(f"{run.name}: {who} under {run.protocol}: {len(run.episodes)}/{run.expected}, {state}")
+    rules = f"{run.protocol} version {protocol_version(run.protocol)}"
+    say(f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}")
     print_table(["", "value", "95 % interval", "n"], _summary(found))
     print_table(
         ["scenario", "success", "driving score", "completion", "events", "status"],

@@ -1,7 +1,7 @@
 """Time until two bodies touch if both go on at their present speed.
 
 Vehicles go on along the way they truly took (straight on after its end), so that a bend or a parked
-car beside it is no conflict; people, who turn on the spot, go straight on.
+car beside it is no conflict; people and animals, who turn on the spot, go straight on.
 Tracks and shapes as in :mod:`jaywalk.geometry.encroachment`; columns 5 and 6 are the velocity.
 """
 
@@ -68,15 +68,15 @@ def pose_ahead(
 
 @kernel
 def _touch_s(
-    a: Floats, a_arc: Floats, a_shape: Floats, b: Floats, b_arc: Floats, b_shape: Floats, at: int,
-    horizon_s: float, at_a: Floats, at_b: Floats,
+    a: Floats, a_arc: Floats, a_shape: Floats, b: Floats, b_arc: Floats, b_shape: Floats,
+    b_straight: bool, at: int, horizon_s: float, at_a: Floats, at_b: Floats,
 ) -> float:  # fmt: skip
     a_mps, b_mps = np.hypot(a[at, 5], a[at, 6]), np.hypot(b[at, 5], b[at, 6])
     reach = reach_m(a_shape) + reach_m(b_shape)
     after, before = 0.0, 0.0
     while after <= horizon_s:
-        pose_ahead(a, a_arc, at, a_mps * after, a_shape[2] != 0.0, at_a)
-        pose_ahead(b, b_arc, at, b_mps * after, b_shape[2] != 0.0, at_b)
+        pose_ahead(a, a_arc, at, a_mps * after, False, at_a)
+        pose_ahead(b, b_arc, at, b_mps * after, b_straight, at_b)
         away = np.hypot(at_a[0] - at_b[0], at_a[1] - at_b[1]) - reach
         if away <= 0.0 and overlap_m(at_a, a_shape, at_b, b_shape) > 0.0:
             break
@@ -88,25 +88,26 @@ def _touch_s(
         return np.inf
     while after - before > _EXACT_S:
         middle = 0.5 * (before + after)
-        pose_ahead(a, a_arc, at, a_mps * middle, a_shape[2] != 0.0, at_a)
-        pose_ahead(b, b_arc, at, b_mps * middle, b_shape[2] != 0.0, at_b)
+        pose_ahead(a, a_arc, at, a_mps * middle, False, at_a)
+        pose_ahead(b, b_arc, at, b_mps * middle, b_straight, at_b)
         if overlap_m(at_a, a_shape, at_b, b_shape) > 0.0:
             after = middle
         else:
             before = middle
-    pose_ahead(a, a_arc, at, a_mps * after, a_shape[2] != 0.0, at_a)
-    pose_ahead(b, b_arc, at, b_mps * after, b_shape[2] != 0.0, at_b)
+    pose_ahead(a, a_arc, at, a_mps * after, False, at_a)
+    pose_ahead(b, b_arc, at, b_mps * after, b_straight, at_b)
     return after
 
 
 @kernel
 def times_to_touch(
     ego: Floats, ego_shape: Floats, other: Floats, other_shape: Floats, wanted: Bools,
-    horizon_s: float,
+    horizon_s: float, other_walks: bool,
 ) -> Any:  # fmt: skip
     """Seconds until the front half of ``ego`` touches ``other``, for each wanted tick.
 
-    Touches behind the middle of the ego are the other's doing and give infinity.
+    Who walks goes straight on, whatever its shape: animals are boxes, but turn on the spot as
+    people do. Touches behind the middle of the ego are the other's doing and give infinity.
     """
     n = ego.shape[0]
     found = np.full(n, np.inf)
@@ -116,8 +117,9 @@ def times_to_touch(
         if not wanted[k] or abs(ego[k, 2] - other[k, 2]) > _STOREY_M:
             continue
         after = _touch_s(
-            ego, ego_arc, ego_shape, other, other_arc, other_shape, k, horizon_s, at_a, at_b
-        )
+            ego, ego_arc, ego_shape, other, other_arc, other_shape, other_walks, k, horizon_s,
+            at_a, at_b,
+        )  # fmt: skip
         if after < np.inf:
             ahead = (at_b[0] - at_a[0]) * at_a[3] + (at_b[1] - at_a[1]) * at_a[4]
             if ahead >= 0.0:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.geometry.sight import sight_blocked
+from jaywalk.record.bodies import IS_ROUND, body_shapes
 from jaywalk.record.reader import Record
 
 FloatArray = NDArray[np.float64]
@@ -56,8 +57,8 @@ def occluded_people(record: Record, states: pl.DataFrame) -> pl.DataFrame:
     Returns:
         ``actor``, ``tick``, ``occluded`` of all people of ``states``.
     """
-    actors = record.actors.collect().select(
-        "actor", "kind", "half_x_m", "half_y_m", "half_z_m", "offset_x_m", "offset_y_m"
+    actors = body_shapes(record.actors.collect(), record.states).select(
+        "actor", "kind", "half_x_m", "half_y_m", "half_z_m", "offset_x_m", "offset_y_m", IS_ROUND
     )
     rows = states.select("actor", "tick", "x_m", "y_m", "yaw_deg").join(actors, on="actor")
     number = record.episode.ego_actor
@@ -104,10 +105,13 @@ def _boxes(rows: pl.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _hidden(eye_m: FloatArray, people: pl.DataFrame, things: pl.DataFrame) -> BoolArray:
-    place, _, half = _boxes(people)
+    place, yaw, half = _boxes(people)
     away = place - eye_m
     away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
-    across = np.stack([-away[:, 1], away[:, 0]], axis=1) * half[:, :1]
+    turn = yaw - np.arctan2(away[:, 1], away[:, 0])
+    seen_m = np.abs(half[:, 0] * np.sin(turn)) + np.abs(half[:, 1] * np.cos(turn))
+    reach_m = np.where(people[IS_ROUND].to_numpy(), half[:, 0], seen_m)
+    across = np.stack([-away[:, 1], away[:, 0]], axis=1) * reach_m[:, None]
     height = 2.0 * people["half_z_m"].fill_null(0.0).to_numpy()
     taller = 2.0 * things["half_z_m"].fill_null(0.0).to_numpy() > height[:, None] - _TALLER_M
     boxes = _boxes(things)

@@ -6,7 +6,6 @@ was, whether it counts and for how long it is forgiven is for the metrics to say
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jaywalk.geometry.tilted import upright_box
 from jaywalk.record import columns as c
+from jaywalk.record.bodies import IS_ROUND, body_shapes, box_places, solid_bodies
 from jaywalk.record.touching import (
     COS,
     HIGH,
@@ -38,12 +37,8 @@ from jaywalk.record.touching import X as _X
 from jaywalk.record.touching import Y as _Y
 
 MERGE_S: Final = 0.5  # bodies that bounce apart for less than this had one contact
-LOW_PROP_M: Final = 0.24  # lower props are driven over
 _WINDOW_TICKS: Final = 2000
-_BODIES: Final = ("vehicle", "walker", "prop")
 _NEVER: Final = -1
-_ROUND_RATIO: Final = 1.2  # people are cylinders; a walker longer than this is a box
-_TIPPED_DEG: Final = 20.0  # a prop tilted more than this lies on a side; less is a slope
 _NEEDED: Final = (
     c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
 )  # fmt: skip
@@ -77,11 +72,11 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class _Bodies:
-    """What can touch: numbers of the actors, their shapes, box offsets and half heights."""
+    """What can touch: numbers of the actors, their shapes, shaped rows and half heights."""
 
     numbers: NDArray[np.int64]
     shapes: Floats
-    offsets: Floats
+    table: pl.DataFrame
     half_z: Floats
 
 
@@ -107,7 +102,7 @@ def find_contacts(
     Returns:
         Contacts in order of their first tick, then actors.
     """
-    bodies = _describe_bodies(upright_boxes(actors, states.lazy()))
+    bodies = _describe_bodies(body_shapes(actors, states.lazy()))
     if len(bodies.numbers) < 2 or ticks.height < 2:
         return []
     numbers = ticks[c.TICK].to_numpy()
@@ -149,56 +144,16 @@ def _run(
     return out[:count]
 
 
-def upright_boxes(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
-    """The actors with upright boxes around props that lie on a side; they do not get up."""
-    props = actors.filter((pl.col(c.KIND) == "prop") & pl.col(c.HALF_X_M).is_not_null())
-    names = (c.HALF_X_M, c.HALF_Y_M, c.HALF_Z_M, c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M)
-    high = props.filter(2.0 * pl.col(c.HALF_Z_M) >= LOW_PROP_M)
-    if not high.height or c.ROLL_DEG not in states.collect_schema().names():
-        return actors
-    tilted = (
-        states.filter(pl.col(c.ACTOR).is_in(high[c.ACTOR].to_list()))
-        .filter(
-            (pl.col(c.PITCH_DEG).abs() > _TIPPED_DEG) | (pl.col(c.ROLL_DEG).abs() > _TIPPED_DEG)
-        )
-        .group_by(c.ACTOR)
-        .agg(pl.col(c.PITCH_DEG).first(), pl.col(c.ROLL_DEG).first())
-        .collect()
-    )
-    rows = {row[c.ACTOR]: row for row in tilted.iter_rows(named=True)}
-    if not rows:
-        return actors
-    changed = []
-    for actor in actors.iter_rows(named=True):
-        turn = rows.get(actor[c.ACTOR])
-        box: dict[str, float] = {}
-        if turn is not None:
-            hx, hy, hz, cx, cy, cz = (float(actor[name] or 0.0) for name in names)
-            pitch, roll = math.radians(turn[c.PITCH_DEG]), math.radians(turn[c.ROLL_DEG])
-            values = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
-            box = dict(zip(names, values, strict=True))
-        changed.append({**actor, **box})
-    return pl.DataFrame(changed, schema=actors.schema)
-
-
-def _describe_bodies(actors: pl.DataFrame) -> _Bodies:
-    low_prop = (pl.col(c.KIND) == "prop") & (2.0 * pl.col(c.HALF_Z_M) < LOW_PROP_M)
-    solid = actors.filter(
-        pl.col(c.KIND).is_in(_BODIES)
-        & pl.col(c.HALF_X_M).is_not_null()
-        & (pl.col(c.HALF_X_M) > 0.0)
-        & pl.col(c.PARENT).is_null()
-        & ~low_prop
-    ).sort(c.ACTOR)
-    shapes = np.zeros((solid.height, SHAPE_COLUMNS))
-    shapes[:, HX], shapes[:, HY] = solid[c.HALF_X_M], solid[c.HALF_Y_M]
-    long = shapes[:, HX] > _ROUND_RATIO * shapes[:, HY]  # an animal
-    shapes[:, ROUND] = (solid[c.KIND] == "walker").to_numpy() & ~long
-    shapes[:, MOVES] = solid[c.KIND] != "prop"
+def _describe_bodies(shapes: pl.DataFrame) -> _Bodies:
+    solid = solid_bodies(shapes)
+    columns = np.zeros((solid.height, SHAPE_COLUMNS))
+    columns[:, HX], columns[:, HY] = solid[c.HALF_X_M], solid[c.HALF_Y_M]
+    columns[:, ROUND] = solid[IS_ROUND]
+    columns[:, MOVES] = solid[c.KIND] != "prop"
     return _Bodies(
         numbers=solid[c.ACTOR].to_numpy().astype(np.int64),
-        shapes=shapes,
-        offsets=solid.select(c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M).to_numpy().astype(float),
+        shapes=columns,
+        table=solid,
         half_z=solid[c.HALF_Z_M].to_numpy().astype(float),
     )
 
@@ -239,14 +194,10 @@ class _Held:
 
     def _poses(self, rows: pl.DataFrame, who: NDArray[np.int64]) -> Floats:
         out = np.zeros((rows.height, POSE_COLUMNS))
-        yaw = np.radians(rows[c.YAW_DEG].to_numpy().astype(float))
-        cos, sin = np.cos(yaw), np.sin(yaw)
-        offset, half_z = self._bodies.offsets[who], self._bodies.half_z[who]
-        out[:, _X] = rows[c.X_M].to_numpy() + offset[:, 0] * cos - offset[:, 1] * sin
-        out[:, _Y] = rows[c.Y_M].to_numpy() + offset[:, 0] * sin + offset[:, 1] * cos
-        out[:, COS], out[:, SIN] = cos, sin
-        middle = rows[c.Z_M].to_numpy() + offset[:, 2]
-        out[:, LOW], out[:, HIGH] = middle - half_z, middle + half_z
+        place, half_z = box_places(rows, self._bodies.table, who), self._bodies.half_z[who]
+        out[:, _X], out[:, _Y] = place[:, 0], place[:, 1]
+        out[:, COS], out[:, SIN] = np.cos(place[:, 3]), np.sin(place[:, 3])
+        out[:, LOW], out[:, HIGH] = place[:, 2] - half_z, place[:, 2] + half_z
         out[:, VX], out[:, VY] = rows[c.VX_MPS].to_numpy(), rows[c.VY_MPS].to_numpy()
         out[:, TURN] = np.radians(rows[c.WZ_DPS].to_numpy().astype(float))
         return out

@@ -25,6 +25,7 @@ _WORDS: Final = {
     "vehicle_blocked": "stood still too long",
     "route_timeout": "ran out of time",
     "scenario_timeouts": "did not get past the scenario in time",
+    "scenario_timeout": "did not get past the scenario in time",
     "min_speed_infractions": "drove too slowly",
     "yield_emergency_vehicle_infractions": "did not yield to an emergency vehicle",
     "stop": "passed a stop sign",

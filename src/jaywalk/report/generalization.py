@@ -26,6 +26,8 @@ class GapView:
 
     labels: tuple[str, ...]
     main: list[tuple[str, int, list[dict[str, str]]]]
+    headlines: list[str]
+    no_min_speed: list[tuple[str, list[str]]]
     categories: list[tuple[str, list[dict[str, str]]]]
     classes: list[tuple[str, list[dict[str, str]]]]
     cues: list[tuple[str, list[dict[str, str]]]]
@@ -45,7 +47,9 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
         return None
     return GapView(
         labels=tuple(label for label, _ in found),
-        main=[(label, one["pairs"]["n"], _main_cells(one)) for label, one in found],
+        main=[row for label, one in found for row in _main_rows(label, one)],
+        headlines=_headlines(found),
+        no_min_speed=[row for label, one in found for row in _no_min_speed(label, one)],
         categories=_grouped(found, "categories"),
         classes=_grouped(found, "classes"),
         cues=_cue_rows(found),
@@ -55,6 +59,37 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
         proofs=_proofs(found),
         notes=_notes(found),
     )
+
+
+def _main_rows(label: str, one: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
+    """The headline, and below it all pairs where that is something else."""
+    rows = [(label, one["pairs"]["n"], _main_cells(one))]
+    if one["headline"] == "strong":
+        whole = one["all_pairs"]
+        rows[0] = (f"{label}, strong pairs", one["pairs"]["n"], rows[0][2])
+        rows.append((f"{label}, all pairs", whole["pairs"]["n"], _main_cells(whole)))
+    return rows
+
+
+def _no_min_speed(label: str, one: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Driving scores of both halves without the minimum-speed factor."""
+    values = [one[half]["ds_no_min_speed"] for half in _HALVES]
+    if None in values:
+        return []
+    return [(label, [cell(value, None)["value"] for value in values])]
+
+
+def _headlines(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    lines = []
+    for label, one in found:
+        proof = one.get("counterfactual")
+        if proof is None or one["headline"] != "strong":
+            lines.append(f"{label}: over all pairs, since how strong they are is not known")
+            continue
+        names = ", ".join(f"{weak['pair']} ({weak['class']})" for weak in proof["weak_pairs"])
+        rest = f"; weak, start only: {names}" if names else ""
+        lines.append(f"{label}: {proof['strong']} strong pairs of {proof['checked']}{rest}")
+    return lines
 
 
 def _main_cells(one: dict[str, Any]) -> list[dict[str, str]]:

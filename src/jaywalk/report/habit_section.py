@@ -29,7 +29,7 @@ PAPER: Final = {
     "variant": (("InterFuser, idle", 0.16, 8.40, 0.639, 1.84),
                 ("InterFuser, left", 8.35, 12.19, 0.09, 2.19)),
 }  # fmt: skip
-_PAPER_COLUMNS: Final = ("collisions_per_km", "pmais3_percent", "fpbr", "ade_m")
+_PAPER_COLUMNS: Final = ("collisions_per_km", "pmais3_percent", "fpbr_habit", "ade_m")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,7 +166,17 @@ def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
         "cells": cells,
         "sort": -_rank(one),
         "doubts": sum(one.flags.values()),
+        "pairs": _pairs_note(score),
     }
+
+
+def _pairs_note(score: dict[str, Any]) -> str:
+    """Which pairs a row is over, and the published figures over all of them."""
+    if score["headline"] != "strong":
+        return ""
+    whole = score["all_pairs"]
+    base, shift = (_fixed(whole[half]["hm"]) for half in _HALVES)
+    return f"{score['base']['n']} strong of {whole['base']['n']} pairs; all: HM {base}, {shift}"
 
 
 def _printed(row: PrintedRow) -> dict[str, Any]:
@@ -182,6 +192,7 @@ def _printed(row: PrintedRow) -> dict[str, Any]:
         "cells": cells,
         "sort": row.generalization[2],
         "doubts": 0,
+        "pairs": "",
     }
 
 

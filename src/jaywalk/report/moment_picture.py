@@ -140,7 +140,7 @@ def _shape(body: Body, pose: FloatArray, at: Onto, ghost: float = 0.0) -> str:
     style |= {"stroke_width": 1.0, "opacity": ghost or None}
     if edge == INK:
         style["class_"] = "g-body" if ghost or body.kind != "vehicle" else "g-body g-vehicle"
-    if body.is_walker:
+    if body.is_round:
         x, y = np.round(at(pose[None])[0], 1)
         radius = max(body.half_m[0] * _SCALE, 3.4)
         return el("circle", cx=x, cy=y, r=round(radius, 1), **style)

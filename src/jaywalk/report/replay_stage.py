@@ -108,8 +108,8 @@ class Stage:
             (b for b in scene.bodies if b.at(row) is not None), key=lambda b: order[b.kind]
         )
         discs = [Circle((p[0], p[1]), max(b.half_m[0], 0.34)) for b in bodies
-                 if b.is_walker and (p := b.at(row)) is not None]  # fmt: skip
-        boxed = [b for b in bodies if not b.is_walker]
+                 if b.is_round and (p := b.at(row)) is not None]  # fmt: skip
+        boxed = [b for b in bodies if not b.is_round]
         struck = [hit.place_m for hit in scene.hits if hit.row <= row + 1]
         return [
             LineCollection(
@@ -123,7 +123,7 @@ class Stage:
             PolyCollection([_outline(b, row) for b in boxed],
                            facecolors=[BODY_FILLS[b.kind] for b in boxed],
                            edgecolors=INK, linewidths=1.1),
-            LineCollection([_nose(b, row) for b in bodies if b.is_walker], colors=INK,
+            LineCollection([_nose(b, row) for b in bodies if b.is_round], colors=INK,
                            linewidths=1.6),
             PatchCollection(discs, facecolors=BODY_FILLS["walker"], edgecolors=INK,
                             linewidths=1.1),

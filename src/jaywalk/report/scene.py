@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.record import columns as c
-from jaywalk.record.contacts import upright_boxes
+from jaywalk.record.bodies import body_shapes, box_places
 from jaywalk.record.episode import Episode
 from jaywalk.record.reader import Record
 
@@ -38,7 +38,7 @@ class Body:
         first: Row of the scene at which it appears.
         pose: (n, 3): x, y, yaw from that row on.
         speed_mps: (n,).
-        half_m: Half length and half width; a walker's radius twice.
+        half_m: Half length and half width; a person's radius twice.
     """
 
     actor: int
@@ -56,8 +56,13 @@ class Body:
 
     @property
     def is_walker(self) -> bool:
-        """Whether it is a person."""
+        """Whether it is a person or an animal."""
         return self.kind == "walker"
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it is a cylinder: people are, animals are boxes."""
+        return self.kind == "walker" and self.half_m[0] == self.half_m[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +166,10 @@ def _bodies(
 ) -> tuple[tuple[Body, ...], dict[str, FloatArray]]:
     ego = record.episode.ego_actor
     wanted = record.actors.filter(pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null())
-    boxes = upright_boxes(wanted.collect(), record.states)
-    actors = {row[c.ACTOR]: row for row in boxes.iter_rows(named=True)}
+    shapes = body_shapes(wanted.collect(), record.states)
+    actors = {number: shapes[k] for k, number in enumerate(shapes[c.ACTOR])}
     states = record.states.select(
-        c.ACTOR, c.TICK, c.X_M, c.Y_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
+        c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
     ).collect()  # fmt: skip
     bodies = [
         _body(actors[number], rows, tick, is_ego=number == ego)
@@ -178,30 +183,26 @@ def _bodies(
     return tuple(bodies), _controls(record, tick)
 
 
-def _body(actor: dict[str, object], rows: pl.DataFrame, tick: IntArray, *, is_ego: bool) -> Body:
+def _body(shape: pl.DataFrame, rows: pl.DataFrame, tick: IntArray, *, is_ego: bool) -> Body:
     """Poses at every recorded tick of the actor's life; gaps keep the last pose known."""
+    actor = shape.row(0, named=True)
     kind = str(actor[c.KIND])
     at = rows[c.TICK].to_numpy()
     first = int(np.searchsorted(tick, at[0]))
     last = max(int(np.searchsorted(tick, _number(actor[c.LAST_TICK]), side="right")), first + 1)
     take = np.searchsorted(at, tick[first:last], side="right") - 1
-    yaw = np.radians(rows[c.YAW_DEG].to_numpy().astype(float))[take]
-    dx, dy = _number(actor[c.OFFSET_X_M]), _number(actor[c.OFFSET_Y_M])
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    x = rows[c.X_M].to_numpy().astype(float)[take] + dx * cos - dy * sin
-    y = rows[c.Y_M].to_numpy().astype(float)[take] + dx * sin + dy * cos
+    places = box_places(rows, shape, np.zeros(rows.height, np.int64))[take]
     speed = np.hypot(rows[c.VX_MPS].to_numpy().astype(float), rows[c.VY_MPS].to_numpy())[take]
     if kind == "prop":
         speed = np.zeros_like(speed)
     half = _number(actor[c.HALF_X_M]), _number(actor[c.HALF_Y_M])
-    turned = yaw + math.radians(_number(actor[c.BOX_YAW_DEG]))
     return Body(
         actor=int(_number(actor[c.ACTOR])),
         kind="ego" if is_ego else kind,  # type: ignore[arg-type]
         type_id=str(actor[c.TYPE_ID]),
         half_m=half if min(half) > 0.0 else _DEFAULT_HALF_M[kind],
         first=first,
-        pose=np.column_stack([x, y, turned]),
+        pose=places[:, [0, 1, 3]],
         speed_mps=speed,
     )
 

@@ -130,7 +130,7 @@ def _box_distance(seen: FloatArray, half_m: tuple[float, float]) -> FloatArray:
 def _clear_distance(
     mine: FloatArray, half_m: tuple[float, float], pose: FloatArray, body: Body
 ) -> FloatArray:
-    if body.is_walker:
+    if body.is_round:
         centre = _box_distance(_into_frame(mine, pose[:, None, :2]), half_m)[:, 0]
         return np.maximum(centre - body.half_m[0], 0.0)
     # Two convex outlines apart from each other are nearest at a corner of one of them.

@@ -22,6 +22,7 @@ from jaywalk.core.seeds import stream
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.events import (
     BLOCKED,
+    CAPS_TRAFFIC,
     END,
     NOTE,
     START,
@@ -171,6 +172,16 @@ class Scenario(ABC):
                 time_s=moment.elapsed_s, kind=kind, name=name or self.spec.name, detail=detail
             )
         )
+
+    def cap_traffic(self, moment: Moment, speed_mps: float | None) -> None:
+        """Hold all background traffic below a speed; None lets it go.
+
+        The record says so: traffic that the scenario slows down is no measure of the ego's speed.
+        """
+        if self.stage.traffic is not None:
+            self.stage.traffic.cap_all(speed_mps)
+            cap_mps = None if speed_mps is None else round(speed_mps, 3)
+            self.note(moment, what=CAPS_TRAFFIC, cap_mps=cap_mps)
 
     def setup(self) -> None:  # noqa: B027  (optional)
         """Spawn what must stand ready; the world has not been ticked since."""

@@ -14,6 +14,7 @@ TIMEOUT: Final = "scenario_timeout"
 SWITCH: Final = "criterion_switch"
 BLOCKED: Final = "blocked"  # a criterion that may be switched
 NOTE: Final = "note"
+CAPS_TRAFFIC: Final = "caps the traffic"  # what a note with a ``cap_mps`` says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,13 +143,12 @@ class OnLane(Scenario):
 
     def react(self, moment: Moment) -> None:
         """Others make it possible to pass."""
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(self.parameters.speed / 3.6)
+        self.cap_traffic(moment, self.parameters.speed / 3.6)
 
     def end(self, moment: Moment) -> None:
         """Everything as it was."""
-        if self.reacted and self.stage.traffic is not None:
-            self.stage.traffic.cap_all(None)
+        if self.reacted:
+            self.cap_traffic(moment, None)
         self.destroy(self.actor_ids)
 
     def closed(self) -> list[NDArray[np.float64]]:

@@ -120,23 +120,19 @@ class LbHardBrake(HardBrake):
     def start(self, moment: Moment) -> None:
         """The public class stops background vehicles: the speed to compare with drops too."""
         HardBrake.start(self, moment)
-        self._hold(0.0)
+        self.cap_traffic(moment, 0.0)
 
     def tick(self, moment: Moment) -> bool:
         """Everybody drives on together."""
         stood = self.went_on_m < 0.0
         over = HardBrake.tick(self, moment)
         if over or (stood and self.went_on_m >= 0.0):
-            self._hold(None)
+            self.cap_traffic(moment, None)
         return over
 
     def waited_s(self, moment: Moment) -> float:
         """Since it began to brake, as in the public class."""
         return moment.elapsed_s - self.started_s
-
-    def _hold(self, speed_mps: float | None) -> None:
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(speed_mps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,9 @@ from jaywalk.metrics.driving.criteria.route_timeout import find_route_timeout
 from jaywalk.metrics.driving.criteria.rules import RULES
 from jaywalk.metrics.driving.criteria.scenario_timeout import find_scenario_timeouts
 from jaywalk.metrics.driving.criteria.scene import read_scene
+from jaywalk.metrics.driving.criteria.slowed_traffic import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.stop_sign import find_stops
+from jaywalk.metrics.driving.public_score import score_public
 from jaywalk.scenarios.obstacle_two_ways import WRONG_LANE
 
 LB1, LB2, B2D, F2D = (
@@ -433,6 +435,84 @@ def test_leaderboard_1_has_no_minimum_speed(tmp_path):
 def test_the_last_section_needs_95_percent(tmp_path, last_x, sections):
     scene = scene_of(tmp_path, cruise(0.0, last_x, 4.0), traffic_mps=8.0)
     assert len(find_min_speed(scene.route, scene.track, LB2)) == sections
+
+
+def jammed(folder, *, noted, **more):
+    """The traffic crawls from 10 s to 20 s; a scenario says that it made it crawl, or does not."""
+    places = cruise(0.0, 100.6, 4.0)
+    speed = np.full(len(places), 8.0)
+    speed[200:400] = 1.0 / 3.6
+    events = [
+        {"tick": tick, "kind": "note", "name": "Wall",
+         "detail": {"what": "caps the traffic", "cap_mps": cap}}
+        for tick, cap in ((200, 0.278), (400, None))
+    ]  # fmt: skip
+    return write_drive(folder, places, traffic_mps=speed,
+                       events=events if noted else [], **more)  # fmt: skip
+
+
+def test_traffic_that_a_scenario_slows_down_is_no_measure(tmp_path):
+    scene = read_scene(jammed(tmp_path / "a", noted=True), free_traffic=True)
+    assert {one.value for one in find_min_speed(scene.route, scene.track, LB2)} == {50.0}
+    for name, noted, free in (("b", True, False), ("c", False, True)):
+        scene = read_scene(jammed(tmp_path / name, noted=noted), free_traffic=free)
+        found = [one.value for one in find_min_speed(scene.route, scene.track, LB2)]
+        assert len(found) < 5  # it looked fast enough where the traffic crawled
+
+
+def test_a_walled_off_road_does_not_raise_the_score(tmp_path):
+    free = score_public(jammed(tmp_path / "free", noted=True), "fail2drive")
+    assert free.metrics["driving_score"] == pytest.approx(100.0 * 0.85**4, abs=1e-3)
+    assert free.metrics["driving_score_no_min_speed"] == 100.0
+    held = score_public(jammed(tmp_path / "held", noted=False), "fail2drive")
+    assert held.metrics["driving_score"] > free.metrics["driving_score"]
+    # The Traffic Manager's cars do not obey our caps, and Bench2Drive compares with all traffic.
+    other = jammed(tmp_path / "other", noted=True, parameters={"traffic": "traffic-manager"})
+    assert score_public(other, "fail2drive").metrics == held.metrics
+    assert "driving_score_no_min_speed" not in score_public(other, "bench2drive").metrics
+
+
+def test_a_cap_above_the_limit_slows_nobody(tmp_path):
+    note = {"tick": 0, "kind": "note", "name": "Site",
+            "detail": {"what": "caps the traffic", "cap_mps": 16.667}}  # fmt: skip
+    drive = write_drive(tmp_path, cruise(0.0, 100.6, 6.0), traffic_mps=8.0, events=[note])
+    assert not slowed_by_scenarios(drive).height
+
+
+def test_a_lead_car_that_a_scenario_brakes_is_no_measure(tmp_path):
+    speed = np.full(336, 8.0)
+    speed[100:200] = 0.0
+    speed[200:240] = np.linspace(0.0, 8.0, 40)
+    events = [
+        {"tick": tick, "kind": "note", "name": "HardBrake", "detail": {"what": what, "actor": 1001}}
+        for tick, what in ((100, "brakes"), (200, "drives on"))
+    ]
+    drive = write_drive(tmp_path, cruise(0.0, 100.6, 6.0), traffic_mps=speed, events=events)
+    found = slowed_by_scenarios(drive)
+    assert set(found["actor"]) == {1}
+    # Until it is nearly as fast as before; the tick that brakes is still at 0 m/s here.
+    assert (found["tick"].min(), found["tick"].max()) == (100, 200)
+
+
+def test_who_queues_behind_a_scenario_is_no_measure(tmp_path):
+    places = cruise(0.0, 100.6, 6.0)
+
+    def parked(x, y, **row):
+        return {"places": np.tile([x, y, 0.0], (len(places), 1)), "row": row}
+
+    car = {"role_name": "background"}
+    long = 2.0 * HALF_LENGTH_M
+    others = [
+        parked(60.0, 200.0, kind="prop"),
+        parked(60.0 - long - 2.0, 200.0, **car),  # stands before the obstacle
+        parked(60.0 - 2.0 * (long + 2.0), 200.0, **car),  # and behind that one
+        parked(60.0 - long - 2.0, 230.0, **car),  # stands elsewhere, for its own reasons
+    ]
+    drive = write_drive(tmp_path, places, traffic_mps=8.0, others=others)
+    assert set(slowed_by_scenarios(drive)["actor"]) == {11, 12}
+    scene = read_scene(drive, free_traffic=True)
+    assert scene.track.traffic_mps == pytest.approx(np.full(len(places), 4.0))
+    assert read_scene(drive).track.traffic_mps == pytest.approx(np.full(len(places), 2.0))
 
 
 # Time-outs -------------------------------------------------------------------------------------

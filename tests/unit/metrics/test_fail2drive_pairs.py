@@ -10,7 +10,7 @@ import pytest
 import score_cards as make
 
 from jaywalk.metrics.fail2drive.cues import Thing, cue_table, what_changed
-from jaywalk.metrics.fail2drive.gap import PairedRow, gap_of
+from jaywalk.metrics.fail2drive.gap import PairedRow, gap_of, headline_gap
 from jaywalk.metrics.fail2drive.profile import Profile, Stretch, excursions_of
 from jaywalk.metrics.fail2drive.reactions import reaction_of, reaction_table
 from jaywalk.metrics.fail2drive.run_pairs import members_of, pair_scores
@@ -36,6 +36,7 @@ def pairs(*scores: tuple[float, float], name: str = "Wall") -> list[PairedRow]:
 
 def test_the_gap_of_pairs():
     got = gap_of(pairs((100, 50), (100, 100), (80, 60)), resamples=200)
+    assert math.isnan(got["base"].pop("ds_no_min_speed"))
     assert got["base"] == {"ds": pytest.approx(280 / 3), "sr": pytest.approx(200 / 3),
                            "hm": pytest.approx(77.778, abs=1e-3), "n": 3}  # fmt: skip
     assert got["generalization"]["ds"] == pytest.approx(70.0)
@@ -45,6 +46,21 @@ def test_the_gap_of_pairs():
         got["classes"]["Wall"]["change_percent"]
     )
     assert got["pairs"] == {"n": 3, "unpaired": []}
+
+
+def test_the_headline_is_over_strong_pairs_with_all_pairs_beside_it():
+    rows = pairs((100, 50), (100, 100), (80, 60))
+    strong = {("Wall0", "1"), ("Wall1", "1")}
+    got = headline_gap(rows, strong, resamples=200)
+    assert got["headline"] == "strong"
+    assert (got["generalization"]["ds"], got["generalization"]["n"]) == (75.0, 2)
+    assert got["all_pairs"]["generalization"]["ds"] == pytest.approx(70.0)
+    assert got["classes"]["Wall"]["base_n"] == 2
+    for unknown in (None, set()):
+        whole = headline_gap(rows, unknown, resamples=200)
+        assert whole["headline"] == "all"
+        assert whole["generalization"] == whole["all_pairs"]["generalization"]
+        assert whole["generalization"]["n"] == 3
 
 
 def test_the_interval_of_a_change_is_paired():

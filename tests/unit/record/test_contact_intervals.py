@@ -7,7 +7,8 @@ from shapely.affinity import rotate, translate
 from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
-from jaywalk.record.contacts import find_contacts, upright_boxes
+from jaywalk.record.bodies import body_shapes
+from jaywalk.record.contacts import find_contacts
 
 STEP_S = 0.05
 _SHARES = np.linspace(0.04, 1.0, 25)
@@ -19,7 +20,7 @@ def scene(actors, tracks, ticks):
     table = pl.DataFrame(
         [
             {"actor": k, "kind": kind, "parent": None, "first_tick": 0, "last_tick": ticks - 1,
-             "half_x_m": half[0], "half_y_m": half[1], "half_z_m": half[2],
+             "box_yaw_deg": 0.0, "half_x_m": half[0], "half_y_m": half[1], "half_z_m": half[2],
              "offset_x_m": 0.0, "offset_y_m": 0.0, "offset_z_m": half[2]}
             for k, (kind, half) in enumerate(actors)
         ]
@@ -222,6 +223,6 @@ def test_a_wall_on_its_side_has_the_footprint_of_one_that_stands():
         "offset_x_m": [0.0], "offset_y_m": [0.0], "offset_z_m": [0.0],
     })  # fmt: skip
     states = pl.LazyFrame({"actor": [1], "pitch_deg": [0.0], "roll_deg": [90.0]})
-    (wall,) = upright_boxes(actors, states).iter_rows(named=True)
+    (wall,) = body_shapes(actors, states).iter_rows(named=True)
     half = [wall[name] for name in ("half_x_m", "half_y_m", "half_z_m")]
     assert half == pytest.approx([2.0, 0.15, 1.5])

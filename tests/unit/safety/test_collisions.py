@@ -132,3 +132,28 @@ def test_nobody_hit_nobody_hurt():
     mean, total = expected_injuries([])
     assert math.isnan(mean)
     assert total == 0.0
+
+
+@pytest.mark.parametrize(
+    ("speed", "normal", "walked"),
+    [
+        (1.5, (0.0, 1.0), True),  # a person walks into the side of a car at walking pace
+        (1.5, (-1.0, 0.0), False),  # its front hits them, however slowly
+        (4.0, (0.0, 1.0), False),  # faster than walking: the curve stays as an upper bound
+        (1.5, (1.0, 0.0), True),  # they walk into its rear while it drives away
+        (-1.5, (1.0, 0.0), False),  # it reverses into them
+    ],
+)
+def test_the_frontal_injury_curve_is_for_frontal_hits(tmp_path, speed, normal, walked):
+    scene = drive(speed=speed)
+    scene.contacts = [
+        contact(5.0, 5.4, 1, speed_mps=abs(speed), normal_x=normal[0], normal_y=normal[1])
+    ]
+    (hit,) = hits(scene, tmp_path)
+    assert hit.what == "person"
+    assert hit.walked_into == walked
+    if walked:
+        assert math.isnan(hit.injury_risk)
+        assert expected_injuries([hit])[1] == 0.0
+    else:
+        assert hit.injury_risk == pytest.approx(serious_injury_risk(abs(speed)))

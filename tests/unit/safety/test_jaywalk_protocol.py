@@ -8,8 +8,9 @@ from hand_records_safety import Scene, profile, straight
 from record_scenes import write_episode
 
 import jaywalk.record
-from jaywalk.metrics.driving.jaywalk_protocol import COUNT_NAMES, score_episode
+from jaywalk.metrics.driving.jaywalk_protocol import COUNT_NAMES, VERSION, score_episode
 from jaywalk.metrics.safety.injury import serious_injury_risk
+from jaywalk.report.causes import cause_of
 
 ROUTE = [(float(x), 0.0) for x in range(0, 101)]
 
@@ -34,15 +35,55 @@ def test_a_clean_drive_succeeds(tmp_path):
     for name in (
         "driving_score",
         "fpbr",
+        "fpbr_habit",
         "pmais3_mean",
-        "min_ttc_s",
         "min_pet_s",
         "forecast_ade_m",
     ):
         assert math.isnan(score.metrics[name]), name
+    # A drive without a conflict counts as a calm one; it is not left out.
+    assert score.metrics["min_ttc_s"] == 10.0
+    assert score.metrics["short_ttc_drive"] == score.metrics["short_ttc_time_share"] == 0.0
     assert set(score.counts) == set(COUNT_NAMES)
     assert not any(score.counts.values())
     assert score.infractions == ()
+    assert score.detail["protocol_version"] == VERSION == 2
+
+
+def test_waiting_until_a_scenario_is_removed_is_a_failure(tmp_path):
+    scene = clean()
+    event = {"kind": "scenario_timeout", "source": "scenario", "actor": None, "tick": 60}
+    scene.contacts.append(event | {"name": "ParkedObstacle_1"})
+    score = score_episode(scene.write(tmp_path / "one"))
+    assert not score.success
+    assert score.status == "Failed - scenario timed out"
+    assert score.counts["scenario_timeout"] == 1
+    (said,) = score.infractions
+    assert (said.kind, said.tick, said.time_s) == ("scenario_timeout", 60, pytest.approx(3.0))
+    assert (said.x_m, said.y_m) == (pytest.approx(30.0, abs=0.01), 0.0)
+    assert "ParkedObstacle_1" in said.message
+    assert cause_of(score) == "did not get past the scenario in time at 3.0 s"
+
+
+def test_short_times_to_collision_as_shares(tmp_path):
+    """Behind a standing car from 45.2 m at 10 m/s; below 1.5 s for the last second of three."""
+    scene = clean(4.0)
+    scene.add("vehicle", straight(50.0, 0.0, 0.0, 0.0))
+    scene.bodies[0] = ("vehicle", profile(0.0, 0.0, 0.0, [(0, 10), (4.0, 10)]))
+    score = score_episode(scene.write(tmp_path / "one"))
+    times = np.arange(81) * 0.05
+    below = (45.2 - 10.0 * times) / 10.0 < 1.5
+    assert score.metrics["min_ttc_s"] == pytest.approx(0.52, abs=2e-3)
+    assert score.metrics["short_ttc_drive"] == 1.0
+    assert score.metrics["short_ttc_time_share"] == pytest.approx(below.mean(), abs=0.013)
+
+
+def test_an_ego_that_never_drove_has_no_time_to_collision(tmp_path):
+    scene = clean(2.0)
+    scene.bodies[0] = ("vehicle", straight(0.0, 0.0, 0.0, 0.0))
+    score = score_episode(scene.write(tmp_path / "one"))
+    for name in ("min_ttc_s", "short_ttc_drive", "short_ttc_time_share"):
+        assert math.isnan(score.metrics[name]), name
 
 
 def test_an_unfinished_route_fails_with_its_cause(tmp_path):

@@ -1,13 +1,16 @@
 """Progress along routes and comfort against known motions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hand_records_safety import Scene, profile, straight, through
+from scipy.signal import savgol_filter
 from shapely.geometry import LineString, Point
 
-from jaywalk.metrics.safety.comfort import measure_comfort
+from jaywalk.core.seeds import stream
+from jaywalk.metrics.safety.comfort import measure_comfort, window_samples
 from jaywalk.metrics.safety.progress import completion_percent, measure_progress
 from jaywalk.metrics.safety.tracks import load_tracks
 
@@ -87,6 +90,38 @@ def comfort(motion, tmp_path, seconds=20.0):
     scene = Scene(seconds=seconds)
     scene.add("vehicle", motion)
     return measure_comfort(load_tracks(scene.write(tmp_path / "episode")))
+
+
+@pytest.mark.parametrize("noise", [-1e-9, 0.0, 1e-9])
+def test_the_filter_has_the_length_of_the_nominal_step(tmp_path, noise):
+    """Float noise in the recorded times must not turn 7 samples into 9."""
+    scene = Scene(seconds=20.0)
+    scene.add("vehicle", lambda t: (100.0 + 8.0 * t + 2.0 * np.sin(2.5 * t), 0.0, 0.0))
+    tracks = load_tracks(scene.write(tmp_path / "episode"))
+    tracks = replace(tracks, time_s=tracks.time_s * (1.0 + noise))
+    assert window_samples(0.05) == 7
+    speed = tracks.ego_pose[:, 5]
+    along = savgol_filter(speed, 7, 2, deriv=1, delta=0.05)
+    jerk = savgol_filter(along, 7, 2, deriv=1, delta=0.05)
+    for step_s in (0.05, None):
+        found = measure_comfort(tracks, step_s=step_s)
+        assert found.max_braking_mps2 == pytest.approx(-along.min(), rel=1e-5)
+        assert found.rms_jerk_mps3 == pytest.approx(np.sqrt(np.mean(jerk**2)), rel=1e-5)
+
+
+def test_jittered_times_are_measured_on_the_nominal_grid(tmp_path):
+    scene = Scene(seconds=20.0)
+    scene.add("vehicle", straight(0.0, 0.0, 0.0, 8.0))
+    tracks = load_tracks(scene.write(tmp_path / "episode"))
+    jitter = stream(1, "jitter").normal(0.0, 1e-4, len(tracks.time_s))
+    time_s = np.sort(tracks.time_s + jitter)
+    pose = tracks.pose.copy()
+    pose[0, :, 5] = 8.0 + 2.0 * np.sin(2.5 * time_s)
+    grid_s = time_s[0] + 0.05 * np.arange(int((time_s[-1] - time_s[0]) / 0.05 + 1e-3) + 1)
+    speed = np.interp(grid_s, time_s, pose[0, :, 5])
+    along = savgol_filter(speed, 7, 2, deriv=1, delta=0.05)
+    found = measure_comfort(replace(tracks, time_s=time_s, pose=pose), step_s=0.05)
+    assert found.max_braking_mps2 == pytest.approx(-along.min(), rel=1e-9)
 
 
 def test_steady_driving_is_comfortable(tmp_path):

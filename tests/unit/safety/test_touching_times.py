@@ -153,4 +153,4 @@ def test_touching_now_is_zero():
     other = track.copy()
     other[:, 0] = 1.0
     wanted = np.ones(2, np.bool_)
-    assert times_to_touch(track, CAR, other, CAR, wanted, 5.0).tolist() == [0.0, 0.0]
+    assert times_to_touch(track, CAR, other, CAR, wanted, 5.0, False).tolist() == [0.0, 0.0]

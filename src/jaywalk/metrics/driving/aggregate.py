@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.metrics.driving.penalties import PROTOCOLS
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
+from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.stats import bootstrap
@@ -24,7 +25,9 @@ from jaywalk.stats.intervals import poisson_rate
 
 _LEAST_KM: Final = 0.001
 _SUMMED: Final = frozenset({"driven_km"})  # totals, not means
-ZERO_WHEN_MISSING: Final = ("driving_score", "route_completion", "infraction_penalty")
+ZERO_WHEN_MISSING: Final = (
+    "driving_score", NO_MIN_SPEED, "route_completion", "infraction_penalty",
+)  # fmt: skip
 _SEED: Final = re.compile(r"-s-?\d+$")
 
 
@@ -191,6 +194,7 @@ def as_json(found: Aggregate) -> dict[str, Any]:
     success = _figure(found.success)
     value: dict[str, Any] = {
         "protocol": run.protocol,
+        "protocol_version": protocol_version(run.protocol),
         "run": run.name,
         "agent": run.agent,
         "agent_version": run.agent_version,

@@ -126,6 +126,7 @@ def score(
     rate = wilson(min(sum(good), total), total)
     return {
         "protocol": _PROTOCOL.name,
+        "protocol_version": _PROTOCOL.version,
         "method": method,
         "n_records": len(records),
         "n": expected,

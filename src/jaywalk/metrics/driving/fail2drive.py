@@ -7,7 +7,7 @@ All rows of all seeds are pooled; routes without a row are left out of the means
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from jaywalk.metrics.driving.fail2drive_split import (
@@ -15,7 +15,7 @@ from jaywalk.metrics.driving.fail2drive_split import (
     Route,
     published_split,
 )
-from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success
+from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, score_without_min_speed
 from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
 from jaywalk.metrics.driving.summary import (
     finding_lines,
@@ -24,7 +24,7 @@ from jaywalk.metrics.driving.summary import (
     one_method,
 )
 from jaywalk.metrics.fail2drive.cues import cue_table
-from jaywalk.metrics.fail2drive.gap import PairedRow, Rounding, gap_of
+from jaywalk.metrics.fail2drive.gap import PairedRow, Rounding, headline_gap
 
 _PROTOCOL = PROTOCOLS["fail2drive"]
 _SETUP_FAILED = "Failed - Agent couldn't be set up"
@@ -41,6 +41,7 @@ def score(
     routes: Mapping[int, Route] | None = None,
     rounding: Rounding = "none",
     success_requires_completion: bool = False,
+    weak: Collection[tuple[str, str]] | None = None,
     resamples: int = 10_000,
 ) -> dict[str, Any]:
     """Score a set of Fail2Drive results.
@@ -51,6 +52,8 @@ def score(
         rounding: ``parser`` rounds driving score and success rate of the two halves to one
             decimal before the harmonic mean and the changes, as the benchmark's parser does.
         success_requires_completion: Count only routes driven to their end as successes.
+        weak: Pair and seed of the weak pairs, as in ``("0012", "1")``, where records showed them;
+            the headline then leaves them out. None: result files cannot tell, all pairs count.
         resamples: Bootstrap samples of the intervals.
 
     Returns:
@@ -60,6 +63,8 @@ def score(
     method = one_method(results)
     kept, findings = select_records(results.records, split)
     rows = [_row(split[number], record, success_requires_completion) for number, record in kept]
+    pairs = {(row.pair, row.seed) for row in rows}
+    strong = None if weak is None else pairs - set(weak)
     flags, disagreeing, warnings = flags_and_warnings(
         _PROTOCOL, results, [record for _, record in kept]
     )
@@ -67,10 +72,11 @@ def score(
     warnings = finding_lines(findings) + _missing_warning(missing) + _id_warning(kept) + warnings
     return {
         "protocol": _PROTOCOL.name,
+        "protocol_version": _PROTOCOL.version,
         "method": method,
         "n_records": len(rows),
         "missing": missing,
-        **gap_of(rows, rounding=rounding, resamples=resamples),
+        **headline_gap(rows, strong, rounding=rounding, resamples=resamples),
         "cues": cue_table(rows),
         "warnings": warnings,
         "seeds": seeds,
@@ -151,4 +157,5 @@ def _row(route: Route, record: RouteRecord, requires_completion: bool) -> Paired
         driving_score=record.driving_score,
         success=is_success(_PROTOCOL, record, requires_completion=requires_completion),
         seed=_seed_name(record),
+        score_no_min_speed=score_without_min_speed(_PROTOCOL, record),
     )

@@ -1,8 +1,8 @@
 """Protocol ``jaywalk``: our own rules for one recorded episode, and the default.
 
 Hard safety is kept apart from comfort and progress; there is no composed driving score. Success:
-the route completed, no collision, no red light, no stop sign passed, nobody endangered, no failure
-of the agent. Nothing is counted twice.
+the route completed, no collision, no red light, no stop sign passed, nobody endangered, no scenario
+that timed out, no failure of the agent. Nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
+
+import numpy as np
+import polars as pl
 
 from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction
 from jaywalk.metrics.habit.hits import PersonHit, judge_hits
@@ -33,20 +36,29 @@ from jaywalk.metrics.safety.signals import (
     find_stop_violations,
 )
 from jaywalk.metrics.safety.stop_lines import read_stop_controls
-from jaywalk.metrics.safety.time_to_collision import time_to_collision
+from jaywalk.metrics.safety.time_to_collision import (
+    HORIZON_S,
+    SHORT_S,
+    TimeToCollision,
+    time_to_collision,
+)
 from jaywalk.metrics.safety.tracks import Tracks, load_tracks
 from jaywalk.record import Record
+from jaywalk.record import columns as c
 
 PROTOCOL: Final = "jaywalk"
-VERSION: Final = 1  # a change that can move a score raises it
+VERSION: Final = 2  # a change that can move a score raises it
 
 COLLISION_KINDS: Final = (
     "collisions_person", "collisions_animal", "collisions_vehicle", "collisions_static",
 )  # fmt: skip
 UNAVOIDABLE: Final = "unavoidable_person"  # of the collisions with people
+SIDE_CONTACT: Final = "side_contact_person"  # of these, too: somebody walked into the slow ego
+SCENARIO_TIMEOUT: Final = "scenario_timeout"  # also the kind of the record's event
 COUNT_NAMES: Final = (
-    *COLLISION_KINDS, UNAVOIDABLE, "red_light", "stop", "endangered", "hit_while_standing",
-    "braking_events", "false_braking_events",
+    *COLLISION_KINDS, UNAVOIDABLE, SIDE_CONTACT, "red_light", "stop", "endangered",
+    SCENARIO_TIMEOUT, "hit_while_standing", "braking_events", "false_braking_events",
+    "all_braking_events", "all_braking_without_person",
 )  # fmt: skip
 ROUTE_INCOMPLETE, AGENT_FAILURE = "route_incomplete", "agent_failure"
 
@@ -73,7 +85,8 @@ class _Findings:
     forecasts: list[ForecastError]
     comfort: Comfort
     progress: Progress
-    min_ttc_s: float
+    ttc: TimeToCollision
+    timeouts: list[tuple[int, str]]  # tick, name of the scenario
 
 
 def score_episode(record: Record, rules: JaywalkRules | None = None) -> EpisodeScore:
@@ -114,10 +127,17 @@ def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
         dangers=find_dangers(tracks, hit, rules.danger, read_stop_controls(record, tracks)),
         braking=judge_braking(record, tracks, rules.braking),
         forecasts=forecast_errors(record, tracks),
-        comfort=measure_comfort(tracks, rules.comfort),
+        comfort=measure_comfort(tracks, rules.comfort, record.episode.step_s),
         progress=measure_progress(record, tracks),
-        min_ttc_s=time_to_collision(tracks).min_s,
+        ttc=time_to_collision(tracks),
+        timeouts=_timeouts(record),
     )
+
+
+def _timeouts(record: Record) -> list[tuple[int, str]]:
+    """Scenarios that were removed because the ego did not get past them in time."""
+    rows = record.events.filter(pl.col(c.KIND) == SCENARIO_TIMEOUT).sort(c.TICK, c.EVENT).collect()
+    return [(int(tick), str(name or "")) for tick, name in rows.select(c.TICK, c.NAME).iter_rows()]
 
 
 def _counts(found: _Findings) -> dict[str, int]:
@@ -126,11 +146,15 @@ def _counts(found: _Findings) -> dict[str, int]:
         "hit_while_standing" if h.ego_stood else f"collisions_{h.what}" for h in found.hits
     )
     counts[UNAVOIDABLE] = sum(one.unavoidable for one in found.people)
+    counts[SIDE_CONTACT] = sum(one.walked_into for one in found.hits)
     counts["red_light"] = len(found.red_lights)
     counts["stop"] = len(found.stops)
     counts["endangered"] = len(found.dangers.counted)
+    counts[SCENARIO_TIMEOUT] = len(found.timeouts)
     counts["braking_events"] = found.braking.events
     counts["false_braking_events"] = found.braking.false_events
+    counts["all_braking_events"] = len(found.braking.judged)
+    counts["all_braking_without_person"] = found.braking.without_person
     return dict(counts)
 
 
@@ -154,7 +178,10 @@ def _metrics(found: _Findings, success: bool) -> dict[str, float]:
         "serious_injuries_expected": injured,
         "serious_injuries_per_km": _per_km(injured, km),
         "fpbr": found.braking.rate,
-        "min_ttc_s": found.min_ttc_s,
+        "fpbr_habit": found.braking.habit_rate,
+        "min_ttc_s": found.ttc.restricted_s,
+        "short_ttc_drive": found.ttc.is_short,
+        "short_ttc_time_share": found.ttc.short_share,
         "min_pet_s": found.dangers.min_pet_s,
         **_forecast_metrics(found.forecasts),
         "max_braking_mps2": comfort.max_braking_mps2,
@@ -210,6 +237,7 @@ def _causes(counts: Mapping[str, int], progress: Progress, failure: str) -> list
         "red_light": "ran a red light",
         "stop": "passed a stop sign",
         "endangered": "endangered somebody",
+        SCENARIO_TIMEOUT: "scenario timed out",
     }
     causes += [word for name, word in words.items() if counts[name]]
     if math.isnan(progress.route_completion):
@@ -245,8 +273,18 @@ def _infractions(
         )
         for one in found.dangers.counted
     ]  # fmt: skip
+    listed += [_timed_out(tracks, tick, name) for tick, name in found.timeouts]
     listed += _at_the_end(record, tracks, found.progress, failure)
     return tuple(sorted(listed, key=lambda one: (one.tick, one.kind, one.other or 0)))
+
+
+def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
+    at = int(np.clip(np.searchsorted(tracks.tick, tick), 0, len(tracks.tick) - 1))
+    x, y = (float(value) for value in tracks.ego_pose[at, :2])
+    return Infraction(
+        kind=SCENARIO_TIMEOUT, tick=tick, time_s=float(tracks.time_s[at]), x_m=x, y_m=y,
+        message=f"Did not get past scenario '{name}' before it timed out and was removed",
+    )  # fmt: skip
 
 
 def _at_the_end(
@@ -280,6 +318,7 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
             "explained_by": one.explained_by,
             "person": int(tracks.number[one.person]) if one.person >= 0 else None,
             "false": one.is_false,
+            "person_came": one.person_came,
         }
         for one in found.braking.judged
     ]
@@ -288,6 +327,7 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
         "end_reason": record.episode.end_reason,
         "step_s": record.episode.step_s,
         "posed": record.episode.parameters.get("posed") or 0,
+        "ttc": {"min_s": found.ttc.min_s, "capped_at_s": HORIZON_S, "short_s": SHORT_S},
         "hits": [asdict(hit) for hit in found.hits],
         "people_hit": [_told(one) for one in found.people],
         "braking": judged,
@@ -303,6 +343,7 @@ def _told(one: PersonHit) -> dict[str, Any]:
     return {
         "actor": story.actor, "tick": one.hit.tick, "time_s": one.hit.time_s,
         "speed_mps": one.hit.speed_mps, "injury_risk": one.hit.injury_risk,
+        "walked_into": one.hit.walked_into,
         "unavoidable": one.unavoidable, "since_trigger_s": one.since_trigger_s,
         "since_road_s": one.since_road_s, "began_s": one.began_s, "began_in": one.began_in,
         "clip": one.clip or story.clip, "clip_phase": one.clip_phase, "weather": one.weather,

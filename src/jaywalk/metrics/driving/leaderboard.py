@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from jaywalk.metrics.driving.penalties import Protocol, driving_score, infraction_score
+from jaywalk.metrics.driving.penalties import (
+    Protocol,
+    driving_score,
+    infraction_score,
+    score_without_min_speed,
+)
 from jaywalk.metrics.driving.results import INFRACTIONS, ResultSet, RouteRecord
 from jaywalk.metrics.driving.summary import ends, flags_and_warnings, listed, one_method
 from jaywalk.stats import bootstrap
@@ -52,11 +58,13 @@ def score(results: ResultSet, protocol: Protocol, *, resamples: int = 10_000) ->
     mean = bootstrap.mean(scores, clusters, resamples=resamples)
     return {
         "protocol": protocol.name,
+        "protocol_version": protocol.version,
         "method": method,
         "n_records": len(records),
         "n": n,
         "missing": missing,
         "ds": mean.value,
+        "ds_no_min_speed": _no_min_speed(protocol, records, scores, n),
         "rc": math.fsum(record.completion_percent for record in records) / n,
         "penalty": math.fsum(penalties) / n,
         **_rates(records),
@@ -65,6 +73,19 @@ def score(results: ResultSet, protocol: Protocol, *, resamples: int = 10_000) ->
         "disagreements": disagreeing,
         "intervals": {"level": 0.95, "ds": ends(mean.interval)},
     }
+
+
+def _no_min_speed(
+    protocol: Protocol, records: Sequence[RouteRecord], scores: Sequence[float], n: int
+) -> float:
+    """Mean driving score without the minimum-speed factor; nan where the rules have none."""
+    if not protocol.min_speed:
+        return math.nan
+    scored = [
+        replace(record, driving_score=value)
+        for record, value in zip(records, scores[: len(records)], strict=True)
+    ]
+    return math.fsum(score_without_min_speed(protocol, record) for record in scored) / n
 
 
 def _penalties(

@@ -16,6 +16,7 @@ from typing import Final, Literal
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.results import RouteRecord
 
+NO_MIN_SPEED: Final = "driving_score_no_min_speed"  # metric of protocols with that factor
 _PERCENT = re.compile(r"(-?\d+(?:\.\d+)?)\s*%")
 # Scores are written with six decimals; lane percentages with two.
 _SCORE_STEP = 1e-6
@@ -202,6 +203,19 @@ def penalty_of(
 def driving_score(completion_percent: float, infractions: float) -> float:
     """Driving score of a route: completion in percent times infraction score, never negative."""
     return max(completion_percent * infractions, 0.0)
+
+
+def score_without_min_speed(protocol: Protocol, record: RouteRecord) -> float:
+    """The driving score of a record had its minimum-speed messages cost nothing."""
+    speeds, _ = percentages(record.messages("min_speed_infractions"))
+    if protocol.formula == "product":
+        factor = penalty_of(protocol, {}, speeds_percent=speeds)
+        return record.driving_score / factor if factor > 0.0 else math.nan
+    lanes, _ = percentages(record.messages("outside_route_lanes"))
+    counts = {key: len(record.messages(key)) for key in protocol.costs}
+    return driving_score(
+        record.completion_percent, penalty_of(protocol, counts, lanes_percent=lanes)
+    )
 
 
 def is_success(

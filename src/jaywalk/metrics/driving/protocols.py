@@ -7,6 +7,7 @@ from typing import Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.criteria.rules import RULES
+from jaywalk.metrics.driving.penalties import protocol_named
 from jaywalk.metrics.driving.public_score import score_public
 from jaywalk.metrics.driving.scorecard import EpisodeScore
 from jaywalk.record import Record
@@ -20,6 +21,13 @@ def check_protocol(name: str) -> None:
     """Raise unless records can be scored under this name."""
     if name not in RECORD_PROTOCOLS:
         raise UsageError(f"Unknown protocol '{name}'. Known: {', '.join(RECORD_PROTOCOLS)}.")
+
+
+def protocol_version(name: str) -> int:
+    """Version of a protocol's rules as written here; scores of different ones do not compare."""
+    if name == OWN:
+        return int(import_module(_OWN_MODULE).VERSION)
+    return protocol_named(name).version
 
 
 def score_episode(record: Record, protocol: str = OWN) -> EpisodeScore:

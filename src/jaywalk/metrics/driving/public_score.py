@@ -22,6 +22,7 @@ from jaywalk.metrics.driving.criteria.stop_sign import find_stops
 from jaywalk.metrics.driving.criteria.track import Track
 from jaywalk.metrics.driving.ending import AGENT_NOT_SET_UP, Ending, find_ending, how_it_broke_off
 from jaywalk.metrics.driving.penalties import (
+    NO_MIN_SPEED,
     Protocol,
     driving_score,
     is_success,
@@ -43,7 +44,7 @@ def score_public(record: Record, protocol: str) -> EpisodeScore:
     """
     prices, rules = protocol_named(protocol), rules_of(protocol)
     try:
-        scene = read_scene(record)
+        scene = read_scene(record, free_traffic=prices.min_speed > 0.0)
     except DataError:
         if record.episode.failure:
             return _without_a_drive(record, prices)
@@ -87,6 +88,7 @@ def _card(
         speeds_percent=_values(events, "min_speed_infractions"),
     )
     composed = driving_score(percent, penalty)
+    faster = penalty_of(prices, counts, lanes_percent=_values(events, "outside_route_lanes"))
     if rules.rounds:
         penalty, composed = round(penalty, _DIGITS), round(composed, _DIGITS)
     status = _status(percent, len(events), ending.failure, perfect=rules.rounds)
@@ -94,6 +96,7 @@ def _card(
     duration_s = float(scene.track.time_s[-1] - scene.track.time_s[0]) + scene.step_s
     metrics = {
         "driving_score": composed,
+        **_without_min_speed(prices, driving_score(percent, faster)),
         "route_completion": percent,
         "infraction_penalty": penalty,
         "driven_km": route.length_m * percent / 1e5,
@@ -116,10 +119,16 @@ def _card(
     )
 
 
+def _without_min_speed(prices: Protocol, value: float) -> dict[str, float]:
+    """The driving score without the minimum-speed factor, where the protocol has one."""
+    return {NO_MIN_SPEED: round(value, _DIGITS)} if prices.min_speed > 0.0 else {}
+
+
 def _without_a_drive(record: Record, prices: Protocol) -> EpisodeScore:
     """The agent failed before its first tick."""
     metrics = {
         "driving_score": 0.0,
+        **_without_min_speed(prices, 0.0),
         "route_completion": 0.0,
         "infraction_penalty": 1.0,
         "driven_km": 0.0,

@@ -32,6 +32,7 @@ _TOP: Final = (
 )  # fmt: skip
 _RULES: Final = ("trained_on_benchmark", "external_pretraining")
 _BENCHMARK: Final = re.compile(r"fail2drive|[a-z0-9_.-]+/fail2drive-v\d+")
+_WEAK: Final = re.compile(r"\d{4}/\d+")
 _LONGEST_NAME: Final = 80  # letters: a row of the table has one line for it
 
 
@@ -50,6 +51,15 @@ class Entry:
     pretraining: str = ""
     bench2drive_ds: float = math.nan
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def weak_pairs(self) -> frozenset[tuple[str, str]] | None:
+        """Pair and seed of the pairs that are no strong counterfactuals; None: unknown."""
+        listed = self.origin.get("weak_pairs")
+        if self.benchmark == PUBLIC or not isinstance(listed, list):
+            return None
+        split = [str(one).partition("/") for one in listed]
+        return frozenset((pair, seed) for pair, _, seed in split)
 
 
 def read_entry(folder: Path) -> tuple[Entry, list[str]]:
@@ -116,11 +126,22 @@ def _origin_problems(entry: Entry) -> list[str]:
     if entry.benchmark == PUBLIC or not _BENCHMARK.fullmatch(entry.benchmark):
         return []
     suite = entry.origin.get("suite")
+    problems = _weak_problems(entry.origin.get("weak_pairs", []))
     if suite == entry.benchmark:
+        return problems
+    return [
+        *problems,
+        f"origin.suite: is {reprlib.repr(suite)}, expected the benchmark '{entry.benchmark}': "
+        "entries of our own suites are made of a run, with 'jaywalk leaderboard entry RUN'",
+    ]
+
+
+def _weak_problems(listed: Any) -> list[str]:
+    """What is wrong with the list of weak pairs; older entries have none."""
+    if isinstance(listed, list) and all(_WEAK.fullmatch(str(one)) for one in listed):
         return []
     return [
-        f"origin.suite: is {reprlib.repr(suite)}, expected the benchmark '{entry.benchmark}': "
-        "entries of our own suites are made of a run, with 'jaywalk leaderboard entry RUN'"
+        f"origin.weak_pairs: is {reprlib.repr(listed)}, expected pairs and seeds as in ['0012/1']"
     ]
 
 

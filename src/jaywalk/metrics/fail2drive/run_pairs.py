@@ -6,6 +6,7 @@ them), or by the benchmark's names (``Generalization_Wall_1095``) or numbers (95
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from typing import Any, Final
 import jaywalk.record
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.fail2drive_split import GENERALIZATION_OFFSET, SPLITS, published_split
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
 from jaywalk.metrics.fail2drive.cues import PERMUTED, cue_table, things_of, what_changed
-from jaywalk.metrics.fail2drive.gap import CATEGORY_OF, PairedRow, gap_of
+from jaywalk.metrics.fail2drive.gap import CATEGORY_OF, PairedRow, headline_gap
 from jaywalk.metrics.fail2drive.profile import profile_of
 from jaywalk.metrics.fail2drive.reactions import Reaction, reaction_of, reaction_table
 
@@ -47,6 +49,7 @@ class Member:
         return PairedRow(
             pair=self.pair, half=self.half, class_name=self.class_name, seed=self.seed,
             driving_score=self.score.metrics["driving_score"], success=self.score.success,
+            score_no_min_speed=self.score.metrics.get(NO_MIN_SPEED, math.nan),
         )  # fmt: skip
 
 
@@ -102,16 +105,25 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
     members = [one for one in members_of(run) if one.score.metrics["driving_score"] >= 0.0]
     if not {one.half for one in members} >= set(SPLITS):
         return None
-    found = gap_of([one.row() for one in members])
-    if folder is not None:
+    rows = [one.row() for one in members]
+    if folder is None:
+        found = headline_gap(rows, None)
+    else:
         notes: list[str] = []
+        proof, strong = _counterfactual(members, folder)
+        found = headline_gap(rows, strong)
         found["robustness"] = reaction_table(_reactions(members, folder, notes))
-        cues = _cues(members, folder)
-        found["cues"] = cue_table([one.row() for one in members], cues)
-        found["counterfactual"] = _counterfactual(members, folder)
+        found["cues"] = cue_table(rows, _cues(members, folder))
+        found["counterfactual"] = proof
         found["notes"] = notes
     plain: dict[str, Any] = jsonable(found)
     return plain
+
+
+def pair_strengths(run: RunScore, folder: Path) -> dict[str, Any]:
+    """How many pairs of a run are counterfactuals, and which are weak, as plain values."""
+    proof, _ = _counterfactual(members_of(run), folder)
+    return proof
 
 
 def _both(members: Sequence[Member]) -> list[tuple[Member, Member]]:
@@ -151,9 +163,16 @@ def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
     return found
 
 
-def _counterfactual(members: Sequence[Member], folder: Path) -> dict[str, Any]:
-    """How many pairs are the same up to the tick at which the shift can matter."""
-    checks, failed = [], []
+def _counterfactual(
+    members: Sequence[Member], folder: Path
+) -> tuple[dict[str, Any], set[tuple[str, str]]]:
+    """How many pairs are the same up to the tick at which the shift can matter.
+
+    Returns:
+        Counts and names as plain values, and pair and seed of the strong ones.
+    """
+    checks, failed, weak, no_pairs = [], [], [], []
+    strong: set[tuple[str, str]] = set()
     pairs = _both(members)
     for base, shift in pairs:
         name = f"{shift.pair} seed {shift.seed}"
@@ -161,13 +180,20 @@ def _counterfactual(members: Sequence[Member], folder: Path) -> dict[str, Any]:
             check = check_pair(_record(folder, base), _record(folder, shift))
         except DataError as problem:
             failed.append(f"{name}: {problem}")
+            no_pairs.append({"pair": shift.pair, "seed": shift.seed, "class": shift.class_name})
             continue
         checks.append(check)
         if not check.passed:
             failed.append(f"{name}: {check.reason}")
+            no_pairs.append({"pair": shift.pair, "seed": shift.seed, "class": shift.class_name})
+        elif check.weak:
+            weak.append({"pair": shift.pair, "seed": shift.seed, "class": shift.class_name})
+        else:
+            strong.add((shift.pair, shift.seed))
     tally = PairTally.of(checks).as_dict()
     del tally["pairs"]
-    return {"checked": len(pairs), "failed": failed} | tally
+    named = {"failed": failed, "weak_pairs": weak, "failed_pairs": no_pairs}
+    return {"checked": len(pairs), **named} | tally, strong
 
 
 def _record(folder: Path, member: Member) -> jaywalk.record.Record:

@@ -76,6 +76,10 @@ class Verdict:
             "n_records": score["n_records"] if score else 0,
             "base": score["base"] if score else None,
             "generalization": score["generalization"] if score else None,
+            "headline": score["headline"] if score else None,
+            "all_pairs": {half: score["all_pairs"][half] for half in ("base", "generalization")}
+            if score
+            else None,
         }
 
 
@@ -98,7 +102,7 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
         results = read_results(place)
         # Folders name methods in archives of several; an entry is one method.
         results = _as_one(results, entry.method)
-        score = fail2drive.score(results, resamples=1)
+        score = fail2drive.score(results, weak=entry.weak_pairs, resamples=1)
     except JaywalkError as problem:
         problems.append(f"{RESULTS_FOLDER}: {problem}")
         return Verdict(entry=entry, problems=tuple(problems), suspicions=())
@@ -113,8 +117,10 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
     problems += _disagreements(score)
     doubled, suspicions, flags = _suspicions(entry, score, results.records, odd_files)
     if resamples > 1 and not (problems or doubled):
-        score = fail2drive.score(results, resamples=resamples)
-    strict = fail2drive.score(results, success_requires_completion=True, resamples=1)
+        score = fail2drive.score(results, weak=entry.weak_pairs, resamples=resamples)
+    strict = fail2drive.score(
+        results, success_requires_completion=True, weak=entry.weak_pairs, resamples=1
+    )
     return Verdict(
         entry=entry,
         problems=tuple(problems + doubled),

@@ -31,7 +31,8 @@ NAMES: Final = {
     "unavoidable_per_km": "of these unavoidable",
     "pmais3_percent": "Mean pMAIS3+ of a hit, %",
     "injuries_per_km": "Serious injuries expected per km",
-    "fpbr": "Needless braking (FPBR)",
+    "fpbr": "Needless share of braking for people (our FPBR)",
+    "fpbr_habit": "Share of all braking without a person (HABIT's FPBR)",
     "ade_m": "Error of forecasts (ADE), m",
     **{f"irs_{horizon_s:.0f}s": f"IRS at {horizon_s:.0f} s" for horizon_s in FPR_TARGETS},
 }
@@ -127,7 +128,10 @@ def _figures(
     route_of = {one.episode_id: scenario_of(one) for one in episodes}
     risky = [hit for hit in hits if math.isfinite(hit["injury_risk"])]
     risks = [100.0 * hit["injury_risk"] for hit in risky]
-    injured = [sum(h["injury_risk"] for h in one.detail["people_hit"]) for one in episodes]
+    injured = [
+        math.fsum(h["injury_risk"] for h in one.detail["people_hit"] if h["injury_risk"] >= 0.0)
+        for one in episodes
+    ]
     unavoidable = sum(bool(hit["unavoidable"]) for hit in hits)
     braked = [float(one.counts.get("braking_events", 0)) for one in episodes]
     needless = [float(one.counts.get("false_braking_events", 0)) for one in episodes]
@@ -141,6 +145,12 @@ def _figures(
         ),
         "injuries_per_km": _ratio(injured, kms, routes, resamples),
         "fpbr": _ratio(needless, braked, routes, resamples),
+        "fpbr_habit": _ratio(
+            [float(one.counts.get("all_braking_without_person", 0)) for one in episodes],
+            [float(one.counts.get("all_braking_events", 0)) for one in episodes],
+            routes,
+            resamples,
+        ),
         "ade_m": _ratio(
             [error for error, _ in foreseen], [n for _, n in foreseen], routes, resamples
         ),

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.metrics.safety.injury import serious_injury_risk
-from jaywalk.metrics.safety.tracks import COS, SIN, Floats, Tracks
+from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Floats, Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -37,12 +37,16 @@ class CollisionRules:
         standing_mps: Slower is standing.
         standing_s: An ego that stood this long before a contact was hit, and did not hit ...
         setting_off_mps: ... unless it set off during the contact, faster than a push moves it.
+        walking_mps: Somebody who touches the side or rear of an ego this slow walked into it ...
+        towards_mps: ... unless the ego itself moved towards them faster than this.
     """
 
     together_s: float = 5.0
     standing_mps: float = 0.1
     standing_s: float = 1.0
     setting_off_mps: float = 1.0
+    walking_mps: float = 2.0
+    towards_mps: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,8 @@ class Collision:
         side: front, side or rear of the ego; empty if unknown.
         ego_stood: The ego had been standing: it did not cause this, and no protocol count of ours
             holds it against the ego.
+        walked_into: A person walked into the side or rear of an ego at walking pace. It counts as
+            a collision, but the injury curve, which is one of frontal crashes, does not apply.
         injury_risk: P(MAIS 3+); nan unless a person was hit by a moving ego.
     """
 
@@ -70,6 +76,7 @@ class Collision:
     closing_mps: float
     side: str
     ego_stood: bool
+    walked_into: bool
     injury_risk: float
 
     @property
@@ -141,6 +148,13 @@ def _collision(
     known = _number(row[c.SPEED_MPS])
     impact = float(speed[max(at - 1, 0)]) if math.isnan(known) else known
     pose = tracks.ego_pose[at]
+    normal = _number(row[c.NORMAL_X]), _number(row[c.NORMAL_Y])
+    side = _side(*normal, pose[COS], pose[SIN])
+    walked = what == PERSON and not stood and side in {"side", "rear"}
+    before = tracks.ego_pose[max(at - 1, 0)]
+    towards = -float(before[VX] * normal[0] + before[VY] * normal[1])
+    walked = walked and impact <= rules.walking_mps and towards <= rules.towards_mps
+    at_risk = what == PERSON and not stood and not walked
     x, y = _number(row[c.X_M]), _number(row[c.Y_M])
     return Collision(
         tick=int(row[c.TICK]),
@@ -154,9 +168,10 @@ def _collision(
         speed_mps=impact,
         other_speed_mps=_number(row[c.OTHER_SPEED_MPS]),
         closing_mps=_number(row[c.CLOSING_MPS]),
-        side=_side(_number(row[c.NORMAL_X]), _number(row[c.NORMAL_Y]), pose[COS], pose[SIN]),
+        side=side,
         ego_stood=stood,
-        injury_risk=serious_injury_risk(impact) if what == PERSON and not stood else math.nan,
+        walked_into=walked,
+        injury_risk=serious_injury_risk(impact) if at_risk else math.nan,
     )
 
 

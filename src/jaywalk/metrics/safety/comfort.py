@@ -1,7 +1,8 @@
 """Comfort: accelerations, jerks and turning of the ego against what passengers bear.
 
 Signals are derivatives of the recorded velocity and heading by a Savitzky-Golay filter (0.35 s,
-second order), not the server's accelerations, which are one-tick differences with spikes.
+second order), not the server's accelerations, which are one-tick differences with spikes. The
+length of the filter follows from the nominal step: recorded times carry float noise.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Floats, Tracks
 
 WINDOW_S = 0.35
 _ORDER = 2
+_NOISE = 1e-3  # share of a step by which recorded times may be off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,19 +52,33 @@ class Comfort:
     out_any: float
 
 
-def measure_comfort(tracks: Tracks, bounds: ComfortBounds | None = None) -> Comfort:
-    """Measure one episode."""
+def window_samples(step_s: float) -> int:
+    """Samples of the filter: the odd number nearest to 0.35 s, at least 5; 7 at 0.05 s."""
+    return max(2 * round((WINDOW_S / step_s - 1.0) / 2.0) + 1, 5)
+
+
+def measure_comfort(
+    tracks: Tracks, bounds: ComfortBounds | None = None, step_s: float | None = None
+) -> Comfort:
+    """Measure one episode.
+
+    Args:
+        tracks: The episode.
+        bounds: What is comfortable.
+        step_s: The fixed step of the recording; by default the median step to a tenth of a ms.
+    """
     bounds = bounds or ComfortBounds()
     here = tracks.present[tracks.ego]
     time_s, pose = tracks.time_s[here], tracks.ego_pose[here]
-    step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else math.nan
-    window = max(2 * round(WINDOW_S / step_s / 2.0) + 1, 5) if step_s > 0.0 else 5
-    if not step_s > 0.0 or (time_s[-1] - time_s[0]) / step_s < window:
+    if not step_s:
+        step_s = round(float(np.median(np.diff(time_s))), 4) if len(time_s) > 1 else math.nan
+    steps = math.floor((time_s[-1] - time_s[0]) / step_s + _NOISE) if step_s > 0.0 else 0
+    if not step_s > 0.0 or steps < (window := window_samples(step_s)):
         return Comfort(**{field.name: math.nan for field in fields(Comfort)})
-    grid_s = np.arange(time_s[0], time_s[-1] + 1e-9, step_s)
+    grid_s = time_s[0] + step_s * np.arange(steps + 1)
 
     def on_grid(values: Floats) -> Floats:
-        return np.interp(grid_s, time_s, values)
+        return np.asarray(np.interp(grid_s, time_s, values))
 
     def rate(values: Floats) -> Floats:
         return np.asarray(savgol_filter(values, window, _ORDER, deriv=1, delta=step_s))

@@ -237,8 +237,8 @@ class _Pair:
         until_s = float(tracks.time_s[i] - tracks.time_s[low]) + rules.limit_s
         after_s = np.arange(0.0, until_s + 1e-9, 0.05, dtype=np.float64)
         place = go_on(start, turn, braking_mps2, after_s)
-        half_x, half_y = tracks.shape[self._other, :2]
-        if not self._is_person:
+        half_x, half_y, is_round = tracks.shape[self._other]
+        if not is_round:
             place = place + half_x * np.column_stack(_heading(start, turn, place))
         for tick in range(low, i + 1):
             soon = after_s <= tracks.time_s[tick] - tracks.time_s[low] + rules.limit_s

@@ -173,7 +173,7 @@ def _in_the_way(
         away = tracks.pose[other, at, :2] - tracks.ego_pose[at, :2]
         if np.hypot(*away) > far_m + look_s * tracks.speed_mps(other)[at] + 10.0:
             continue
-        corners, when = _outline(tracks, other, ticks)
+        corners, when = outline(tracks, other, ticks)
         seen = way.see(corners, front, front + far_m)
         inside = (np.abs(seen.lateral_m) <= half_m) & ~seen.beyond
         inside &= seen.along_m > way.front_m[when]
@@ -190,7 +190,7 @@ def _in_the_way(
     return ""
 
 
-def _outline(tracks: Tracks, other: int, ticks: Ints) -> tuple[Floats, Ints]:
+def outline(tracks: Tracks, other: int, ticks: Ints) -> tuple[Floats, Ints]:
     """Corners, middles of the sides and centre at some ticks, and the tick of each."""
     pose = tracks.pose[other, ticks]
     half_x, half_y = tracks.shape[other, HX], tracks.shape[other, HY]

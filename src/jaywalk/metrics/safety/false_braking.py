@@ -1,9 +1,9 @@
 """False positive braking rate (FPBR): how often the ego braked for people who then did not come.
 
-HABIT divides braking events without a crossing person by all braking events. A drive through
-traffic then looks over-cautious for its red lights. Here an event counts only if a person was the
-plausible cause and nothing else explains it; it is false when no person enters the corridor the ego
-would have swept within the horizon.
+HABIT divides braking events without a crossing person by all braking events (``habit_rate``). A
+drive through traffic then looks over-cautious for its red lights. In our rate an event counts only
+if a person was the plausible cause and nothing else explains it; it is false when no person enters
+the corridor the ego would have swept within the horizon.
 """
 
 from __future__ import annotations
@@ -18,8 +18,19 @@ import numpy as np
 
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
-from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain
-from jaywalk.metrics.safety.tracks import HX, HY, VX, VY, Bools, Floats, Tracks, load_tracks
+from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain, outline
+from jaywalk.metrics.safety.tracks import (
+    HX,
+    HY,
+    ROUND,
+    VX,
+    VY,
+    Bools,
+    Floats,
+    Ints,
+    Tracks,
+    load_tracks,
+)
 from jaywalk.metrics.safety.way import Way
 from jaywalk.record import Record
 
@@ -57,12 +68,14 @@ class JudgedBraking:
         explained_by: Why it does not count; empty if it counts.
         person: Index of the nearest plausible person, -1 if none.
         is_false: It counts, and nobody came.
+        person_came: Somebody entered the corridor within the horizon, whatever else was the cause.
     """
 
     event: BrakingEvent
     explained_by: str
     person: int
     is_false: bool
+    person_came: bool
 
     @property
     def counts(self) -> bool:
@@ -91,6 +104,16 @@ class FalseBraking:
         """FPBR; nan without an event that counts."""
         return self.false_events / self.events if self.events else math.nan
 
+    @property
+    def without_person(self) -> int:
+        """Events of any cause in which nobody entered the corridor."""
+        return sum(not one.person_came for one in self.judged)
+
+    @property
+    def habit_rate(self) -> float:
+        """HABIT's FPBR, taken literally: of all braking events; nan without any."""
+        return self.without_person / len(self.judged) if self.judged else math.nan
+
 
 def judge_braking(
     record: Record, tracks: Tracks, rules: FalseBrakingRules | None = None
@@ -110,20 +133,22 @@ def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules
     reach_m = max(event.speed_mps * rules.horizon_s, rules.least_reach_m)
     half_m = float(tracks.shape[tracks.ego, HY]) + rules.margin_m
     person = _plausible(situation, event, reach_m, half_m, rules)
-    if person < 0:
-        return JudgedBraking(event=event, explained_by=NO_PERSON, person=-1, is_false=False)
-    other = explain(situation, event, rules.other, half_m, rules.horizon_s)
-    if other:
-        return JudgedBraking(event=event, explained_by=other, person=person, is_false=False)
     until_s = tracks.time_s[event.start] + rules.horizon_s
     came = any(
         _enters(tracks, way, event, who, reach_m, half_m, until_s).any()
         for way in situation.ways
         for who in tracks.people
     )
-    if not came and tracks.time_s[-1] < until_s - 1e-6:
-        return JudgedBraking(event=event, explained_by=CUT_OFF, person=person, is_false=False)
-    return JudgedBraking(event=event, explained_by="", person=person, is_false=not came)
+    if person < 0:
+        reason = NO_PERSON
+    else:
+        reason = explain(situation, event, rules.other, half_m, rules.horizon_s)
+        if not (reason or came) and tracks.time_s[-1] < until_s - 1e-6:
+            reason = CUT_OFF
+    return JudgedBraking(
+        event=event, explained_by=reason, person=person, is_false=not (reason or came),
+        person_came=came,
+    )  # fmt: skip
 
 
 def _plausible(
@@ -140,18 +165,27 @@ def _plausible(
         if not tracks.present[who, at]:
             continue
         front_m = float(way.front_m[at])
-        place, radius_m = tracks.pose[who, at, :2], float(tracks.shape[who, HX])
+        marks, radius_m = _marks(tracks, who, np.array([at]))
         after_s = np.linspace(0.0, rules.horizon_s, 9)
-        going = place + after_s[:, None] * tracks.pose[who, at, [VX, VY]]
-        seen = way.see(going, front_m, front_m + reach_m)
+        going = marks[0] + after_s[:, None, None] * tracks.pose[who, at, [VX, VY]]
+        seen = way.see(going.reshape(-1, 2), front_m, front_m + reach_m)
         ahead = (seen.along_m > front_m - 1e-6) & (seen.along_m <= front_m + reach_m)
-        ahead &= ~seen.beyond
-        gap_m = np.abs(seen.lateral_m) - half_m - radius_m
+        ahead = (ahead & ~seen.beyond).reshape(len(after_s), -1)
+        gap_m = (np.abs(seen.lateral_m) - half_m - radius_m).reshape(len(after_s), -1)
         # Now beside the corridor, or about to be inside.
-        near = ahead[0] and gap_m[0] <= rules.beside_m
-        if (near or (ahead & (gap_m <= 0.0)).any()) and gap_m[0] < nearest_m:
-            best, nearest_m = who, float(gap_m[0])
+        near = (ahead[0] & (gap_m[0] <= rules.beside_m)).any()
+        least_m = float(gap_m[0].min())
+        if (near or (ahead & (gap_m <= 0.0)).any()) and least_m < nearest_m:
+            best, nearest_m = who, least_m
     return best
+
+
+def _marks(tracks: Tracks, who: int, ticks: Ints) -> tuple[Floats, float]:
+    """Points (ticks, k, 2) that stand for a body, and how far it extends around each of them."""
+    if tracks.shape[who, ROUND]:
+        return tracks.pose[who, ticks, None, :2], float(tracks.shape[who, HX])
+    points, _ = outline(tracks, who, ticks)
+    return points.reshape(len(ticks), -1, 2), 0.0
 
 
 def _enters(
@@ -165,13 +199,15 @@ def _enters(
 ) -> Bools:
     """Whether a person is in the corridor, ahead of the ego, at each tick of the horizon."""
     last = int(np.searchsorted(tracks.time_s, until_s + 1e-6, "right"))
-    ticks = slice(event.start, last)
-    place: Floats = tracks.pose[who, ticks, :2]
+    ticks = np.arange(event.start, min(last, len(tracks.time_s)))
+    marks, radius_m = _marks(tracks, who, ticks)
     from_m = float(way.front_m[event.start])
-    seen = way.see(place, from_m, from_m + reach_m)
-    inside = np.abs(seen.lateral_m) <= half_m + float(tracks.shape[who, HX])
-    ahead = (seen.along_m >= way.front_m[ticks]) & (seen.along_m <= from_m + reach_m)
-    return np.asarray(inside & ahead & ~seen.beyond & tracks.present[who, ticks])
+    seen = way.see(marks.reshape(-1, 2), from_m, from_m + reach_m)
+    along_m = seen.along_m.reshape(len(ticks), -1)
+    inside = (np.abs(seen.lateral_m) <= half_m + radius_m) & ~seen.beyond
+    ahead = (along_m >= way.front_m[ticks, None]) & (along_m <= from_m + reach_m)
+    there = (inside.reshape(along_m.shape) & ahead).any(axis=1)
+    return np.asarray(there & tracks.present[who, ticks])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.bodies import IS_ROUND, body_shapes, box_places, solid_bodies
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,9 +26,7 @@ POSE_COLUMNS: Final = 8
 # Columns of a shape: half length, half width, 1 for an upright cylinder (radius: half length).
 HX, HY, ROUND = range(3)
 
-LOW_PROP_M: Final = 0.24  # lower props are driven over; as for contacts
 MOVING_MPS: Final = 0.3  # slower bodies keep the direction they last moved in
-_BODIES: Final = ("vehicle", "walker", "prop")
 _ROWS: Final = (
     c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
 )  # fmt: skip
@@ -43,7 +42,7 @@ class Tracks:
         number: (m,) number of each body in the record.
         kind: vehicle, walker or prop.
         type_id: Blueprint.
-        shape: (m, 3) half length, half width, whether round.
+        shape: (m, 3) half length, half width, whether round: people are, animals are not.
         pose: (m, n, 8) by the columns above; what has no row keeps its last pose, standing.
         present: (m, n) whether it existed.
         ego: Index of the ego among the bodies.
@@ -97,14 +96,13 @@ def load_tracks(record: Record) -> Tracks | None:
     tick = ticks[c.TICK].to_numpy().astype(np.int64)
     pose, known = _poses(record, bodies, number, tick)
     present = _present(bodies, tick) & known
-    round_ = (bodies[c.KIND] == "walker").to_numpy()
     return Tracks(
         tick=tick,
         time_s=ticks[c.TIME_S].to_numpy().astype(np.float64),
         number=number,
         kind=tuple(bodies[c.KIND]),
         type_id=tuple(bodies[c.TYPE_ID]),
-        shape=np.column_stack([bodies[c.HALF_X_M], bodies[c.HALF_Y_M], round_]).astype(np.float64),
+        shape=bodies.select(pl.col(c.HALF_X_M, c.HALF_Y_M, IS_ROUND).cast(pl.Float64)).to_numpy(),
         pose=pose,
         present=present,
         ego=int(np.searchsorted(number, ego)),
@@ -112,15 +110,11 @@ def load_tracks(record: Record) -> Tracks | None:
 
 
 def _bodies(record: Record, ego: int | None) -> pl.DataFrame:
-    actors = record.actors.collect()
-    low = (pl.col(c.KIND) == "prop") & (2.0 * pl.col(c.HALF_Z_M) < LOW_PROP_M)
-    solid = (
-        pl.col(c.KIND).is_in(_BODIES)
-        & (pl.col(c.HALF_X_M).fill_null(0.0) > 0.0)
-        & pl.col(c.PARENT).is_null()
-        & ~low.fill_null(False)
-    )
-    return actors.filter(solid | (pl.col(c.ACTOR) == (-1 if ego is None else ego))).sort(c.ACTOR)
+    shapes = body_shapes(record.actors.collect(), record.states)
+    solid = solid_bodies(shapes)
+    if ego is None or ego in solid[c.ACTOR]:
+        return solid
+    return pl.concat([solid, shapes.filter(pl.col(c.ACTOR) == ego)]).sort(c.ACTOR)
 
 
 def _present(bodies: pl.DataFrame, tick: Ints) -> Bools:
@@ -152,15 +146,10 @@ def _poses(record: Record, bodies: pl.DataFrame, number: Ints, tick: Ints) -> tu
 
 
 def _rows_to_poses(rows: pl.DataFrame, bodies: pl.DataFrame, who: Ints) -> Floats:
-    offset = bodies.select(c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M).fill_null(0.0)
-    dx, dy, dz = offset.to_numpy().astype(np.float64)[who].T
-    yaw = np.radians(rows[c.YAW_DEG].to_numpy().astype(np.float64))
-    cos, sin = np.cos(yaw), np.sin(yaw)
+    place = box_places(rows, bodies, who)
     out = np.zeros((rows.height, POSE_COLUMNS))
-    out[:, X] = rows[c.X_M].to_numpy() + dx * cos - dy * sin
-    out[:, Y] = rows[c.Y_M].to_numpy() + dx * sin + dy * cos
-    out[:, Z] = rows[c.Z_M].to_numpy() + dz
-    out[:, COS], out[:, SIN] = cos, sin
+    out[:, [X, Y, Z]] = place[:, :3]
+    out[:, COS], out[:, SIN] = np.cos(place[:, 3]), np.sin(place[:, 3])
     out[:, VX], out[:, VY] = rows[c.VX_MPS].to_numpy(), rows[c.VY_MPS].to_numpy()
     out[:, TURN] = np.radians(rows[c.WZ_DPS].to_numpy().astype(np.float64))
     return out

@@ -261,7 +261,7 @@ class Replay {
     g.translate(pose[0], pose[1]); g.rotate(pose[2]);
     g.fillStyle = FILLS[body.kind] || colour("vehicle"); g.strokeStyle = colour("body-edge"); g.lineWidth = 0.12;
     g.beginPath();
-    if (body.kind === "w") {
+    if (body.kind === "w" && hx === hy) {
       const r = Math.max(hx, 0.28, this.least);
       g.arc(0, 0, r, 0, 7); g.fill(); g.stroke();
       g.beginPath(); g.moveTo(0, 0); g.lineTo(r * 2.1, 0); g.lineWidth = 0.16; g.stroke();

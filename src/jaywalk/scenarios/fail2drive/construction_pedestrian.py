@@ -101,8 +101,7 @@ class ConstructionPedestrian(OnLane):
 
     def react(self, moment: Moment) -> None:
         """Everybody else crawls."""
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(_TRAFFIC_MPS)
+        self.cap_traffic(moment, _TRAFFIC_MPS)
 
     def closed(self) -> list[NDArray[np.float64]]:
         """The ego's lane, far beyond the site."""

@@ -66,8 +66,7 @@ class RoadBlocked(Scenario):
 
     def start(self, moment: Moment) -> None:
         """The traffic comes to a halt: the public class takes it away for as long."""
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(_JAM_MPS)
+        self.cap_traffic(moment, _JAM_MPS)
 
     def tick(self, moment: Moment) -> bool:
         """Gone after a minute, counted from the trigger."""
@@ -76,8 +75,7 @@ class RoadBlocked(Scenario):
     def end(self, moment: Moment) -> None:
         """The road is free."""
         self.note(moment, what="the road is free")
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(None)
+        self.cap_traffic(moment, None)
         self.destroy(self.actor_ids)
 
     def closed(self) -> list[NDArray[np.float64]]:

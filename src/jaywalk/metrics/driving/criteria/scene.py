@@ -16,6 +16,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria.roadside import Landmark, Light, landmarks_of, with_states
 from jaywalk.metrics.driving.criteria.route_line import RouteLine
 from jaywalk.metrics.driving.criteria.scripted import Span, Switch, spans_of, switches_of
+from jaywalk.metrics.driving.criteria.slowed_traffic import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.track import Track, forward_of, track_of, traffic_speed
 from jaywalk.metrics.driving.criteria.watched import collision_tests, spans_seen
 from jaywalk.record import Record
@@ -72,8 +73,13 @@ class Scene:
         return replace(self, track=self.track.rows(0, stop), lights=lights)
 
 
-def read_scene(record: Record) -> Scene:
+def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
     """Read what criteria need.
+
+    Args:
+        record: The episode.
+        free_traffic: Leave traffic that a scenario holds up out of the traffic's speed. It never is
+            where another program drove: its own criteria counted that traffic.
 
     Raises:
         DataError: The record has no ego, no ticks with it, or no town.
@@ -84,7 +90,9 @@ def read_scene(record: Record) -> Scene:
     actors, events = record.actors.collect(), record.events.collect()
     # A suite is named by our own runner, which scores from its first tick on.
     tests = [] if record.episode.suite else collision_tests(actors, ego)
-    track = track_of(record.ego_states().collect(), traffic_speed(record.states, actors))
+    slowed = slowed_by_scenarios(record) if free_traffic and not tests else None
+    traffic = traffic_speed(record.states, actors, slowed)
+    track = track_of(record.ego_states().collect(), traffic)
     track = _scored_part(track, tests)
     if not len(track):
         raise DataError(f"{record.folder} has no tick with its ego.")

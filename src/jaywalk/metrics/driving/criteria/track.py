@@ -75,17 +75,29 @@ def track_of(ego: pl.DataFrame, traffic: pl.DataFrame) -> Track:
     )
 
 
-def traffic_speed(states: pl.LazyFrame, actors: pl.DataFrame) -> pl.DataFrame:
-    """Mean speed by tick of vehicles whose role is ``background``."""
+def traffic_speed(
+    states: pl.LazyFrame, actors: pl.DataFrame, without: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Mean speed by tick of vehicles whose role is ``background``.
+
+    Args:
+        states: Table ``states``.
+        actors: Table ``actors``.
+        without: Rows (actor, tick) to leave out.
+    """
     is_traffic = (pl.col(c.KIND) == "vehicle") & (pl.col(c.ROLE_NAME) == "background")
     numbers = actors.filter(is_traffic)[c.ACTOR].to_list()
     speed = (
         pl.col(c.VX_MPS).cast(pl.Float64).pow(2) + pl.col(c.VY_MPS).cast(pl.Float64).pow(2)
     ).sqrt()
     wanted = states.filter(pl.col(c.ACTOR).is_in(numbers)).select(
-        c.TICK, speed.alias("traffic_mps")
+        pl.col(c.ACTOR, c.TICK), speed.alias("traffic_mps")
     )
-    return wanted.group_by(c.TICK).mean().collect()
+    if without is not None and without.height:
+        schema = wanted.collect_schema()
+        left_out = without.select(pl.col(n).cast(schema[n]) for n in (c.ACTOR, c.TICK))
+        wanted = wanted.join(left_out.lazy(), on=[c.ACTOR, c.TICK], how="anti")
+    return wanted.drop(c.ACTOR).group_by(c.TICK).mean().collect()
 
 
 def _columns(rows: pl.DataFrame, *names: str) -> FloatArray:

@@ -29,6 +29,7 @@ from jaywalk.metrics.realism.scene import (
     VEHICLE,
     LoggedScene,
 )
+from jaywalk.record.bodies import body_shapes
 from jaywalk.record.reader import Record
 from jaywalk.town.town import town_from_opendrive
 
@@ -114,7 +115,8 @@ def _tenths(record: Record) -> NDArray[np.int64]:
 
 
 def _states(record: Record, ticks: NDArray[np.int64]) -> pl.DataFrame:
-    bodies = record.actors.filter(pl.col("kind").is_in(["vehicle", "walker"])).select(
+    actors = record.actors.filter(pl.col("kind").is_in(["vehicle", "walker"])).collect()
+    bodies = body_shapes(actors, record.states).lazy().select(
         "actor", "kind", "half_x_m", "half_y_m", "half_z_m", "offset_x_m", "offset_y_m",
         "offset_z_m", "attributes_json",
     )  # fmt: skip
@@ -180,15 +182,13 @@ def _tracks(
     cos, sin = np.cos(yaw), np.sin(yaw)
     half = rows.select("half_x_m", "half_y_m", "half_z_m").fill_null(_LEAST_M / 2).to_numpy()
     size = np.maximum(2.0 * half, _LEAST_M)
-    # People are upright cylinders; half_x_m is their radius.
-    walker = (rows["kind"] == "walker").to_numpy()
     values = {
         "x_m": place[:, 0] + cos * offset[:, 0] - sin * offset[:, 1],
         "y_m": place[:, 1] + sin * offset[:, 0] + cos * offset[:, 1],
         "z_m": place[:, 2] + offset[:, 2],
         "heading_rad": np.arctan2(sin, cos),
         "length_m": size[:, 0],
-        "width_m": np.where(walker, size[:, 0], size[:, 1]),
+        "width_m": size[:, 1],
         "height_m": size[:, 2],
     }
     found: dict[str, Any] = {}
