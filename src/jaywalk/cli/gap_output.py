@@ -17,12 +17,15 @@ def print_gap(found: dict[str, Any]) -> None:
         cells = [with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm")]
         rows.append([half, *cells, n])
     print_table(["", "DS", "SR", "HM", "n"], rows)
+    if found["intervals"].get("few_clusters"):
+        n = found["intervals"]["clusters"]
+        say(f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little")
     if lonely := found["pairs"]["unpaired"]:
         say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
     print_table(
         ["", "", "base HM", "generalization HM", "change %", "95 % of the change", "n"],
         [
-            [kind, name, *_hm_cells(values)]
+            [kind, _marked(name, values), *_hm_cells(values)]
             for kind, group in (("category", "categories"), ("class", "classes"))
             for name, values in found[group].items()
         ],
@@ -37,6 +40,11 @@ def print_gap(found: dict[str, Any]) -> None:
     _print_cues(found.get("cues") or [])
     if (robust := found.get("robustness")) and robust["all"]["n"]:
         _print_reactions(robust)
+
+
+def _marked(name: str, values: dict[str, Any]) -> str:
+    """The name; a group of fewer than 20 pairs says so, its interval is widened."""
+    return f"{name} (few pairs)" if values["intervals"].get("few_clusters") else name
 
 
 def _hm_cells(values: dict[str, Any]) -> list[str]:
