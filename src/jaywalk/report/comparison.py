@@ -325,25 +325,34 @@ def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
 
 def _ratio_difference(name: str, rule: Pooled, rows: Rows, level: float) -> Difference | None:
     """Difference of ratios of sums, scenarios drawn together; None where a side has none."""
-    codes, n = cluster_codes([scenario_of(one) for one, _ in rows])
-    top, bottom = [], []
-    for side in (0, 1):
-        above, below = sums(rule, [pair[side] for pair in rows])
-        top.append(np.bincount(codes, weights=above, minlength=n).astype(np.float64))
-        bottom.append(np.bincount(codes, weights=below, minlength=n).astype(np.float64))
-    if min(bottom[0].sum(), bottom[1].sum()) <= 0.0:
+    above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
+    if min(below[0].sum(), below[1].sum()) <= 0.0:
         return None
+    told = (below[0] > 0.0) | (below[1] > 0.0)  # others say nothing, and are no cluster
+    labels = [scenario_of(one) for (one, _), keep in zip(rows, told, strict=True) if keep]
+    codes, n = cluster_codes(labels)
+    top = [np.bincount(codes, part[told], n).astype(np.float64) for part in above]
+    bottom = [np.bincount(codes, part[told], n).astype(np.float64) for part in below]
     bounds = (0.0, 1.0) if rule.kind == "share" else rule.bounds
     statistic = _ratio_statistic(top, bottom)
     estimate = bca(statistic, n, level=level, bounds=_of_difference(bounds))
     if rule.kind == "events" and not (top[0].any() or top[1].any()):
         # Nothing happened on either side: each rate lies below its exact Poisson bound.
         estimate = replace(estimate, interval=_no_events(bottom, level))
-    both = (bottom[0] > 0.0) & (bottom[1] > 0.0)
-    ratios = [t[both] / b[both] for t, b in zip(top, bottom, strict=True)]
     sides = float(top[0].sum() / bottom[0].sum()), float(top[1].sum() / bottom[1].sum())
-    sign = sign_test(ratios[0], ratios[1], tolerance=1e-12)
-    return _difference(name, sides, estimate, len(rows), sign)
+    sign = _ratio_sign(top, bottom, is_counted=rule.kind == "events")
+    return _difference(name, sides, estimate, int(told.sum()), sign)
+
+
+def _ratio_sign(
+    top: Sequence[FloatArray], bottom: Sequence[FloatArray], *, is_counted: bool
+) -> SignTest:
+    """Sign test over scenarios with the ratio on both sides; as many events are a tie."""
+    both = (bottom[0] > 0.0) & (bottom[1] > 0.0)
+    a, b = (t[both] / d[both] for t, d in zip(top, bottom, strict=True))
+    if is_counted:
+        b = np.where(top[0][both] == top[1][both], a, b)
+    return sign_test(a, b, tolerance=1e-12)
 
 
 def _no_events(km: Sequence[FloatArray], level: float) -> Interval:

@@ -5,8 +5,9 @@ shape ``(B, n_clusters)``, it returns ``B`` values. Sums over clusters then are 
 and any other statistic can use the multiplicities as weights.
 
 Bootstrap intervals of few clusters are too narrow: resamples show ``(k - 1) / k`` of the variance
-and never leave the range of the data. So tails are expanded as Hesterberg proposes, and below
-``FEW_CLUSTERS`` the interval also covers the t interval with ``k - 1`` degrees of freedom.
+and never leave the range of the data. So tails are expanded as Hesterberg proposes, and below 100
+clusters the interval also covers the t interval with ``k - 1`` degrees of freedom (measured: BCa
+alone misses 5 to 12 % there, depending on the tails of the data). Below ``FEW_CLUSTERS`` it warns.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 # Largest block of multiplicities held at once (doubles): 32 MB.
 _BLOCK = 4_000_000
+_COVERS_T = 100  # below this many clusters intervals cover the t interval
 _LEAST_TAIL = 1e-9  # beyond this every resample lies inside
 _OUTSIDE = "the value lies outside of all resamples"
 
@@ -142,7 +144,7 @@ def bca(
 
 def few_clusters_note(clusters: int) -> str:
     """What outputs say about an interval of too few clusters."""
-    return f"only {clusters} independent clusters (fewer than {FEW_CLUSTERS}): wide t interval"
+    return f"only {clusters} independent clusters (fewer than {FEW_CLUSTERS}): widened interval"
 
 
 def expanded_level(level: float, clusters: int) -> float:
@@ -169,7 +171,7 @@ def _interval(
     tails, why = _bca_tails(value, drawn, _jackknife(statistic, clusters), tail)
     low, high = (float(x) for x in np.quantile(drawn, tails))
     error = float(np.std(drawn)) * float(np.sqrt(clusters / (clusters - 1.0)))
-    if clusters < FEW_CLUSTERS or why == _OUTSIDE or low == high:
+    if clusters < _COVERS_T or why == _OUTSIDE or low == high:
         half = t_quantile(clusters, level) * error
         low, high = min(low, value - half), max(high, value + half)
     interval = Interval(max(low, bounds[0]), min(high, bounds[1]), level)
