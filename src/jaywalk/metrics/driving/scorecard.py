@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,18 @@ class RunScore:
         return not self.missing and len(self.episodes) == self.expected
 
 
-def scenario_of(episode: EpisodeScore) -> str:
+class _Named(Protocol):
+    """A scored episode or the description of a record."""
+
+    @property
+    def episode_id(self) -> str: ...
+    @property
+    def seed(self) -> int | None: ...
+    @property
+    def scenario(self) -> str: ...
+
+
+def scenario_of(episode: _Named) -> str:
     """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
 
     Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
