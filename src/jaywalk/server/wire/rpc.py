@@ -19,6 +19,7 @@ import msgpack
 from jaywalk.server.wire import codec
 from jaywalk.server.wire.dialect import CARLA_0_9_16, Dialect
 from jaywalk.server.wire.load_gate import LOAD, LoadGate
+from jaywalk.server.world.world import UnknownActorError
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -217,6 +218,8 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
         value = method.function(server, client, *arguments[1:])
     except codec.WireError as problem:
         return _failure(method, str(problem))
+    except UnknownActorError as problem:
+        return _failure(method, actor_problem(name, problem))
     except Exception as problem:
         # Wrong argument counts and types from hostile clients end up here too.
         log.warning("%s failed: %s", name, problem, exc_info=log.isEnabledFor(logging.DEBUG))
@@ -226,6 +229,11 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
     if method.result == "void":
         return codec.VOID_OK
     return codec.ok(value) if method.result == "value" else value
+
+
+def actor_problem(name: str, problem: UnknownActorError) -> str:
+    """CARLA's message about an actor that is gone or of another kind."""
+    return f"Responding error from function {name}: {problem}"
 
 
 def _failure(method: Method, message: str) -> Any:
