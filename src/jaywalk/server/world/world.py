@@ -337,7 +337,8 @@ class World:
         columns.hand_brake[row] = hand_brake
         columns.reverse[row] = reverse
         columns.manual_gear[row] = manual
-        columns.gear[row] = max(-1, min(gear, 8))
+        # An automatic box takes no orders; which forward gear it is in follows from the speed.
+        columns.gear[row] = max(-1, min(gear, 8)) if manual else -1 if reverse else 1
         columns.ackermann[row] = 0
 
     def control_ackermann(self, actor: Actor, values: list[float]) -> None:
