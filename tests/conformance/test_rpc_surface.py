@@ -305,3 +305,54 @@ def test_map_queries_through_the_wheel(fresh: Scene) -> None:
     lamps = world.get_lightmanager().get_all_lights()
     assert len(lamps) > 0
     fresh.tick()
+
+
+def test_errors_are_told_in_carlas_words(scene: Scene, client: carla.Client) -> None:
+    car, gone = scene.car(), 10_000_000
+    model = scene.world.get_blueprint_library().find("vehicle.audi.tt")
+    with pytest.raises(
+        RuntimeError, match=r"^Spawn failed because of collision at spawn position$"
+    ):
+        scene.world.spawn_actor(model, car.get_transform())
+    with pytest.raises(RuntimeError, match=r"^Map 'Atlantis' not found"):
+        client.load_world("Atlantis")
+    missing = f"Actor could not be found in the registry.  Actor Id: {gone}"
+    commands = {
+        carla.command.DestroyActor(gone): "unable to destroy actor: not found",
+        carla.command.ApplyVehicleControl(gone, carla.VehicleControl()): (
+            f"Responding error from function apply_control_to_vehicle: {missing}"
+        ),
+        carla.command.ApplyTransform(gone, carla.Transform()): (
+            f"Responding error from function set_actor_transform: {missing}"
+        ),
+        carla.command.ApplyWalkerControl(car.id, carla.WalkerControl()): (
+            "Responding error from function apply_control_to_walker: "
+            f"Actor is not a Walker.  Actor Id: {car.id}"
+        ),
+        carla.command.SpawnActor(model, carla.Transform(carla.Location(z=300.0)), gone): (
+            "unable to attach actor: parent actor not found"
+        ),
+    }
+    answers = client.apply_batch_sync(list(commands), False)
+    assert [answer.error for answer in answers] == list(commands.values())
+
+
+def test_environment_objects_have_the_label_they_are_asked_by(scene: Scene) -> None:
+    everything = scene.world.get_environment_objects(carla.CityObjectLabel.Any)
+    assert len({one.id for one in everything}) == len(everything)
+    for name in ("Buildings", "Poles", "TrafficSigns", "TrafficLight", "Vegetation"):
+        label = carla.CityObjectLabel.names[name]
+        found = scene.world.get_environment_objects(label)
+        assert found, name
+        assert {one.type for one in found} == {label}
+        assert {one.id for one in found} == {one.id for one in everything if one.type == label}
+    lights = scene.world.get_actors().filter("traffic.traffic_light")
+    heads = scene.world.get_environment_objects(carla.CityObjectLabel.TrafficLight)
+    assert len(heads) == len(lights)
+
+
+def test_speed_limit_signs_are_actors_that_name_their_limit(scene: Scene) -> None:
+    signs = scene.world.get_actors().filter("traffic.speed_limit.*")
+    assert {sign.type_id.rsplit(".", 1)[1] for sign in signs} == {"30", "40", "50"}
+    assert all(isinstance(sign, carla.TrafficSign) for sign in signs)
+    assert all(sign.trigger_volume.extent.x > 0.0 for sign in signs)

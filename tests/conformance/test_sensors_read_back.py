@@ -313,3 +313,13 @@ def test_a_camera_sees_the_picture_on_a_wall(scene: Scene, pair: Any) -> None:
     red = seen[..., 2] - seen[..., 0]
     assert red.mean() > 30.0  # bricks, not the grey of a prop without a picture
     assert red.std() > 5.0  # and the joints between them
+
+
+@pytest.mark.parametrize("fov", ["0.001", "179.9", "240", "-5"])
+def test_any_field_of_view_is_taken_and_reported(scene: Scene, fov: str) -> None:
+    pose = carla.Transform(carla.Location(z=5.0))
+    camera = scene.spawn("sensor.camera.depth", pose, fov=fov, image_size_x="32", image_size_y="16")
+    frames: queue.Queue[Any] = queue.Queue()
+    camera.listen(frames.put)
+    scene.tick(2)
+    assert frames.get(timeout=60.0).fov == pytest.approx(float(fov), rel=1e-6)

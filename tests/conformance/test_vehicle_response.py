@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import carla
 import numpy as np
@@ -250,3 +251,18 @@ def test_no_other_nan_or_infinity_is_integrated(
         assert math.isfinite(car.get_control().throttle)
         assert math.isfinite(car.get_control().steer)
     assert car.get_location().x < 200.0
+
+
+def test_the_automatic_box_tells_its_gear(road: Scene, car: carla.Vehicle) -> None:
+    def gear_at(speed_kmh: float, **control: Any) -> int:
+        set_speed(road, car, speed_kmh)
+        car.apply_control(carla.VehicleControl(**control))
+        road.tick(2)
+        assert car.get_telemetry_data().gear == car.get_control().gear
+        return int(car.get_control().gear)
+
+    assert [gear_at(kmh, throttle=0.6) for kmh in (0.0, 20.0, 50.0, 80.0, 110.0)] == [1, 1, 2, 3, 4]
+    assert gear_at(0.0, brake=1.0) == 1
+    assert gear_at(0.0, throttle=0.5, reverse=True) == -1
+    # A driver's own choice is kept.
+    assert gear_at(20.0, throttle=0.5, manual_gear_shift=True, gear=3) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Annotated
 
 import typer
 
+from jaywalk.cli.output import finish
 from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.core.orphans import die_with_parent
 
 _SPEED_LIMITS = ("auto", "road", "carla")
+_SLOWEST, _FASTEST = 0.1, 1000.0
 
 
 def serve(
@@ -34,6 +37,20 @@ def serve(
         bool,
         typer.Option("--wet-grip", help="Wet roads are slippery (CARLA's never are)."),
     ] = False,
+    max_speed_factor: Annotated[
+        float | None,
+        typer.Option(
+            help="Synchronous mode: at most this many simulated seconds per second.",
+            show_default="as fast as it can",
+        ),
+    ] = None,
+    as_carla: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write DIR/CarlaUE4.sh, which starts this server with these options for programs "
+            "that start CARLA themselves; start nothing now."
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Log every client and tracebacks.")] = False,
     parent: Annotated[int, typer.Option(help="End with this process.", hidden=True)] = 0,
 ) -> None:
@@ -61,6 +78,18 @@ def serve(
         raise UsageError(
             f"--port is {port}, expected 0 to {LAST_PORT} (the streams use the next two)."
         )
+    if max_speed_factor is not None and not _SLOWEST <= max_speed_factor <= _FASTEST:
+        raise UsageError(
+            f"--max-speed-factor is {max_speed_factor:g}, expected {_SLOWEST:g} to {_FASTEST:g}."
+        )
+    if as_carla is not None:
+        options = ["--host", host, "--seed", str(seed), "--carla-version", carla_version]
+        options += ["--speed-limits", speed_limits]
+        options += ["--wet-grip"] * wet_grip + ["--verbose"] * verbose
+        if max_speed_factor is not None:
+            options += ["--max-speed-factor", f"{max_speed_factor:g}"]
+        _write_launcher(as_carla, town, xodr, options)
+        return
     from jaywalk.server.start import start_server
 
     try:
@@ -72,6 +101,7 @@ def serve(
             carla_version=carla_version,
             speed_limits=speed_limits,
             wet_grip=wet_grip,
+            max_speed_factor=max_speed_factor,
         )
     except JaywalkError as problem:
         # Whatever keeps a server from starting is something missing: exit code 3.
@@ -86,3 +116,12 @@ def serve(
     )
     sys.stdout.flush()
     server.run()
+
+
+def _write_launcher(folder: Path, town: str, xodr: Path | None, options: list[str]) -> None:
+    """For programs that start CARLA themselves."""
+    from jaywalk.server.as_carla import write_launcher
+
+    place = ["--xodr", str(xodr.resolve())] if xodr else ["--town", town] if town else []
+    path = write_launcher(folder.resolve(), place, options)
+    finish([f"{path} starts this server"], f"export CARLA_ROOT={shlex.quote(str(path.parent))}")

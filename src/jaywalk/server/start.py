@@ -39,6 +39,7 @@ def start_server(
     carla_version: str = "0.9.16",
     speed_limits: str = "auto",
     wet_grip: bool = False,
+    max_speed_factor: float | None = None,
 ) -> CarlaServer:
     """Build everything and bind the ports; the caller runs the returned server.
 
@@ -50,11 +51,13 @@ def start_server(
         carla_version: Dialect of clients that cannot be recognised.
         speed_limits: ``auto``, ``road`` or ``carla``.
         wet_grip: Wet roads are slippery.
+        max_speed_factor: Most simulated seconds per second in synchronous mode; None: no limit.
     """
     dialect = dialect_of(carla_version)
     loaded = load_town(town or DEFAULT_TOWN)
     episode = Episode(loaded, seed=seed, speed_limits=speed_limits, wet_grip=wet_grip)
     server = CarlaServer(episode, host, port, dialect)
+    server.max_speed_factor = max_speed_factor
     try:
         # Not the episode that is served: ids, time and lights must not depend on the cache.
         warm_up(Episode(loaded))

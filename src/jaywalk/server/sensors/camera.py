@@ -25,6 +25,7 @@ from jaywalk.server.sensors.solids import pose_axes
 from jaywalk.server.sensors.visibility import View, Visible, focal_length_px, look
 
 _MOST_PIXELS: Final = 8192  # per side
+_LEAST_FOV_DEG, _MOST_FOV_DEG = 0.1, 179.0
 
 
 class Camera(Sensor):
@@ -36,7 +37,9 @@ class Camera(Sensor):
         super().__init__(type_id, attributes, sensor_id, seed)
         self.width = self.attributes.integer("image_size_x", 1, _MOST_PIXELS)
         self.height = self.attributes.integer("image_size_y", 1, _MOST_PIXELS)
-        self.fov_deg = self.attributes.number("fov", 0.1, 179.0)
+        # As in CARLA any angle is taken and reported; a flat picture shows less than half a turn.
+        self.fov_deg = self.attributes.number("fov", -1e6, 1e6)
+        self._drawn_fov_deg = min(max(self.fov_deg, _LEAST_FOV_DEG), _MOST_FOV_DEG)
 
     def view(self, pose: Pose) -> View:
         """The camera at a pose."""
@@ -45,7 +48,7 @@ class Camera(Sensor):
             pose_axes(pose),
             self.width,
             self.height,
-            focal_length_px(self.width, self.fov_deg),
+            focal_length_px(self.width, self._drawn_fov_deg),
         )
 
     def see(self, scene: Scene, pose: Pose, view: View) -> Visible:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
-from jaywalk.core.errors import JaywalkError
+from jaywalk.core.errors import JaywalkError, RegistryError
 from jaywalk.server.wire.codec import Transform, WireError, encode_box, ok
 from jaywalk.server.wire.dialect import Dialect
 from jaywalk.server.wire.library import Library
@@ -111,6 +111,8 @@ class Episode:
             if name.lower().endswith("_opt"):
                 self.world.map_name += "_Opt"  # programs compare with the name they asked for
                 self.world.scenery.enable_layers(ALL_LAYERS & ~layers, False)
+        except RegistryError as problem:
+            raise WireError(f"Map '{name}' not found. {problem}") from problem
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         self.frame += 1
@@ -282,7 +284,7 @@ def _known(name: str) -> str:
     """A town name from a client is never a path: only names that we list are loaded."""
     wanted = name.rsplit("/", 1)[-1]
     if wanted.lower().endswith((".xodr", ".gz")):
-        raise WireError(f"map '{name}' not found; load_world takes a town's name")
+        raise WireError(f"Map '{name}' not found; load_world takes a town's name")
     return wanted
 
 

@@ -19,6 +19,7 @@ import msgpack
 from jaywalk.server.wire import codec
 from jaywalk.server.wire.dialect import CARLA_0_9_16, Dialect
 from jaywalk.server.wire.load_gate import LOAD, LoadGate
+from jaywalk.server.world.world import UnknownActorError
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -31,6 +32,7 @@ _READ_BYTES: Final = 256 * 1024
 _UNREAD_LIMIT_BYTES: Final = 4 * 1024 * 1024
 _SLICE_S: Final = 0.004
 _REQUEST, _RESPONSE = 0, 1
+_TICKS: Final = ("tick_cue", "apply_batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class RpcClient:
         self.interest = (True, False)  # what the event loop watches: reading, writing
         self.awaits_snapshot = False  # asked for the world stream, has not spoken since its tick
         self.gate = LoadGate()
+        self.late_until_s: float | None = None  # when the answer to a tick is due
+        self._late = b""
         self.has_backlog = False  # bytes were fed that have not been looked at
         self._packer = msgpack.Packer(use_bin_type=True)
         self._unpacker = self._new_unpacker()
@@ -144,7 +148,7 @@ class RpcClient:
             return True
         if name in ("tick_cue", LOAD) and self.outgoing and not self.flush():
             return False  # others of this connection must not wait for the step or the load
-        before, start = server.episode.id, len(self.outgoing)
+        before, frame, start = server.episode.id, server.episode.frame, len(self.outgoing)
         result = call(server, self, name, arguments)
         self.outgoing += b"\x94\x01" + self._packer.pack(message_id)
         if isinstance(result, Encoded):
@@ -156,6 +160,8 @@ class RpcClient:
         if name == LOAD and server.episode.id != before and self._has_busy_manager(server):
             self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
             del self.outgoing[start:]
+        if name in _TICKS and server.episode.frame != frame:
+            self._delay(start, server.tick_answer_due_s(time.monotonic()))
         if server.episode.pictures_due:
             is_open = self.flush()
             server.send_pictures()
@@ -165,6 +171,18 @@ class RpcClient:
     def _has_busy_manager(self, server: CarlaServer) -> bool:
         """Whether a Traffic Manager of this client runs by itself, beside the caller."""
         return self.dialect is CARLA_0_9_16 and server.traffic_managers.has_owner(self)
+
+    def _delay(self, start: int, due_s: float) -> None:
+        """Keep what was answered last until its time; other answers are not kept waiting."""
+        if due_s > time.monotonic():
+            self._late += bytes(self.outgoing[start:])
+            self.late_until_s = due_s
+            del self.outgoing[start:]
+
+    def release_late(self) -> None:
+        """Hand over the answer that was kept."""
+        self.outgoing += self._late
+        self._late, self.late_until_s = b"", None
 
     def pass_gate(self, server: CarlaServer, name: Any = None) -> bool:
         """Let through what need not wait any longer; False when the connection is to be closed."""
@@ -200,6 +218,8 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
         value = method.function(server, client, *arguments[1:])
     except codec.WireError as problem:
         return _failure(method, str(problem))
+    except UnknownActorError as problem:
+        return _failure(method, actor_problem(name, problem))
     except Exception as problem:
         # Wrong argument counts and types from hostile clients end up here too.
         log.warning("%s failed: %s", name, problem, exc_info=log.isEnabledFor(logging.DEBUG))
@@ -209,6 +229,11 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
     if method.result == "void":
         return codec.VOID_OK
     return codec.ok(value) if method.result == "value" else value
+
+
+def actor_problem(name: str, problem: UnknownActorError) -> str:
+    """CARLA's message about an actor that is gone or of another kind."""
+    return f"Responding error from function {name}: {problem}"
 
 
 def _failure(method: Method, message: str) -> Any:

@@ -54,6 +54,9 @@ class CarlaServer:
         self._clients: dict[int, RpcClient] = {}
         self._backlogged: set[RpcClient] = set()  # their requests did not fit into their slice
         self._gated: set[RpcClient] = set()  # see LoadGate
+        self._late: set[RpcClient] = set()  # the answer to their tick waits for the wall clock
+        self.max_speed_factor: float | None = None  # of synchronous ticks; None: no limit
+        self._last_tick_s = -math.inf
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._held: set[Subscriber] = set()  # see old_readers_held
         self._held_until_s = math.inf
@@ -155,6 +158,7 @@ class CarlaServer:
             self._clients.pop(client.sock.fileno(), None)
             self._backlogged.discard(client)
             self._gated.discard(client)
+            self._late.discard(client)
             self.traffic_managers.forget_owner(client)
             self._unwatch(client.sock)
             return
@@ -164,6 +168,8 @@ class CarlaServer:
             self._backlogged.discard(client)
         if client.gate.until_s is not None:
             self._gated.add(client)
+        if client.late_until_s is not None:
+            self._late.add(client)
         interest = (not client.has_backlog, bool(client.outgoing))
         if interest != client.interest:
             client.interest = interest
@@ -298,6 +304,7 @@ class CarlaServer:
                     self._answer(client)
             now = time.monotonic()
             self._open_gates(now)
+            self._send_late(now)
             self.traffic_managers.watch(now)
             if self._held and now >= self._held_until_s:
                 self._release_readers()
@@ -313,6 +320,22 @@ class CarlaServer:
             elif now >= client.gate.until_s:
                 self._answer(client, client.pass_gate(self))
 
+    def tick_answer_due_s(self, now: float) -> float:
+        """When a tick that was made just now may be answered: never in the past."""
+        if self.max_speed_factor is None:
+            return now
+        due = max(now, self._last_tick_s + self.episode.delta_s / self.max_speed_factor)
+        self._last_tick_s = due
+        return due
+
+    def _send_late(self, now: float) -> None:
+        for client in list(self._late):
+            if client.late_until_s is None:
+                self._late.discard(client)
+            elif now >= client.late_until_s:
+                client.release_late()
+                self._answer(client)
+
     def _sleep_s(self) -> float:
         now = time.monotonic()
         if any(client.can_work for client in self._backlogged):
@@ -321,6 +344,7 @@ class CarlaServer:
         if self._held:
             waits.append(max(0.0, self._held_until_s - now))
         waits += [max(0.0, each.gate.until_s - now) for each in self._gated if each.gate.until_s]
+        waits += [max(0.0, each.late_until_s - now) for each in self._late if each.late_until_s]
         if not self.episode.settings.synchronous_mode:
             waits.append(max(0.0, self._next_free_run_s - now))
         due = self.traffic_managers.seconds_until_due(now)

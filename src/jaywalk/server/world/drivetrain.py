@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jaywalk.server.world.actor import Actor
+from jaywalk.server.world.snapshot import shown_gear
 from jaywalk.server.world.vehicle_models import vehicle_model
 from jaywalk.server.world.vehicle_physics import VehiclePhysics
 
@@ -102,7 +103,8 @@ def telemetry(world: World, actor: Actor) -> list[Any]:
         ]
         for wheel in physics.wheels
     ]  # fmt: skip
+    gear = int(shown_gear(row["gear"], row["manual_gear"], speed))
     return [
         speed, float(row["steer"]), float(row["throttle"]), float(row["brake"]),
-        _IDLE_RPM + _RPM_PER_MPS * speed, int(row["gear"]), 0.5 * speed * speed, wheels,
+        _IDLE_RPM + _RPM_PER_MPS * speed, gear, 0.5 * speed * speed, wheels,
     ]  # fmt: skip

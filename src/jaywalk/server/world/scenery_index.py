@@ -99,7 +99,18 @@ class SceneryIndex:
                     int(self._objects[row]["label"]),
                 ]
             )
+        if label in (ANY_LABEL, LABEL_LIGHT):
+            result += self._signal_heads()
         return result
+
+    def _signal_heads(self) -> list[Any]:
+        """Traffic lights, which are actors too: they can be found here, but not hidden."""
+        first = len(self._objects) + 1
+        boxes = [_post_box(spec.pose) for spec in self._town.lights]
+        return [
+            [[box[0], box[2]], box, number, f"TrafficLight_{spec.signal_id}", LABEL_LIGHT]
+            for number, (spec, box) in enumerate(zip(self._town.lights, boxes, strict=True), first)
+        ]
 
     def name(self, row: int) -> str:
         """Name of an object: its kind and number."""

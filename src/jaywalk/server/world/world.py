@@ -39,15 +39,23 @@ Transform = tuple[Vector, Vector]
 COLLISION_AT_SPAWN: Final = "Spawn failed because of collision at spawn position"
 _PUSH_FIELDS: Final = {"impulse": "imp", "force": "force"}
 _MOTION: Final = ("vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az")
+_KIND_WORDS: Final = {
+    Kind.VEHICLE: "Vehicle", Kind.WALKER: "Walker", Kind.LIGHT: "traffic light",
+    Kind.SIGN: "traffic sign", Kind.SENSOR: "sensor", Kind.PROP: "prop", Kind.OTHER: "actor",
+}  # fmt: skip
 _LABELS: Final = {Kind.LIGHT: 7, Kind.SIGN: 8}  # semantic tags of signals
 _DEG: Final = 180.0 / math.pi
 
 
 class UnknownActorError(KeyError):
-    """No such actor, or not of the kind that the request needs."""
+    """No such actor, or not of the kind that the request needs; in CARLA's words."""
+
+    def __init__(self, actor_id: int, problem: str = "Actor could not be found in the registry"):
+        super().__init__(actor_id, problem)
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        actor_id, problem = self.args
+        return f"{problem}.  Actor Id: {actor_id}"
 
 
 class World:
@@ -128,7 +136,7 @@ class World:
         try:
             return self.actors[actor_id]
         except KeyError:
-            raise UnknownActorError(f"actor {actor_id} does not exist") from None
+            raise UnknownActorError(actor_id) from None
 
     def serial(self, actor: Actor) -> int:
         """How many ids of this episode came before: the same when an episode is played again."""
@@ -138,7 +146,7 @@ class World:
         """The actor of that id, which must be of that kind."""
         actor = self.actor(actor_id)
         if actor.kind is not kind:
-            raise UnknownActorError(f"actor {actor_id} ({actor.type_id}) is not a {kind.name}")
+            raise UnknownActorError(actor_id, f"Actor is not a {_KIND_WORDS[kind]}")
         return actor
 
     def spawn(self, blueprint: Blueprint, pose: Transform, parent: Actor | None = None) -> Actor:
@@ -329,7 +337,8 @@ class World:
         columns.hand_brake[row] = hand_brake
         columns.reverse[row] = reverse
         columns.manual_gear[row] = manual
-        columns.gear[row] = max(-1, min(gear, 8))
+        # An automatic box takes no orders; which forward gear it is in follows from the speed.
+        columns.gear[row] = max(-1, min(gear, 8)) if manual else -1 if reverse else 1
         columns.ackermann[row] = 0
 
     def control_ackermann(self, actor: Actor, values: list[float]) -> None:

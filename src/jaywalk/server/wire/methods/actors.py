@@ -21,6 +21,7 @@ from jaywalk.server.wire.codec import (
 )
 from jaywalk.server.wire.rpc import Encoded, RpcClient, rpc
 from jaywalk.server.world.actor import Actor, SpawnError
+from jaywalk.server.world.world import UnknownActorError
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -45,6 +46,8 @@ def spawn(
         return server.episode.spawn(client.dialect, text(type_id), values, pose, parent_id)
     except SpawnError as problem:
         raise WireError(str(problem)) from problem
+    except UnknownActorError as problem:
+        raise WireError("unable to attach actor: parent actor not found") from problem
 
 
 @rpc("get_actor_definitions")
@@ -94,7 +97,7 @@ def spawn_with_parent(
 def destroy(server: CarlaServer, client: RpcClient, actor_id: Any) -> bool:
     """Destroy one actor; what is attached to it stays."""
     if not server.episode.destroy(integer(actor_id)):
-        raise WireError(f"unable to destroy actor: actor {actor_id} not found")
+        raise WireError("unable to destroy actor: not found")
     return True
 
 
@@ -246,7 +249,7 @@ def _box_of_the_gone(server: CarlaServer, actor_id: int) -> Encoded:
     its whole process. Any box that is not zero makes the client use the one it knows.
     """
     if not 0 < actor_id <= server.episode.world.last_id:
-        raise WireError(f"actor {actor_id} does not exist")
+        raise UnknownActorError(actor_id)
     body: bytes = msgpack.packb(ok(encode_box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), actor_id)))
     return Encoded(body)
 

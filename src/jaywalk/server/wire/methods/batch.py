@@ -19,8 +19,9 @@ from jaywalk.server.wire.codec import (
 )
 from jaywalk.server.wire.methods import actors, lights, vehicles, walkers
 from jaywalk.server.wire.methods.vehicles import decode_control
-from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.wire.rpc import RpcClient, actor_problem, rpc
 from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.world import UnknownActorError
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -53,6 +54,8 @@ def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
         return ok(_apply(server, client, integer(index), array(body, 1)))
     except WireError as problem:
         return failed(str(problem))
+    except UnknownActorError as problem:
+        return failed(actor_problem(_NAMES.get(command[0][0], "apply_batch"), problem))
     except Exception as problem:
         # The wheel reads as many results as it sent commands and crashes on fewer: whatever one
         # command does, it must not cost the others their answers.
@@ -100,6 +103,14 @@ def _apply(server: CarlaServer, client: RpcClient, index: int, body: Any) -> int
     return actor_id
 
 
+_NAMES = {
+    2: "apply_control_to_vehicle", 3: "apply_ackermann_control_to_vehicle",
+    4: "apply_control_to_walker", 5: "apply_physics_control", 6: "set_actor_transform",
+    7: "set_walker_state", 8: "set_actor_target_velocity", 9: "set_actor_target_angular_velocity",
+    10: "add_actor_impulse", 11: "add_actor_force", 12: "add_actor_angular_impulse",
+    13: "add_actor_torque", 14: "set_actor_simulate_physics", 15: "set_actor_enable_gravity",
+    18: "set_vehicle_light_state", 19: "set_actor_location", 21: "set_traffic_light_state",
+}  # fmt: skip
 _BY_METHOD = {
     3: vehicles.apply_ackermann,
     4: walkers.apply_control,

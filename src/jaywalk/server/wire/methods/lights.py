@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import WireError, boolean, encode_box, integer, number
 from jaywalk.server.wire.rpc import RpcClient, rpc
+from jaywalk.server.world.tables import Kind
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
 
 def _light(server: CarlaServer, actor_id: Any) -> int:
     """Index of a traffic light in the light table."""
-    index = server.episode.world.lights.index_of.get(integer(actor_id))
-    if index is None:
-        raise WireError(f"actor {actor_id} is not a traffic light")
-    return index
+    world = server.episode.world
+    return world.lights.index_of[world.actor_of_kind(integer(actor_id), Kind.LIGHT).id]
 
 
 @rpc("set_traffic_light_state", "void")
