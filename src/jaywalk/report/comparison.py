@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.report.causes import cause_of
 from jaywalk.report.scored_runs import (
@@ -108,6 +109,7 @@ class Comparison:
         """A JSON object; values that do not exist are null."""
         return {
             "protocol": self.protocol,
+            "protocol_version": protocol_version(self.protocol),
             "complete": self.is_complete,
             "level": self.level,
             "comparisons": [_pair_json(pair) for pair in self.pairs],
