@@ -5,9 +5,15 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 # Files that talk to a server each have a process of their own, see tests/run_isolated.py.
-LIVE := tests/conformance tests/loading tests/running
+LIVE := tests/conformance tests/loading tests/running tests/faults
 
-.PHONY: demo test test-slow bench lint lock clean
+# The second supported version, for test-py312.
+PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/python3.12; do \
+  $$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' 2>/dev/null && echo $$p && break; done)
+BIN312 := .venv312/bin
+READY312 := .venv312/.ready
+
+.PHONY: demo test test-slow test-py312 test-wheel bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -20,13 +26,34 @@ demo: $(READY)
 	$(BIN)/jaywalk demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(addprefix --ignore ,$(LIVE))
-	$(BIN)/python tests/run_isolated.py -m "not slow" $(LIVE)
+	$(BIN)/python tests/run_isolated.py -m "not slow" $(LIVE) --together tests/unit
 
 # The long ones: whole towns, kills and resumes, soaks, real data.
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow -n auto --dist loadfile $(addprefix --ignore ,$(LIVE))
-	$(BIN)/python tests/run_isolated.py -m slow $(LIVE)
+	$(BIN)/python tests/run_isolated.py -m slow $(LIVE) --together tests/unit
+
+$(READY312): requirements.lock pyproject.toml
+	$(PYTHON312) -m venv .venv312
+	$(BIN312)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN312)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $(READY312)
+
+# The fast unit tests and whole episodes on Python 3.12.
+ifeq ($(PYTHON312),)
+test-py312:
+	@echo "****************************************************************************"
+	@echo "SKIPPED: test-py312: no python3.12 here; set PYTHON312=/path/to/python3.12"
+	@echo "****************************************************************************"
+else
+test-py312: $(READY312)
+	$(BIN312)/python tests/run_isolated.py -m "not slow and not data" \
+	  tests/running/test_episodes.py tests/conformance/test_session.py --together tests/unit
+endif
+
+# The built wheel alone, in an empty environment.
+test-wheel:
+	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
+	$(PYTHON) tests/wheel_check.py
 
 bench: $(READY)
 	$(BIN)/jaywalk bench server
@@ -43,4 +70,4 @@ lock: $(READY)
 	  --no-header --quiet pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv build dist demo
+	rm -rf .venv .venv312 build dist demo

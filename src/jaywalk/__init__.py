@@ -1,3 +1,7 @@
 """Jaywalk tests driving systems around people."""
 
+from jaywalk.core.home import ensure_home
+
 __version__ = "0.1.0"
+
+ensure_home()  # before anything imports the carla wheel, which crashes without one

@@ -12,7 +12,7 @@ def test_two_processes_agree_on_every_snapshot() -> None:
     results = []
     for _ in range(2):
         with live_server("--town", "Harbour", "--seed", "3") as server:
-            results.append(run_program("scripted_run", server.port, 2000, timeout_s=120.0))
+            results.append(run_program("scripted_run", server.port, 2000, timeout_s=300.0))
     print(results)
     assert results[0]["vehicles"] == 30
     assert results[0]["walkers"] >= 25

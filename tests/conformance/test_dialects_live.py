@@ -3,61 +3,25 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-from child import run_program
+from child import other_python, run_program
 from live_server import live_server
 
 pytestmark = [pytest.mark.wheel15, pytest.mark.slow]
 _IMPORT = "import carla; carla.Client"
 
 
-def _interpreters() -> list[str]:
-    found = [shutil.which(name) for name in ("python3.10", "python3.8")]
-    versions = Path.home() / ".pyenv" / "versions"
-    for minor in ("3.10", "3.8"):
-        found += [str(path) for path in sorted(versions.glob(f"{minor}.*/bin/python"))]
-    return [path for path in found if path]
-
-
-def _works(python: str, code: str) -> bool:
-    try:
-        done = subprocess.run([python, "-c", code], capture_output=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
 @pytest.fixture(scope="session")
 def wheel15() -> str:
-    """A Python that has the 0.9.15 wheel, in a cached virtual environment."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", tempfile.gettempdir()))
-    folder = base / f"jaywalk-carla-0.9.15-{os.getuid()}"
-    python = folder / "bin" / "python"
-    if _works(str(python), _IMPORT):
-        return str(python)
-    for interpreter in _interpreters():
-        if not _works(
-            interpreter, "import sys; sys.exit(sys.version_info[:2] not in ((3, 8), (3, 10)))"
-        ):
-            continue
-        steps = [
-            [interpreter, "-m", "venv", "--clear", str(folder)],
-            [str(python), "-m", "pip", "install", "--quiet", "carla==0.9.15"],
-        ]
-        if all(
-            subprocess.run(step, capture_output=True, timeout=120, check=False).returncode == 0
-            for step in steps
-        ) and _works(str(python), _IMPORT):
-            return str(python)
-    pytest.skip("no Python 3.8 or 3.10 into which pip can install carla==0.9.15")
+    """A Python that has the 0.9.15 wheel."""
+    python = other_python("carla-0.9.15", ("3.10", "3.8"), ("carla==0.9.15",), _IMPORT)
+    if python is None:
+        pytest.skip("no Python 3.8 or 3.10 into which pip can install carla==0.9.15")
+    return python
 
 
 def _environment() -> dict[str, str]:
@@ -83,12 +47,12 @@ def _check(result: dict[str, Any], version: str) -> None:
 
 def test_both_wheels_drive_alike(wheel15: str) -> None:
     with live_server("--town", "Harbour") as server:
-        new = run_program("dialect_run", server.port, "drive", timeout_s=60, python=sys.executable)
+        new = run_program("dialect_run", server.port, "drive", timeout_s=300, python=sys.executable)
         old = run_program(
-            "dialect_run", server.port, "drive", timeout_s=60, python=wheel15, env=_environment()
+            "dialect_run", server.port, "drive", timeout_s=300, python=wheel15, env=_environment()
         )
         loaded = run_program(
-            "dialect_run", server.port, "load", timeout_s=60, python=wheel15, env=_environment()
+            "dialect_run", server.port, "load", timeout_s=300, python=wheel15, env=_environment()
         )
         assert server.alive
     _check(new, "0.9.16")
@@ -107,11 +71,11 @@ def test_both_wheels_share_one_world(wheel15: str) -> None:
     with live_server("--town", "Harbour") as server, ThreadPoolExecutor(2) as pool:
         for driver, watcher in ((wheel15, sys.executable), (sys.executable, wheel15)):
             looking = pool.submit(
-                run_program, "dialect_run", server.port, "watch", timeout_s=60, python=watcher,
+                run_program, "dialect_run", server.port, "watch", timeout_s=300, python=watcher,
                 env=_environment(),
             )  # fmt: skip
             driven = pool.submit(
-                run_program, "dialect_run", server.port, "drive", timeout_s=60, python=driver,
+                run_program, "dialect_run", server.port, "drive", timeout_s=300, python=driver,
                 env=_environment(),
             )  # fmt: skip
             _check(driven.result(), "0.9.15" if driver == wheel15 else "0.9.16")

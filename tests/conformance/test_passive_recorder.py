@@ -5,21 +5,19 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from functools import partial
 
 import carla
 import numpy as np
 import polars as pl
 import pytest
+from child import wait_for
 from live_server import environment
 from scene import Scene
 
 import jaywalk.record
 
 _COMMAND = "from jaywalk.cli.main import main; main()"
-
-# A watcher asks once what a new actor is; on a busy machine the whole drive takes less than that.
-_ASKING_S = 1.0
 
 
 class Watcher:
@@ -33,7 +31,7 @@ class Watcher:
         )
         self.seen = []
         # Whatever it waits for in vain ends a test instead of hanging it.
-        self.limit = threading.Timer(90.0, self.process.kill)
+        self.limit = threading.Timer(300.0, self.process.kill)
         self.limit.start()
         self.wait_for("watching")
 
@@ -46,7 +44,7 @@ class Watcher:
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        said, errors = self.process.communicate(timeout=40)
+        said, errors = self.process.communicate(timeout=120)
         assert said, errors
         return [jaywalk.record.open(path) for path in json.loads(said)["episodes"]]
 
@@ -71,27 +69,26 @@ def seen_by_client(scene, actors):
     return rows
 
 
-def drive_into_a_person(scene, client_rows, ticks=60, pause_s=0.0):
-    """A hero that runs somebody over; returns hero and person."""
+def drive_into_a_person(scene, client_rows, watched, ticks=60):
+    """A hero that runs somebody over once it is watched; returns hero and person."""
     lane = scene.straight_lane(40.0)
     start = lane.transform
     start.location.z += 0.3
     person_at = lane.next(14.0)[0].transform.location
     person = scene.walker(person_at)
     hero = scene.spawn("vehicle.lincoln.mkz_2020", start, role_name="hero")
-    time.sleep(pause_s)
+    watched()
     hero.enable_constant_velocity(carla.Vector3D(9.0, 0.0, 0.0))
-    for number in range(ticks):
+    for _ in range(ticks):
         frame = scene.tick()
         client_rows[frame] = seen_by_client(scene, (hero, person))
-        if number == 0:
-            time.sleep(_ASKING_S)
     return hero, person
 
 
 def test_it_records_what_the_driving_program_saw(scene, watcher):
     expected = {}
-    hero, person = drive_into_a_person(scene, expected)
+    begun = partial(watcher.wait_for, "episode 0001 begun")
+    hero, person = drive_into_a_person(scene, expected, begun)
     ids = {"hero": hero.id, "person": person.id}
     hero.destroy()
     scene.tick(2)
@@ -147,21 +144,19 @@ def check_the_surroundings(record):
 
 
 def test_a_new_world_is_a_new_episode_and_sigint_saves(scene, client, watcher):
-    def drive(here, ticks):
+    def drive(here, ticks, name):
         car = here.car(role_name="hero")
+        watcher.wait_for(f"episode {name} begun")
         car.apply_control(carla.VehicleControl(throttle=0.7))
-        here.tick(1)
-        time.sleep(_ASKING_S)
-        here.tick(ticks - 1)
+        here.tick(ticks)
 
-    drive(scene, 30)
+    drive(scene, 30, "0001")
     scene.spawned.clear()
     second = Scene.load(client, "Harbour")
     scene.world, scene.map = second.world, second.map
     watcher.wait_for("watching Harbour", times=2)
     watcher.wait_for("written (world changed)")
-    drive(scene, 25)
-    watcher.wait_for("episode 0002 begun")
+    drive(scene, 25, "0002")
     records = watcher.stop()
     assert [record.episode.end_reason for record in records] == [
         "world changed",
@@ -176,8 +171,14 @@ def test_a_new_world_is_a_new_episode_and_sigint_saves(scene, client, watcher):
 
 
 @pytest.mark.parametrize("watcher", [["--collision-sensor"]], indirect=True)
-def test_the_collision_sensor_adds_impulses(scene, watcher):
-    drive_into_a_person(scene, {}, pause_s=1.0)
+def test_the_collision_sensor_adds_impulses(scene, watcher, harbour):
+    sockets = harbour.open_files()
+
+    def sensor_listens():
+        watcher.wait_for("episode 0001 begun")
+        wait_for(lambda: scene.tick() > 0 and harbour.open_files() > sockets, "its stream")
+
+    drive_into_a_person(scene, {}, sensor_listens)
     (record,) = watcher.stop()
     hit = record.events.filter(pl.col("kind") == "contact").collect().row(0, named=True)
     assert hit["source"] == "geometry"

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 import carla
 import numpy as np
 import pytest
+from live_server import LiveServer, live_server
 from scene import DELTA_S, Scene, straight_road
+
+from jaywalk.record.wet_grip import ask_wet_grip
 
 THROTTLE = [
     0.963873001, 4.37535692e-4, -0.380192912, 1.74950069, 0.0916787414, -0.070546153,
@@ -135,22 +138,61 @@ def test_steering_gives_the_fitted_curvature(road: Scene, car: carla.Vehicle, st
     assert turned / travelled == pytest.approx(table[steer], rel=0.05)
 
 
-def test_fast_corner_is_limited_by_grip_and_wet_grip_is_less(
-    road: Scene, car: carla.Vehicle
-) -> None:
-    turning = []
-    for wetness in (0.0, 100.0):
-        weather = carla.WeatherParameters.ClearNoon
-        weather.wetness = wetness
-        road.world.set_weather(weather)
-        set_speed(road, car, 72.0)
-        car.apply_control(carla.VehicleControl(steer=1.0, throttle=0.5))
-        road.tick(6)
-        across = math.radians(abs(car.get_angular_velocity().z)) * car.get_velocity().length()
-        turning.append(across)
-    road.world.set_weather(carla.WeatherParameters.ClearNoon)
-    assert 13.0 < turning[0] < 18.0  # about 1.6 g
-    assert turning[1] < 0.8 * turning[0]
+WEATHERS = (
+    carla.WeatherParameters.ClearNoon,
+    carla.WeatherParameters(precipitation=100.0, precipitation_deposits=100.0, wetness=100.0),
+)
+
+
+@pytest.fixture
+def slippery_when_wet(harbour: LiveServer) -> Iterator[None]:
+    assert ask_wet_grip(harbour.host, harbour.port) is False  # a server starts without
+    assert ask_wet_grip(harbour.host, harbour.port, True) is True
+    yield
+    ask_wet_grip(harbour.host, harbour.port, False)
+
+
+def cornering_mps2(road: Scene, car: carla.Vehicle, weather: carla.WeatherParameters) -> float:
+    """Acceleration to the side in a corner that is too tight for the tyres."""
+    road.world.set_weather(weather)
+    set_speed(road, car, 72.0)
+    car.apply_control(carla.VehicleControl(steer=1.0, throttle=0.5))
+    road.tick(6)
+    return math.radians(abs(car.get_angular_velocity().z)) * car.get_velocity().length()
+
+
+def stopping_m(road: Scene, car: carla.Vehicle, weather: carla.WeatherParameters) -> float:
+    """Way from 72 km/h to a stop under full brake."""
+    road.world.set_weather(weather)
+    set_speed(road, car, 72.0)
+    road.tick()
+    start = car.get_location().x
+    car.apply_control(carla.VehicleControl(brake=1.0))
+    road.until(lambda: car.get_velocity().length() == 0.0, 200)
+    return car.get_location().x - start
+
+
+def test_weather_does_not_change_grip(road: Scene, car: carla.Vehicle) -> None:
+    dry, rain = (stopping_m(road, car, weather) for weather in WEATHERS)
+    assert rain == pytest.approx(dry, abs=1e-3)
+    dry, rain = (cornering_mps2(road, car, weather) for weather in WEATHERS)
+    assert 13.0 < dry < 18.0  # about 1.6 g
+    assert rain == pytest.approx(dry, rel=1e-6)
+    road.world.set_weather(WEATHERS[0])
+
+
+@pytest.mark.usefixtures("slippery_when_wet")
+def test_rain_lowers_grip_when_asked_to(road: Scene, car: carla.Vehicle) -> None:
+    dry, rain = (stopping_m(road, car, weather) for weather in WEATHERS)
+    assert rain > 1.1 * dry
+    dry, rain = (cornering_mps2(road, car, weather) for weather in WEATHERS)
+    assert rain < 0.8 * dry
+    road.world.set_weather(WEATHERS[0])
+
+
+def test_wet_grip_is_an_option_of_serve() -> None:
+    with live_server("--town", "Harbour", "--wet-grip") as server:
+        assert ask_wet_grip(server.host, server.port) is True
 
 
 def test_reverse_hand_brake_and_rolling_to_rest(road: Scene, car: carla.Vehicle) -> None:

@@ -237,7 +237,7 @@ def test_car_knocks_a_walker_down(scene: Scene) -> None:
     scene.tick(60)
     car.apply_control(carla.VehicleControl(brake=1.0))
     scene.tick(30)
-    assert hits
+    scene.until_heard(hits, 1)
     assert hits[0].other_actor.id == car.id
     assert np.linalg.norm(xyz(person.get_location()) - where) > 1.0
     head = {b.name: b.world.location.z for b in person.get_bones().bone_transforms}["crl_Head__C"]

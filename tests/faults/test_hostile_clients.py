@@ -18,6 +18,7 @@ from typing import Any
 
 import msgpack
 import pytest
+from child import PATIENCE_S, wait_for
 from live_server import LiveServer, live_server
 from rpc_socket import RpcSocket, StreamSocket
 
@@ -41,25 +42,27 @@ def server() -> Iterator[LiveServer]:
 class Bystander(threading.Thread):
     """Ticks a synchronous world through its own socket and checks every frame."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, server: LiveServer) -> None:
         super().__init__(daemon=True)
-        self.rpc = RpcSocket(port, timeout_s=30.0)
+        self.server = server
+        self.rpc = RpcSocket(server.port, timeout_s=PATIENCE_S)
         settings = list(self.rpc.call("get_episode_settings"))
         settings[0], settings[2] = True, [True, 0.05]
         self.rpc.call("set_episode_settings", settings)
         [token] = self.rpc.call("get_episode_info")[1]
-        self.stream = StreamSocket(token, 30.0)
+        self.stream = StreamSocket(token, PATIENCE_S)
         self.stop = threading.Event()
-        self.ticks, self.slowest_s, self.problem = 0, 0.0, ""
+        self.ticks, self.slowest_s, self.most_cpu_s, self.problem = 0, 0.0, 0.0, ""
 
     def run(self) -> None:
         frame = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
         try:
             while not self.stop.is_set():
-                began = time.perf_counter()
+                began, cpu_s = time.perf_counter(), self.server.cpu_s()
                 answered = self.rpc.call("tick_cue")
                 shown = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
                 self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
+                self.most_cpu_s = max(self.most_cpu_s, self.server.cpu_s() - cpu_s)
                 if not frame + 1 == answered == shown:
                     self.problem = f"after {frame}: answered {answered}, shown {shown}"
                     return
@@ -69,9 +72,15 @@ class Bystander(threading.Thread):
         except Exception as problem:
             self.problem = repr(problem)
 
+    def go_on(self, ticks: int) -> None:
+        """Wait until it has ticked so often, or has a problem."""
+        goal = self.ticks + ticks
+        wait_for(lambda: self.ticks >= goal or self.problem != "", f"{ticks} ticks more")
+
     def finish(self) -> None:
+        self.go_on(5)
         self.stop.set()
-        self.join(40.0)
+        self.join(2 * PATIENCE_S)
         self.rpc.close()
         self.stream.sock.close()
 
@@ -79,16 +88,16 @@ class Bystander(threading.Thread):
 @pytest.fixture
 def bystander(server: LiveServer) -> Iterator[Bystander]:
     """Fails the test if the well-behaved client was disturbed."""
-    client = Bystander(server.port)
+    client = Bystander(server)
     client.start()
     yield client
     client.finish()
-    time.sleep(0.05)  # let the server see the connections close
-    assert server.alive, server.errors()
+    with RpcSocket(server.port) as rpc:
+        assert rpc.call("version"), server.errors()
     print(f"bystander: {client.ticks} ticks, slowest {1e3 * client.slowest_s:.0f} ms")
     assert client.problem == ""
-    assert client.ticks > 5
-    assert client.slowest_s < 3.0
+    # The wall clock depends on what else the machine does; the server's own work does not.
+    assert client.most_cpu_s < 2.0
 
 
 def _methods(port: int) -> list[str]:
@@ -191,7 +200,7 @@ def test_streams_that_ask_for_nonsense(server: LiveServer, bystander: Bystander)
                 sock.close()
             else:
                 kept.append(sock)
-    time.sleep(0.2)
+    bystander.go_on(20)
     for sock in kept:
         sock.close()
 
@@ -211,15 +220,19 @@ def test_half_closed_and_reset_connections(server: LiveServer, bystander: Bystan
 def test_reader_that_never_reads_its_answers(server: LiveServer, bystander: Bystander) -> None:
     """Some 55 kB per answer, thousands asked for at once, none taken: the server lets it go."""
     before = peak = server.resident_mb()
+    sockets = server.open_files()
     request = msgpack.packb([0, 1, "get_actor_definitions", [[False]]])
     with socket.create_connection(("127.0.0.1", server.port), 5.0) as sock:
         sock.settimeout(0.2)
         with contextlib.suppress(OSError):
             sock.sendall(request * 7000)  # arrives in one or two reads
-        until = time.monotonic() + 2.5
-        while time.monotonic() < until:
+
+        def let_go() -> bool:
+            nonlocal peak
             peak = max(peak, server.resident_mb())
-            time.sleep(0.01)
+            return server.open_files() <= sockets
+
+        wait_for(let_go, "the server to close the connection")
     assert peak < before + 220.0  # 64 MB may wait for a reader, and a buffer doubles when it grows
 
 
@@ -235,9 +248,7 @@ def test_reader_that_never_reads_its_stream(server: LiveServer, bystander: Bysta
         sock.connect(("127.0.0.1", port))
         sock.sendall(struct.pack("<I", stream_id))
         socks.append(sock)
-    ticks = bystander.ticks
-    time.sleep(2.5)
-    assert bystander.ticks > ticks + 100
+    bystander.go_on(500)
     assert server.resident_mb() < before + 250.0  # at most 64 MB are kept for a reader
     for sock in socks:
         sock.close()
@@ -265,9 +276,9 @@ def test_client_killed_in_the_middle(server: LiveServer, bystander: Bystander) -
         assert victim.stdout is not None
         words = victim.stdout.readline().split()
         assert words[0] == "going"
-        time.sleep(0.2)
+        bystander.go_on(20)
         os.kill(victim.pid, signal.SIGKILL)
-        victim.wait(10.0)
+        victim.wait(60.0)
         victim.stdout.close()
         with RpcSocket(server.port) as rpc:
             for actor in words[2:0:-1]:  # they outlive their client, as in CARLA
@@ -305,5 +316,7 @@ def test_a_client_that_dies_of_the_wrong_dialect_is_one_clear_line() -> None:
         with RpcSocket(server.port) as rpc:
             rpc.call("version")
         # In which version depends on whether this test process has loaded a wheel.
-        assert server.errors().count("left at its first snapshot, in CARLA 0.9.1") == 1
+        said = "left at its first snapshot, in CARLA 0.9.1"
+        wait_for(lambda: said in server.errors(), said)
+        assert server.errors().count(said) == 1
         assert "--carla-version" in server.errors()

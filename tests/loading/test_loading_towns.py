@@ -30,6 +30,18 @@ def test_load_world_goes_from_town_to_town(client: carla.Client) -> None:
         )
 
 
+def test_actors_of_a_fresh_asynchronous_world_are_seen_and_can_be_destroyed(
+    client: carla.Client,
+) -> None:
+    world = client.load_world("Orchard")
+    point = world.get_map().get_spawn_points()[0]
+    car = world.spawn_actor(world.get_blueprint_library().find("vehicle.audi.tt"), point)
+    world.wait_for_tick()
+    world.wait_for_tick()
+    assert car.get_location().distance(point.location) < 1.0
+    assert car.destroy() is True
+
+
 def test_reload_world_forgets_actors_and_can_keep_settings(client: carla.Client) -> None:
     scene = Scene.load(client, "Harbour")
     car = scene.car()

@@ -14,16 +14,14 @@ from scene import Scene
 
 
 def test_joining_and_loading_do_not_wait_for_the_grace_of_a_fresh_episode() -> None:
-    with live_server("--town", "Harbour") as server:
+    with live_server("--town", "Harbour", waits={"_GRACE_S": 1e6}) as server:
         client = carla.Client(server.host, server.port)
-        client.set_timeout(20.0)
-        client.get_world()  # builds the pedestrian mesh
-        started = time.perf_counter()
+        client.set_timeout(60.0)
+        client.get_world()
         world = client.load_world("Harbour")
-        assert time.perf_counter() - started < 1.5
         # What follows finds a world that stands still, so that runs begin alike.
         before = world.get_snapshot().frame
-        time.sleep(0.3)
+        time.sleep(0.3)  # gives a world that runs on time to show it
         assert world.get_snapshot().frame == before
 
 

@@ -26,5 +26,5 @@ def test_workers_drive_and_leave_nothing() -> None:
     assert envs.observation_space.contains(seen)
     family = psutil.Process().children(recursive=True)
     envs.close()
-    psutil.wait_procs(family, timeout=5.0)
+    psutil.wait_procs(family, timeout=60.0)
     assert not [one for one in family if one.is_running()]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from child import other_python
 from short_plans import short_plan
 
 import jaywalk.record
@@ -80,35 +79,10 @@ def _write(folder: Path, first: str = "pass", steer: str = _TURN) -> Path:
     return path
 
 
-def _works(python: str, code: str) -> bool:
-    try:
-        done = subprocess.run([python, "-c", code], capture_output=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
 def _old_python() -> str:
-    """A Python 3.8 with numpy and msgpack, in a cached environment; else this one, apart."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", tempfile.gettempdir()))
-    folder = base / f"jaywalk-agent-3.8-{os.getuid()}"
-    python = str(folder / "bin" / "python")
-    if _works(python, _NEEDED):
-        return python
-    found = [str(one) for one in (Path.home() / ".pyenv/versions").glob("3.8.*/bin/python")]
-    for old in [*found, shutil.which("python3.8") or ""]:
-        if not _works(old, "import sys; sys.exit(sys.version_info[:2] != (3, 8))"):
-            continue
-        steps = [
-            [old, "-m", "venv", "--clear", str(folder)],
-            [python, "-m", "pip", "install", "--quiet", "numpy", "msgpack"],
-        ]
-        if all(
-            subprocess.run(step, capture_output=True, timeout=120, check=False).returncode == 0
-            for step in steps
-        ) and _works(python, _NEEDED):
-            return python
-    return sys.executable
+    """A Python 3.8 with numpy and msgpack; else this one, in a process of its own."""
+    found = other_python("agent-3.8", ("3.8",), ("numpy", "msgpack"), _NEEDED)
+    return found or sys.executable
 
 
 @contextmanager
@@ -165,7 +139,7 @@ def test_its_exception_and_its_silence_are_its_failures(world: World, tmp_path: 
     assert "KeyError: 'lost'" in raised.failure
     file = _write(tmp_path, "import time; time.sleep(3600)")
     with _served(file) as (address, _):
-        hung = run_episode(short_plan(world, address), world, tmp_path / "b", watchdog_s=2.0)
+        hung = run_episode(short_plan(world, address), world, tmp_path / "b", watchdog_s=6.0)
     assert hung.end_reason == "agent failed"
     assert f"{address} did not answer (step" in hung.failure
 

@@ -95,6 +95,7 @@ def run_episode(
         for step in range(8):
             heartbeat(0.1 * step, step / 8, "driving")
             time.sleep(0.05)
+        _wait_for_the_kill(run_folder)
     failure = "Traceback ...\nValueError: boom" if kind.startswith("agent-fails") else ""
     folder = run_folder / "episodes" / name
     reason = "agent failed" if failure else "route completed"
@@ -109,6 +110,13 @@ def run_episode(
         episode_id=name, end_reason=reason, failure=failure, record_hash=record_hash(folder),
         simulated_s=0.55, wall_s=0.1, folder=folder,
     )  # fmt: skip
+
+
+def _wait_for_the_kill(run_folder: Path) -> None:
+    """Once ``$FAKE_LET_THROUGH`` records are there, the others never come to an end."""
+    enough = int(os.environ.get("FAKE_LET_THROUGH", 10**9))
+    while len(list((run_folder / "episodes").glob("[!.]*"))) >= enough:
+        time.sleep(0.05)
 
 
 def _first_time(marker: Path) -> bool:

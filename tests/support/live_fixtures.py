@@ -12,8 +12,12 @@ from scene import Scene
 
 @pytest.fixture(scope="session")
 def harbour() -> Iterator[LiveServer]:
-    """A server in Harbour."""
-    with live_server("--town", "Harbour") as server:
+    """A server in Harbour.
+
+    Its ticks wait longer than usual for a client that is about to listen: on a busy machine a
+    sensor's first frame would be lost otherwise.
+    """
+    with live_server("--town", "Harbour", waits={"_SUBSCRIBE_WAIT_S": 5.0}) as server:
         yield server
 
 

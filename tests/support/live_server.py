@@ -29,9 +29,14 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def serve_command(*options: str) -> list[str]:
-    """Command line of ``jaywalk serve``."""
-    return [sys.executable, "-c", _COMMAND, "serve", *options]
+def serve_command(*options: str, waits: dict[str, float] | None = None) -> list[str]:
+    """Command line of ``jaywalk serve``, with other values for the server's waits if given."""
+    code = _COMMAND
+    for name, seconds in (waits or {}).items():
+        code = f"server.{name}; server.{name} = {seconds!r}; {code}"
+    if waits:
+        code = f"import jaywalk.server.wire.server as server; {code}"
+    return [sys.executable, "-c", code, "serve", *options]
 
 
 def _die_with_parent() -> None:
@@ -42,10 +47,10 @@ def _die_with_parent() -> None:
 class LiveServer:
     """``jaywalk serve`` on a free port."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, waits: dict[str, float] | None = None) -> None:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed by stop)
         self.process = subprocess.Popen(
-            serve_command("--port", "0", *options),
+            serve_command("--port", "0", *options, waits=waits),
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
@@ -78,20 +83,29 @@ class LiveServer:
         self._errors.seek(0)
         return self._errors.read()[-4000:]
 
+    def open_files(self) -> int:
+        """How many files and sockets the server process holds."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def cpu_s(self) -> float:
+        """Processor time that the server process has used, in steps of some 10 ms."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident_mb(self) -> float:
         """Resident memory of the server process."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def stop(self) -> int:
-        """Ask it to stop, insist after ten seconds; returns the exit code."""
+        """Ask it to stop, insist after a minute; returns the exit code."""
         if self.alive:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(10.0)
+                self.process.wait(60.0)
         if self.alive:
             self.process.kill()
-        code = self.process.wait(10.0)
+        code = self.process.wait(60.0)
         if self.process.stdout is not None:
             self.process.stdout.close()
         self._errors.close()
@@ -99,10 +113,17 @@ class LiveServer:
 
 
 @contextlib.contextmanager
-def live_server(*options: str) -> Iterator[LiveServer]:
-    """A server for the length of a block."""
-    server = LiveServer(*options)
+def live_server(*options: str, waits: dict[str, float] | None = None) -> Iterator[LiveServer]:
+    """A server for the length of a block.
+
+    ``waits`` replaces constants of ``jaywalk.server.wire.server``. A wait without end shows that
+    something else happened first, whatever the speed of the machine.
+    """
+    server = LiveServer(*options, waits=waits)
     try:
         yield server
+        # A server never ends by itself; one that did is a crash of ours, whatever the test saw.
+        assert server.alive, f"the server ended ({server.process.returncode}): {server.errors()}"
     finally:
-        server.stop()
+        code = server.stop()
+    assert code == 0, f"the server did not stop when it was asked to (exit {code})"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import carla
 import numpy as np
+from child import wait_for
 
 DELTA_S = 0.05
 
@@ -115,6 +117,21 @@ class Scene:
                 return count
             self.tick()
         raise AssertionError(f"did not happen within {ticks} ticks")
+
+    def until_heard(self, events: list[Any], ticks: int) -> None:
+        """Tick until an event has come, and then wait for its thread if need be.
+
+        An event is sent with its tick, but the wheel hands it over in a thread of its own.
+        """
+        for _ in range(ticks):
+            if events:
+                return
+            self.tick()
+        wait_for(lambda: bool(events), f"an event within {ticks} ticks")
+
+    def pause(self) -> None:
+        """Give a world that should stand still time to move; load cannot fail such a check."""
+        time.sleep(0.3)
 
     def straight_lane(self, length_m: float) -> carla.Waypoint:
         """A driving lane that runs straight and outside junctions for a length."""

@@ -1,7 +1,13 @@
-"""Every driver by name; imported only when one is made."""
+"""Every driver by name and version; imported only when one is made.
+
+Raise a driver's version when a change can move what it does. Numbering starts at 1 with the first
+committed baselines; what a driver did before that has no number.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Final
 
 from jaywalk.core.registry import Registry
@@ -9,12 +15,31 @@ from jaywalk.core.registry import Registry
 AGENTS: Final = Registry("agent")
 _ROOM: Final = "jaywalk.agents"
 
-for _name, _target, _summary in (
-    ("cruise", "cruise:Cruise", "follows the route, keeps distance, obeys lights, brakes in lane"),
-    ("blind", "blind:Blind", "follows the route and ignores everything else"),
-    ("expert", "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
-    ("timid", "timid:Timid", "cruise that brakes for any person near the road"),
-    ("bold", "bold:Bold", "at the limit; reacts only to what is already in its way"),
-    ("comfort-zone", "comfort_zone:ComfortZoneDriver", "keeps predicted people out of its way"),
-):
-    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary)
+for _name, _version, _target, _summary in (
+    ("cruise", 1, "cruise:Cruise",
+     "follows the route, keeps distance, obeys lights, brakes in lane"),
+    ("blind", 1, "blind:Blind", "follows the route and ignores everything else"),
+    ("expert", 1, "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
+    ("timid", 1, "timid:Timid", "cruise that brakes for any person near the road"),
+    ("bold", 1, "bold:Bold", "at the limit; reacts only to what is already in its way"),
+    ("comfort-zone", 1, "comfort_zone:ComfortZoneDriver", "keeps predicted people out of its way"),
+):  # fmt: skip
+    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary, f"{_name}-v{_version}")
+
+
+def driver_version(name: str) -> str:
+    """Version of a driver: ``expert-v1`` of ours, a digest of an agent's file, else nothing.
+
+    An agent at an address declares its version itself when it is set up.
+    """
+    if "://" in name:
+        return ""
+    if name.endswith(".py"):
+        path = Path(name)
+        return f"sha256:{_file_digest(path)[:16]}" if path.is_file() else ""
+    return AGENTS.get(name).version
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,7 +17,13 @@ def rows_of(kind: str) -> list[Row]:
     """Everything of one kind, as rows with equal keys."""
     source = KINDS.get(kind).load()
     if isinstance(source, Registry):
-        return [{"name": entry.name, "summary": entry.summary} for entry in source]
+        versioned = any(entry.version for entry in source)
+        return [
+            {"name": entry.name}
+            | ({"version": entry.version} if versioned else {})
+            | {"summary": entry.summary}
+            for entry in source
+        ]
     rows: list[Row] = source()
     return rows
 

@@ -60,32 +60,47 @@ def _print(found: Comparison) -> None:
         if pair.unpaired:
             say(f"without a partner: {', '.join(pair.unpaired)}")
         interval = f"difference [{100 * found.level:.0f} %]"
-        columns = ["metric", pair.baseline, pair.candidate, interval,
-                   "scenarios up/down/equal", "p", "n"]  # fmt: skip
+        columns = ["metric (* primary)", pair.baseline, pair.candidate, interval,
+                   "scenarios up/down/equal", "p", "p (Holm)", "detectable", "n"]  # fmt: skip
         rows = [_row(d, d.name) for d in pair.metrics]
         rows += [_row(d, f"{d.name} per km") for d in pair.rates_per_km]
         print_table(columns, rows)
         _print_flips(pair)
+    tests = len(found.primary)
+    names = ", ".join(dict.fromkeys(d.name for d in found.primary))
+    say(f"p (Holm): corrected over {tests} tests of the primary metrics (*): {names}")
+    say("detectable: smallest true difference found with 80 % power at the 5 % level")
+    few = {d.n_scenarios for pair in found.pairs for d in pair.metrics[:1] if d.few_clusters}
+    for n in sorted(few):
+        say(f"warning: only {n} scenarios, fewer than 20: intervals are widened, trust them little")
     for warning in found.warnings:
         say(warning)
 
 
 def _row(d: Difference, name: str) -> list[str]:
+    from jaywalk.report.labels import p_text
+
     sign = d.sign
     return [
-        name,
+        f"{name} *" if d.primary else name,
         _number(d.baseline),
         _number(d.candidate),
         f"{_number(d.value, sign=True)} [{_number(d.low, True)}, {_number(d.high, True)}]",
         f"{sign.higher}/{sign.lower}/{sign.ties}",
-        f"{sign.p_value:.3f}",
+        p_text(sign.p_value),
+        p_text(d.p_holm) if d.primary else "",
+        _number(d.detectable),
         f"{d.n_pairs}",
     ]
 
 
 def _print_flips(pair: PairOfRuns) -> None:
-    gained = sum(flip.to_success for flip in pair.flips)
-    say(f"flipped: {gained} to success, {len(pair.flips) - gained} to failure")
+    from jaywalk.report.labels import p_text
+
+    say(
+        f"flipped: {pair.gained} to success, {pair.lost} to failure; "
+        f"exact McNemar p {p_text(pair.flip_p_value)} (seeds taken as independent)"
+    )
     print_table(
         ["flipped", "seed", pair.baseline, pair.candidate, "why it failed"],
         [

@@ -16,12 +16,15 @@ def print_gap(found: dict[str, Any]) -> None:
     if found["headline"] == "strong" and found["all_pairs"]["base"] != found["base"]:
         say("over all pairs, as in the published protocol:")
         _print_halves(found["all_pairs"])
+    if found["intervals"].get("few_clusters"):
+        n = found["intervals"]["clusters"]
+        say(f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little")
     if lonely := found["pairs"]["unpaired"]:
         say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
     print_table(
         ["", "", "base HM", "generalization HM", "change %", "95 % of the change", "n"],
         [
-            [kind, name, *_hm_cells(values)]
+            [kind, _marked(name, values), *_hm_cells(values)]
             for kind, group in (("category", "categories"), ("class", "classes"))
             for name, values in found[group].items()
         ],
@@ -51,6 +54,11 @@ def _print_halves(found: dict[str, Any]) -> None:
         faster = "" if half == "change_percent" else number(values["ds_no_min_speed"])
         rows.append([half, ds, faster, sr, hm, n])
     print_table(["", "DS", "DS without minimum speed", "SR", "HM", "n"], rows)
+
+
+def _marked(name: str, values: dict[str, Any]) -> str:
+    """The name; a group of fewer than 20 pairs says so, its interval is widened."""
+    return f"{name} (few pairs)" if values["intervals"].get("few_clusters") else name
 
 
 def _hm_cells(values: dict[str, Any]) -> list[str]:

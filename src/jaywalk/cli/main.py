@@ -28,6 +28,7 @@ VERBS: Final = {
     "suite": "suite:app",
     "scenario": "scenario:app",
     "leaderboard": "leaderboard:app",
+    "baseline": "baseline:app",
     "town": "town:app",
     "list": "listing:list_things",
     "doctor": "doctor:doctor",

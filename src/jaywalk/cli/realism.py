@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +17,8 @@ from jaywalk.cli.realism_rollout import rollout
 if TYPE_CHECKING:
     from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
     from jaywalk.metrics.realism.bounds import Bounds
+    from jaywalk.metrics.realism.challenge import ChallengeConfig
+    from jaywalk.metrics.realism.scene import Case
     from jaywalk.metrics.realism.score import RealismScore
     from jaywalk.stats.bootstrap import Estimate
 
@@ -32,8 +36,11 @@ class Config(StrEnum):
     Y2023 = "2023"
     Y2024 = "2024"
     Y2025 = "2025"
-    PUFFERDRIVE = "pufferdrive"
+    Y2025_SCENARIO_GEN = "2025-scenario-gen"
+    PUFFERDRIVE_2_0 = "pufferdrive-2.0"
+    PUFFERDRIVE_2026 = "pufferdrive-2026"
     JAYWALK_1 = "jaywalk-1"
+    PUFFERDRIVE = "pufferdrive"  # the former name of pufferdrive-2.0
 
 
 class StudyName(StrEnum):
@@ -55,17 +62,43 @@ RolloutsOption = Annotated[
     Path | None,
     typer.Option("--rollouts", help="Rollouts of Waymo scenarios: .npz, submission, or a folder."),
 ]
-ConfigOption = Annotated[Config, typer.Option("--config", help="How to score.")]
+ConfigOption = Annotated[
+    Config,
+    typer.Option(
+        "--config",
+        help="How to score: a Sim Agents year, Waymo's 2025 scenario generation, PufferDrive's "
+        "rules before (2.0) or since (2026) January 2026, or our own jaywalk-1. 'pufferdrive' is "
+        "the former name of pufferdrive-2.0.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def _challenge(config: Config) -> Any:
     from jaywalk.core.errors import UsageError
-    from jaywalk.metrics.realism.challenge import challenge_config
+    from jaywalk.metrics.realism.challenge import ALIASES, challenge_config
 
     if config is Config.JAYWALK_1:
         raise UsageError("jaywalk-1 has no metametric; use it with 'jaywalk realism score'.")
+    if config.value in ALIASES:
+        say(
+            f"note: '{config.value}' is now called '{ALIASES[config.value]}': PufferDrive's rules "
+            "before January 2026. Its current rules are 'pufferdrive-2026'."
+        )
     return challenge_config(config.value)
+
+
+def _note_given_history(cases: Sequence[Case], rules: ChallengeConfig) -> None:
+    """Say where simulated futures are scored as if they were generated scenes."""
+    from jaywalk.metrics.realism.scene import N_FUTURE, N_STEPS
+
+    given = [case for case in cases if case.rollouts.n_steps == N_FUTURE]
+    if rules.is_generation and given:
+        say(
+            f"note: {len(given)} of {len(cases)} scenes have rollouts of {N_FUTURE} steps; "
+            f"'{rules.name}' scores all {N_STEPS}, so their logged history counts as generated and "
+            "raises the score."
+        )
 
 
 @app.command()
@@ -115,12 +148,13 @@ def score(
             _print_better(better, source)
         return
     rules = _challenge(config)
+    _note_given_history(cases, rules)
     result = score_cases(cases, rules)
     found = bounds(cases, result, rules) if with_bounds else None
     if as_json:
         print_json(score_json(result, per_scenario=per_scenario, found=found) | told)
     else:
-        _print_score(result, found, source, per_scenario=per_scenario)
+        _print_score(result, found, source, per_scenario=per_scenario, n_read=len(cases))
 
 
 def _interval(found: Estimate) -> str:
@@ -128,8 +162,14 @@ def _interval(found: Estimate) -> str:
     return f"[{low:.3f}, {high:.3f}]" if low == low else "(no interval)"
 
 
+def _displacement(result: RealismScore) -> str:
+    if math.isnan(result.ade_m):
+        return ""
+    return f"; ADE {result.ade_m:.2f} m, minADE {result.min_ade_m:.2f} m"
+
+
 def _print_score(
-    result: RealismScore, found: Bounds | None, source: Path, *, per_scenario: bool
+    result: RealismScore, found: Bounds | None, source: Path, *, per_scenario: bool, n_read: int
 ) -> None:
     rows = [[name, f"{value:.4f}"] for name, value in result.likelihoods.items()]
     rows += [[name, f"{value:.4f}"] for name, value in result.buckets.items()]
@@ -140,8 +180,11 @@ def _print_score(
         )
     lines = [
         f"metametric ({result.config}): {result.metametric:.4f} over {result.n_scenarios} scenes, "
-        f"{result.n_agents} agents; ADE {result.ade_m:.2f} m, minADE {result.min_ade_m:.2f} m"
+        f"{result.n_agents} agents{_displacement(result)}"
     ]
+    left_out = n_read - result.n_scenarios
+    if left_out:
+        lines.append(f"left out, because a feature is undefined there: {left_out} scenes")
     if found is not None:
         lines += [f"{name}: {other.metametric:.4f}" for name, other in found.scores.items()]
         lines += [
@@ -188,9 +231,10 @@ def audit(
     from jaywalk.metrics.realism.audit import audit as run_audit
     from jaywalk.metrics.realism.readers.inputs import read_cases
 
-    found = run_audit(read_cases(source, rollouts, or_log=True), _challenge(config))
+    rules = _challenge(config)
+    found = run_audit(read_cases(source, rollouts, or_log=True), rules)
     if as_json:
-        print_json({"config": config.value, **plain(found)})
+        print_json({"config": rules.name, **plain(found)})
         return
     print_table(
         ["logged event", "agents", "share", "95 % interval", "scenes"],
@@ -235,7 +279,7 @@ def weights(
     result = score_cases(cases, rules)
     found = weight_study(result, bounds(cases, result, rules).scores, rules)
     if as_json:
-        print_json({"config": config.value, "metametric": plain(result.metametric), **plain(found)})
+        print_json({"config": rules.name, "metametric": plain(result.metametric), **plain(found)})
         return
     print_table(
         ["feature", "weight", "likelihood", "share", "score without it", "share of the gap"],
@@ -276,14 +320,14 @@ def study(
     from jaywalk.metrics.realism.readers.inputs import read_cases
     from jaywalk.metrics.realism.studies.catalogue import STUDIES
 
-    cases = read_cases(source, rollouts, or_log=True)
-    found = STUDIES[name.value](cases, _challenge(config))
+    rules = _challenge(config)
+    found = STUDIES[name.value](read_cases(source, rollouts, or_log=True), rules)
     if png is not None:
         from jaywalk.report.study_figure import draw_study
 
         draw_study(found, png)
     if as_json:
-        print_json({"config": config.value, **plain(found)})
+        print_json({"config": rules.name, **plain(found)})
         return
     lines = [found.finding] + ([f"figure: {png}"] if png else [])
     finish(lines, f"jaywalk realism score {source} --config jaywalk-1")

@@ -67,6 +67,14 @@ def run(
             show_default="ours",
         ),
     ] = "",
+    wet_grip: Annotated[
+        bool | None,
+        typer.Option(
+            "--wet-grip/--no-wet-grip",
+            help="Whether wet roads are slippery.",
+            show_default="as the suite says; files: no",
+        ),
+    ] = None,
     traffic: Annotated[
         TrafficKind, typer.Option(help="Our own traffic, or CARLA's Traffic Manager.")
     ] = TrafficKind.own,
@@ -107,6 +115,13 @@ def run(
     retries: Annotated[
         int, typer.Option(min=0, help="More tries after a crash of server or worker.")
     ] = 2,
+    allow_mixed_code: Annotated[
+        bool,
+        typer.Option(
+            "--allow-mixed-code",
+            help="Resume a run that other versions of code or data began; scores will say so.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
 ) -> None:
     """Drive a suite and record every episode; the same command again runs only what is missing.
@@ -125,7 +140,10 @@ def run(
     for one in agents:
         check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
-    chosen = override(chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town)
+    chosen = override(
+        chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town,
+        wet_grip=wet_grip,
+    )  # fmt: skip
     if not (server or xodr):
         _check_towns(chosen)
     _check_scenarios(chosen)
@@ -135,7 +153,12 @@ def run(
         suite=chosen,
         agent=agents[0],
         seeds=parse_seeds(seeds),
-        options={"people": people, "vehicles": vehicles, "town": xodr.name if xodr else town},
+        options={
+            "people": people,
+            "vehicles": vehicles,
+            "town": xodr.name if xodr else town,
+            "wet_grip": chosen.routes[0].wet_grip,
+        },
         traffic=traffic.value,
         motions=library,
         motions_sha256=digest,
@@ -145,6 +168,7 @@ def run(
         workers=workers,
         retries=retries,
         watchdog_s=watchdog_s,
+        allow_mixed_code=allow_mixed_code,
     )
     folders = _run_folders(out, suite, [one.name for one in agents])
     _run_all(
@@ -157,7 +181,7 @@ def run(
 def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
     from jaywalk.runner.verify import compare_hashes
 
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, as_interrupt)
     summaries: list[RunSummary] = []
     verdicts: list[Verification] = []
     try:
@@ -182,11 +206,12 @@ def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None
         raise typer.Exit(1)
 
 
-def _as_interrupt(number: int, frame: FrameType | None) -> NoReturn:
+def as_interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Take a signal for Ctrl-C."""
     raise KeyboardInterrupt
 
 
-def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
+def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) -> RunSummary:
     from rich.console import Console
 
     from jaywalk.runner.job import run_request
@@ -206,12 +231,12 @@ def _run_one(request: RunRequest, as_json: bool) -> RunSummary:
 
         return PlainLines(tally, write)
 
-    return run_request(request, show, say=say, score=_quick_scorer())
+    return run_request(request, show, say=say, score=score or _quick_scorer())
 
 
-def quietly(request: RunRequest) -> RunSummary:
+def quietly(request: RunRequest, score: Scorer | None = None) -> RunSummary:
     """Run what is missing of a request, with lines on stderr alone."""
-    return _run_one(request, as_json=True)
+    return _run_one(request, as_json=True, score=score)
 
 
 def _quick_scorer() -> Scorer:

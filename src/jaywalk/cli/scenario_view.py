@@ -82,6 +82,7 @@ def check_file(
 ) -> dict[str, Any]:  # fmt: skip
     """Drive a scenario file and judge it; what ``--json`` prints."""
     from jaywalk.cli.run import quietly
+    from jaywalk.core.source_digest import sources_digest
     from jaywalk.metrics.driving.run_score import score_run
     from jaywalk.runner.config import route_digest
     from jaywalk.runner.job import RunRequest
@@ -99,8 +100,8 @@ def check_file(
     suite = suite_of_files([file])
     (spec,) = agent_specs(agent, None, None, "")
     item = suite.routes[0]
-    # An edited scenario is another run, and so is one on another kind of server.
-    name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}"
+    # An edited scenario or program is another run, and so is one on another kind of server.
+    name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}-{sources_digest()[:6]}"
     name += "-attached" if server else ""
     folder = out or Path("runs") / name
     request = RunRequest(

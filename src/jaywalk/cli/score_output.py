@@ -26,6 +26,8 @@ def print_run(found: Aggregate) -> None:
     run = found.run
     state = "complete" if run.is_complete else "INCOMPLETE"
     who = run.agent or "unknown agent"
+    if run.agent_version:
+        who += f" ({run.agent_version})"
     rules = f"{run.protocol} version {protocol_version(run.protocol)}"
     say(f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}")
     print_table(["", "value", "95 % interval", "n"], _summary(found))
@@ -45,6 +47,11 @@ def print_run(found: Aggregate) -> None:
     )
     for warning in run.warnings:
         say(f"warning: {warning}")
+    if found.few_clusters:
+        say(
+            f"warning: only {found.success.clusters} scenarios, fewer than 20: intervals are "
+            "widened, trust them little"
+        )
     if run.missing:
         counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
         names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
@@ -78,8 +85,8 @@ def _summary(found: Aggregate) -> list[list[str]]:
         ["success rate %", number(success.value), _interval(success.low, success.high, 1),
          f"{found.successes}/{success.n}"]
     )  # fmt: skip
-    for name, figure in found.metrics.items():
-        if not figure.n or name == "success":  # does not apply here, or is the line above
+    for name, figure in found.shown.items():
+        if not math.isfinite(figure.value):  # does not apply here
             continue
         digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
         label = _LABELS.get(name, name)
@@ -87,13 +94,13 @@ def _summary(found: Aggregate) -> list[list[str]]:
         rows.append([label, number(figure.value, digits), interval, str(figure.n)])
     rows.append(["km driven", number(found.km, 3), "", str(len(run.episodes))])
     for name, rate in found.rates_per_km.items():
-        if rate.events:
+        if rate.n:
             label = f"{name} per km"
             interval = _interval(rate.low, rate.high, 2)
-            rows.append([label, number(rate.per_km, 2), interval, f"{rate.events} events"])
-    quiet = [name for name, rate in found.rates_per_km.items() if not rate.events]
+            rows.append([label, number(rate.value, 2), interval, f"{rate.n} events"])
+    quiet = [name for name, rate in found.rates_per_km.items() if not rate.n]
     if quiet and found.km > 0.0:
-        most = next(rate.high for rate in found.rates_per_km.values() if not rate.events)
+        most = next(rate.high for rate in found.rates_per_km.values() if not rate.n)
         rows.append(
             [f"{len(quiet)} other kinds per km", "0.00", _interval(0.0, most, 2), "0 events"]
         )

@@ -30,6 +30,10 @@ def serve(
     speed_limits: Annotated[
         str, typer.Option(help="'road', 'carla' (30 km/h) or 'auto' (road where signs exist).")
     ] = "auto",
+    wet_grip: Annotated[
+        bool,
+        typer.Option("--wet-grip", help="Wet roads are slippery (CARLA's never are)."),
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Log every client and tracebacks.")] = False,
     parent: Annotated[int, typer.Option(help="End with this process.", hidden=True)] = 0,
 ) -> None:
@@ -67,6 +71,7 @@ def serve(
             seed=seed,
             carla_version=carla_version,
             speed_limits=speed_limits,
+            wet_grip=wet_grip,
         )
     except JaywalkError as problem:
         # Whatever keeps a server from starting is something missing: exit code 3.

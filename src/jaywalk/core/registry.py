@@ -22,6 +22,7 @@ class Entry:
     name: str
     target: str
     summary: str
+    version: str = ""  # of what can move a result; "" where the name says it, or nothing does
 
     def load(self) -> Any:
         """Import and return the object."""
@@ -36,11 +37,11 @@ class Registry:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, target: str, summary: str) -> None:
+    def add(self, name: str, target: str, summary: str, version: str = "") -> None:
         """Register ``name``; a doubled name is an error."""
         if name in self._entries:
             raise RegistryError(f"{self.kind} '{name}' is registered twice.")
-        self._entries[name] = Entry(name=name, target=target, summary=summary)
+        self._entries[name] = Entry(name=name, target=target, summary=summary, version=version)
 
     def get(self, name: str) -> Entry:
         """Return the entry called ``name``, or say which name was probably meant."""

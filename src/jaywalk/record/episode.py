@@ -57,6 +57,24 @@ class Sampling(_Part):
     weather_ticks: int = 0
 
 
+class Code(_Part):
+    """Which code and data produced an episode; never hashed, so a new comment keeps hashes.
+
+    Attributes:
+        sources: Digest of our packages, shipped data included.
+        motions: Digest of the motion library people are posed by; "" where nobody is posed.
+        towns: Town -> digest of its roads and scenery; empty on a server that is not ours.
+        suite: Digest of the routes; in a record, of its own route.
+        driver: Version of the driver, e.g. ``expert-v1``, or a digest of the agent's file.
+    """
+
+    sources: str = ""
+    motions: str = ""
+    towns: dict[str, str] = Field(default_factory=dict)
+    suite: str = ""
+    driver: str = ""
+
+
 class Wall(_Part):
     """Circumstances that may differ between two equal episodes; never hashed."""
 
@@ -94,6 +112,7 @@ class Episode(_Part):
     packages: dict[str, str] = Field(default_factory=dict)
     files: dict[str, SharedFile] = Field(default_factory=dict)
     rows: dict[str, int] = Field(default_factory=dict)
+    code: Code = Code()
     wall: Wall = Wall()
 
     def to_json(self) -> str:
@@ -101,8 +120,8 @@ class Episode(_Part):
         return canonical_json(self.model_dump(mode="json"), indent=2) + "\n"
 
     def hashed_json(self) -> str:
-        """What the record's hash covers: everything but the wall."""
-        return canonical_json(self.model_dump(mode="json", exclude={"wall"}))
+        """What the record's hash covers: everything but the wall and the code versions."""
+        return canonical_json(self.model_dump(mode="json", exclude={"wall", "code"}))
 
 
 def canonical_json(value: Any, indent: int | None = None) -> str:

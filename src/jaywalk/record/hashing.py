@@ -1,7 +1,8 @@
 """One hash for what happened: equal for equal episodes, whoever wrote the files and when.
 
 It covers values, not bytes of files, so that a record rewritten by another parquet library keeps
-its hash. Left out: the wall section of ``episode.json`` and columns marked as not hashed.
+its hash. Left out: the sections ``wall`` and ``code`` of ``episode.json`` and columns marked
+as not hashed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from jaywalk.record.schema import TABLES, Table
 
 
 def record_hash(folder: Path | str) -> str:
-    """SHA-256 (hex) of everything in a record but its wall times."""
+    """SHA-256 (hex) of everything in a record but its wall times and code versions."""
     record = open_record(folder)
     digest = hashlib.sha256(record.episode.hashed_json().encode())
     for table in TABLES:

@@ -27,6 +27,7 @@ from jaywalk.record.client_rows import landmark_row, weather_row
 from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
 from jaywalk.record.route_file import RouteEntry, match_route, read_routes
 from jaywalk.record.shared_files import SharedFiles
+from jaywalk.record.wet_grip import ask_wet_grip, wet_grip_settings
 
 _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
@@ -233,6 +234,7 @@ class PassiveRecorder:
         world.settings = {
             "synchronous_mode": settings.synchronous_mode,
             "fixed_delta_seconds": settings.fixed_delta_seconds,
+            **wet_grip_settings(ask_wet_grip(self._options.host, self._options.port)),
         }
         signs = world.handle.get_actors().filter("traffic.*")
         world.landmarks = [landmark_row(sign) for sign in sorted(signs, key=lambda one: one.id)]

@@ -1,16 +1,29 @@
-"""Runs against a baseline, paired by scenario and seed: differences, sign tests, flips."""
+"""Runs against a baseline, paired by scenario and seed: differences, tests, power, flips.
+
+Ratios are ratios of sums on each side, as `metrics.driving.rates` defines them. The primary metrics
+are declared here, before anybody looks at results; their p values are corrected together.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.protocols import protocol_version
+from jaywalk.metrics.driving.rates import (
+    PER_KM,
+    Pooled,
+    bounds_of,
+    count_names,
+    km_of,
+    pooled_rule,
+    sums,
+)
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.report.causes import cause_of
 from jaywalk.report.scored_runs import (
@@ -20,10 +33,24 @@ from jaywalk.report.scored_runs import (
     run_labels,
     what_was_tested,
 )
-from jaywalk.stats.bootstrap import FloatArray, Statistic, bca, cluster_codes
-from jaywalk.stats.compare import SignTest, compare_paired, sign_test
+from jaywalk.stats.bootstrap import Estimate, FloatArray, Statistic, bca, cluster_codes
+from jaywalk.stats.clustered import success_difference
+from jaywalk.stats.compare import (
+    SignTest,
+    compare_paired,
+    detectable_difference,
+    holm,
+    mcnemar,
+    sign_test,
+)
+from jaywalk.stats.intervals import FEW_CLUSTERS, Interval, poisson_rate
 
 SUCCESS = "success_rate"
+# The declared primary set: what a claim "better" may rest on. Protocols call people differently.
+PRIMARY: Final = (
+    SUCCESS, "driving_score", "collisions_person_per_km", "collisions_pedestrian_per_km", "fpbr",
+)  # fmt: skip
+POWER: Final = 0.8
 _MOST_NAMED = 3
 
 
@@ -35,11 +62,14 @@ class Difference:
         baseline: Value of the baseline over these pairs.
         candidate: Value of the candidate over the same pairs.
         value: ``candidate - baseline``.
-        low: Lower end of its BCa interval over scenarios; NaN where none exists.
+        low: Lower end of its interval over scenarios; NaN where none exists.
         high: Upper end.
         n_pairs: Pairs with a value on both sides.
         n_scenarios: Scenarios those belong to.
         sign: Sign test over scenarios.
+        detectable: Smallest true difference found with 80 % power at the 5 % level; NaN if unknown.
+        primary: Whether the metric is of the declared primary set.
+        p_holm: Its p value after Holm's correction over that set; None for other metrics.
         warning: Why the interval is weaker than asked for.
     """
 
@@ -52,7 +82,15 @@ class Difference:
     n_pairs: int
     n_scenarios: int
     sign: SignTest
+    detectable: float
+    primary: bool
+    p_holm: float | None = None
     warning: str = ""
+
+    @property
+    def few_clusters(self) -> bool:
+        """Whether there are too few scenarios to trust the interval."""
+        return self.n_scenarios < FEW_CLUSTERS
 
     @property
     def is_clear(self) -> bool:
@@ -86,6 +124,21 @@ class PairOfRuns:
     flips: tuple[Flip, ...]
 
     @property
+    def gained(self) -> int:
+        """Pairs that flipped to success."""
+        return sum(flip.to_success for flip in self.flips)
+
+    @property
+    def lost(self) -> int:
+        """Pairs that flipped to failure."""
+        return len(self.flips) - self.gained
+
+    @property
+    def flip_p_value(self) -> float:
+        """Exact McNemar test of the flips; takes the seeds of a scenario as independent."""
+        return mcnemar(self.gained, self.lost)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every announced episode was there on both sides."""
         return not self.unpaired and self.n_pairs == self.expected
@@ -105,6 +158,12 @@ class Comparison:
         """Whether nothing is missing anywhere."""
         return all(pair.is_complete for pair in self.pairs)
 
+    @property
+    def primary(self) -> tuple[Difference, ...]:
+        """All tests that are corrected together, of all candidates."""
+        found = (d for pair in self.pairs for d in (*pair.metrics, *pair.rates_per_km))
+        return tuple(d for d in found if d.primary)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object; values that do not exist are null."""
         return {
@@ -112,6 +171,9 @@ class Comparison:
             "protocol_version": protocol_version(self.protocol),
             "complete": self.is_complete,
             "level": self.level,
+            "primary": list(dict.fromkeys(d.name for d in self.primary)),
+            "primary_tests": len(self.primary),
+            "power": POWER,
             "comparisons": [_pair_json(pair) for pair in self.pairs],
             "warnings": list(self.warnings),
         }
@@ -149,8 +211,22 @@ def compare_runs(
         warnings += [f"{labels[0]} and {label} differ: {problem}" for problem in problems]
         pairs.append(_compare_two(scores[0], run.score, (labels[0], label), level))
     return Comparison(
-        protocol=scores[0].protocol, level=level, pairs=tuple(pairs), warnings=tuple(warnings)
+        protocol=scores[0].protocol, level=level, pairs=_corrected(pairs), warnings=tuple(warnings)
     )
+
+
+def _corrected(pairs: Sequence[PairOfRuns]) -> tuple[PairOfRuns, ...]:
+    """Holm's correction over the primary metrics of all candidates."""
+    groups = [group for pair in pairs for group in (pair.metrics, pair.rates_per_km)]
+    raw = [d.sign.p_value for group in groups for d in group if d.primary]
+    adjusted = iter(holm(raw))
+    done = iter(
+        [
+            tuple(replace(d, p_holm=next(adjusted)) if d.primary else d for d in group)
+            for group in groups
+        ]
+    )
+    return tuple(replace(p, metrics=next(done), rates_per_km=next(done)) for p in pairs)
 
 
 def _compare_two(a: RunScore, b: RunScore, labels: tuple[str, str], level: float) -> PairOfRuns:
@@ -180,81 +256,135 @@ Rows = Sequence[tuple[EpisodeScore, EpisodeScore]]
 
 
 def _metric_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
-    success = [(100.0 * one.success, 100.0 * other.success) for one, other in rows]
-    scenarios = [scenario_of(one) for one, _ in rows]
-    found = [_difference(SUCCESS, success, scenarios, level)]
-    names = dict.fromkeys(name for pair in rows for score in pair for name in score.metrics)
-    counts = {name for pair in rows for score in pair for name in score.counts}
+    found = [_success_difference(rows, level)]
+    everyone = [score for pair in rows for score in pair]
+    names = dict.fromkeys(name for score in everyone for name in score.metrics)
+    counts = count_names(everyone)
     for name in names:
-        if is_doubled(name, counts):
+        if is_doubled(name, set(counts)):
             continue
-        values = [
-            (one.metrics.get(name, math.nan), other.metrics.get(name, math.nan))
-            for one, other in rows
-        ]
-        kept = [k for k, (x, y) in enumerate(values) if math.isfinite(x) and math.isfinite(y)]
-        if kept:
-            places = [scenarios[k] for k in kept]
-            found.append(_difference(name, [values[k] for k in kept], places, level))
+        rule = pooled_rule(name, counts)
+        one = (
+            _mean_difference(name, rows, level)
+            if rule is None
+            else _ratio_difference(name, rule, rows, level)
+        )
+        found += [one] if one is not None else []
     return tuple(found)
 
 
+def _success_difference(rows: Rows, level: float) -> Difference:
+    a, b = (np.array([float(pair[side].success) for pair in rows]) for side in (0, 1))
+    scenarios = np.array([scenario_of(one) for one, _ in rows])
+    estimate = _percent(success_difference(a, b, scenarios, level))
+    sign = compare_paired(a, b, scenarios, resamples=1).sign
+    sides = 100.0 * float(a.mean()), 100.0 * float(b.mean())
+    return _difference(SUCCESS, sides, estimate, len(rows), sign)
+
+
+def _percent(estimate: Estimate) -> Estimate:
+    return replace(
+        estimate, value=100.0 * estimate.value, interval=estimate.interval.scaled(100.0),
+        standard_error=100.0 * estimate.standard_error,
+    )  # fmt: skip
+
+
+def _mean_difference(name: str, rows: Rows, level: float) -> Difference | None:
+    """Difference of means over the pairs that have the metric on both sides."""
+    values = [
+        (one.metrics.get(name, math.nan), other.metrics.get(name, math.nan), scenario_of(one))
+        for one, other in rows
+    ]
+    kept = [row for row in values if math.isfinite(row[0]) and math.isfinite(row[1])]
+    if not kept:
+        return None
+    a, b = np.array([row[:2] for row in kept], float).T
+    bounds = _of_difference(bounds_of(name, [*a, *b]))
+    compared = compare_paired(a, b, np.array([row[2] for row in kept]), level=level, bounds=bounds)
+    sides = float(a.mean()), float(b.mean())
+    return _difference(name, sides, compared.difference, len(kept), compared.sign)
+
+
+def _of_difference(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Bounds of a difference of two quantities within ``bounds``."""
+    return bounds[0] - bounds[1], bounds[1] - bounds[0]
+
+
+def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
+    """Every counted event per km driven."""
+    if any(sum(km_of(pair[side]) for pair in rows) <= 0.0 for side in (0, 1)):
+        return ()
+    names = count_names([score for pair in rows for score in pair])
+    found = []
+    for name in names:
+        rule = pooled_rule(f"{name}{PER_KM}", names)
+        assert rule is not None
+        one = _ratio_difference(name, rule, rows, level)
+        if one is not None:
+            found.append(replace(one, primary=f"{name}{PER_KM}" in PRIMARY))
+    return tuple(found)
+
+
+def _ratio_difference(name: str, rule: Pooled, rows: Rows, level: float) -> Difference | None:
+    """Difference of ratios of sums, scenarios drawn together; None where a side has none."""
+    above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
+    if min(below[0].sum(), below[1].sum()) <= 0.0:
+        return None
+    told = (below[0] > 0.0) | (below[1] > 0.0)  # others say nothing, and are no cluster
+    labels = [scenario_of(one) for (one, _), keep in zip(rows, told, strict=True) if keep]
+    codes, n = cluster_codes(labels)
+    top = [np.bincount(codes, part[told], n).astype(np.float64) for part in above]
+    bottom = [np.bincount(codes, part[told], n).astype(np.float64) for part in below]
+    bounds = (0.0, 1.0) if rule.kind == "share" else rule.bounds
+    statistic = _ratio_statistic(top, bottom)
+    estimate = bca(statistic, n, level=level, bounds=_of_difference(bounds))
+    if rule.kind == "events" and not (top[0].any() or top[1].any()):
+        # Nothing happened on either side: each rate lies below its exact Poisson bound.
+        estimate = replace(estimate, interval=_no_events(bottom, level))
+    sides = float(top[0].sum() / bottom[0].sum()), float(top[1].sum() / bottom[1].sum())
+    sign = _ratio_sign(top, bottom, is_counted=rule.kind == "events")
+    return _difference(name, sides, estimate, int(told.sum()), sign)
+
+
+def _ratio_sign(
+    top: Sequence[FloatArray], bottom: Sequence[FloatArray], *, is_counted: bool
+) -> SignTest:
+    """Sign test over scenarios with the ratio on both sides; as many events are a tie."""
+    both = (bottom[0] > 0.0) & (bottom[1] > 0.0)
+    a, b = (t[both] / d[both] for t, d in zip(top, bottom, strict=True))
+    if is_counted:
+        b = np.where(top[0][both] == top[1][both], a, b)
+    return sign_test(a, b, tolerance=1e-12)
+
+
+def _no_events(km: Sequence[FloatArray], level: float) -> Interval:
+    highs = [poisson_rate(0, float(one.sum()), level).high for one in km]
+    return Interval(-highs[0], highs[1], level)
+
+
 def _difference(
-    name: str, values: Sequence[tuple[float, float]], scenarios: Sequence[str], level: float
+    name: str, sides: tuple[float, float], estimate: Estimate, n_pairs: int, sign: SignTest
 ) -> Difference:
-    a, b = np.array(values, float).T
-    compared = compare_paired(a, b, np.array(scenarios), level=level)
-    estimate = compared.difference
     return Difference(
         name=name,
-        baseline=float(a.mean()),
-        candidate=float(b.mean()),
+        baseline=sides[0],
+        candidate=sides[1],
         value=estimate.value,
         low=estimate.interval.low,
         high=estimate.interval.high,
-        n_pairs=len(values),
+        n_pairs=n_pairs,
         n_scenarios=estimate.n,
-        sign=compared.sign,
+        sign=sign,
+        detectable=detectable_difference(estimate, power=POWER),
+        primary=name in PRIMARY,
         warning=estimate.warning or "",
     )
 
 
-def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
-    """Events per km driven: a ratio of sums on each side, scenarios drawn together."""
-    codes, n = cluster_codes([scenario_of(one) for one, _ in rows])
-
-    def sums(side: int, of: Any) -> FloatArray:
-        weights = np.array([float(of(pair[side])) for pair in rows])
-        return np.bincount(codes, weights=weights, minlength=n).astype(np.float64)
-
-    km = [sums(side, lambda s: _finite(s.metrics.get("driven_km", 0.0))) for side in (0, 1)]
-    if min(km[0].sum(), km[1].sum()) <= 0.0:
-        return ()
-    found = []
-    for name in dict.fromkeys(name for pair in rows for score in pair for name in score.counts):
-        events = [sums(side, lambda s, name=name: s.counts.get(name, 0)) for side in (0, 1)]
-        estimate = bca(_rate_difference(events, km), n, level=level)
-        found.append(
-            Difference(
-                name=name,
-                baseline=float(events[0].sum() / km[0].sum()),
-                candidate=float(events[1].sum() / km[1].sum()),
-                value=estimate.value,
-                low=estimate.interval.low,
-                high=estimate.interval.high,
-                n_pairs=len(rows),
-                n_scenarios=n,
-                sign=sign_test(events[0], events[1]),
-                warning=estimate.warning or "",
-            )
-        )
-    return tuple(found)
-
-
-def _rate_difference(events: Sequence[FloatArray], km: Sequence[FloatArray]) -> Statistic:
+def _ratio_statistic(top: Sequence[FloatArray], bottom: Sequence[FloatArray]) -> Statistic:
     def statistic(weights: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            a, b = ((weights @ e) / (weights @ d) for e, d in zip(events, km, strict=True))
+            a, b = ((weights @ t) / (weights @ d) for t, d in zip(top, bottom, strict=True))
         return np.asarray(b - a)
 
     return statistic
@@ -301,10 +431,6 @@ def _some(found: dict[tuple[str, int | None], EpisodeScore]) -> str:
     return ", ".join(_named(key) for key in list(found)[:_MOST_NAMED]) or "none at all"
 
 
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else 0.0
-
-
 def _pair_json(pair: PairOfRuns) -> dict[str, Any]:
     return {
         "baseline": pair.baseline,
@@ -315,6 +441,7 @@ def _pair_json(pair: PairOfRuns) -> dict[str, Any]:
         "unpaired": list(pair.unpaired),
         "metrics": {d.name: _difference_json(d) for d in pair.metrics},
         "rates_per_km": {d.name: _difference_json(d) for d in pair.rates_per_km},
+        "flips": {"gained": pair.gained, "lost": pair.lost, "p_value": pair.flip_p_value},
         "flipped": [
             {
                 "scenario": flip.scenario,
@@ -336,7 +463,12 @@ def _difference_json(d: Difference) -> dict[str, Any]:
         "interval": [_or_none(d.low), _or_none(d.high)],
         "n_pairs": d.n_pairs,
         "n_scenarios": d.n_scenarios,
+        "few_clusters": d.few_clusters,
         "sign_test": asdict(d.sign),
+        "p_value": d.sign.p_value,
+        "p_holm": d.p_holm,
+        "primary": d.primary,
+        "minimum_detectable_difference": _or_none(d.detectable),
         "warning": d.warning or None,
     }
 

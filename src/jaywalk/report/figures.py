@@ -102,7 +102,8 @@ def _rate_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
     return FigureOfRuns(
         name="rates",
         title="Events per km",
-        caption="Counted events over the distance driven, with exact 95 % Poisson intervals.",
+        caption="Counted events over the distance driven, with exact 95 % Poisson "
+        "intervals, widened by the design effect of seeds within scenarios.",
         svg=_dots(groups, (0.0, max(ends) * 1.04), "per km driven", runs, "Events per km"),
     )
 
@@ -120,7 +121,7 @@ def _difference_figure(pair: PairOfRuns) -> FigureOfRuns | None:
         name=f"difference-{pair.candidate}",
         title=title,
         caption=f"Mean paired difference over {pair.n_pairs} of {pair.expected} pairs of scenario "
-        "and seed, with 95 % BCa intervals over scenarios.",
+        "and seed, with 95 % intervals over scenarios.",
         svg=_dots(groups, (-reach, reach), axis, (), title),
     )
 

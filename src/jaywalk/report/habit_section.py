@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import JaywalkError
-from jaywalk.metrics.driving.aggregate import Figure
+from jaywalk.metrics.driving.rates import Figure
 from jaywalk.metrics.habit.summary import NAMES, HabitSummary, is_habit, summarise_habit
 from jaywalk.motion import default_library
 from jaywalk.motion.library.reading import MotionLibrary, open_library

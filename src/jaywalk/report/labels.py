@@ -109,6 +109,13 @@ def number(value: float, *, sign: bool = False) -> str:
     return text.replace("-", "−")  # a minus as wide as a plus
 
 
+def p_text(p_value: float | None) -> str:
+    """A p value, the same everywhere; a dash where there is none."""
+    if p_value is None or math.isnan(p_value):
+        return "–"
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
 def interval_text(low: float, high: float, *, sign: bool = False) -> str:
     """An interval in brackets; empty where none exists."""
     if math.isnan(low) or math.isnan(high):

@@ -19,7 +19,7 @@ from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
 from jaywalk.report.generalization import gap_view
 from jaywalk.report.habit_section import habit_view
-from jaywalk.report.labels import interval_text, label_of, number
+from jaywalk.report.labels import interval_text, label_of, number, p_text
 from jaywalk.report.output_file import claim
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
@@ -120,6 +120,7 @@ def _pair_view(pair: Any) -> dict[str, Any]:
     return {
         "pair": pair,
         "rows": rows,
+        "flip_p": p_text(pair.flip_p_value),
         "gained": [flip for flip in pair.flips if flip.to_success],
         "lost": [flip for flip in pair.flips if not flip.to_success],
     }
@@ -137,7 +138,10 @@ def _difference_view(d: Difference, unit: str) -> dict[str, Any]:
         "interval": interval_text(d.low, d.high, sign=True),
         "certain": d.is_clear,
         "sign": f"{sign.higher} up, {sign.lower} down, {sign.ties} equal",
-        "p": "<0.001" if sign.p_value < 0.001 else f"{sign.p_value:.3f}",
+        "p": p_text(sign.p_value),
+        "p_holm": p_text(d.p_holm) if d.primary else "",
+        "primary": d.primary,
+        "detectable": number(d.detectable),
         "n": d.n_pairs,
         "note": d.warning,
     }

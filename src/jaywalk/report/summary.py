@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from jaywalk.metrics.driving.aggregate import ZERO_WHEN_MISSING, Aggregate, Figure, aggregate
+from jaywalk.metrics.driving.aggregate import ZERO_WHEN_MISSING, Aggregate, aggregate
+from jaywalk.metrics.driving.rates import Figure
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.report.causes import decisive, in_words
 from jaywalk.report.scored_runs import is_doubled
@@ -19,8 +21,8 @@ class Quantity:
     """One figure of a run.
 
     Attributes:
-        kind: A rate in percent (Wilson interval), a mean (BCa over scenarios) or events per km
-            driven (exact Poisson interval).
+        kind: A rate in percent (Wilson interval), a mean or ratio (BCa over scenarios) or
+            events per km driven (exact Poisson interval), all with seeds nested in scenarios.
         n: Episodes that have a value; for events per km the events.
     """
 
@@ -78,7 +80,7 @@ def summarise(run: RunScore, label: str) -> RunSummary:
 
 def _mean(found: Aggregate, name: str, figure: Figure) -> Quantity | None:
     """None for what no episode has, and for what is told per km already."""
-    if not figure.n or is_doubled(name, set(found.rates_per_km)):
+    if not math.isfinite(figure.value) or is_doubled(name, set(found.rates_per_km)):
         return None
     return _quantity(name, "mean", figure)
 
@@ -95,8 +97,8 @@ def _rates(found: Aggregate) -> list[Quantity]:
         return []
     return [
         Quantity(
-            name=name, kind="per_km", value=rate.per_km, low=rate.low, high=rate.high,
-            n=rate.events,
+            name=name, kind="per_km", value=rate.value, low=rate.low, high=rate.high, n=rate.n,
+            note=rate.warning,
         )
         for name, rate in found.rates_per_km.items()
     ]  # fmt: skip

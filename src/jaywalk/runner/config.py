@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -12,16 +13,18 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.record.episode import canonical_json
+from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.storage import sync_file
+from jaywalk.runner.code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.scenarios.route_xml import RouteFile, format_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 CONFIG_FILE: Final = "config.json"
 FORMAT: Final = "jaywalk-run"
-# A run goes on under other versions of these only in another folder.
 _DECISIVE_PACKAGES: Final = ("jaywalk", "carla")
+_WHEEL: Final = "carla"  # another version of it needs another folder
+_VERSIONED: Final = ("code", "packages", "suite")  # parts that another version may change
 _NOTED_PACKAGES: Final = ("numpy", "numba", "scipy", "polars", "pyarrow")
 
 
@@ -41,12 +44,19 @@ class AgentConfig(_Part):
     """Who drives; ``sha256`` is that of the agent's file, where it is one."""
 
     name: str
+    version: str = ""
     arguments: dict[str, Any] = Field(default_factory=dict)
     sha256: str = ""
 
 
 class RunConfig(_Part):
-    """All of ``config.json``. ``episodes`` are those announced, in order; some may be missing."""
+    """All of ``config.json``.
+
+    Attributes:
+        episodes: Those announced, in order; some may be missing.
+        code: Versions of our code and data that the run was last driven with.
+        earlier_code: Versions before that, of a run that mixes them (``--allow-mixed-code``).
+    """
 
     format: str = FORMAT
     suite: SuiteConfig
@@ -55,10 +65,16 @@ class RunConfig(_Part):
     options: dict[str, Any] = Field(default_factory=dict)
     packages: dict[str, str] = Field(default_factory=dict)
     episodes: list[str] = Field(default_factory=list)
+    code: Code = Code()
+    earlier_code: list[Code] = Field(default_factory=list)
 
 
 def resolve_config(
-    suite: Suite, agent: AgentSpec, plans: Sequence[EpisodePlan], options: dict[str, Any]
+    suite: Suite,
+    agent: AgentSpec,
+    plans: Sequence[EpisodePlan],
+    options: dict[str, Any],
+    code: Code | None = None,
 ) -> RunConfig:
     """The config of a run that is about to start.
 
@@ -67,20 +83,26 @@ def resolve_config(
         agent: Who drives.
         plans: The episodes.
         options: What else decides how they go: traffic, motions, people, vehicles, server kind.
+        code: Versions of our code and data.
     """
+    routes = {item.id: route_digest(item) for item in suite.routes}
+    code = (code or Code()).model_copy(update={"suite": suite_digest(routes)})
     file = Path(agent.name)
     digest = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     return RunConfig(
         suite=SuiteConfig(
             name=suite.name,
             variant=suite.variant,
-            routes={item.id: route_digest(item) for item in suite.routes},
+            routes=routes,
         ),
-        agent=AgentConfig(name=agent.name, arguments=agent.arguments, sha256=digest),
+        agent=AgentConfig(
+            name=agent.name, version=code.driver, arguments=agent.arguments, sha256=digest
+        ),
         seeds=sorted({plan.seed for plan in plans}),
         options=options,
         packages=package_versions(),
         episodes=[plan.episode_id for plan in plans],
+        code=code,
     )
 
 
@@ -88,6 +110,7 @@ def route_digest(item: SuiteRoute) -> str:
     """Short digest of a route with who else is about: another route cannot take its name."""
     text = format_routes(RouteFile(routes=(item.route,)))
     about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
+    about += f"\0{item.wet_grip}"
     if item.posed:
         about += f"\0{item.posed}"
     if item.pair_scenarios:  # of the partner too: the background keeps off what they need
@@ -120,9 +143,16 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     if "motions" in pairs:  # a digest, too long to be read
         there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
         pairs["motion library"] = (there, here)
-    for key in _DECISIVE_PACKAGES:
-        pairs[f"version of {key}"] = (old.packages.get(key), new.packages.get(key))
-    lines = [f"{name}: {a!r} there, {b!r} here" for name, (a, b) in pairs.items() if a != b]
+    pairs[f"version of {_WHEEL}"] = (old.packages.get(_WHEEL), new.packages.get(_WHEEL))
+    return [f"{name}: {a!r} there, {b!r} here" for name, (a, b) in pairs.items() if a != b]
+
+
+def version_differences(old: RunConfig, new: RunConfig) -> list[str]:
+    """In which of our code and data two configs differ: sources, motions, towns, routes, driver."""
+    lines = code_differences(old.code, new.code)
+    if old.packages.get("jaywalk") != new.packages.get("jaywalk"):
+        versions = (old.packages.get("jaywalk"), new.packages.get("jaywalk"))
+        lines.append("version of jaywalk: {} there, {} here".format(*versions))
     both = old.suite.routes.keys() & new.suite.routes.keys()
     changed = sorted(key for key in both if old.suite.routes[key] != new.suite.routes[key])
     if changed:
@@ -132,12 +162,15 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
 
 
 def merge(old: RunConfig, new: RunConfig) -> RunConfig:
-    """The union of two configs of one run."""
+    """The union of two configs of one run; versions that differ are kept beside each other."""
+    routes = {**old.suite.routes, **new.suite.routes}
+    towns = {**old.code.towns, **new.code.towns}
+    earlier = [*old.earlier_code, *([old.code] if version_differences(old, new) else [])]
     return new.model_copy(
         update={
-            "suite": new.suite.model_copy(
-                update={"routes": {**old.suite.routes, **new.suite.routes}}
-            ),
+            "suite": new.suite.model_copy(update={"routes": routes}),
+            "code": new.code.model_copy(update={"towns": towns, "suite": suite_digest(routes)}),
+            "earlier_code": distinct(earlier),
             "seeds": sorted({*old.seeds, *new.seeds}),
             "episodes": list(dict.fromkeys([*old.episodes, *new.episodes])),
         }
@@ -159,9 +192,20 @@ def read_config(run_folder: Path) -> RunConfig | None:
     return config
 
 
-def settle_config(run_folder: Path, wanted: RunConfig) -> RunConfig:
-    """Write the config, joined with the one that is there; a different one is refused."""
-    there = read_config(run_folder)
+def settle_config(
+    run_folder: Path, wanted: RunConfig, *, allow_mixed_code: bool = False
+) -> RunConfig:
+    """Write the config, joined with the one that is there; a different one is refused.
+
+    Args:
+        run_folder: Folder of the run.
+        wanted: Config of what is about to be driven.
+        allow_mixed_code: Go on although the folder holds episodes of other versions of our code.
+
+    Raises:
+        UsageError: The folder holds another run, or one of other versions of our code.
+    """
+    there = on_disk = read_config(run_folder)
     if there is not None:
         reasons = differences(there, wanted)
         if reasons:
@@ -169,10 +213,37 @@ def settle_config(run_folder: Path, wanted: RunConfig) -> RunConfig:
                 f"{run_folder} holds a run with another config; {'; '.join(reasons)}. "
                 "Choose another folder with --out, or remove that one."
             )
+    written = _codes_of_records(run_folder)
+    if there is not None and not written and version_differences(there, wanted):
+        # Nothing was driven with the old versions.
+        there = there.model_copy(update={name: getattr(wanted, name) for name in _VERSIONED})
+    reasons = [] if there is None else version_differences(there, wanted)
+    if there is None:
+        reasons = [line for code in written for line in code_differences(code, wanted.code)]
+        wanted = wanted.model_copy(update={"earlier_code": written if reasons else []})
+    if reasons and not allow_mixed_code:
+        raise UsageError(
+            f"{run_folder} holds episodes driven with other versions of code or data; "
+            f"{'; '.join(dict.fromkeys(reasons))}. Choose another folder with --out; or go on with "
+            "--allow-mixed-code, and every score and report will say so."
+        )
+    if there is not None:
         wanted = merge(there, wanted)
-    if there != wanted:
+    if on_disk != wanted:
         _write(run_folder / CONFIG_FILE, canonical_json(wanted.model_dump(mode="json"), 2) + "\n")
     return wanted
+
+
+def _codes_of_records(run_folder: Path) -> list[Code]:
+    """Versions the records of a folder name; unreadable records are dealt with later."""
+    found: list[Code] = []
+    for path in sorted(run_folder.glob(f"episodes/[!.]*/{EPISODE_FILE}")):
+        try:
+            code = Code.model_validate(json.loads(path.read_bytes()).get("code", {}))
+        except (OSError, ValueError, AttributeError):
+            continue
+        found.append(code.model_copy(update={"suite": ""}))
+    return distinct(found)
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,6 +10,8 @@ from typing import Any, Final, Protocol
 
 import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.record.episode import Code
+from jaywalk.runner.code import code_of_run
 from jaywalk.runner.config import resolve_config, settle_config
 from jaywalk.runner.crew import EPISODE_MODULE, Crew, Setup
 from jaywalk.runner.folder import EPISODES_FOLDER, missing_plans
@@ -39,6 +41,7 @@ class RunRequest:
         cluster: "" for this machine, ``local`` or an address for Ray.
         workers: Episodes at a time; 0: one per core of this machine or of the cluster.
         backwards: Last route first.
+        allow_mixed_code: Go on in a folder with episodes of other versions of our code.
     """
 
     run_folder: Path
@@ -57,8 +60,19 @@ class RunRequest:
     watchdog_s: float = DEFAULT_S
     module: str = EPISODE_MODULE
     backwards: bool = False
+    allow_mixed_code: bool = False
 
-    def plans(self) -> list[EpisodePlan]:
+    def code(self) -> Code:
+        """Versions of our code and data."""
+        return code_of_run(
+            self.suite,
+            self.agent.name,
+            motions=self.motions_sha256,
+            opendrive=self.opendrive,
+            server=self.server,
+        )
+
+    def plans(self, code: Code | None = None) -> list[EpisodePlan]:
         """The episodes asked for."""
         return plan_episodes(
             self.suite,
@@ -68,6 +82,7 @@ class RunRequest:
             motions=self.motions,
             motions_sha256=self.motions_sha256,
             opendrive=self.opendrive,
+            code=code,
         )
 
     def repeat(self) -> RunRequest:
@@ -124,14 +139,15 @@ def run_request(
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out is the file {folder}, expected a folder.")
     check_ids(request.suite.routes)
-    plans = request.plans()
+    code = request.code()
+    plans = request.plans(code)
     options = {
         **request.options,
         "traffic": request.traffic,
         "motions": request.motions_sha256,
         "server": "attached" if request.server else "embedded",
     }
-    wanted = resolve_config(request.suite, request.agent, plans, options)
+    wanted = resolve_config(request.suite, request.agent, plans, options, code)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -139,7 +155,7 @@ def run_request(
             f"Cannot write into '{folder}': {problem.strerror}. Give another folder with --out."
         ) from problem
     with RunLock(folder) as lock:
-        settle_config(folder, wanted)
+        settle_config(folder, wanted, allow_mixed_code=request.allow_mixed_code)
         with RunState(folder) as state:
             missing = missing_plans(folder, plans, state, say)
             if missing:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jaywalk.record.episode import Code
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 
@@ -31,6 +32,7 @@ class EpisodePlan:
     motions: str = ""  # folder of the people's motion library, "" for ours
     motions_sha256: str = ""  # of what is in it
     opendrive: str | None = None  # text of a town the server does not have by name
+    code: Code = field(default_factory=Code)  # of the run; the worker adds its own sources
 
     @property
     def motions_name(self) -> str:
@@ -54,6 +56,7 @@ def plan_episodes(
     motions: str = "",
     motions_sha256: str = "",
     opendrive: str | None = None,
+    code: Code | None = None,
 ) -> list[EpisodePlan]:
     """All episodes of a run: routes in the suite's order, each with every seed."""
     return [
@@ -67,6 +70,7 @@ def plan_episodes(
             motions=motions,
             motions_sha256=motions_sha256,
             opendrive=opendrive,
+            code=code or Code(),
         )
         for item in suite.routes
         for seed in seeds

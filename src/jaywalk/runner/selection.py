@@ -44,7 +44,9 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
     """The user's routes with as many vehicles and people about as in the suite."""
     about = suite.routes[0]
     found = suite_of_files(files, vehicles=about.vehicles, people=about.people, posed=about.posed)
-    found = replace(found, name=f"{suite.name}/files", variant=suite.variant)
+    found = replace(
+        override(found, wet_grip=about.wet_grip), name=f"{suite.name}/files", variant=suite.variant
+    )
     return found if suite.redress is None else suite.redress(found)
 
 
@@ -115,9 +117,10 @@ def _known(suite: Suite) -> str:
 
 
 def override(
-    suite: Suite, *, people: int | None = None, vehicles: int | None = None, town: str = ""
-) -> Suite:
-    """The suite with other numbers of people or vehicles about, or in another town.
+    suite: Suite, *, people: int | None = None, vehicles: int | None = None, town: str = "",
+    wet_grip: bool | None = None,
+) -> Suite:  # fmt: skip
+    """The suite with other numbers of people or vehicles about, another town or other wet roads.
 
     Of people two in three are posed where the suite has such people.
     """
@@ -131,6 +134,7 @@ def override(
             posed=posed,
             people=one.people if people is None else people - posed,
             vehicles=one.vehicles if vehicles is None else vehicles,
+            wet_grip=one.wet_grip if wet_grip is None else wet_grip,
             route=_in_town(one.route, town) if town else one.route,
         )
 

@@ -35,7 +35,10 @@ from jaywalk.record.episode import (
     canonical_json,
 )
 from jaywalk.record.shared_files import SharedFiles
+from jaywalk.record.wet_grip import wet_grip_settings
 from jaywalk.runner.cast import set_the_stage
+from jaywalk.runner.code import code_of_episode
+from jaywalk.runner.config import route_digest
 from jaywalk.runner.ego_rows import add_decision, add_route
 from jaywalk.runner.ending import EGO_REMOVED, EndRules
 from jaywalk.runner.folder import episode_folder
@@ -99,7 +102,9 @@ class StagedEpisode:
         self._started = datetime.now(UTC)
         self._clock_s = time.monotonic()
         heartbeat(0.0, 0.0, "loading")
-        self.carla_world = world.fresh(plan.item.route.town, plan.opendrive)
+        self.carla_world = world.fresh(
+            plan.item.route.town, plan.opendrive, wet_grip=plan.item.wet_grip
+        )
         self.map = self.carla_world.get_map()
         self.opendrive: bytes = self.map.to_opendrive().encode()
         self.map_key = hashlib.sha256(self.opendrive).hexdigest()
@@ -277,7 +282,8 @@ class StagedEpisode:
             seed=plan.seed,
             agent=self._agent,
             server=Server(kind=server.kind, version=server.server_version,
-                          settings={"synchronous_mode": True, "fixed_delta_seconds": STEP_S}),
+                          settings={"synchronous_mode": True, "fixed_delta_seconds": STEP_S,
+                                    **wet_grip_settings(server.wet_grip)}),
             route=Route(
                 route_id=plan.item.route.id,
                 dense=True,
@@ -289,6 +295,7 @@ class StagedEpisode:
             failure=failure,
             packages={"jaywalk": __version__, "carla": version("carla")},
             files=files,
+            code=code_of_episode(plan.code, plan.item.route.town, route_digest(plan.item)),
             wall=Wall(
                 started_utc=self._started.isoformat(timespec="seconds"),
                 ended_utc=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -12,7 +12,7 @@ from jaywalk.runner.crew import Broken, Progress
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.pool import QuickScore
 from jaywalk.runner.state import DONE, EpisodeRow
-from jaywalk.stats.intervals import Interval, wilson
+from jaywalk.stats.intervals import Interval, rule_of_three, wilson
 
 
 @dataclass(slots=True)
@@ -85,6 +85,8 @@ class Tally:
             return None
         mean = float(values.mean())
         half = math.inf
+        if values.size > 1 and not np.ptp(values):
+            return mean, rule_of_three(mean, values.size, (0.0, 100.0))
         if values.size > 1:
             quantile = float(special.stdtrit(values.size - 1, 0.975))
             half = quantile * float(values.std(ddof=1)) / math.sqrt(values.size)

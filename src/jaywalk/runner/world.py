@@ -12,6 +12,7 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.motion import default_library
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.playing.bank import ClipBank
+from jaywalk.record.wet_grip import ask_wet_grip
 from jaywalk.scenarios.bone_line import BoneLine
 from jaywalk.scenarios.crowd_network import WalkNetwork, walk_network_of
 from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
@@ -40,6 +41,7 @@ class World:
         self.client.set_timeout(_CALL_TIMEOUT_S)
         self.server_version = self._ask(self.client.get_server_version)
         self._found = self._ask(self.client.get_world).get_settings()
+        self.wet_grip = self._found_wet_grip = ask_wet_grip(host, port)
         self._bone_line: BoneLine | None = None
         self._planners: dict[str, RoutePlanner] = {}
         self._networks: dict[str, LaneNetwork] = {}
@@ -86,8 +88,14 @@ class World:
         """Resident memory of our own server."""
         return 0.0 if self._process is None else self._process.resident_mb()
 
-    def fresh(self, town: str, opendrive: str | None = None) -> Any:
+    def fresh(self, town: str, opendrive: str | None = None, *, wet_grip: bool = False) -> Any:
         """A world as after a start: the town loaded, synchronous, empty.
+
+        Args:
+            town: Name of the town.
+            opendrive: Text of the town, if the server does not have it by name.
+            wet_grip: Wet roads shall be slippery. :attr:`wet_grip` tells whether they are: the
+                Unreal server has the same grip in all weathers.
 
         Raises:
             DataError: The server does not have the town.
@@ -99,7 +107,12 @@ class World:
         world = self._ask(lambda: self._load(town, opendrive))
         self._ask(lambda: _synchronise(world))
         self._ask(world.reset_all_traffic_lights)
+        self._set_wet_grip(wet_grip)
         return world
+
+    def _set_wet_grip(self, wanted: bool) -> None:
+        if wanted != self.wet_grip:
+            self.wet_grip = ask_wet_grip(self.host, self.port, wanted)
 
     def _load(self, town: str, opendrive: str | None) -> Any:
         if opendrive is not None:
@@ -167,6 +180,7 @@ class World:
         with contextlib.suppress(RuntimeError):
             self.client.set_timeout(_PROBE_TIMEOUT_S)
             self.client.get_world().apply_settings(self._found)
+        self._set_wet_grip(self._found_wet_grip)
 
     def __enter__(self) -> Self:
         return self

@@ -45,6 +45,7 @@ class SuiteRoute:
     traffic_speed: tuple[float, float] = _USUAL_SPEED  # of the limit, drawn per driver
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
+    wet_grip: bool = False  # wet roads are slippery; CARLA's weather does not change physics
     pair: str = ""  # id shared by the routes of a counterfactual pair
     half: str = ""  # of a pair: "base" or "generalization"
     shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"

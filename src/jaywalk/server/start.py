@@ -38,6 +38,7 @@ def start_server(
     seed: int = 0,
     carla_version: str = "0.9.16",
     speed_limits: str = "auto",
+    wet_grip: bool = False,
 ) -> CarlaServer:
     """Build everything and bind the ports; the caller runs the returned server.
 
@@ -48,10 +49,11 @@ def start_server(
         seed: Run seed.
         carla_version: Dialect of clients that cannot be recognised.
         speed_limits: ``auto``, ``road`` or ``carla``.
+        wet_grip: Wet roads are slippery.
     """
     dialect = dialect_of(carla_version)
     loaded = load_town(town or DEFAULT_TOWN)
-    episode = Episode(loaded, seed=seed, speed_limits=speed_limits)
+    episode = Episode(loaded, seed=seed, speed_limits=speed_limits, wet_grip=wet_grip)
     server = CarlaServer(episode, host, port, dialect)
     try:
         # Not the episode that is served: ids, time and lights must not depend on the cache.

@@ -3,12 +3,18 @@
 A statistic is a function of multiplicities: given how often each cluster was drawn, an array of
 shape ``(B, n_clusters)``, it returns ``B`` values. Sums over clusters then are matrix products,
 and any other statistic can use the multiplicities as weights.
+
+Bootstrap intervals of few clusters are too narrow: resamples show ``(k - 1) / k`` of the variance
+and never leave the range of the data. So tails are expanded as Hesterberg proposes, and below 100
+clusters the interval also covers the t interval with ``k - 1`` degrees of freedom (measured: BCa
+alone misses 5 to 12 % there, depending on the tails of the data). Below ``FEW_CLUSTERS`` it warns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,14 +23,23 @@ from scipy import special
 
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import stream
-from jaywalk.stats.intervals import Interval, check_level
+from jaywalk.stats.intervals import (
+    FEW_CLUSTERS,
+    UNBOUNDED,
+    Interval,
+    check_level,
+    rule_of_three,
+    t_quantile,
+)
 
 FloatArray = NDArray[np.float64]
 Statistic = Callable[[FloatArray], FloatArray]
 
 # Largest block of multiplicities held at once (doubles): 32 MB.
 _BLOCK = 4_000_000
-_OUTSIDE = "no interval: the value lies outside of all resamples"
+_COVERS_T = 100  # below this many clusters intervals cover the t interval
+_LEAST_TAIL = 1e-9  # beyond this every resample lies inside
+_OUTSIDE = "the value lies outside of all resamples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +51,20 @@ class Estimate:
         interval: Bootstrap interval; its ends are NaN where none exists.
         n: Number of clusters (the units that were drawn).
         warning: Why the interval is weaker than asked for, or None.
+        standard_error: Bootstrap standard error with the small-sample factor
+            ``sqrt(n / (n - 1))``; NaN where none exists.
     """
 
     value: float
     interval: Interval
     n: int
     warning: str | None = None
+    standard_error: float = float("nan")
+
+    @property
+    def few_clusters(self) -> bool:
+        """Whether there are too few clusters to trust an interval."""
+        return self.n < FEW_CLUSTERS
 
 
 def cluster_codes(clusters: ArrayLike) -> tuple[NDArray[np.int64], int]:
@@ -77,6 +100,7 @@ def bca(
     resamples: int = 10_000,
     level: float = 0.95,
     seed: int | np.random.Generator = 0,
+    bounds: tuple[float, float] = UNBOUNDED,
 ) -> Estimate:
     """Bias-corrected accelerated bootstrap of ``statistic`` over ``clusters`` clusters.
 
@@ -86,11 +110,12 @@ def bca(
         resamples: Number of bootstrap samples.
         level: Confidence level.
         seed: Seed of the named stream used, or a generator to draw from.
+        bounds: Smallest and largest possible value. The interval stays inside, and they give
+            it a width when all clusters agree.
 
     Returns:
-        The estimate. Where BCa is not defined (all resamples equal, the jackknife constant or
-        not finite) the percentile interval with a warning; where the value lies outside of all
-        resamples an interval of no width, with a warning.
+        The estimate. Where BCa is not defined the percentile interval with a warning; where all
+        resamples are equal the rule of three. No interval has zero width.
     """
     check_level(level)
     if clusters < 0 or resamples < 1:
@@ -103,20 +128,54 @@ def bca(
         return Estimate(value, nothing, clusters, "the statistic is not defined on these data")
     if clusters == 1:
         return Estimate(value, nothing, 1, "one cluster: no interval")
-    rng = _generator(seed, "bca")
-    drawn = np.concatenate([statistic(w) for w in multiplicities(rng, clusters, resamples)])
+    drawn = np.concatenate([statistic(w) for w in _draws(seed, clusters, resamples)])
     kept = drawn[np.isfinite(drawn)]
     notes = []
     if kept.size < drawn.size:
         notes.append(f"{drawn.size - kept.size} of {drawn.size} resamples undefined, left out")
-    tails, why = _bca_tails(value, kept, _jackknife(statistic, clusters), level)
-    if why == _OUTSIDE:
-        # An infinite bias correction: no interval of the resamples would hold the value.
-        return Estimate(value, Interval(value, value, level), clusters, "; ".join([*notes, why]))
-    if why:
-        notes.append(f"percentile interval: {why}")
-    low, high = (float(x) for x in np.quantile(kept, tails)) if kept.size else (np.nan, np.nan)
-    return Estimate(value, Interval(low, high, level), clusters, "; ".join(notes) or None)
+    if kept.size == 0:
+        return Estimate(value, nothing, clusters, "; ".join(notes))
+    interval, error, why = _interval(statistic, clusters, value, kept, level, bounds)
+    notes += [why] if why else []
+    if clusters < FEW_CLUSTERS:
+        notes.append(few_clusters_note(clusters))
+    return Estimate(value, interval, clusters, "; ".join(notes) or None, error)
+
+
+def few_clusters_note(clusters: int) -> str:
+    """What outputs say about an interval of too few clusters."""
+    return f"only {clusters} independent clusters (fewer than {FEW_CLUSTERS}): widened interval"
+
+
+def expanded_level(level: float, clusters: int) -> float:
+    """Level at which a bootstrap interval of ``clusters`` clusters is as wide as the t interval.
+
+    Hesterberg's expanded percentile interval: the normal quantile becomes
+    ``sqrt(k / (k - 1)) * t``, with ``k - 1`` degrees of freedom.
+    """
+    z = np.sqrt(clusters / (clusters - 1.0)) * t_quantile(clusters, level)
+    return float(2.0 * special.ndtr(z) - 1.0)
+
+
+def _interval(
+    statistic: Statistic, clusters: int, value: float, drawn: FloatArray, level: float,
+    bounds: tuple[float, float],
+) -> tuple[Interval, float, str]:  # fmt: skip
+    """Interval, standard error and a note about the method where it is not BCa."""
+    # Resamples of equal clusters differ by rounding alone.
+    if np.ptp(drawn) <= 1e-12 * max(1.0, abs(value)):
+        low, high = bounds
+        inside = min(max(value, low), high)
+        return rule_of_three(inside, clusters, bounds, level), 0.0, "all clusters agree"
+    tail = max((1.0 - expanded_level(level, clusters)) / 2.0, _LEAST_TAIL)
+    tails, why = _bca_tails(value, drawn, _jackknife(statistic, clusters), tail)
+    low, high = (float(x) for x in np.quantile(drawn, tails))
+    error = float(np.std(drawn)) * float(np.sqrt(clusters / (clusters - 1.0)))
+    if clusters < _COVERS_T or why == _OUTSIDE or low == high:
+        half = t_quantile(clusters, level) * error
+        low, high = min(low, value - half), max(high, value + half)
+    interval = Interval(max(low, bounds[0]), min(high, bounds[1]), level)
+    return interval, error, f"percentile interval: {why}" if why else ""
 
 
 def mean(
@@ -128,7 +187,7 @@ def mean(
 ) -> Estimate:
     """(Weighted) mean over rows with its BCa interval over clusters (default: each row one).
 
-    ``options`` are those of `bca`: ``resamples``, ``level``, ``seed``.
+    ``options`` are those of `bca`: ``resamples``, ``level``, ``seed``, ``bounds``.
     """
     rows = _finite("values", values)
     weight = np.ones(rows.size) if weights is None else _finite("weights", weights, rows.size)
@@ -247,15 +306,10 @@ def _jackknife(statistic: Statistic, n: int) -> FloatArray:
 
 
 def _bca_tails(
-    value: float, drawn: FloatArray, jackknife: FloatArray, level: float
+    value: float, drawn: FloatArray, jackknife: FloatArray, tail: float
 ) -> tuple[FloatArray, str | None]:
     """Quantiles to read off the resamples, and why they are the plain ones if they are."""
-    tail = (1.0 - level) / 2.0
     plain = np.array([tail, 1.0 - tail])
-    if drawn.size == 0:
-        return plain, "no resample is defined"
-    if np.ptp(drawn) == 0.0:
-        return plain, "all resamples are equal"
     if not np.all(np.isfinite(jackknife)):
         return plain, "the statistic is undefined without one of the clusters"
     share = 0.5 * float(np.mean(drawn < value) + np.mean(drawn <= value))
@@ -268,7 +322,24 @@ def _bca_tails(
     acceleration = float((deviation**3).sum()) / (6.0 * spread**1.5)
     z0 = float(special.ndtri(share))
     z = z0 + special.ndtri(plain)
-    return special.ndtr(z0 + z / (1.0 - acceleration * z)).astype(np.float64), None
+    # Expanded tails of few clusters can pass the pole of the transform: the end of the range.
+    below = 1.0 - acceleration * z
+    ends = np.where(below > 0.0, z0 + z / np.where(below > 0.0, below, 1.0), np.sign(z) * np.inf)
+    return special.ndtr(ends).astype(np.float64), None
+
+
+def _draws(seed: int | np.random.Generator, clusters: int, resamples: int) -> Iterable[FloatArray]:
+    """Multiplicities of one bootstrap; those of a seed are kept for the next statistic."""
+    if isinstance(seed, int) and clusters * resamples <= _BLOCK:
+        return (_kept_draws(seed, clusters, resamples),)
+    return multiplicities(_generator(seed, "bca"), clusters, resamples)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(seed: int, clusters: int, resamples: int) -> FloatArray:
+    (drawn,) = multiplicities(_generator(seed, "bca"), clusters, resamples)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def _generator(seed: int | np.random.Generator, name: str) -> np.random.Generator:

@@ -1,12 +1,15 @@
-"""Paired comparison of two runs: difference with interval, and the sign test."""
+"""Paired comparison of two runs: differences, exact tests, Holm's correction, power."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 from scipy.stats import binomtest
 
 from jaywalk.core.errors import UsageError
@@ -46,6 +49,49 @@ def sign_test(a: ArrayLike, b: ArrayLike, *, tolerance: float = 0.0) -> SignTest
     return _sign_of(second - first, tolerance)
 
 
+def mcnemar(gained: int, lost: int) -> float:
+    """Exact two-sided McNemar test of paired outcomes that flipped; 1 without a flip."""
+    if gained < 0 or lost < 0:
+        raise UsageError(f"flips cannot be negative, got {gained} and {lost}")
+    return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p values, in the order given.
+
+    Rejecting where they are at most 0.05 keeps the chance of any false rejection in the set
+    below 5 %, whatever the tests have to do with each other.
+    """
+    if any(not 0.0 <= p <= 1.0 for p in p_values):
+        raise UsageError(f"p values must lie between 0 and 1, got {list(p_values)}")
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = least
+    return adjusted
+
+
+def detectable_difference(
+    difference: Estimate, *, power: float = 0.8, level: float = 0.95
+) -> float:
+    """Smallest true difference that a t test of this size and spread finds with ``power``.
+
+    ``(t(1 - alpha / 2) + t(power)) * standard error`` with ``clusters - 1`` degrees of freedom.
+    Where all clusters agree, the interval's wider half stands in for the spread. NaN where there
+    is no interval.
+    """
+    degrees = difference.n - 1
+    if degrees < 1 or math.isnan(difference.interval.low):
+        return math.nan
+    quantile = float(special.stdtrit(degrees, 0.5 + level / 2.0))
+    error = difference.standard_error
+    if not error > 0.0:
+        ends = difference.interval
+        error = max(ends.high - difference.value, difference.value - ends.low) / quantile
+    return (quantile + float(special.stdtrit(degrees, power))) * error
+
+
 def compare_paired(
     a: ArrayLike,
     b: ArrayLike,
@@ -61,7 +107,7 @@ def compare_paired(
         b: Values of the second run on the same scenario and seed.
         clusters: Scenario of each row; default: each row its own.
         tolerance: Mean difference of a cluster up to which it is a tie.
-        **options: ``resamples``, ``level``, ``seed`` of `jaywalk.stats.bootstrap.bca`.
+        **options: ``resamples``, ``level``, ``seed``, ``bounds`` of `stats.bootstrap.bca`.
     """
     difference = paired_difference(a, b, clusters, **options)
     rows = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)

@@ -1,13 +1,18 @@
-"""Closed-form confidence intervals of rates: Wilson, Clopper-Pearson, exact Poisson."""
+"""Closed-form confidence intervals: Wilson, Clopper-Pearson, exact Poisson, rule of three."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from scipy import special
 
 from jaywalk.core.errors import UsageError
+
+# With fewer independent clusters than this every interval says so.
+FEW_CLUSTERS: Final = 20
+UNBOUNDED: Final = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     _check_counts(successes, n, level)
     if n == 0:
         return Interval(0.0, 1.0, level)
-    z = float(special.ndtri(0.5 + level / 2.0))
+    z = z_quantile(level)
     p = successes / n
     centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
     half = z / (1.0 + z * z / n) * math.sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n))
@@ -87,6 +92,40 @@ def poisson_rate(events: float, exposure: float, level: float = 0.95) -> Interva
     low = float(special.gammaincinv(events, alpha / 2.0)) if events > 0 else 0.0
     high = float(special.gammaincinv(events + 1.0, 1.0 - alpha / 2.0))
     return Interval(low / exposure, high / exposure, level)
+
+
+def rule_of_three(
+    value: float, n: int, bounds: tuple[float, float] = UNBOUNDED, level: float = 0.95
+) -> Interval:
+    """Interval of a mean when all ``n`` independent values are equal.
+
+    The values seen say nothing about their spread, but they do limit how much of the population
+    can differ from them: if a share ``q`` did, all ``n`` would agree with probability
+    ``(1 - q) ** n``. The largest share not ruled out is ``1 - (1 - level) ** (1 / n)``, about
+    ``3 / n`` at 95 %. That share may lie anywhere in ``bounds``, so on an unbounded scale the
+    interval is infinite.
+    """
+    check_level(level)
+    low, high = bounds
+    if n < 1 or not low <= value <= high:
+        raise UsageError(f"{n} values of {value!r} do not fit the bounds {low} to {high}")
+    share = 1.0 - (1.0 - level) ** (1.0 / n)
+    # 0 * inf is NaN; a value at its bound keeps that bound.
+    down = share * (value - low) if value > low else 0.0
+    up = share * (high - value) if high > value else 0.0
+    return Interval(value - down, value + up, level)
+
+
+def t_quantile(clusters: float, level: float = 0.95) -> float:
+    """Two-sided t quantile with ``clusters - 1`` degrees of freedom."""
+    check_level(level)
+    return float(special.stdtrit(clusters - 1.0, 0.5 + level / 2.0))
+
+
+def z_quantile(level: float = 0.95) -> float:
+    """Two-sided normal quantile."""
+    check_level(level)
+    return float(special.ndtri(0.5 + level / 2.0))
 
 
 def _check_counts(successes: float, n: float, level: float) -> None:

@@ -184,6 +184,11 @@ def available_towns() -> list[str]:
     return [_stem(path) for path in _town_files().values()]
 
 
+def own_towns() -> list[str]:
+    """Names of the towns that come with us."""
+    return [_stem(path) for path in _town_files().values() if path.parent == _OWN_FOLDER]
+
+
 def _town_files() -> dict[str, Path]:
     """Lower-case name -> file. Our own towns cannot be replaced by a folder's."""
     folders = [_OWN_FOLDER]

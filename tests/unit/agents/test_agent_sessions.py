@@ -128,13 +128,13 @@ def test_a_dead_process_is_noticed_and_one_that_starts_again_is_found(tmp_path: 
     environment = {**os.environ, "PYTHONPATH": paths}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     try:
-        agent = RemoteAgent(f"ws://127.0.0.1:{port}", wait_s=20.0)  # while it starts
+        agent = RemoteAgent(f"ws://127.0.0.1:{port}", wait_s=60.0)  # while it starts
         agent.setup(_briefing(_route()))
         agent.step(_at(0))
         with pytest.raises(ConnectionLost, match="was lost while it was asked to step"):
             agent.step(_at(2))
         agent.drop()
-        assert process.wait(10.0) == 3
+        assert process.wait(60.0) == 3
     finally:
         process.kill()
         process.communicate()
@@ -148,7 +148,7 @@ def test_remote_and_in_process_answer_alike() -> None:
             thread.start()
         far = drive(server.address, seconds=2.0)
         for thread in threads:
-            thread.join(20.0)
+            thread.join(60.0)
     assert [a.control for a in near.answers] == [a.control for a in far.answers]
 
 

@@ -40,7 +40,7 @@ def _echo(max_bytes: int = 2**22) -> Iterator[str]:
         yield f"ws://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         listener.close()
-        thread.join(5.0)
+        thread.join(60.0)
 
 
 def test_their_client_and_our_server() -> None:
@@ -67,14 +67,14 @@ def test_our_client_and_their_server() -> None:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         port = server.socket.getsockname()[1]
-        ours = connect(f"ws://127.0.0.1:{port}", timeout_s=5.0, max_bytes=2**23)
+        ours = connect(f"ws://127.0.0.1:{port}", timeout_s=60.0, max_bytes=2**23)
         for size in _SIZES:
             data = os.urandom(size)
             ours.send(data)
             assert ours.receive() == data
         ours.close()
         server.shutdown()
-        thread.join(5.0)
+        thread.join(60.0)
 
 
 def test_rules_are_kept() -> None:
@@ -95,7 +95,7 @@ def test_rules_are_kept() -> None:
 def test_who_is_no_websocket() -> None:
     with _echo() as address:
         host, port = parse_address(address)
-        with socket.create_connection((host, port), timeout=5.0) as plain:
+        with socket.create_connection((host, port), timeout=60.0) as plain:
             plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             assert plain.recv(100).startswith(b"HTTP/1.1 426")
     listener = socket.create_server(("127.0.0.1", 0))
@@ -110,8 +110,8 @@ def test_who_is_no_websocket() -> None:
     thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     with pytest.raises(ProtocolError, match="404 Not Found"):
-        connect(f"ws://127.0.0.1:{port}", timeout_s=5.0, max_bytes=1000)
-    thread.join(5.0)
+        connect(f"ws://127.0.0.1:{port}", timeout_s=60.0, max_bytes=1000)
+    thread.join(60.0)
     listener.close()
     with pytest.raises(NoListener, match="nobody listens"):
         connect(f"ws://127.0.0.1:{port}", timeout_s=1.0, max_bytes=1000)

@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = [
     pytest.mark.data,
     pytest.mark.skipif(
-        not (DATA / "jaad" / "jaad_annotations.tar.gz").exists(), reason="no shared/data/jaad"
+        not (DATA / "jaad" / "jaad_annotations.tar.gz").exists(), reason="needs ../shared/data/jaad"
     ),
 ]
 # Three samples of this pedestrian are lost to a gap in boxes that are not available here.

@@ -14,7 +14,7 @@ JAAD = Path(__file__).parents[4] / "shared" / "data" / "jaad" / "jaad_annotation
 pytestmark = [
     pytest.mark.data,
     pytest.mark.slow,
-    pytest.mark.skipif(not JAAD.exists(), reason="no shared/data/jaad"),
+    pytest.mark.skipif(not JAAD.exists(), reason="needs ../shared/data/jaad"),
 ]
 FEW = {"trees": 40}
 

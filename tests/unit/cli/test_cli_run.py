@@ -2,21 +2,22 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from child import wait_for
 from fake_episodes import write_routes
 
 pytestmark = pytest.mark.slow  # every run starts processes
 PROGRAM = Path(__file__).parents[2] / "support/programs/fake_jaywalk_run.py"
 
 
-def start(folder, *options):
-    paths = os.pathsep.join(filter(None, sys.path))
+def start(folder, *options, sources=()):
+    paths = os.pathsep.join(filter(None, [*map(str, sources), *sys.path]))
     return subprocess.Popen(
         [sys.executable, str(PROGRAM), *map(str, options)],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -24,9 +25,9 @@ def start(folder, *options):
     )  # fmt: skip
 
 
-def run(folder, *options):
-    process = start(folder, *options)
-    out, err = process.communicate(timeout=120)
+def run(folder, *options, sources=()):
+    process = start(folder, *options, sources=sources)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -90,17 +91,39 @@ def test_incomplete_is_four_and_differing_records_are_one(tmp_path):
     assert (begun[0], len(begun)) == ("r-random-s1", 6)  # last route first
 
 
+def test_a_run_is_not_resumed_by_a_changed_driver(tmp_path):
+    source = Path(__file__).parents[3] / "src"
+    for package in ("jaywalk", "jaywalk_agent"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source / package, tmp_path / "src" / package, ignore=ignored)
+    routes = write_routes(tmp_path, "ok-1", "ok-2")
+    command = [routes, "--agent", "bold", "--out", "a"]
+    own = {"sources": [tmp_path / "src"]}
+    code, _, err = run(tmp_path, *command, "--subset", "ok-1", **own)
+    assert code == 0, err
+    code, _, err = run(tmp_path, *command, "--subset", "ok-1", **own)
+    assert code == 0, err
+    bold = tmp_path / "src/jaywalk/agents/bold.py"
+    bold.write_text(bold.read_text() + "\n# braver\n")
+    code, _, err = run(tmp_path, *command, **own)
+    assert code == 2
+    assert "driven with other versions of code or data; our sources: " in err
+    assert not (tmp_path / "a/episodes/r-ok-2-s1").exists()
+    code, _, err = run(tmp_path, *command, "--allow-mixed-code", **own)
+    assert code == 0, err
+    config = json.loads((tmp_path / "a/config.json").read_text())
+    assert len({config["code"]["sources"], *(c["sources"] for c in config["earlier_code"])}) == 2
+    assert config["agent"]["version"] == config["code"]["driver"]
+
+
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
     routes = write_routes(tmp_path, "ok-1", "hang-always")
     process = start(tmp_path, routes, "--agent", "cruise", "--out", "a", "--workers", "2")
-    deadline = time.monotonic() + 60.0
-    while len(list(tmp_path.glob("a/episodes/r-ok-1-s1"))) < 1 or not (
-        tmp_path / "a/started.log"
-    ).read_text().count("hang"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    log = tmp_path / "a/started.log"
+    done = tmp_path / "a/episodes/r-ok-1-s1"
+    wait_for(lambda: done.exists() and "hang" in log.read_text(), "one done and one that hangs")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 4, err
     assert "run the same command again" in err
     assert f"{routes} --agent cruise --out a" in err

@@ -11,6 +11,7 @@ import result_files as make
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.metrics.driving import checks, files
+from jaywalk.metrics.driving.fail2drive_split import published_split, read_split
 from jaywalk.metrics.driving.results import place_of, read_results
 
 
@@ -103,6 +104,20 @@ def test_archives_are_read_but_lead_nowhere(tmp_path):
     assert [(r.method, r.seed) for r in found.records] == [("A", "seed1")]
     assert len(found.findings) == 3
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_split_is_known_from_the_names_of_its_files(tmp_path):
+    """Stands in for the published archive of route files."""
+    wanted = published_split()
+    archive = tmp_path / "split.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for route in wanted.values():
+            info = tarfile.TarInfo(f"split/{route.name}.xml")
+            info.size = len(b"<routes/>")
+            tar.addfile(info, io.BytesIO(b"<routes/>"))
+    assert read_split(archive) == wanted
+    with pytest.raises(DataError, match="no route file"):
+        read_split(make.write(tmp_path / "empty" / "a.json", make.record(1)).parent)
 
 
 def test_sizes_are_limited(tmp_path, monkeypatch):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
+import polars as pl
 import pytest
 from hand_records_safety import STEP_S, Scene, straight
 
-from jaywalk.metrics.habit.hits import BrakingRules, find_person_hits
+from jaywalk.metrics.habit.hits import BrakingRules, find_person_hits, weather_of
 from jaywalk.metrics.habit.stories import read_stories
 from jaywalk.record import Record
+from jaywalk.record import columns as c
+from jaywalk.record.episode import Server
 
 SPEED = 10.0
 PLACE_M = 50.0
@@ -60,6 +65,19 @@ def test_wet_roads_lengthen_the_braking_distance() -> None:
     rules = BrakingRules()
     dry, wet = (rules.distance_m(np.array([10.0]), w)[0] for w in (0.0, 1.0))
     assert wet - 1.5 == pytest.approx((dry - 1.5) / 0.65)
+
+
+@pytest.mark.parametrize(("settings", "slippery"), [({}, 0.9), ({"wet_grip": False}, 0.0)])
+def test_rain_makes_the_road_slippery_only_if_the_record_says_so(
+    tmp_path: Path, settings: dict[str, bool], slippery: float
+) -> None:
+    written = episode(tmp_path, 2.0)
+    row = dict.fromkeys(c.WEATHER_FIELDS, 0.0) | {"precipitation": 80.0, "wetness": 90.0}
+    rain = SimpleNamespace(
+        weather=pl.LazyFrame([{c.TICK: 0, **row}]),
+        episode=written.episode.model_copy(update={"server": Server(settings=settings)}),
+    )
+    assert weather_of(cast(Record, rain)) == ("rain", slippery)
 
 
 def test_stories_tell_what_people_really_did(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -355,6 +356,22 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
         ("Mine", True),
         ("broken", False),
     ]
+
+
+def test_a_result_set_in_an_archive_becomes_an_entry(whole, tmp_path):
+    """Stands in for the public set below, in the same layout."""
+    archive = tmp_path / "set.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for seed in (1, 2, 3):
+            tar.add(whole / "results" / str(seed), f"results/Mine/seed{seed}")
+    words = ("--rgb", "--learned", "--not-trained-on-benchmark")
+    made = jaywalk("import", archive, "--method", "Mine", "-o", tmp_path / "mine", *words)
+    assert made.exit_code == 0, made.output
+    found = validate_entry(tmp_path / "mine", resamples=1)
+    assert found.is_valid
+    assert (found.flags["aborted"], found.flags["doubled"]) == (0, 0)
+    again = jaywalk("import", archive, "--method", "Mine", "-o", tmp_path / "mine")
+    assert again.exit_code != 0
 
 
 @pytest.mark.data

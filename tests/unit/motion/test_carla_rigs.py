@@ -135,7 +135,7 @@ def test_walker_attributes_choose_the_rig():
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not SHARED.exists(), reason="shared rig data is absent")
+@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/carla_rig")
 def test_data_file_restates_the_published_rest_pose():
     for name, source in SOURCES.items():
         rig = load_rig(name)
@@ -147,7 +147,7 @@ def test_data_file_restates_the_published_rest_pose():
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not SHARED.exists(), reason="shared rig data is absent")
+@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/carla_rig")
 def test_kinematics_reproduce_the_published_absolute_pose():
     rig = load_rig("woman")
     _, turns = matrix_fk(rig)

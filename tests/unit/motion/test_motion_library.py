@@ -1,7 +1,6 @@
 """Libraries: building with broken files, reading back, searching, the commands."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.core.seeds import stream
 from jaywalk.metrics.motion.library_check import check_library
 from jaywalk.motion.carla_rigs import RIG_NAMES
 from jaywalk.motion.library.building import (
@@ -106,24 +104,19 @@ def test_wrong_use_is_told(tmp_path, library):
             open_library(copy)
 
 
-def test_big_libraries_open_quickly(tmp_path):
+def test_frames_stay_on_disk_until_a_clip_is_asked_for(tmp_path):
     motion = still(frames=4)
     rigs = on_rigs(motion, DEFAULT_POLICIES)
     from dataclasses import replace
 
     with LibraryWriter(tmp_path / "lib", DEFAULT_POLICIES, {}) as writer:
-        for i in range(5000):
+        for i in range(300):
             writer.add(replace(motion, name=f"{i:06d}", caption="walks about" * 5), rigs)
-    start = time.perf_counter()
     lib = open_library(tmp_path / "lib")
-    opened = time.perf_counter() - start
-    assert len(lib) == 5000
-    assert opened < 1.0
-    picks = stream(1, "picks").integers(0, 5000, 200)
-    start = time.perf_counter()
-    for pick in picks:
-        lib.on_rig(f"{pick:06d}", "boy")
-    assert (time.perf_counter() - start) / 200 < 0.002
+    assert len(lib) == 300
+    for column in lib._frames.values():
+        assert isinstance(column, np.memmap) or not column.flags.owndata
+    assert lib.on_rig("000123", "boy").turns.shape[0] == 4
 
 
 def test_check_has_the_promised_fields(library):

@@ -6,7 +6,10 @@ from scipy.spatial.transform import Rotation
 from synthetic_motion import walking, wild
 
 from jaywalk.core.errors import DataError
+from jaywalk.metrics.motion.library_check import check_library
 from jaywalk.motion.heading import heading_rad
+from jaywalk.motion.library.building import Sources, build_library
+from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.quaternions import angle_between_rad, to_rotvec
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS, PELVIS_REST_M
 from jaywalk.motion.sources import cmu_bvh
@@ -302,6 +305,27 @@ def test_clip_list(tmp_path):
     path.write_text("sequence\n01_01\n")
     with pytest.raises(DataError, match="humanml3d_id"):
         read_clip_list(path)
+
+
+def test_captures_and_a_clip_list_become_a_library(tmp_path):
+    """Stands in for the CMU captures that HABIT chose."""
+    bvh = tmp_path / "bvh"
+    bvh.mkdir()
+    write_bvh(bvh / "35_01.bvh", walk_frames(361))
+    write_bvh(bvh / "35_02.bvh", walk_frames(361, step=0.0))
+    rows = ["sequence,humanml3d_id,habit_class,start_frame_20hz,end_frame_20hz,caption"]
+    rows += ["35_01,000001,Crossing,0,55,walks on", "35_02,000002,Not_Crossing,0,55,stands"]
+    rows += ["35_03,000003,Crossing,0,55,is not there"]
+    (tmp_path / "clips.csv").write_text("\n".join(rows) + "\n")
+    problems = build_library(Sources(bvh=bvh, clips=tmp_path / "clips.csv"), tmp_path / "lib")
+    assert [problem.name for problem in problems] == ["000003"]
+    library = open_library(tmp_path / "lib")
+    assert library.names == ["000001", "000002"]
+    assert library.columns["class"] == ["crossing", "not_crossing"]
+    moved = [np.ptp(library.motion(name).root_m[:, 2]) for name in library.names]
+    # 0.1 units a frame at 120 Hz, during 55 frames of 20 Hz.
+    assert moved == pytest.approx([0.1 * UNIT_M * 6 * 54, 0.0], abs=0.1)
+    assert check_library(library)["total"]["clips"] == 2
 
 
 def test_leg_length_of_the_table():

@@ -18,7 +18,7 @@ DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "vci"
 pytestmark = [
     pytest.mark.data,
     pytest.mark.slow,
-    pytest.mark.skipif(not DATA.exists(), reason="shared DUT and CITR data are absent"),
+    pytest.mark.skipif(not DATA.exists(), reason="needs ../shared/data/vci"),
 ]
 
 # Error at the horizon and averaged up to it, metres.

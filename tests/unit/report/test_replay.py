@@ -183,10 +183,10 @@ def test_a_real_recording_verifies(run, tmp_path):
     assert out.read_bytes()[:3] == b"RRF"
     words = [sys.executable, "-m", "rerun_cli", "rrd"]
     verified = subprocess.run([*words, "verify", str(out)], capture_output=True, text=True,
-                              check=False, timeout=60)  # fmt: skip
+                              check=False, timeout=300)  # fmt: skip
     assert verified.returncode == 0, verified.stderr
     told = subprocess.run([*words, "stats", str(out)], capture_output=True, text=True, check=True,
-                          timeout=60).stdout  # fmt: skip
+                          timeout=300).stdout  # fmt: skip
     assert "/world/ego" in told
 
 

@@ -8,6 +8,7 @@ from fake_episodes import fake_suite
 from rich.console import Console
 
 from jaywalk.core.errors import RegistryError, UsageError
+from jaywalk.runner.config import route_digest
 from jaywalk.runner.crew import Broken, Fault, Progress
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.pool import QuickScore
@@ -64,6 +65,23 @@ def test_overrides_change_what_they_name_alone():
     assert (changed.people, changed.vehicles, changed.route.town) == (30, 0, "Ridge")
     assert changed.route.keypoints == suite.routes[0].route.keypoints
     assert override(suite) == suite
+
+
+def test_our_suites_have_slippery_wet_roads_and_route_files_do_not(tmp_path: Path):
+    for name in ("smoke", "fail2drive", "habit"):
+        assert all(one.wet_grip for one in find_suite(name).routes)
+    path = tmp_path / "one.xml"
+    path.write_text(
+        '<routes><route id="7" town="Town12"><waypoints><position x="0" y="0" z="0"/>'
+        '<position x="9" y="0" z="0"/></waypoints></route></routes>'
+    )
+    (plain,) = find_suite(str(path)).routes
+    assert not plain.wet_grip
+    assert find_suite("smoke", routes=str(path)).routes[0].wet_grip
+    (wet,) = override(find_suite(str(path)), wet_grip=True).routes
+    assert wet.wet_grip
+    assert route_digest(wet) != route_digest(plain)
+    assert not override(find_suite("smoke"), wet_grip=False).routes[0].wet_grip
 
 
 def test_seeds():

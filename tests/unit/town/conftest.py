@@ -81,13 +81,18 @@ def street(street_opendrive: str) -> Town:
 
 @pytest.fixture(scope="session")
 def carla_town():  # type: ignore[no-untyped-def]
-    """A function giving one of CARLA's towns by name; skips where the shared data is absent."""
-    if not CARLA_TOWNS.is_dir():
-        pytest.skip(f"CARLA's towns are absent: {CARLA_TOWNS.name} is not beside the repository")
+    """A function giving one of CARLA's towns by name; skips where the shared data is absent.
+
+    Towns of our own stand in for them, so that each of these tests always runs.
+    """
     kept: dict[str, Town] = {}
 
     def get(name: str) -> Town:
+        if name not in kept and name in ("Harbour", "Orchard", "Ridge"):
+            kept[name] = load_town(name)
         if name not in kept:
+            if not CARLA_TOWNS.is_dir():
+                pytest.skip("needs CARLA's towns in ../shared/data/carla_towns")
             old = os.environ.get("JAYWALK_TOWN_PATH")
             os.environ["JAYWALK_TOWN_PATH"] = str(CARLA_TOWNS)
             try:

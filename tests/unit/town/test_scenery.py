@@ -188,7 +188,7 @@ def test_an_unknown_style_is_refused() -> None:
 def test_carla_towns_get_scenery_beside_their_roads(name: str) -> None:
     path = Path(__file__).parents[4] / "shared" / "data" / "carla_towns" / f"{name}.xodr.gz"
     if not path.exists():
-        pytest.skip(f"{path} is not here")
+        pytest.skip("needs CARLA's towns in ../shared/data/carla_towns")
     text = gzip.decompress(path.read_bytes()).decode()
     town = carla.Map(name, text)
     table = generate_scenery(town, text, 1, "auto")

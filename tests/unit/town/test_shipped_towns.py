@@ -17,7 +17,6 @@ from jaywalk.town.author.audit import Audit, audit, crosswalk_polygons, lane_gra
 from jaywalk.town.town import load_town
 
 TOWNS = ("harbour", "orchard", "ridge")
-LOAD_LIMIT_S = 1.5  # 0.05-0.15 s measured; the rest is for busy machines
 
 
 def read_town(name: str) -> str:
@@ -37,7 +36,6 @@ def test_every_lane_leads_on_and_reaches_every_other(audits: dict[str, Audit], n
     assert found.strongly_connected == found.lanes > 400
     assert found.largest_gap_m < 0.01
     assert found.lane_end_errors == 0
-    assert found.load_s < LOAD_LIMIT_S
 
 
 @pytest.mark.parametrize("name", TOWNS)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from real_data import where_data_lies
 
 from jaywalk.town.ground import flat_ground, slope, surface_height
 from jaywalk.town.spawn import CLEARANCE_M
@@ -34,8 +35,7 @@ def test_spawn_points_of_the_street(street):
         assert not 50.0 < pose.x < 70.0  # clear of the crosswalk
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["Town04", "Town07"])
+@pytest.mark.parametrize("name", ["Ridge", *where_data_lies("Town04", "Town07")])
 def test_ground_agrees_with_waypoints_also_under_bridges(carla_town, name):
     town = carla_town(name)
     errors = []
@@ -48,8 +48,9 @@ def test_ground_agrees_with_waypoints_also_under_bridges(carla_town, name):
         assert (np.diff(town.ground.starts) > 1).sum() > 100
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["Town01", "Town04", "Town07", "Town10HD"])
+@pytest.mark.parametrize(
+    "name", ["Harbour", *where_data_lies("Town01", "Town04", "Town07", "Town10HD")]
+)
 def test_spawn_points_stand_on_driving_lanes(carla_town, name):
     import carla
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from real_data import where_data_lies
 from scipy.integrate import quad
 
 from jaywalk.town.lanes import evaluate, lane_strips, reference_line
@@ -73,8 +74,7 @@ def test_strips_of_the_street(street):
     assert strips[0].travel_m[0, 0] == pytest.approx(120.0)
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["Town04", "Town07", "Town10HD"])
+@pytest.mark.parametrize("name", ["Harbour", *where_data_lies("Town04", "Town07", "Town10HD")])
 def test_strips_lie_where_carla_puts_the_lanes(carla_town, name):
     town = carla_town(name)
     worst = 0.0
@@ -89,7 +89,8 @@ def test_strips_lie_where_carla_puts_the_lanes(carla_town, name):
             continue
         place = waypoint.transform.location
         worst = max(worst, math.dist((place.x, place.y, place.z), strip.centre_m[k]))
-    assert worst < 1e-3
+    # Harbour's turns are parametric cubics, along which the wheel's distances are approximate.
+    assert worst < (0.02 if name == "Harbour" else 1e-3)
 
 
 def test_sampling_step_is_kept(street):

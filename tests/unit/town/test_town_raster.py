@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
+from real_data import where_data_lies
 
 from jaywalk.town.fill import fill_polygon
 from jaywalk.town.markings import lane_markings, zebra_stripes
@@ -74,9 +75,9 @@ def test_zebra_stripes_stay_inside(street):
     assert all(outline.covers(shapely.Polygon(stripe)) for stripe in stripes)
 
 
-@pytest.mark.data
-def test_driving_waypoints_lie_on_the_road(carla_town):
-    town = carla_town("Town10HD")
+@pytest.mark.parametrize("name", ["Harbour", *where_data_lies("Town10HD")])
+def test_driving_waypoints_lie_on_the_road(carla_town, name):
+    town = carla_town(name)
     labels = [
         label_at(town.raster, w.transform.location.x, w.transform.location.y)
         for w in town.carla_map.generate_waypoints(3.0)

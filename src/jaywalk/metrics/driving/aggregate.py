@@ -1,8 +1,8 @@
 """A run in figures: means over scenarios, success rate and rates per kilometre, with intervals.
 
 Seeds of one scenario resemble each other, so intervals come from scenarios, not from episodes:
-BCa bootstrap of scenarios for means, Wilson with the design effect for rates, exact Poisson for
-counts per kilometre.
+BCa bootstrap of scenarios for means, Wilson and exact Poisson intervals with the design effect for
+shares and events per kilometre. Ratios are ratios of sums, see `rates`.
 """
 
 from __future__ import annotations
@@ -17,39 +17,29 @@ import numpy as np
 
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
 from jaywalk.metrics.driving.protocols import protocol_version
+from jaywalk.metrics.driving.rates import (
+    NOTHING,
+    PER_KM,
+    RESAMPLES,
+    Figure,
+    bounds_of,
+    count_names,
+    figure_json,
+    figure_of,
+    km_of,
+    pooled,
+    pooled_rule,
+    share,
+)
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.stats import bootstrap
-from jaywalk.stats.clustered import clustered_wilson
-from jaywalk.stats.intervals import poisson_rate
 
-_LEAST_KM: Final = 0.001
 _SUMMED: Final = frozenset({"driven_km"})  # totals, not means
 ZERO_WHEN_MISSING: Final = (
     "driving_score", NO_MIN_SPEED, "route_completion", "infraction_penalty",
 )  # fmt: skip
 _SEED: Final = re.compile(r"-s-?\d+$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A number with its 95 % interval; ``n`` counts episodes."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    warning: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """Events a kilometre with the exact Poisson interval."""
-
-    events: int
-    per_km: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +63,7 @@ class Aggregate:
         missing_count_as_zero: Whether announced episodes without a score are in the means as 0.
         success: In percent.
         metrics: By name; scores and completion in percent.
-        rates_per_km: By name of the event.
+        rates_per_km: By name of the event; ``n`` counts events.
         km: Kilometres driven.
     """
 
@@ -82,37 +72,57 @@ class Aggregate:
     success: Figure
     successes: int
     metrics: dict[str, Figure]
-    rates_per_km: dict[str, Rate]
+    rates_per_km: dict[str, Figure]
     km: float
     scenarios: tuple[ScenarioRow, ...]
 
+    @property
+    def few_clusters(self) -> bool:
+        """Whether there are too few scenarios to trust the intervals."""
+        return self.success.few_clusters
 
-def aggregate(run: RunScore, *, resamples: int = 10_000) -> Aggregate:
+    @property
+    def shown(self) -> dict[str, Figure]:
+        """Metrics without those that success and events per km already say."""
+        return {
+            name: figure
+            for name, figure in self.metrics.items()
+            if name != "success" and name.removesuffix(PER_KM) not in self.rates_per_km
+        }
+
+
+def aggregate(run: RunScore, *, resamples: int = RESAMPLES) -> Aggregate:
     """Figures of a run; the protocol says whether a missing episode counts as zero."""
     rules = PROTOCOLS.get(run.protocol)
     zero = rules is not None and rules.missing == "zero"
     absent = [_SEED.sub("", name) for name in run.missing] if zero else []
     names = list(dict.fromkeys(name for one in run.episodes for name in one.metrics))
-    km = math.fsum(_finite(one.metrics.get("driven_km")) for one in run.episodes)
+    success = _success(run.episodes, absent)
+    metrics = {
+        name: _metric(run.episodes, name, absent, resamples)
+        for name in names
+        if name not in _SUMMED
+    }
+    if "success" in metrics:
+        metrics["success"] = success.scaled(0.01)
     return Aggregate(
         run=run,
         missing_count_as_zero=zero,
-        success=_success(run.episodes, absent),
+        success=success,
         successes=sum(one.success for one in run.episodes),
-        metrics={
-            name: _mean(run.episodes, name, absent, resamples)
-            for name in names
-            if name not in _SUMMED
-        },
-        rates_per_km=_rates(run.episodes, km),
-        km=km,
+        metrics=metrics,
+        rates_per_km=_rates(run.episodes),
+        km=math.fsum(km_of(one) for one in run.episodes),
         scenarios=_by_scenario(run.episodes),
     )
 
 
-def _mean(
+def _metric(
     episodes: Sequence[EpisodeScore], name: str, absent: Sequence[str], resamples: int
 ) -> Figure:
+    rule = pooled_rule(name, count_names(episodes))
+    if rule is not None:
+        return pooled(rule, episodes, resamples=resamples)
     rows = [
         (one.metrics[name], scenario_of(one))
         for one in episodes
@@ -121,43 +131,26 @@ def _mean(
     if name in ZERO_WHEN_MISSING:
         rows += [(0.0, label) for label in absent]
     if not rows:
-        return Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
-    found = bootstrap.mean(
-        [value for value, _ in rows], [label for _, label in rows], resamples=resamples
-    )
-    return Figure(
-        value=found.value,
-        low=found.interval.low,
-        high=found.interval.high,
-        n=len(rows),
-        warning=found.warning or "",
+        return NOTHING
+    values, labels = [value for value, _ in rows], [label for _, label in rows]
+    bounds = bounds_of(name, values)
+    return figure_of(
+        bootstrap.mean(values, labels, resamples=resamples, bounds=bounds), len(values)
     )
 
 
 def _success(episodes: Sequence[EpisodeScore], absent: Sequence[str]) -> Figure:
-    hits = [float(one.success) for one in episodes] + [0.0] * len(absent)
-    if not hits:
-        return Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
-    interval = clustered_wilson(hits, [scenario_of(one) for one in episodes] + list(absent))
-    return Figure(
-        value=100.0 * float(np.mean(hits)),
-        low=100.0 * interval.low,
-        high=100.0 * interval.high,
-        n=len(hits),
-    )
+    hits = np.array([float(one.success) for one in episodes] + [0.0] * len(absent))
+    if not len(hits):
+        return NOTHING
+    routes = [scenario_of(one) for one in episodes] + list(absent)
+    return share(hits, np.ones(len(hits)), routes).scaled(100.0)
 
 
-def _rates(episodes: Sequence[EpisodeScore], km: float) -> dict[str, Rate]:
-    names = dict.fromkeys(name for one in episodes for name in one.counts)
-    exposure = max(_LEAST_KM, km)
-    rates = {}
-    for name in names:
-        events = sum(one.counts.get(name, 0) for one in episodes)
-        interval = poisson_rate(events, exposure)
-        rates[name] = Rate(
-            events=events, per_km=events / exposure, low=interval.low, high=interval.high
-        )
-    return rates
+def _rates(episodes: Sequence[EpisodeScore]) -> dict[str, Figure]:
+    names = count_names(episodes)
+    rules = {name: pooled_rule(f"{name}{PER_KM}", names) for name in names}
+    return {name: pooled(rule, episodes) for name, rule in rules.items() if rule is not None}
 
 
 def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
@@ -184,30 +177,31 @@ def _average(group: Sequence[EpisodeScore], name: str) -> float:
     return float(np.mean(kept)) if kept else math.nan
 
 
-def _finite(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else 0.0
-
-
 def as_json(found: Aggregate) -> dict[str, Any]:
     """What ``jaywalk score RUN --json`` prints; rates in percent, NaN as null."""
     run = found.run
-    success = _figure(found.success)
+    success = figure_json(found.success)
     value: dict[str, Any] = {
         "protocol": run.protocol,
         "protocol_version": protocol_version(run.protocol),
         "run": run.name,
         "agent": run.agent,
+        "agent_version": run.agent_version,
         "suite": run.suite,
+        "code": run.code,
+        "mixed_code": run.mixed_code,
         "n": len(run.episodes),
         "expected": run.expected,
         "missing": list(run.missing),
         "status": "complete" if run.is_complete else "INCOMPLETE",
         "missing_count_as_zero": found.missing_count_as_zero,
-        "metrics": {name: _figure(figure) for name, figure in found.metrics.items()},
+        "clusters": found.success.clusters,
+        "few_clusters": found.few_clusters,
+        "metrics": {name: figure_json(figure) for name, figure in found.metrics.items()},
         "km": found.km,
         "rates_per_km": {
-            name: {"value": r.per_km, "low": r.low, "high": r.high, "events": r.events}
-            for name, r in found.rates_per_km.items()
+            name: figure_json(rate) | {"events": rate.n}
+            for name, rate in found.rates_per_km.items()
         },
         "success": {"sr": success.pop("value"), **success, "successes": found.successes},
         "per_scenario": [_scenario(row) for row in found.scenarios],
@@ -216,16 +210,6 @@ def as_json(found: Aggregate) -> dict[str, Any]:
     }
     plain: dict[str, Any] = jsonable(value)
     return plain
-
-
-def _figure(figure: Figure) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "n": figure.n,
-    }
-    return value | ({"warning": figure.warning} if figure.warning else {})
 
 
 def _scenario(row: ScenarioRow) -> dict[str, Any]:

@@ -124,6 +124,7 @@ def score(
     scores = [record.driving_score for record in records] + absent
     abilities, bounds, notes = _abilities(records, good, routes)
     rate = wilson(min(sum(good), total), total)
+    mean = bootstrap.mean(scores, resamples=resamples, bounds=(0.0, 100.0))
     return {
         "protocol": _PROTOCOL.name,
         "protocol_version": _PROTOCOL.version,
@@ -141,7 +142,9 @@ def score(
         "disagreements": disagreeing,
         "intervals": {
             "level": 0.95,
-            "ds": ends(bootstrap.mean(scores, resamples=resamples).interval),
+            "clusters": mean.n,
+            "few_clusters": mean.few_clusters,
+            "ds": ends(mean.interval),
             "sr": ends(rate.scaled(100.0)),
             "abilities": bounds,
         },

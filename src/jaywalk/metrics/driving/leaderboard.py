@@ -22,7 +22,8 @@ from jaywalk.metrics.driving.penalties import (
 from jaywalk.metrics.driving.results import INFRACTIONS, ResultSet, RouteRecord
 from jaywalk.metrics.driving.summary import ends, flags_and_warnings, listed, one_method
 from jaywalk.stats import bootstrap
-from jaywalk.stats.intervals import poisson_rate
+from jaywalk.stats.clustered import clustered_rate, design_effect
+from jaywalk.stats.intervals import FEW_CLUSTERS, poisson_rate
 
 _MIN_KM = 0.001
 
@@ -55,7 +56,9 @@ def score(results: ResultSet, protocol: Protocol, *, resamples: int = 10_000) ->
         notes.append(
             f"scored anew under {protocol.name}, their penalty is of other rules: {listed(again)}"
         )
-    mean = bootstrap.mean(scores, clusters, resamples=resamples)
+    mean = bootstrap.mean(scores, clusters, resamples=resamples, bounds=(0.0, 100.0))
+    if mean.few_clusters:
+        notes.append(f"only {mean.n} routes, fewer than {FEW_CLUSTERS}: intervals are widened")
     return {
         "protocol": protocol.name,
         "protocol_version": protocol.version,
@@ -71,7 +74,12 @@ def score(results: ResultSet, protocol: Protocol, *, resamples: int = 10_000) ->
         "warnings": notes + warnings,
         "flags": flags,
         "disagreements": disagreeing,
-        "intervals": {"level": 0.95, "ds": ends(mean.interval)},
+        "intervals": {
+            "level": 0.95,
+            "clusters": mean.n,
+            "few_clusters": mean.few_clusters,
+            "ds": ends(mean.interval),
+        },
     }
 
 
@@ -106,15 +114,23 @@ def _cluster(record: RouteRecord) -> str:
 
 
 def _rates(records: Sequence[RouteRecord]) -> dict[str, Any]:
-    """Infractions a kilometre with exact Poisson intervals."""
-    driven = [r.route_length_m * r.completion_percent / 1e5 for r in records]
-    km = max(_MIN_KM, float(np.nansum(driven)))
+    """Infractions a kilometre: exact Poisson intervals with the design effect of routes."""
+    driven = np.nan_to_num([r.route_length_m * r.completion_percent / 1e5 for r in records])
+    km = max(_MIN_KM, float(driven.sum()))
+    routes = [_cluster(record) for record in records]
     rates = {}
     for key in INFRACTIONS:
-        events = sum(len(record.messages(key)) for record in records)
+        events = np.array([len(record.messages(key)) for record in records], dtype=np.float64)
+        is_driven = driven.sum() >= _MIN_KM
+        interval = (
+            clustered_rate(events, driven, routes)
+            if is_driven
+            else poisson_rate(float(events.sum()), km)
+        )
         rates[key] = {
-            "events": events,
-            "per_km": events / km,
-            "interval": ends(poisson_rate(events, km)),
+            "events": int(events.sum()),
+            "per_km": float(events.sum()) / km,
+            "interval": ends(interval),
+            "design_effect": design_effect(events, driven, routes),
         }
     return {"driven_km": km, "infractions": rates}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.source_digest import SHORT
 from jaywalk.metrics.driving.protocols import OWN, check_protocol, score_episode
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
+from jaywalk.record.episode import Code
 
 RUN_FILE: Final = "run.sqlite"
 Scorer = Callable[[Record, str], EpisodeScore]
@@ -24,6 +26,7 @@ class _Found:
     scores: dict[str, EpisodeScore] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # folders of records that cannot be scored
+    codes: dict[str, Code] = field(default_factory=dict)  # by episode
 
 
 def score_run(
@@ -60,7 +63,9 @@ def score_run(
         found.warnings.append(f"not announced in {RUN_FILE}, left out: {_listed(extra)}")
     episodes = tuple(found.scores[name] for name in expected if name in found.scores)
     missing = tuple(name for name in expected if name not in found.scores)
-    found.warnings += _cautions(episodes)
+    codes = {one.episode_id: found.codes[one.episode_id] for one in episodes}
+    mixed = mixed_code(codes)
+    found.warnings = [*mixed, *found.warnings, *_cautions(episodes)]
     return RunScore(
         name=root.resolve().name,
         protocol=protocol,
@@ -70,7 +75,37 @@ def score_run(
         episodes=episodes,
         missing=missing,
         warnings=tuple(found.warnings),
+        agent_version=_common([code.driver for code in codes.values()]),
+        code=_common([code.sources for code in codes.values()]),
+        mixed_code=bool(mixed),
     )
+
+
+def mixed_code(codes: Mapping[str, Code]) -> list[str]:
+    """A warning that names what differs, if the episodes were driven by several versions of code.
+
+    Args:
+        codes: What each episode's record says, by ``<route>-s<seed>``.
+    """
+    parts: dict[str, dict[str, set[str]]] = {}
+    for name, code in codes.items():
+        route = name.rpartition("-s")[0]
+        for part, key, value in (
+            ("our sources", "", code.sources),
+            ("driver", "", code.driver),
+            ("motion library", "", code.motions),
+            *(("town", town, digest) for town, digest in code.towns.items()),
+            ("route", route, code.suite),
+        ):
+            parts.setdefault(part, {}).setdefault(key, set()).add(value[:SHORT] or "not recorded")
+    parts.get("motion library", {}).get("", set()).discard("not recorded")  # nobody was posed
+    differing = [
+        f"{part}{f' {key}' if key else ''} ({', '.join(sorted(values))})"
+        for part, groups in parts.items()
+        for key, values in groups.items()
+        if len(values) > 1
+    ]
+    return [f"this run mixes code versions: {_listed(differing)}"] if differing else []
 
 
 def announced_episodes(root: Path) -> list[str] | None:
@@ -96,7 +131,8 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
     for folder in folders:
         place = folder.relative_to(root).as_posix()
         try:
-            score = scorer(open_record(folder), protocol)
+            record = open_record(folder)
+            score = scorer(record, protocol)
         except DataError as problem:
             found.warnings.append(f"not scored: {place}: {problem}")
             found.unread.append(folder.name)
@@ -105,6 +141,7 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
             found.warnings.append(f"not scored: {place}: a second record of {score.episode_id}")
             continue
         found.scores[score.episode_id] = replace(score, folder=place)
+        found.codes[score.episode_id] = record.episode.code
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,9 @@ class RunScore:
     episodes: tuple[EpisodeScore, ...]
     missing: tuple[str, ...] = ()  # episode ids that were announced and are not there
     warnings: tuple[str, ...] = ()
+    agent_version: str = ""  # e.g. expert-v1; several, with commas, of a run that mixes them
+    code: str = ""  # digest of our sources that drove it; several, with commas
+    mixed_code: bool = False  # whether several versions of code or data drove it
 
     @property
     def is_complete(self) -> bool:
@@ -72,7 +75,18 @@ class RunScore:
         return not self.missing and len(self.episodes) == self.expected
 
 
-def scenario_of(episode: EpisodeScore) -> str:
+class _Named(Protocol):
+    """A scored episode or the description of a record."""
+
+    @property
+    def episode_id(self) -> str: ...
+    @property
+    def seed(self) -> int | None: ...
+    @property
+    def scenario(self) -> str: ...
+
+
+def scenario_of(episode: _Named) -> str:
     """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
 
     Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use

@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from jaywalk.metrics.driving.fail2drive_split import CATEGORIES, SPLITS
 from jaywalk.stats.bootstrap import bca
 from jaywalk.stats.clustered import clustered_wilson
+from jaywalk.stats.intervals import FEW_CLUSTERS, rule_of_three
 
 Rounding = Literal["none", "parser"]
 FloatArray = NDArray[np.float64]
 _Statistic = Callable[[FloatArray], FloatArray]
 
 KEYS: Final = ("ds", "sr", "hm")
+_BOUNDS: Final = (0.0, 100.0)  # of all three
+_OF_DIFFERENCE: Final = (-100.0, 100.0)
 OTHER: Final = "other"  # category of classes that are none of the benchmark's
 CATEGORY_OF: Final[Mapping[str, str]] = {
     name: category for category, names in CATEGORIES.items() for name in names
@@ -178,7 +181,7 @@ def _pair_counts(rows: Sequence[PairedRow]) -> dict[str, Any]:
 
 
 def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
-    """95 % intervals; whole pairs are drawn."""
+    """95 % intervals; whole pairs are drawn. ``few_clusters``: fewer than 20 pairs."""
     pairs = sorted({row.pair for row in rows})
     code = {pair: index for index, pair in enumerate(pairs)}
     sums = {name: np.zeros((3, len(pairs))) for name in SPLITS}
@@ -186,11 +189,12 @@ def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
         values = (row.driving_score, 100.0 * row.success, 1.0)
         sums[row.half][:, code[row.pair]] += values
 
-    def ends_of(statistic: _Statistic) -> list[float]:
-        interval = bca(statistic, len(pairs), resamples=resamples).interval
+    def ends_of(statistic: _Statistic, bounds: tuple[float, float] = _BOUNDS) -> list[float]:
+        interval = bca(statistic, len(pairs), resamples=resamples, bounds=bounds).interval
         return [interval.low, interval.high]
 
-    out: dict[str, Any] = {"level": 0.95}
+    few = len(pairs) < FEW_CLUSTERS
+    out: dict[str, Any] = {"level": 0.95, "clusters": len(pairs), "few_clusters": few}
     values_of = {name: _statistics(sums[name]) for name in SPLITS}
     for name in SPLITS:
         half = [row for row in rows if row.half == name]
@@ -202,9 +206,25 @@ def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
             "hm": ends_of(values_of[name]["hm"]),
         }
     base, shift = (values_of[name] for name in SPLITS)
-    out["change_percent"] = {key: ends_of(_relative(base[key], shift[key])) for key in KEYS}
-    out["difference"] = {key: ends_of(_minus(shift[key], base[key])) for key in KEYS}
+    out["change_percent"] = {}
+    for key in KEYS:
+        ends = ends_of(_relative(base[key], shift[key]), (-100.0, math.inf))
+        if not math.isfinite(ends[1]):
+            ends = _change_if_equal(base[key], shift[key], len(pairs))
+        out["change_percent"][key] = ends
+    out["difference"] = {
+        key: ends_of(_minus(shift[key], base[key]), _OF_DIFFERENCE) for key in KEYS
+    }
     return out
+
+
+def _change_if_equal(old: _Statistic, new: _Statistic, pairs: int) -> list[float]:
+    """Interval of a relative change when all pairs agree: both halves by the rule of three."""
+    before, after = (float(half(np.ones((1, pairs)))[0]) for half in (old, new))
+    if pairs < 2 or not (math.isfinite(before) and math.isfinite(after)):
+        return [math.nan, math.nan]
+    first, second = (rule_of_three(value, pairs, _BOUNDS) for value in (before, after))
+    return [change_percent(first.high, second.low), change_percent(first.low, second.high)]
 
 
 def _statistics(sums: FloatArray) -> dict[str, _Statistic]:

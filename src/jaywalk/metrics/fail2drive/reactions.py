@@ -19,6 +19,10 @@ from jaywalk.stats import bootstrap
 _NEAR_M: Final = 15.0  # a manoeuvre of the base half so near is the same one
 _STEP_M: Final = 1.0
 _FIGURES: Final = ("speed_change_percent", "slowest_mps", "brakings", "excursions")
+_BOUNDS: Final = {
+    "speed_change_percent": (-100.0, math.inf),
+    **dict.fromkeys(_FIGURES[1:], (0.0, math.inf)),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,13 @@ def _means(found: Sequence[Reaction], resamples: int) -> dict[str, Any]:
         if not rows:
             out[name] = {"value": math.nan, "interval": [math.nan, math.nan]}
             continue
-        mean = bootstrap.mean([v for v, _ in rows], [p for _, p in rows], resamples=resamples)
-        out[name] = {"value": mean.value, "interval": [mean.interval.low, mean.interval.high]}
+        values = [value for value, _ in rows]
+        mean = bootstrap.mean(
+            values, [pair for _, pair in rows], resamples=resamples, bounds=_BOUNDS[name]
+        )
+        out[name] = {
+            "value": mean.value,
+            "interval": [mean.interval.low, mean.interval.high],
+            "few_clusters": mean.few_clusters,
+        }
     return out

@@ -21,6 +21,7 @@ from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions
 from jaywalk.metrics.safety.tracks import MOVING_MPS, Floats, Tracks, load_tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.wet_grip import has_wet_grip
 
 NIGHT, RAIN, FOG, WET, DRY = "night", "rain", "fog", "wet", "dry"
 
@@ -109,7 +110,7 @@ def judge_hits(
 
 
 def weather_of(record: Record) -> tuple[str, float]:
-    """The weather at the start in a word, and how wet the road is, 0 to 1."""
+    """The weather at the start in a word, and how slippery it made the road, 0 to 1."""
     rows = record.weather.sort(c.TICK).head(1).collect().to_dicts()
     if not rows:
         return DRY, 0.0
@@ -121,7 +122,8 @@ def weather_of(record: Record) -> tuple[str, float]:
         word = FOG
     else:
         word = WET if wet > 0.3 else DRY
-    return (f"{word}, {NIGHT}" if row["sun_altitude_angle"] < 0.0 else word), wet
+    slippery = wet if has_wet_grip(record.episode) else 0.0
+    return (f"{word}, {NIGHT}" if row["sun_altitude_angle"] < 0.0 else word), slippery
 
 
 def _judged(

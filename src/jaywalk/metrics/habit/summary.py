@@ -1,8 +1,8 @@
 """A run of the suite ``habit`` in the figures of HABIT's tables, pooled over the run.
 
-Everything is a ratio of sums over the run, not a mean of episodes: hits and injuries per km, risk
-per hit, needless share of all braking for people, error per forecast. Intervals are exact Poisson
-for hits per km, BCa over routes for other ratios, and over people for IRS.
+Everything is a ratio of sums over the run, as `driving.rates` defines it: hits and injuries per km,
+risk per hit, needless share of all braking for people, error per forecast. The figures are those of
+``jaywalk score``; IRS has intervals over people.
 """
 
 from __future__ import annotations
@@ -13,17 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
-from jaywalk.metrics.driving.aggregate import Figure
+from jaywalk.metrics.driving.rates import (
+    NOTHING,
+    PER_KM,
+    POOLED,
+    RESAMPLES,
+    Figure,
+    Pooled,
+    figure_json,
+    km_of,
+    pooled,
+    pooled_rule,
+)
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.metrics.habit.foresight import GROUPS, SCHEMA, irs_of, read_foresight
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record import open as open_record
-from jaywalk.stats import bootstrap
-from jaywalk.stats.intervals import poisson_rate
 
 NAMES: Final = {
     "collisions_per_km": "Collisions with people per km",
@@ -36,8 +45,7 @@ NAMES: Final = {
     "ade_m": "Error of forecasts (ADE), m",
     **{f"irs_{horizon_s:.0f}s": f"IRS at {horizon_s:.0f} s" for horizon_s in FPR_TARGETS},
 }
-_RESAMPLES: Final = 4000
-_NONE: Final = Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
+_IRS_RESAMPLES: Final = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +72,7 @@ class HabitSummary:
             "km": self.km,
             "hits": len(self.hits),
             "unavoidable_hits": sum(bool(hit["unavoidable"]) for hit in self.hits),
-            **{name: _plain(figure) for name, figure in self.figures.items()},
+            **jsonable({name: figure_json(figure) for name, figure in self.figures.items()}),
             "irs_by": {by: irs_groups(self.foresight, by) for by in GROUPS},
         }
 
@@ -74,13 +82,16 @@ def is_habit(run: RunScore) -> bool:
     return any(one.detail.get("posed") for one in run.episodes)
 
 
-def summarise_habit(run: RunScore, folder: Path, *, resamples: int = _RESAMPLES) -> HabitSummary:
+def summarise_habit(
+    run: RunScore, folder: Path, *, resamples: int = RESAMPLES, irs_resamples: int = _IRS_RESAMPLES
+) -> HabitSummary:
     """Figures of a run that was scored under our protocol.
 
     Args:
         run: The scores.
         folder: Where the run's records are, for what the agent foresaw.
         resamples: Bootstrap replicates.
+        irs_resamples: Those of IRS, which is slow to compute.
     """
     episodes = [one for one in run.episodes if "people_hit" in one.detail]
     hits = [
@@ -96,12 +107,11 @@ def summarise_habit(run: RunScore, folder: Path, *, resamples: int = _RESAMPLES)
         if tracks is not None:
             samples.append(read_foresight(record, tracks, scenario_of(one)))
     foresight = pl.concat(samples)
-    km = math.fsum(_km(one) for one in episodes)
     return HabitSummary(
         variant=", ".join(dict.fromkeys(variants)),
         episodes=len(episodes),
-        km=km,
-        figures=_figures(episodes, hits, foresight, km, resamples),
+        km=math.fsum(km_of(one) for one in episodes),
+        figures=_figures(episodes, foresight, resamples, irs_resamples),
         foresight=foresight,
         hits=hits,
     )
@@ -120,90 +130,46 @@ def irs_groups(foresight: pl.DataFrame, by: str) -> dict[str, dict[str, float | 
 
 
 def _figures(
-    episodes: Sequence[EpisodeScore], hits: list[dict[str, Any]], foresight: pl.DataFrame,
-    km: float, resamples: int,
-) -> dict[str, Figure]:  # fmt: skip
-    routes = [scenario_of(one) for one in episodes]
-    kms = [_km(one) for one in episodes]
-    route_of = {one.episode_id: scenario_of(one) for one in episodes}
-    risky = [hit for hit in hits if math.isfinite(hit["injury_risk"])]
-    risks = [100.0 * hit["injury_risk"] for hit in risky]
-    injured = [
-        math.fsum(h["injury_risk"] for h in one.detail["people_hit"] if h["injury_risk"] >= 0.0)
-        for one in episodes
-    ]
-    unavoidable = sum(bool(hit["unavoidable"]) for hit in hits)
-    braked = [float(one.counts.get("braking_events", 0)) for one in episodes]
-    needless = [float(one.counts.get("false_braking_events", 0)) for one in episodes]
-    foreseen = [_forecasts(one) for one in episodes]
-    found = {
-        "collisions_per_km": _per_km(len(hits), km),
-        "avoidable_per_km": _per_km(len(hits) - unavoidable, km),
-        "unavoidable_per_km": _per_km(unavoidable, km),
-        "pmais3_percent": _ratio(
-            risks, [1.0] * len(risks), [route_of[h["episode"]] for h in risky], resamples
-        ),
-        "injuries_per_km": _ratio(injured, kms, routes, resamples),
-        "fpbr": _ratio(needless, braked, routes, resamples),
-        "fpbr_habit": _ratio(
-            [float(one.counts.get("all_braking_without_person", 0)) for one in episodes],
-            [float(one.counts.get("all_braking_events", 0)) for one in episodes],
-            routes,
-            resamples,
-        ),
-        "ade_m": _ratio(
-            [error for error, _ in foreseen], [n for _, n in foreseen], routes, resamples
-        ),
+    episodes: Sequence[EpisodeScore], foresight: pl.DataFrame, resamples: int, irs_resamples: int
+) -> dict[str, Figure]:
+    rules = {
+        "collisions_per_km": _per_km("collisions_person"),
+        "avoidable_per_km": Pooled(top=_avoidable, bottom=km_of, kind="events"),
+        "unavoidable_per_km": _per_km("unavoidable_person"),
+        "pmais3_percent": POOLED["pmais3_mean"],
+        "injuries_per_km": POOLED["serious_injuries_per_km"],
+        "fpbr": POOLED["fpbr"],
+        "fpbr_habit": POOLED["fpbr_habit"],
+        "ade_m": POOLED["forecast_ade_m"],
     }
+    found = {
+        name: pooled(rule, episodes, resamples=resamples).scaled(
+            100.0 if name.endswith("_percent") else 1.0
+        )
+        for name, rule in rules.items()
+    }
+    if not any(km_of(one) > 0.0 for one in episodes):
+        found |= {name: NOTHING for name in found if name.endswith(PER_KM)}
     for horizon_s in FPR_TARGETS:
-        found[f"irs_{horizon_s:.0f}s"] = _irs(foresight, horizon_s, resamples)
+        found[f"irs_{horizon_s:.0f}s"] = _irs(foresight, horizon_s, irs_resamples)
     return found
+
+
+def _per_km(count: str) -> Pooled:
+    rule = pooled_rule(f"{count}{PER_KM}", (count,))
+    assert rule is not None
+    return rule
+
+
+def _avoidable(one: EpisodeScore) -> float:
+    return float(one.counts.get("collisions_person", 0) - one.counts.get("unavoidable_person", 0))
 
 
 def _irs(foresight: pl.DataFrame, horizon_s: float, resamples: int) -> Figure:
     if foresight.filter(pl.col("horizon_s") == horizon_s).is_empty():
-        return _NONE
+        return NOTHING
     found = irs_of(foresight, horizon_s, resamples=resamples)
     return Figure(
         value=found.value, low=found.interval.low, high=found.interval.high, n=found.n_samples,
-        warning="; ".join(found.warnings),
+        warning="; ".join(found.warnings), clusters=found.n_tracks,
     )  # fmt: skip
-
-
-def _forecasts(one: EpisodeScore) -> tuple[float, float]:
-    """Sum of errors and number of forecasts of an episode."""
-    told = [part for part in one.detail.get("forecasts", ()) if part["forecasts"]]
-    total = math.fsum(part["ade_m"] * part["forecasts"] for part in told)
-    return total, float(sum(part["forecasts"] for part in told))
-
-
-def _per_km(events: int, km: float) -> Figure:
-    if km <= 0.0:
-        return _NONE
-    interval = poisson_rate(events, km)
-    return Figure(value=events / km, low=interval.low, high=interval.high, n=events)
-
-
-def _ratio(
-    parts: Sequence[float], wholes: Sequence[float], routes: Sequence[str], resamples: int
-) -> Figure:
-    """Ratio of sums with its BCa interval over routes; nan where there is nothing to divide by."""
-    whole = np.array(wholes, np.float64)
-    if not whole.sum() > 0.0:
-        return _NONE
-    found = bootstrap.ratio(parts, wholes, routes, resamples=resamples)
-    return Figure(
-        value=found.value, low=found.interval.low, high=found.interval.high,
-        n=round(float(whole.sum())), warning=found.warning or "",
-    )  # fmt: skip
-
-
-def _km(one: EpisodeScore) -> float:
-    km = one.metrics.get("driven_km", 0.0)
-    return km if math.isfinite(km) else 0.0
-
-
-def _plain(figure: Figure) -> dict[str, Any]:
-    values = {"value": figure.value, "low": figure.low, "high": figure.high}
-    plain = {name: value if math.isfinite(value) else None for name, value in values.items()}
-    return {**plain, "n": figure.n} | ({"warning": figure.warning} if figure.warning else {})

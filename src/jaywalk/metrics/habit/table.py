@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.scorecard import scenario_of
 from jaywalk.metrics.habit.hits import PersonHit, find_person_hits, weather_of
 from jaywalk.metrics.habit.stories import read_stories
 from jaywalk.metrics.safety.progress import measure_progress
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
-from jaywalk.stats.intervals import Interval, poisson_rate
+from jaywalk.stats.clustered import clustered_rate
+from jaywalk.stats.intervals import FEW_CLUSTERS, Interval
 
 GROUPS: Final = (
     "class", "subcategory", "clip", "side", "place", "age", "did", "speed", "weather", "phase",
@@ -33,7 +35,8 @@ class HabitRow:
         hits: People of the group hit by the moving ego.
         unavoidable: Of those, who stepped out inside any braking distance.
         per_km: Hits per km driven (of the whole run; of the group's episodes for weathers).
-        interval: Exact Poisson interval, 95 %.
+        interval: Exact Poisson interval, 95 %, widened by the design effect of routes.
+        few_clusters: Whether there are fewer than 20 routes.
         injury_risk: Mean P(MAIS 3+) over the hits; nan without any.
         injured_per_km: Expected seriously injured people per km.
         began_s: Mean time before the hit at which braking would last have done.
@@ -46,6 +49,7 @@ class HabitRow:
     driven_km: float
     per_km: float
     interval: Interval
+    few_clusters: bool
     injury_risk: float
     injured_per_km: float
     began_s: float
@@ -65,6 +69,7 @@ class _Met:
     people: Counter[str]
     km: float
     weather: str
+    route: str
 
 
 def habit_table(run: Path, by: str) -> list[HabitRow]:
@@ -93,7 +98,10 @@ def _meet(record: Record, by: str) -> _Met:
         people[str(getattr(story, by) if named is None else named) or "unknown"] += 1
     tracks = load_tracks(record)
     km = measure_progress(record, tracks).driven_km if tracks is not None else 0.0
-    return _Met(hits=find_person_hits(record), people=people, km=km, weather=weather)
+    return _Met(
+        hits=find_person_hits(record), people=people, km=km, weather=weather,
+        route=scenario_of(record.episode),
+    )  # fmt: skip
 
 
 def table_of(met: Sequence[_Met], by: str) -> list[HabitRow]:
@@ -103,17 +111,23 @@ def table_of(met: Sequence[_Met], by: str) -> list[HabitRow]:
     for one in met:
         people.update(one.people)
     names = sorted({hit.group(by) for hit in hits} | set(people))
-    km = sum(one.km for one in met)
     rows = []
     for name in names:
-        own = [hit for hit in hits if hit.group(by) == name]
-        own_km = sum(one.km for one in met if one.weather == name) if by == "weather" else km
-        rows.append(_row(name, people[name], own, own_km))
+        own = [one for one in met if by != "weather" or one.weather == name]
+        chosen = [[hit for hit in one.hits if hit.group(by) == name] for one in own]
+        rows.append(_row(name, people[name], own, chosen))
     rows.sort(key=lambda row: (-row.hits, row.group))
-    return [*rows, _row("all", sum(people.values()), hits, km)]
+    return [*rows, _row("all", sum(people.values()), met, [one.hits for one in met])]
 
 
-def _row(name: str, people: int, hits: list[PersonHit], km: float) -> HabitRow:
+def _row(
+    name: str, people: int, met: Sequence[_Met], chosen: Sequence[list[PersonHit]]
+) -> HabitRow:
+    """A row of the episodes ``met``, of whose hits only ``chosen`` count."""
+    hits = [hit for of_episode in chosen for hit in of_episode]
+    kms, routes = [one.km for one in met], [one.route for one in met]
+    km = math.fsum(kms)
+    interval = clustered_rate([len(of) for of in chosen], kms, routes) if km > 0.0 else None
     risks = [hit.hit.injury_risk for hit in hits if not math.isnan(hit.hit.injury_risk)]
     nan = math.nan
     return HabitRow(
@@ -123,7 +137,8 @@ def _row(name: str, people: int, hits: list[PersonHit], km: float) -> HabitRow:
         unavoidable=sum(hit.unavoidable for hit in hits),
         driven_km=km,
         per_km=len(hits) / km if km > 0.0 else nan,
-        interval=poisson_rate(len(hits), km) if km > 0.0 else Interval(nan, nan, 0.95),
+        interval=interval or Interval(nan, nan, 0.95),
+        few_clusters=len(set(routes)) < FEW_CLUSTERS,
         injury_risk=sum(risks) / len(risks) if risks else nan,
         injured_per_km=sum(risks) / km if km > 0.0 else nan,
         began_s=sum(hit.began_s for hit in hits) / len(hits) if hits else nan,

@@ -182,7 +182,9 @@ def _estimate(
     if resamples == 0:
         value = float(ranked(np.ones((1, ranked.n_tracks)))[0])
         return Estimate(value, nothing, ranked.n_tracks, None), notes
-    found = bca(ranked, ranked.n_tracks, resamples=resamples, level=level, seed=seed)
+    found = bca(
+        ranked, ranked.n_tracks, resamples=resamples, level=level, seed=seed, bounds=(0.0, 1.0)
+    )
     return found, notes + ([found.warning] if found.warning else [])
 
 

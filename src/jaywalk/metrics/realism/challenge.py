@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from jaywalk.core.errors import UsageError
@@ -42,16 +43,43 @@ class Histogram:
     pseudocount: float = 0.1
 
 
+class Mean(StrEnum):
+    """How the log-likelihoods of a scene become one likelihood."""
+
+    STEPS = "steps"
+    """One geometric mean over all counted steps of all agents."""
+    AGENTS = "agents"
+    """A geometric mean per agent, then the arithmetic mean over agents."""
+    LOG_AGENTS = "log_agents"
+    """A geometric mean per agent, then the geometric mean over agents."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChallengeConfig:
-    """How a year scores: histogram per series feature, weight per feature."""
+    """The rules of one score: histogram per series feature, weight per feature, and variants.
+
+    Attributes:
+        pooled: Features whose distribution pools all agents of a scene.
+        mean: How agents and steps are averaged.
+        ttc_vehicles_only: Whether the time to collision counts for vehicles only.
+        is_flat: PufferDrive's features: no heights, no history, NaN dropped, minADE per agent,
+            and only the tracks to predict are scored, not the ego.
+        is_generation: Whole scenes are generated, history included, and every agent is scored.
+        plain_buckets: Whether buckets are unweighted means.
+        skips_undefined: Whether a scene in which a feature is undefined is left out of the means.
+    """
 
     name: str
     histograms: Mapping[str, Histogram]
     weights: Mapping[str, float]
     bernoulli_pseudocount: float = 0.001
-    per_agent: bool = False
-    """PufferDrive's variant: see ``pufferdrive.py``."""
+    pooled: frozenset[str] = frozenset()
+    mean: Mean = Mean.STEPS
+    ttc_vehicles_only: bool = True
+    is_flat: bool = False
+    is_generation: bool = False
+    plain_buckets: bool = False
+    skips_undefined: bool = False
 
 
 def _histograms(rows: dict[str, tuple[float, float, int]]) -> Mapping[str, Histogram]:
@@ -87,7 +115,8 @@ _H2024 = _histograms(
     }
 )
 _W2025 = _weights(0.05, 0.05, 0.05, 0.05, 0.1, 0.25, 0.1, 0.05, 0.25, 0.05)
-_WITHOUT_LIGHTS = {name: w for name, w in _W2025.items() if name != "traffic_light_violation"}
+_LIGHTS = "traffic_light_violation"
+_WITHOUT_LIGHTS = MappingProxyType({name: w for name, w in _W2025.items() if name != _LIGHTS})
 
 CONFIGS: Mapping[str, ChallengeConfig] = MappingProxyType(
     {
@@ -105,21 +134,44 @@ CONFIGS: Mapping[str, ChallengeConfig] = MappingProxyType(
             ),
             ChallengeConfig(name="2025", histograms=_H2024, weights=_W2025),
             ChallengeConfig(
-                name="pufferdrive",
+                name="2025-scenario-gen",
+                histograms=_H2024,
+                weights=_W2025,
+                # The official file sets aggregate_objects for every feature but this one.
+                pooled=frozenset(FEATURES) - {_LIGHTS},
+                is_generation=True,
+            ),
+            ChallengeConfig(
+                name="pufferdrive-2.0",
                 histograms=_H2024,
                 # No traffic lights: the remaining weights are divided by their sum, 0.95.
                 weights=MappingProxyType(
                     {name: w / sum(_WITHOUT_LIGHTS.values()) for name, w in _WITHOUT_LIGHTS.items()}
                 ),
-                per_agent=True,
+                mean=Mean.AGENTS,
+                ttc_vehicles_only=False,
+                is_flat=True,
+            ),
+            ChallengeConfig(
+                name="pufferdrive-2026",
+                histograms=_H2024,
+                weights=_WITHOUT_LIGHTS,  # They add up to 0.95: a perfect score is 0.95.
+                mean=Mean.LOG_AGENTS,
+                is_flat=True,
+                plain_buckets=True,
+                skips_undefined=True,
             ),
         )
     }
 )
 
+ALIASES: Mapping[str, str] = MappingProxyType({"pufferdrive": "pufferdrive-2.0"})
+"""Former names."""
+
 
 def challenge_config(name: str) -> ChallengeConfig:
-    """Look up a configuration by name."""
+    """Look up a configuration by name; former names still work."""
+    name = ALIASES.get(name, name)
     if name not in CONFIGS:
         raise UsageError(f"Unknown realism config '{name}'; expected one of {', '.join(CONFIGS)}.")
     return CONFIGS[name]

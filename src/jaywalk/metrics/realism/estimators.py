@@ -50,7 +50,12 @@ def _log_probability(
 
 
 def series_log_likelihood(
-    log: FloatArray, sim: FloatArray, histogram: Histogram, *, count_nan: bool = True
+    log: FloatArray,
+    sim: FloatArray,
+    histogram: Histogram,
+    *,
+    count_nan: bool = True,
+    pool_objects: bool = False,
 ) -> NDArray[np.float64]:
     """Log-probability [object, step] of logged values under each object's pooled histogram.
 
@@ -59,14 +64,24 @@ def series_log_likelihood(
         sim: Simulated values [rollout, object, step], all steps pooled.
         histogram: Range, bins and pseudocount.
         count_nan: Count NaN in the last bin, as the official code does, or drop it.
+        pool_objects: Use one histogram for all objects of the scene.
     """
+    if pool_objects:
+        found = series_log_likelihood(
+            log.reshape(1, -1), sim.reshape(len(sim), 1, -1), histogram, count_nan=count_nan
+        )
+        return found.reshape(log.shape)
     return _log_probability(
         np.ascontiguousarray(log), np.ascontiguousarray(sim), bin_edges(histogram),
         histogram.pseudocount, count_nan,
     )  # fmt: skip
 
 
-def event_log_likelihood(log: BoolArray, sim: BoolArray, pseudocount: float) -> NDArray[np.float64]:
+def event_log_likelihood(
+    log: BoolArray, sim: BoolArray, pseudocount: float, *, pool_objects: bool = False
+) -> NDArray[np.float64]:
     """Log-probability [object] of a logged yes or no under the rollouts' [rollout, object]."""
+    if pool_objects:
+        sim = np.repeat(sim.reshape(-1, 1), len(log), axis=1)
     matches = (sim == log).sum(axis=0)
     return np.asarray(np.log((matches + pseudocount) / (len(sim) + 2.0 * pseudocount)))

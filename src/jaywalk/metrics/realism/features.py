@@ -21,15 +21,20 @@ from jaywalk.metrics.realism.road_edge import EdgeSegments, distance_to_road_edg
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_HISTORY,
+    N_STEPS,
     VEHICLE,
     BoolArray,
     Case,
     FloatArray,
     IntArray,
+    LoggedScene,
 )
 from jaywalk.metrics.realism.time_to_collision import time_to_collision
 from jaywalk.metrics.realism.trajectories import (
+    BoxSizes,
     Trajectories,
+    generated_log,
+    generated_trajectories,
     logged_trajectories,
     simulated_trajectories,
 )
@@ -77,10 +82,44 @@ class Window:
 
 OFFICIAL = Window(first_step=N_HISTORY, from_step=0, in_space=True)
 PUFFER = Window(first_step=CURRENT_STEP, from_step=CURRENT_STEP, in_space=False)
+GENERATION = Window(first_step=0, from_step=0, in_space=True)
 
 
 def track_features(tracks: Trajectories, around: Surroundings, window: Window) -> Features:
     """Features of some trajectories of all simulated objects."""
+    rows, first, origin = around.rows, window.first_step, window.from_step
+    return _features(
+        tracks,
+        around,
+        window,
+        object_m=distance_to_nearest_object(tracks, rows, first),
+        edge_m=distance_to_road_edge(tracks, around.edges, rows, first),
+        ttc_s=time_to_collision(tracks, rows, first, origin),
+    )
+
+
+def generated_features(tracks: Trajectories, sizes: BoxSizes, around: Surroundings) -> Features:
+    """Features of generated scenes, whose boxes may change their size from step to step."""
+    rows, n = around.rows, len(tracks.x_m)
+    shape = (n, len(rows), N_STEPS)
+    object_m, edge_m, ttc_s = (np.empty(shape, np.float32) for _ in range(3))
+    speed = kinematics.linear_speed(tracks.x_m, tracks.y_m)
+    alike = len(sizes.length_m) == 1
+    for part in [slice(0, n)] if alike else [slice(k, k + 1) for k in range(n)]:
+        for step in range(N_STEPS):
+            now = tracks.at(part, step, sizes)
+            speeds = np.ascontiguousarray(speed[part, :, step : step + 1])
+            one = (part, slice(None), slice(step, step + 1))
+            object_m[one] = distance_to_nearest_object(now, rows, 0)
+            edge_m[one] = distance_to_road_edge(now, around.edges, rows, 0)
+            ttc_s[one] = time_to_collision(now, rows, 0, speed=speeds)
+    return _features(tracks, around, GENERATION, object_m=object_m, edge_m=edge_m, ttc_s=ttc_s)
+
+
+def _features(
+    tracks: Trajectories, around: Surroundings, window: Window, *,
+    object_m: FloatArray, edge_m: FloatArray, ttc_s: FloatArray,
+) -> Features:  # fmt: skip
     rows, first, origin = around.rows, window.first_step, window.from_step
     x, y, z, heading = (
         values[:, rows, origin:]
@@ -93,13 +132,11 @@ def track_features(tracks: Trajectories, around: Surroundings, window: Window) -
         "angular_speed": kinematics.angular_speed(heading),
         "angular_acceleration": kinematics.angular_acceleration(heading),
     }
-    object_m = distance_to_nearest_object(tracks, rows, first)
-    edge_m = distance_to_road_edge(tracks, around.edges, rows, first)
     return Features(
         series={
             **{name: values[..., first - origin :] for name, values in kinematic.items()},
             "distance_to_nearest_object": object_m,
-            "time_to_collision": time_to_collision(tracks, rows, first, origin),
+            "time_to_collision": ttc_s,
             "distance_to_road_edge": edge_m,
         },
         events={
@@ -110,33 +147,50 @@ def track_features(tracks: Trajectories, around: Surroundings, window: Window) -
     )
 
 
-def surroundings(case: Case, *, per_agent: bool = False) -> Surroundings:
+def scored_tracks(scene: LoggedScene, config: ChallengeConfig) -> IntArray:
+    """Whom a configuration scores, as tracks of the scene."""
+    if config.is_generation:
+        return scene.simulated_index
+    if config.is_flat and len(scene.predict_index):
+        return np.unique(scene.predict_index)
+    return scene.evaluated_index
+
+
+def surroundings(case: Case, config: ChallengeConfig) -> Surroundings:
     """Prepare map and signals of a case."""
     edges = case.scene.road_edges
-    if per_agent:
+    if config.is_flat:
         found = edge_segments(edges, z_stretch=0.0, cycle_tolerance_m=PUFFER_CYCLE_TOLERANCE_M)
     else:
         found = edge_segments(edges, z_stretch=road_edge.Z_STRETCH)
     return Surroundings(
         edges=found,
-        lanes=None if per_agent else signalled_lanes(case.scene),
-        rows=case.scene.evaluated_row,
+        lanes=None if config.is_flat else signalled_lanes(case.scene),
+        rows=case.scene.rows_of(scored_tracks(case.scene, config)),
     )
 
 
 def case_features(case: Case, config: ChallengeConfig) -> CaseFeatures:
-    """Compute all features of a case; the challenge years share them, PufferDrive's differ."""
-    window = PUFFER if config.per_agent else OFFICIAL
-    around = surroundings(case, per_agent=config.per_agent)
-    log = logged_trajectories(case.scene)
-    sim = simulated_trajectories(case.scene, case.rollouts)
-    evaluated = case.scene.evaluated_index
-    return CaseFeatures(
-        log=track_features(log, around, window),
-        sim=track_features(sim, around, window),
-        log_valid=case.scene.valid[evaluated, window.first_step :],
-        is_vehicle=case.scene.object_type[evaluated] == VEHICLE,
-        displacement_m=displacement(
+    """Compute all features of a case; the years share them, other configurations differ."""
+    scene, scored = case.scene, scored_tracks(case.scene, config)
+    around = surroundings(case, config)
+    if config.is_generation:
+        window = GENERATION
+        log_side = generated_features(*generated_log(scene), around)
+        sim_side = generated_features(*generated_trajectories(scene, case.rollouts), around)
+        # Nobody generated is anybody logged. The official code writes 0 here.
+        moved_m = np.full((len(case.rollouts), len(scored)), np.nan)
+    else:
+        window = PUFFER if config.is_flat else OFFICIAL
+        log, sim = logged_trajectories(scene), simulated_trajectories(scene, case.rollouts)
+        log_side, sim_side = (track_features(side, around, window) for side in (log, sim))
+        moved_m = displacement(
             log, sim, around.rows, from_step=window.from_step, in_space=window.in_space
-        ),
+        )
+    return CaseFeatures(
+        log=log_side,
+        sim=sim_side,
+        log_valid=scene.valid[scored, window.first_step :],
+        is_vehicle=scene.object_type[scored] == VEHICLE,
+        displacement_m=moved_m,
     )

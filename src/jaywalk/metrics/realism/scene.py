@@ -5,7 +5,7 @@ Right-handed metres and radians (counter-clockwise, 0 = +x), z up; 91 steps at 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -165,20 +165,40 @@ class LoggedScene:
     @property
     def evaluated_row(self) -> IntArray:
         """Rows of the evaluated tracks among the simulated ones."""
-        return np.searchsorted(self.simulated_index, self.evaluated_index).astype(np.int64)
+        return self.rows_of(self.evaluated_index)
+
+    def rows_of(self, tracks: IntArray) -> IntArray:
+        """Rows of some tracks among the simulated ones."""
+        return np.searchsorted(self.simulated_index, tracks).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollouts:
-    """Simulated futures [rollout, simulated track, 80]."""
+    """Simulated futures [rollout, simulated track, 80], or whole generated scenes [.., .., 91].
+
+    Generated scenes may have box sizes of their own.
+    """
 
     x_m: FloatArray
     y_m: FloatArray
     z_m: FloatArray
     heading_rad: FloatArray
+    length_m: FloatArray | None = None
+    width_m: FloatArray | None = None
+    height_m: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.x_m)
+
+    def ordered(self, tracks: list[int]) -> Rollouts:
+        """The same with tracks in another order."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Rollouts(**{n: None if v is None else v[:, tracks] for n, v in given.items()})
+
+    @property
+    def n_steps(self) -> int:
+        """80 for futures, 91 for generated scenes."""
+        return int(self.x_m.shape[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,15 +209,23 @@ class Case:
     rollouts: Rollouts
 
     def __post_init__(self) -> None:
-        shape = (len(self.rollouts), len(self.scene.simulated_index), N_FUTURE)
-        if shape[0] == 0:
+        if not len(self.rollouts):
             raise DataError(f"Scene '{self.scene.name}' has no rollouts; give at least one.")
-        for field in ("x_m", "y_m", "z_m", "heading_rad"):
+        steps = N_STEPS if self.rollouts.n_steps == N_STEPS else N_FUTURE
+        shape = (len(self.rollouts), len(self.scene.simulated_index), steps)
+        sizes = ("length_m", "width_m", "height_m")
+        given = [name for name in sizes if getattr(self.rollouts, name) is not None]
+        if given and (len(given) < len(sizes) or steps != N_STEPS):
+            raise DataError(
+                f"Scene '{self.scene.name}': rollouts of {steps} steps come with {given}; expected "
+                f"all of {list(sizes)} with {N_STEPS} steps, or none."
+            )
+        for field in ("x_m", "y_m", "z_m", "heading_rad", *given):
             values = getattr(self.rollouts, field)
             if values.shape != shape:
                 raise DataError(
                     f"Scene '{self.scene.name}': rollout {field} has shape {values.shape}, expected"
-                    f" {shape} (rollouts, tracks valid at step {CURRENT_STEP}, {N_FUTURE} steps)."
+                    f" {shape} (rollouts, tracks valid at step {CURRENT_STEP}, {steps} steps)."
                 )
             if not np.isfinite(values).all():
                 raise DataError(

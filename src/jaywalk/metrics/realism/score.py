@@ -78,7 +78,7 @@ def score_features(
         metametric=metametric(found, config.weights),
         likelihoods=found,
         ade_m=average_displacement(features.displacement_m),
-        min_ade_m=min_average_displacement(features.displacement_m, per_agent=config.per_agent),
+        min_ade_m=min_average_displacement(features.displacement_m, per_agent=config.is_flat),
         rates=rates,
         n_agents=len(features.log_valid),
         n_rollouts=n_rollouts,
@@ -94,6 +94,8 @@ def _buckets(found: Mapping[str, float], config: ChallengeConfig, total: float) 
     buckets = {"realism_meta_metric": total}
     for bucket in (KINEMATIC, INTERACTIVE, MAP_BASED):
         weights = {n: w for n, w in config.weights.items() if w and BUCKET_OF[n] == bucket}
+        if config.plain_buckets:
+            weights = dict.fromkeys(weights, 1.0)
         buckets[f"{bucket}_metrics"] = metametric(found, weights) / sum(weights.values())
     return buckets
 
@@ -102,6 +104,13 @@ def aggregate(scenes: Sequence[SceneScore], config: ChallengeConfig) -> RealismS
     """Plain means over scenes of every field."""
     if not scenes:
         raise UsageError("There is no scene to score; give at least one.")
+    if config.skips_undefined:
+        scenes = [scene for scene in scenes if np.isfinite(scene.metametric)]
+        if not scenes:
+            raise UsageError(
+                f"'{config.name}' leaves out scenes without a scored vehicle, and no other scene "
+                "is left. Give a scene with one, or use another --config."
+            )
     found = {n: float(np.mean([s.likelihoods[n] for s in scenes])) for n in FEATURES}
     rates = {n: float(np.mean([s.rates[n] for s in scenes])) for n in RATE_OF.values()}
     total = float(np.mean([s.metametric for s in scenes]))

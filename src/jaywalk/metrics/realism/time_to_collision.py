@@ -64,7 +64,11 @@ def _following(
 
 
 def time_to_collision(
-    tracks: Trajectories, rows: IntArray, first_step: int, from_step: int = 0
+    tracks: Trajectories,
+    rows: IntArray,
+    first_step: int,
+    from_step: int = 0,
+    speed: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Time to collision [rollout, row, step], at most 5 s.
 
@@ -73,9 +77,13 @@ def time_to_collision(
         rows: The objects asked for.
         first_step: First step of the answer.
         from_step: Speeds use no step before this one.
+        speed: Speeds of all objects, if they are known.
     """
-    speed = np.full(tracks.x_m.shape, np.nan, dtype=np.float32)
-    speed[..., from_step:] = linear_speed(tracks.x_m[..., from_step:], tracks.y_m[..., from_step:])
+    if speed is None:
+        speed = np.full(tracks.x_m.shape, np.nan, dtype=np.float32)
+        speed[..., from_step:] = linear_speed(
+            tracks.x_m[..., from_step:], tracks.y_m[..., from_step:]
+        )
     return _following(
         tracks.x_m, tracks.y_m, tracks.heading_rad, speed, tracks.valid,
         tracks.length_m, tracks.width_m, rows, first_step,

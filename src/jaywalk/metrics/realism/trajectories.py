@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_FUTURE,
     N_HISTORY,
+    N_STEPS,
     BoolArray,
     FloatArray,
     LoggedScene,
@@ -29,6 +31,30 @@ class Trajectories:
     z_m: FloatArray
     heading_rad: FloatArray
     valid: BoolArray
+    length_m: FloatArray
+    width_m: FloatArray
+    height_m: FloatArray
+
+    def at(self, rollouts: slice, step: int, sizes: BoxSizes) -> Trajectories:
+        """One step of some rollouts, with the boxes it has then."""
+        one = slice(step, step + 1)
+        row = rollouts.start if len(sizes.length_m) > 1 else 0
+        return Trajectories(
+            x_m=np.ascontiguousarray(self.x_m[rollouts, :, one]),
+            y_m=np.ascontiguousarray(self.y_m[rollouts, :, one]),
+            z_m=np.ascontiguousarray(self.z_m[rollouts, :, one]),
+            heading_rad=np.ascontiguousarray(self.heading_rad[rollouts, :, one]),
+            valid=np.ascontiguousarray(self.valid[:, one]),
+            length_m=np.ascontiguousarray(sizes.length_m[row, :, step]),
+            width_m=np.ascontiguousarray(sizes.width_m[row, :, step]),
+            height_m=np.ascontiguousarray(sizes.height_m[row, :, step]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxSizes:
+    """Box sizes at every step, [rollout, simulated track, 91], or [1, ...] for all rollouts."""
+
     length_m: FloatArray
     width_m: FloatArray
     height_m: FloatArray
@@ -62,6 +88,11 @@ def logged_trajectories(scene: LoggedScene) -> Trajectories:
 def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectories:
     """Logged history and simulated future; every simulated step counts as valid."""
     rows = scene.simulated_index
+    if rollouts.n_steps != N_FUTURE:
+        raise UsageError(
+            f"Scene '{scene.name}' has generated scenes of {rollouts.n_steps} steps, and this "
+            f"score needs futures of {N_FUTURE}. Use --config 2025-scenario-gen."
+        )
 
     def joined(logged: FloatArray, future: FloatArray) -> FloatArray:
         history = np.broadcast_to(
@@ -80,4 +111,58 @@ def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectori
         length_m=length,
         width_m=width,
         height_m=height,
+    )
+
+
+def generated_log(scene: LoggedScene) -> tuple[Trajectories, BoxSizes]:
+    """The log as a generated scene.
+
+    As in the official code, every step counts as valid, so what the log does not show stands at the
+    origin, with the size it is logged with there (none).
+    """
+    rows = scene.simulated_index
+    log = logged_trajectories(scene)
+    sizes = BoxSizes(
+        length_m=scene.length_m[None, rows],
+        width_m=scene.width_m[None, rows],
+        height_m=scene.height_m[None, rows],
+    )
+    return replace(log, valid=np.ones_like(log.valid)), sizes
+
+
+def generated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> tuple[Trajectories, BoxSizes]:
+    """Generated scenes, or simulated futures behind the logged history; every step is valid.
+
+    Boxes have the sizes of the rollouts, else the logged ones: at the current step for whatever is
+    simulated, at its own step for history.
+    """
+    length, width, height = _sizes(scene)
+    every = np.ones((len(length), N_STEPS), dtype=np.bool_)
+    logged = generated_log(scene)[1]
+    if rollouts.n_steps != N_STEPS:
+        sim = replace(simulated_trajectories(scene, rollouts), valid=every)
+    else:
+        sim = Trajectories(
+            x_m=rollouts.x_m,
+            y_m=rollouts.y_m,
+            z_m=rollouts.z_m,
+            heading_rad=rollouts.heading_rad,
+            valid=every,
+            length_m=length,
+            width_m=width,
+            height_m=height,
+        )
+    kept = N_HISTORY if rollouts.n_steps != N_STEPS else 0
+
+    def size(given: FloatArray | None, log: FloatArray, now: FloatArray) -> FloatArray:
+        if given is not None:
+            return given
+        out = np.repeat(now[None, :, None], N_STEPS, axis=2)
+        out[..., :kept] = log[..., :kept]
+        return out
+
+    return sim, BoxSizes(
+        length_m=size(rollouts.length_m, logged.length_m, length),
+        width_m=size(rollouts.width_m, logged.width_m, width),
+        height_m=size(rollouts.height_m, logged.height_m, height),
     )

@@ -55,4 +55,5 @@ def _item(route: Route) -> SuiteRoute:
         vehicles=int(attribute(route.attributes, "vehicles") or 0),
         pair=f"{name}_{number % SHIFT_OFFSET:04d}",
         traffic_speed=PAIRED_SPEED,
+        wet_grip=True,
     )

@@ -24,7 +24,7 @@ def load(variant: str = "") -> Suite:
     routes = [
         SuiteRoute(
             id=f"habit-{int(route.id):03d}", route=_dressed(route), vehicles=VEHICLES,
-            people=PEOPLE, posed=POSED,
+            people=PEOPLE, posed=POSED, wet_grip=True,
         )
         for route in read_routes(FILE).routes
     ]  # fmt: skip

@@ -22,7 +22,13 @@ def load(variant: str = "") -> Suite:
     return Suite(
         name=NAME,
         routes=tuple(
-            SuiteRoute(id=path.stem, route=route, vehicles=_VEHICLES, traffic_speed=_TRAFFIC_SPEED)
+            SuiteRoute(
+                id=path.stem,
+                route=route,
+                vehicles=_VEHICLES,
+                traffic_speed=_TRAFFIC_SPEED,
+                wet_grip=True,
+            )
             for path in sorted(FOLDER.glob("*.xml"))
             for route in read_routes(path).routes
         ),

@@ -44,15 +44,19 @@ _DEPOSITS, _WETNESS = 2, 9
 class Episode:
     """Ticks a world and tells the server's clients of it."""
 
-    def __init__(self, town: Town, *, seed: int = 0, speed_limits: str = "auto") -> None:
+    def __init__(
+        self, town: Town, *, seed: int = 0, speed_limits: str = "auto", wet_grip: bool = False
+    ) -> None:
         """Start in a town.
 
         Args:
             town: Where the first episode happens.
             seed: Run seed of sensor noise.
             speed_limits: ``road`` (from road records), ``carla`` (30 km/h) or ``auto``.
+            wet_grip: Wet roads are slippery. CARLA's weather does not change physics.
         """
         self.seed = seed
+        self._wet_grip = wet_grip
         self.frame = 0
         self.id = 0
         self.street_lights_changed = False
@@ -150,10 +154,21 @@ class Episode:
         self.settings_body: bytes = msgpack.packb(ok(settings.encode()))
 
     def set_weather(self, weather: list[float]) -> None:
-        """Change the weather; wetness and puddles make the road slippery."""
+        """Change the weather; it changes the grip only with ``wet_grip``."""
         self.weather = weather
         self.weather_body: bytes = msgpack.packb(ok(weather))
-        self.world.wetness_percent = min(max(weather[_WETNESS], weather[_DEPOSITS], 0.0), 100.0)
+        wet = min(max(weather[_WETNESS], weather[_DEPOSITS], 0.0), 100.0)
+        self.world.wetness_percent = wet if self._wet_grip else 0.0
+
+    @property
+    def wet_grip(self) -> bool:
+        """Whether wet roads are slippery."""
+        return self._wet_grip
+
+    @wet_grip.setter
+    def wet_grip(self, value: bool) -> None:
+        self._wet_grip = value
+        self.set_weather(self.weather)
 
     # -- time ------------------------------------------------------------------------------------
 
@@ -231,6 +246,8 @@ class Episode:
             except SpawnError:
                 self.world.destroy(actor.id)
                 raise
+        if self._server is not None:
+            self._server.begin_free_run()
         return actor
 
     def destroy(self, actor_id: int) -> bool:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 
 from jaywalk.server.wire import codec
-from jaywalk.server.wire.dialect import Dialect
+from jaywalk.server.wire.dialect import CARLA_0_9_16, Dialect
+from jaywalk.server.wire.load_gate import LOAD, LoadGate
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
@@ -72,6 +73,7 @@ class RpcClient:
         self.outgoing = bytearray()
         self.interest = (True, False)  # what the event loop watches: reading, writing
         self.awaits_snapshot = False  # asked for the world stream, has not spoken since its tick
+        self.gate = LoadGate()
         self.has_backlog = False  # bytes were fed that have not been looked at
         self._packer = msgpack.Packer(use_bin_type=True)
         self._unpacker = self._new_unpacker()
@@ -119,7 +121,7 @@ class RpcClient:
                 message = next(self._unpacker, None)
                 if message is None:
                     self.has_backlog = False
-                elif not self._answer(server, message):
+                elif not (self._answer(server, message) and self.pass_gate(server, message[2])):
                     return False
                 elif time.monotonic() > until:
                     break
@@ -138,8 +140,11 @@ class RpcClient:
         if not (isinstance(message_id, int) and 0 <= message_id < 1 << 32):
             log.warning("closing %s:%d: message id %r", *self.address, message_id)
             return False
-        if name == "tick_cue" and self.outgoing and not self.flush():
-            return False  # others of this connection must not wait for the step
+        if self.gate.holds(name, message):
+            return True
+        if name in ("tick_cue", LOAD) and self.outgoing and not self.flush():
+            return False  # others of this connection must not wait for the step or the load
+        before, start = server.episode.id, len(self.outgoing)
         result = call(server, self, name, arguments)
         self.outgoing += b"\x94\x01" + self._packer.pack(message_id)
         if isinstance(result, Encoded):
@@ -148,11 +153,27 @@ class RpcClient:
             self.outgoing += self._packer.pack([f"no such method: {name!r}"]) + b"\xc0"
         else:
             self.outgoing += b"\xc0" + self._packer.pack(result)
+        if name == LOAD and server.episode.id != before and self._has_busy_manager(server):
+            self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
+            del self.outgoing[start:]
         if server.episode.pictures_due:
             is_open = self.flush()
             server.send_pictures()
             return is_open
         return True
+
+    def _has_busy_manager(self, server: CarlaServer) -> bool:
+        """Whether a Traffic Manager of this client runs by itself, beside the caller."""
+        return self.dialect is CARLA_0_9_16 and server.traffic_managers.has_owner(self)
+
+    def pass_gate(self, server: CarlaServer, name: Any = None) -> bool:
+        """Let through what need not wait any longer; False when the connection is to be closed."""
+        if self.gate.until_s is None:
+            return True
+        now_s = time.monotonic()
+        self.outgoing += self.gate.take_answer(now_s)
+        held = self.gate.take_held(name, now_s)
+        return all(self._answer(server, message) for message in held)
 
     def flush(self) -> bool:
         """Send what is ready. False when the connection is broken."""

@@ -33,8 +33,9 @@ _IDLE_POLL_S: Final = 0.5
 _HOLD_S: Final = 2.0  # how long a client that loads may take to subscribe again ...
 _SETTLED_S: Final = 0.05  # ... and how long it needs from then on
 _NOTHING_YET: Final = b"?"
-# A fresh episode stands still until somebody watches, and then for this long: a program that
-# switches to synchronous mode at once finds the same world at the same frame in every run.
+# A fresh episode stands still until somebody watches, and then for this long or until somebody
+# spawns an actor: a program that switches to synchronous mode at once finds the same world at the
+# same frame in every run.
 _GRACE_S: Final = 2.5
 
 
@@ -52,6 +53,7 @@ class CarlaServer:
         self._on_event: dict[int, Callable[[int], None]] = {}
         self._clients: dict[int, RpcClient] = {}
         self._backlogged: set[RpcClient] = set()  # their requests did not fit into their slice
+        self._gated: set[RpcClient] = set()  # see LoadGate
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._held: set[Subscriber] = set()  # see old_readers_held
         self._held_until_s = math.inf
@@ -152,6 +154,7 @@ class CarlaServer:
                 )  # fmt: skip
             self._clients.pop(client.sock.fileno(), None)
             self._backlogged.discard(client)
+            self._gated.discard(client)
             self.traffic_managers.forget_owner(client)
             self._unwatch(client.sock)
             return
@@ -159,6 +162,8 @@ class CarlaServer:
             self._backlogged.add(client)
         else:
             self._backlogged.discard(client)
+        if client.gate.until_s is not None:
+            self._gated.add(client)
         interest = (not client.has_backlog, bool(client.outgoing))
         if interest != client.interest:
             client.interest = interest
@@ -292,12 +297,21 @@ class CarlaServer:
                 if client.can_work:
                     self._answer(client)
             now = time.monotonic()
+            self._open_gates(now)
             self.traffic_managers.watch(now)
             if self._held and now >= self._held_until_s:
                 self._release_readers()
             if not self.episode.settings.synchronous_mode and now >= self._next_free_run_s:
                 self._free_run(now)
         self.close()
+
+    def _open_gates(self, now: float) -> None:
+        """Whoever loads a world and does not go on is not waited for."""
+        for client in list(self._gated):
+            if client.gate.until_s is None:
+                self._gated.discard(client)
+            elif now >= client.gate.until_s:
+                self._answer(client, client.pass_gate(self))
 
     def _sleep_s(self) -> float:
         now = time.monotonic()
@@ -306,6 +320,7 @@ class CarlaServer:
         waits = [_IDLE_POLL_S]
         if self._held:
             waits.append(max(0.0, self._held_until_s - now))
+        waits += [max(0.0, each.gate.until_s - now) for each in self._gated if each.gate.until_s]
         if not self.episode.settings.synchronous_mode:
             waits.append(max(0.0, self._next_free_run_s - now))
         due = self.traffic_managers.seconds_until_due(now)
@@ -335,6 +350,16 @@ class CarlaServer:
     def hold_free_run(self) -> None:
         """Let a fresh episode stand still for a moment."""
         self._grace_ends_s = self._next_free_run_s = time.monotonic() + _GRACE_S
+
+    def begin_free_run(self) -> None:
+        """Somebody spawned an actor and waits to see it: a fresh episode stands still no longer.
+
+        A program that wants the same world in every run switches to synchronous mode before.
+        """
+        now = time.monotonic()
+        if now < self._grace_ends_s and not self.episode.settings.synchronous_mode:
+            self._grace_ends_s = -math.inf
+            self._next_free_run_s = min(self._next_free_run_s, now + self.episode.delta_s)
 
     def greet(self) -> None:
         """A client joins and will wait for a tick: a fresh episode gives it one."""

@@ -64,6 +64,10 @@ class TrafficManagers:
         for key in [key for key, manager in self._managers.items() if manager.owner is owner]:
             del self._managers[key]
 
+    def has_owner(self, owner: RpcClient) -> bool:
+        """Whether a client runs a Traffic Manager."""
+        return any(manager.owner is owner for manager in self._managers.values())
+
     def note_call(self, client: RpcClient) -> None:
         """A Traffic Manager of this client has begun its cycle."""
         for manager in self._managers.values():

@@ -7,10 +7,14 @@ import pytest
 from realism_scenes import crossing_scene, red_signal, replay, scene
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism.challenge import CONFIGS
+from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.readers.inputs import read_cases
 from jaywalk.metrics.realism.readers.npz_case import read_npz_case
 from jaywalk.metrics.realism.readers.npz_writer import case_arrays, write_npz_case
 from jaywalk.metrics.realism.readers.rollout_folder import Maker, RolloutFolder
 from jaywalk.metrics.realism.scene import Lanes, Polylines, Signals
+from jaywalk.metrics.realism.score import aggregate, score_features
 
 
 def same(a, b):
@@ -27,6 +31,31 @@ def test_an_archive_keeps_everything(tmp_path):
         for field in fields(one):
             assert same(getattr(one, field.name), getattr(other, field.name)), field.name
     assert [p.name for p in tmp_path.iterdir()] == ["hand.npz"]
+
+
+def test_a_folder_of_archives_is_read_without_their_feature_files(tmp_path):
+    """Stands in for the golden cases: read, scored, and the same numbers as without a file."""
+    cases = []
+    for k in range(2):
+        one = replay(scene([(lambda s, k=k: s * (1.0 + k), 0.0, 0.0)], name=f"case_0{k}"), 3)
+        write_npz_case(tmp_path / f"case_0{k}.npz", one)
+        np.savez(tmp_path / f"case_0{k}_features.npz", speed=np.zeros(3))
+        cases.append(one)
+    found = list(read_cases(tmp_path))
+    assert [case.scene.name for case in found] == ["case_00", "case_01"]
+    for year, config in CONFIGS.items():
+        ours, theirs = (
+            aggregate(
+                [
+                    score_features(c.scene.name, case_features(c, config), config, len(c.rollouts))
+                    for c in some
+                ],
+                config,
+            )
+            for some in (cases, found)
+        )
+        assert ours.metametric == theirs.metametric, year
+        assert ours.ade_m == pytest.approx(0.0)  # a replay of the log
 
 
 WRONG = {

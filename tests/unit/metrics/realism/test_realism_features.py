@@ -193,5 +193,5 @@ def test_displacement_is_diluted_by_the_history():
     moved = replace(case.rollouts, y_m=case.rollouts.y_m + np.float32(3.0))
     features = case_features(replace(case, rollouts=moved), CONFIG)
     np.testing.assert_allclose(features.displacement_m, 3.0 * 80 / 91, rtol=1e-5)
-    puffer = case_features(replace(case, rollouts=moved), CONFIGS["pufferdrive"])
+    puffer = case_features(replace(case, rollouts=moved), CONFIGS["pufferdrive-2.0"])
     np.testing.assert_allclose(puffer.displacement_m, 3.0 * 80 / 81, rtol=1e-5)

@@ -21,7 +21,7 @@ FILES = sorted(p for p in CASES.glob("case_*.npz") if not p.stem.endswith("_feat
 
 pytestmark = [
     pytest.mark.data,
-    pytest.mark.skipif(not FILES, reason="no golden cases in ../shared/data/wosac_cases"),
+    pytest.mark.skipif(not FILES, reason="needs ../shared/data/wosac_cases"),
 ]
 
 

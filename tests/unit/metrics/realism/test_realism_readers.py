@@ -235,7 +235,7 @@ def test_commands_print_the_agreed_fields(tmp_path, rollouts):
     assert found["n_agents"] == 2
     assert found["scenarios"][0]["name"] == "abc123"
     assert found["normalised"]["random"]["value"] == pytest.approx(1.0)
-    puffer = run("score", *source, "--json", "--config", "pufferdrive")
+    puffer = run("score", *source, "--json", "--config", "pufferdrive-2.0")
     assert puffer["likelihoods"]["traffic_light_violation"] is None
     better = run("score", *source, "--json", "--config", "jaywalk-1")
     assert better["likeness"]["value"] == pytest.approx(1.0)

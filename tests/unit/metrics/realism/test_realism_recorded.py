@@ -1,10 +1,14 @@
-"""The properties that the post demands, on recorded people and vehicles (DUT and CITR)."""
+"""The properties that the post demands, on recorded people and vehicles (DUT and CITR).
+
+Files made here in the same format stand in for the recordings where those are absent.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from real_data import where_data_lies
 from realism_recorded import recorded_scene
 from realism_scenes import assert_no_jump, replay
 
@@ -22,15 +26,43 @@ from jaywalk.metrics.realism.studies.collisions import with_collisions
 from jaywalk.metrics.realism.superhuman import without_events
 
 DATA = Path(__file__).parents[5] / "shared" / "data" / "vci" / "vci_dut_citr.tar.xz"
-pytestmark = [
-    pytest.mark.data,
-    pytest.mark.skipif(not DATA.is_file(), reason="no recorded people in ../shared/data/vci"),
-]
 
 
-@pytest.fixture(scope="module")
-def cases():
-    data = read_vci(DATA)
+def write_street(folder, source, rate_hz):
+    """Two clips with a car and four people who cross before and after it, in the files' format."""
+    place = folder / source / "data" / "trajectories_filtered"
+    place = place / "vci_front" if source == "citr" else place
+    place.mkdir(parents=True)
+    frames = np.arange(1, int(11.0 * rate_hz))
+    for clip in (1, 2):
+        people, cars = ["id,frame,label,x_est,y_est,vx_est,vy_est"], [
+            "id,frame,label,x_est,y_est,psi_est,vel_est"
+        ]  # fmt: skip
+        for frame in frames:
+            t = frame / rate_hz
+            for person in range(4):
+                pace = 0.9 + 0.15 * person + 0.1 * clip + 0.25 * np.sin(0.9 * t + person)
+                x, y = 6.0 + 5.0 * person + 0.2 * np.sin(t), -6.0 + 1.1 * t + 0.4 * np.sin(0.7 * t)
+                people.append(f"{person},{frame},ped,{x},{y},0,{pace}")
+            speed = 2.5 + np.sin(0.6 * t + clip)
+            cars.append(
+                f"0,{frame},veh,{-4.0 + 2.5 * t - np.cos(0.6 * t + clip) / 0.6},0,0,{speed}"
+            )
+        name = f"intersection_0{clip}_traj"
+        (place / f"{name}_ped_filtered.csv").write_text("\n".join(people))
+        (place / f"{name}_veh_filtered.csv").write_text("\n".join(cars))
+
+
+@pytest.fixture(scope="module", params=["made", *where_data_lies("recorded")])
+def cases(request, tmp_path_factory):
+    path = DATA
+    if request.param == "made":
+        path = tmp_path_factory.mktemp("vci")
+        write_street(path, "dut", 23.98)
+        write_street(path, "citr", 29.97)
+    elif not DATA.is_file():
+        pytest.skip("needs ../shared/data/vci")
+    data = read_vci(path)
     found = []
     for source in ("dut", "citr"):
         clips = sorted(c for c in set(data.ego["scene_id"]) if c.startswith(source))

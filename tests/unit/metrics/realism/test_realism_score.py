@@ -37,7 +37,7 @@ def test_weights_and_buckets_are_those_of_the_years():
         for name, weight in CONFIGS[year].weights.items():
             sums[BUCKET_OF[name]] += weight
         assert list(sums.values()) == pytest.approx([kinematic, interactive, mapped])
-    assert sum(CONFIGS["pufferdrive"].weights.values()) == pytest.approx(1.0)
+    assert sum(CONFIGS["pufferdrive-2.0"].weights.values()) == pytest.approx(1.0)
     with pytest.raises(UsageError, match="2023, 2024, 2025"):
         challenge_config("2022")
 
@@ -68,7 +68,7 @@ def test_one_wrong_agent_of_four_costs_far_more_than_in_pufferdrive():
     rollouts.y_m[:, 0] = -30.0  # Off the road, in every rollout.
     case = replace(case, rollouts=rollouts)
     ours = score_case(case, CONFIG).likelihoods["offroad_indication"]
-    theirs = score_case(case, CONFIGS["pufferdrive"]).likelihoods["offroad_indication"]
+    theirs = score_case(case, CONFIGS["pufferdrive-2.0"]).likelihoods["offroad_indication"]
     assert ours == pytest.approx((0.001 / 32.002) ** 0.25, rel=1e-3)
     assert theirs == pytest.approx(0.75, abs=1e-3)
 

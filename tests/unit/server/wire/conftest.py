@@ -30,6 +30,9 @@ class Listener:
     def hold_free_run(self) -> None:
         pass
 
+    def begin_free_run(self) -> None:
+        pass
+
 
 class Stage:
     """An episode, who listens to it, and short ways to fill it."""

@@ -3,8 +3,26 @@
 import logging
 import time
 
+import pytest
+
 from jaywalk.server.wire.dialect import CARLA_0_9_16
 from jaywalk.server.wire.server import CarlaServer
+from jaywalk.server.wire.settings import Settings
+
+
+def test_free_ticks_keep_the_pace_of_the_clock(stage, monkeypatch):
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    ticked = []
+    monkeypatch.setattr(stage.episode, "tick", lambda: ticked.append(1))
+    step = stage.episode.delta_s
+    server._next_free_run_s = 100.0
+    for count in range(1, 21):  # always a little late, and yet no time is lost
+        server._free_run(100.0 + (count - 1) * step + 0.3 * step)
+        assert server._next_free_run_s == pytest.approx(100.0 + count * step)
+    server._free_run(500.0)  # far behind: it does not race to catch up
+    assert server._next_free_run_s == pytest.approx(500.0 + step)
+    assert len(ticked) == 21
+    server.close()
 
 
 def test_a_tick_that_fails_does_not_end_the_server(stage, monkeypatch, caplog):
@@ -23,3 +41,24 @@ def test_a_tick_that_fails_does_not_end_the_server(stage, monkeypatch, caplog):
         server.run()
     assert len(calls) == 3
     assert "a tick failed" in caplog.text
+
+
+def test_a_fresh_episode_stands_still_until_somebody_spawns_an_actor(stage):
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server.hold_free_run()
+    due = server._next_free_run_s
+    stage.spawn("vehicle.audi.tt", 50.0)
+    assert server._next_free_run_s < due - 2.0
+    server.end_greeting()  # who joins now does not stop the clock again
+    assert server._next_free_run_s < due - 2.0
+    server.close()
+
+
+def test_spawning_in_synchronous_mode_starts_no_clock(stage):
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    stage.episode.apply_settings(Settings(synchronous_mode=True, fixed_delta_seconds=0.05))
+    server.hold_free_run()
+    due = server._next_free_run_s
+    stage.spawn("vehicle.audi.tt", 50.0)
+    assert server._next_free_run_s == due
+    server.close()

@@ -17,7 +17,8 @@ from jaywalk.metrics.realism.trajectories import (
 
 def better_features(case: Case) -> CaseFeatures:
     """Features of a case, with ``closing_per_s`` and ``road_edge_gap_m`` besides."""
-    found, around = case_features(case, challenge_config("2025")), surroundings(case)
+    rules = challenge_config("2025")
+    found, around = case_features(case, rules), surroundings(case, rules)
 
     def more(side: Features, tracks: Trajectories) -> Features:
         added = {

@@ -68,9 +68,15 @@ class _Arrays:
 
 
 def rollouts_from_arrays(arrays: Mapping[str, Any], source: str) -> Rollouts:
-    """Read ``sim_x``, ``sim_y``, ``sim_z`` and ``sim_heading``."""
+    """Read ``sim_x``, ``sim_y``, ``sim_z``, ``sim_heading``, and box sizes if there are any."""
     read = _Arrays(arrays, source)
+    sizes = {
+        f"{name}_m": read.get(f"sim_{name}", np.float32)
+        for name in ("length", "width", "height")
+        if f"sim_{name}" in arrays
+    }
     return Rollouts(
+        **sizes,
         x_m=read.get("sim_x", np.float32),
         y_m=read.get("sim_y", np.float32),
         z_m=read.get("sim_z", np.float32),

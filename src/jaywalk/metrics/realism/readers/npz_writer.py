@@ -36,8 +36,10 @@ def case_arrays(case: Case) -> dict[str, Any]:
     }
     for name in _TRACKS:
         arrays[f"log_{name.rsplit('_', 1)[0]}"] = getattr(scene, name)
-    for name in _TRACKS[:4]:
-        arrays[f"sim_{name.rsplit('_', 1)[0]}"] = getattr(rollouts, name)
+    for name in _TRACKS:
+        values = getattr(rollouts, name)
+        if values is not None:
+            arrays[f"sim_{name.rsplit('_', 1)[0]}"] = values
     return arrays
 
 

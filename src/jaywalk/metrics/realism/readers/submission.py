@@ -11,9 +11,10 @@ from jaywalk.core.errors import DataError
 from jaywalk.metrics.realism.readers.npz_case import load_arrays, rollouts_from_arrays
 from jaywalk.metrics.realism.readers.protobuf import decode, wire_fields
 from jaywalk.metrics.realism.readers.waymo_schema import WAYMO
-from jaywalk.metrics.realism.scene import N_FUTURE, LoggedScene, Rollouts
+from jaywalk.metrics.realism.scene import N_FUTURE, N_STEPS, LoggedScene, Rollouts
 
 _FIELDS = {"x_m": "center_x", "y_m": "center_y", "z_m": "center_z", "heading_rad": "heading"}
+_SIZES = {"length_m": "length", "width_m": "width", "height_m": "height"}
 
 
 def _is_single(data: memoryview) -> bool:
@@ -36,11 +37,24 @@ def read_submission(path: Path) -> dict[str, dict[str, Any]]:
     return {message["scenario_id"]: message for message in found}
 
 
+def _form(scenes: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
+    """Number of steps and fields to read, from the first trajectory."""
+    first = next((t for one in scenes for t in one["simulated_trajectories"]), None)
+    if first is None or len(first["center_x"]) != N_STEPS:
+        return N_FUTURE, _FIELDS
+    sized = any(len(first[name]) for name in _SIZES.values())
+    return N_STEPS, _FIELDS | _SIZES if sized else _FIELDS
+
+
 def rollouts_of(message: dict[str, Any], scene: LoggedScene) -> Rollouts:
-    """Order the trajectories of a message by the scene's simulated tracks."""
+    """Order the trajectories of a message by the scene's simulated tracks.
+
+    Trajectories of 91 steps are generated scenes; only those bring their own box sizes.
+    """
     ids = scene.object_id[scene.simulated_index].tolist()
     scenes = message["joint_scenes"]
-    arrays = {name: np.empty((len(scenes), len(ids), N_FUTURE), np.float32) for name in _FIELDS}
+    steps, fields = _form(scenes)
+    arrays = {name: np.empty((len(scenes), len(ids), steps), np.float32) for name in fields}
     for k, joint in enumerate(scenes):
         by_id = {t["object_id"]: t for t in joint["simulated_trajectories"]}
         if set(by_id) != set(ids):
@@ -50,12 +64,12 @@ def rollouts_of(message: dict[str, Any], scene: LoggedScene) -> Rollouts:
                 "tracks valid at step 10."
             )
         for row, object_id in enumerate(ids):
-            for ours, theirs in _FIELDS.items():
+            for ours, theirs in fields.items():
                 values = by_id[object_id][theirs]
-                if len(values) != N_FUTURE:
+                if len(values) != steps:
                     raise DataError(
                         f"Scene '{scene.name}', rollout {k}, object {object_id}: {theirs} has "
-                        f"{len(values)} values, expected {N_FUTURE}."
+                        f"{len(values)} values, expected {steps}."
                     )
                 arrays[ours][k, row] = values
     return Rollouts(**arrays)
@@ -72,9 +86,4 @@ def read_npz_rollouts(path: Path, scene: LoggedScene) -> Rollouts:
     if sorted(given) != sorted(wanted):
         raise DataError(f"'{path}': sim_object_id is {given}, expected the tracks {wanted}.")
     order = [given.index(object_id) for object_id in wanted]
-    return Rollouts(
-        x_m=rollouts.x_m[:, order],
-        y_m=rollouts.y_m[:, order],
-        z_m=rollouts.z_m[:, order],
-        heading_rad=rollouts.heading_rad[:, order],
-    )
+    return rollouts.ordered(order)

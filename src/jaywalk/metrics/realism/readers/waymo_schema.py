@@ -76,6 +76,9 @@ WAYMO: Schema = MappingProxyType(
             4: Field("center_z", "float", repeated=True),
             5: Field("heading", "float", repeated=True),
             6: Field("object_id", "int"),
+            7: Field("width", "float", repeated=True),
+            8: Field("length", "float", repeated=True),
+            9: Field("height", "float", repeated=True),
         },
     }
 )

@@ -116,8 +116,16 @@ def get_weather(server: CarlaServer, client: RpcClient) -> Encoded:
 
 @rpc("set_weather_parameters", "void")
 def set_weather(server: CarlaServer, client: RpcClient, weather: Any) -> None:
-    """Change the weather; wet roads lower grip."""
+    """Change the weather."""
     server.episode.set_weather([number(value) for value in array(weather, 14)[:14]])
+
+
+@rpc("jaywalk_wet_grip")
+def wet_grip(server: CarlaServer, client: RpcClient, wanted: Any = None) -> bool:
+    """Whether wet roads are slippery; with an argument, change it. Not a call of CARLA's."""
+    if wanted is not None:
+        server.episode.wet_grip = boolean(wanted)
+    return server.episode.wet_grip
 
 
 @rpc("start_recorder")

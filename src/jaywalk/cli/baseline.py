@@ -1,0 +1,470 @@
+"""``jaywalk baseline``: accepted results of runs, and whether this code still gives them."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from jaywalk.cli.agent_choice import Perception, agent_specs
+from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.core.errors import JaywalkError, UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.metrics.driving.baseline import Baseline, BaselineEpisode, Changes
+    from jaywalk.runner.job import RunRequest
+    from jaywalk.runner.pool import QuickScore, Scorer
+    from jaywalk.scenarios.suite import Suite
+
+app = typer.Typer(
+    help="Accepted record hashes and scores of runs: verify, accept, create.",
+    no_args_is_help=True,
+)
+
+_CHANGED, _MISSING, _INCOMPLETE = 1, 3, 4
+_SHOWN: Final = 12  # changed episodes that are listed
+
+Folder = Annotated[Path, typer.Option("--baselines", help="Folder of the baselines.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which ones.")]
+Workers = Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")]
+Reason = Annotated[str, typer.Option(help="Why the scores may change; it goes into the log.")]
+From = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        help="Take this run, driven by the same code, instead of driving; for several baselines "
+        "a folder that holds a run of each by its name.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Drive into DIR/NAME and keep the runs.", show_default="a cache folder"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+_FOLDER: Final = Path("baselines")
+
+
+@app.command("list")
+def list_baselines(baselines: Folder = _FOLDER, as_json: AsJson = False) -> None:
+    """List the baselines: what each drives, and when it was accepted.
+
+    Example: jaywalk baseline list
+    """
+    from jaywalk.core.source_digest import SHORT
+
+    rows = []
+    for one in _load(baselines, None, which="all"):
+        when = one.accepted.date if one.accepted else "never"
+        rows.append(
+            {
+                "name": one.name, "suite": one.run.suite_id or one.run.suite,
+                "agent": one.run.agent_version or one.run.agent,
+                "seeds": ",".join(map(str, one.run.seeds)), "subset": one.run.subset,
+                "variant": one.run.variant, "episodes": len(one.episodes), "in_ci": one.in_ci,
+                "accepted": when, "code": one.code.sources[:SHORT],
+            }
+        )  # fmt: skip
+    if as_json:
+        print_json(rows)
+        return
+    columns = ["name", "suite", "agent", "seeds", "subset", "episodes", "in_ci", "accepted", "code"]
+    print_table(columns, [[_text(row[key]) for key in columns] for row in rows])
+
+
+@app.command()
+def verify(
+    names: Names = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them, not only CI's.")] = False,
+    workers: Workers = 0,
+    out: Out = None,
+    require_all: Annotated[
+        bool, typer.Option("--require-all", help="A baseline that must be skipped is an error.")
+    ] = False,
+    baselines: Folder = _FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Drive baselines again and report what changed, and by how much.
+
+    Without names: those that CI verifies. Interrupted, the same command goes on where it was.
+    Exit code 0: all as accepted. 1: something changed. 3: a baseline was never accepted, or what
+    it needs is missing. 4: episodes could not be driven.
+
+    Example: jaywalk baseline verify
+
+    Example: jaywalk baseline verify smoke-expert smoke-bold --workers 2 --json
+    """
+    chosen = _load(baselines, names, which="all" if every else "ci")
+    verdicts: list[_Verdict] = []
+    with _interruptible():
+        for number, one in enumerate(chosen, start=1):
+            say(f"baseline {one.name} ({number} of {len(chosen)})")
+            verdicts.append(_verify_one(one, baselines, out, workers))
+    if as_json:
+        print_json({"baselines": [one.as_dict() for one in verdicts]})
+    else:
+        _print_verdicts(verdicts)
+    code = _exit_code(verdicts, require_all=require_all)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
+def accept(
+    reason: Reason,
+    names: Names = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    source: From = None,
+    workers: Workers = 0,
+    out: Out = None,
+    baselines: Folder = _FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Make what this code drives the accepted result, and write the reason into the log.
+
+    Example: jaywalk baseline accept smoke-expert --reason "expert-v2 passes parked cars closer"
+
+    Example: jaywalk baseline accept --all --from runs/verified --reason "protocol jaywalk 2"
+    """
+    from jaywalk.runner.baselines import check_reason
+
+    why = check_reason(reason)
+    if not names and not every:
+        raise UsageError("Name the baselines to accept, or give --all.")
+    if source is not None and not source.is_dir():
+        raise UsageError(f"--from is '{source}', and there is no such folder.")
+    chosen = _load(baselines, names, which="all")
+    rows, skipped = [], []
+    with _interruptible():
+        for one in chosen:
+            found = _drive(one, baselines, out, workers, _source_of(source, one, len(chosen)))
+            if found.problem:
+                skipped.append(f"{one.name}: {found.problem}")
+                continue
+            assert found.result is not None
+            rows.append(_accept_one(one, found.result, why, baselines))
+            found.clean()
+    if as_json:
+        print_json({"accepted": rows, "skipped": skipped})
+    else:
+        for line in skipped:
+            say(f"NOT accepted: {line}")
+        lines = [f"{row['name']}: {row['summary']}" for row in rows]
+        finish(lines, f"git add {baselines} && git commit  # the reason is in the log")
+    if skipped:
+        raise typer.Exit(_INCOMPLETE)
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the baseline and of its file.")],
+    suite: Annotated[
+        str, typer.Option(help="A suite's name, or a table of routes (.toml) in the folder.")
+    ],
+    agent: Annotated[str, typer.Option(help="Who drives: a name of 'jaywalk list agents'.")],
+    reason: Reason,
+    seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
+    subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
+    variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
+    perception: Annotated[
+        Perception | None, typer.Option(help="What our drivers see.", show_default="full")
+    ] = None,
+    in_ci: Annotated[bool, typer.Option("--in-ci", help="CI verifies it.")] = False,
+    drive: Annotated[
+        bool, typer.Option("--drive/--no-drive", help="Whether to drive and accept it now.")
+    ] = True,
+    source: From = None,
+    workers: Workers = 0,
+    out: Out = None,
+    baselines: Folder = _FOLDER,
+) -> None:
+    """Create a baseline: what to drive, and what driving it now gives.
+
+    Example: jaywalk baseline new habit-timid --suite habit --subset 51-70 --agent timid
+    --reason "a driver that brakes often"
+    """
+    from jaywalk.metrics.driving.baseline import Baseline, BaselineRun, write_baseline
+    from jaywalk.runner.baselines import check_new_name, check_reason, suite_of
+    from jaywalk.runner.selection import parse_seeds
+    from jaywalk.town.town import own_towns
+
+    check_new_name(name)
+    why = check_reason(reason)
+    path = baselines / f"{name}.json"
+    if path.exists():
+        raise UsageError(f"'{path}' exists; update it with 'jaywalk baseline accept {name}'.")
+    (spec, *more) = agent_specs(agent, None, perception)
+    if more or agent.endswith(".py") or "://" in agent:
+        raise UsageError(f"--agent is '{agent}', expected one driver of 'jaywalk list agents'.")
+    one = Baseline(
+        name=name,
+        in_ci=in_ci,
+        run=BaselineRun(
+            suite=suite, agent=agent, arguments=spec.arguments, seeds=list(parse_seeds(seeds)),
+            subset=subset, variant=variant,
+        ),
+    )  # fmt: skip
+    found = suite_of(one, baselines)
+    towns = sorted({item.route.town for item in found.routes} - set(own_towns()))
+    run = one.run.model_copy(update={"suite_id": found.name, "requires": towns})
+    one = one.model_copy(update={"run": run})
+    if not drive:
+        write_baseline(path, one)
+        finish([str(path)], f"jaywalk baseline accept {name} --reason ...")
+        return
+    with _interruptible():
+        result = _drive(one, baselines, out, workers, source)
+    if result.problem or result.result is None:
+        say(f"{name}: {result.problem}")
+        raise typer.Exit(_MISSING if result.skipped else _INCOMPLETE)
+    row = _accept_one(one, result.result, why, baselines)
+    result.clean()
+    finish([f"{path}: {row['summary']}"], f"jaywalk baseline verify {name}")
+
+
+# -- driving -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Driven:
+    """A baseline driven again, or why that did not work."""
+
+    result: Baseline | None = None
+    problem: str = ""
+    skipped: bool = False  # what it needs is missing
+    run_folder: Path | None = None
+    is_scratch: bool = False
+
+    def clean(self) -> None:
+        """Remove a run that nobody asked to keep."""
+        if self.is_scratch and self.run_folder is not None:
+            shutil.rmtree(self.run_folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    name: str
+    state: str  # unchanged, changed, skipped, never accepted, incomplete
+    changes: Changes | None = None
+    text: str = ""
+    run_folder: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def as_dict(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {"name": self.name, "state": self.state, "text": self.text}
+        if self.run_folder:
+            plain["run"] = self.run_folder
+        return plain | ({"changes": self.changes.as_dict()} if self.changes else {})
+
+
+def _verify_one(one: Baseline, folder: Path, out: Path | None, workers: int) -> _Verdict:
+    from jaywalk.metrics.driving.baseline import Changes
+
+    if one.accepted is None:
+        text = f"never accepted: jaywalk baseline accept {one.name} --reason ..."
+        return _Verdict(name=one.name, state="never accepted", text=text)
+    found = _drive(one, folder, out, workers, None)
+    if found.result is None:
+        state = "skipped" if found.skipped else "incomplete"
+        return _Verdict(name=one.name, state=state, text=found.problem)
+    changes = Changes.between(one, found.result)
+    if changes.is_equal:
+        found.clean()
+        return _Verdict(name=one.name, state="unchanged", changes=changes, text=changes.summary())
+    kept = _set_aside(found)
+    return _Verdict(
+        name=one.name, state="changed", changes=changes, text=changes.summary(), run_folder=kept
+    )
+
+
+def _set_aside(found: _Driven) -> str:
+    """Keep a changed run for inspection, where the next verification does not resume it."""
+    assert found.run_folder is not None
+    if not found.is_scratch:
+        return str(found.run_folder)
+    aside = found.run_folder.with_name(f"{found.run_folder.name}.changed")
+    shutil.rmtree(aside, ignore_errors=True)
+    found.run_folder.rename(aside)
+    return str(aside)
+
+
+def _drive(
+    one: Baseline, folder: Path, out: Path | None, workers: int, source: Path | None
+) -> _Driven:
+    """Drive a baseline, or take a run that was driven elsewhere."""
+    from jaywalk.cli.run import quietly
+    from jaywalk.runner.baselines import (
+        check_run,
+        driven,
+        missing_towns,
+        request_of,
+        scratch_folder,
+        suite_of,
+    )
+
+    suite: Suite = suite_of(one, folder)
+    absent = missing_towns(suite)
+    if absent:
+        problem = (
+            f"it needs {', '.join(absent)}; put their .xodr files into a folder named in "
+            "JAYWALK_TOWN_PATH"
+        )
+        return _Driven(problem=problem, skipped=True)
+    place = source or ((out or scratch_folder()) / one.name)
+    request: RunRequest = request_of(one, suite, place, workers=workers)
+    if source is not None:
+        check_run(one, request)
+        return _Driven(result=driven(one, request, {}), run_folder=place)
+    entries: dict[str, BaselineEpisode] = {}
+    summary = quietly(request, score=_scorer(entries))
+    scratch = out is None
+    if not summary.is_complete:
+        left = summary.total - summary.done
+        problem = f"{left} of {summary.total} episodes could not be driven; see {place}/logs"
+        return _Driven(problem=problem, run_folder=place, is_scratch=scratch)
+    entries = {name: entry for name, entry in entries.items()
+               if entry.record_hash == summary.hashes.get(name)}  # fmt: skip
+    return _Driven(result=driven(one, request, entries), run_folder=place, is_scratch=scratch)
+
+
+def _scorer(entries: dict[str, BaselineEpisode]) -> Scorer:
+    """Scores an episode when it is finished, for the display and for the baseline at once."""
+    import jaywalk.record
+    from jaywalk.metrics.driving.baseline import entry_of
+    from jaywalk.runner.pool import QuickScore
+
+    def score(folder: Path) -> QuickScore | None:
+        try:
+            record = jaywalk.record.open(folder)
+            entry = entry_of(record, jaywalk.record.record_hash(folder))
+        except JaywalkError as problem:
+            say(f"{folder.name} is recorded but cannot be scored: {problem}")
+            return None
+        entries[record.episode.episode_id] = entry
+        scores = list(entry.scores.values())
+        points = scores[-1].metrics.get("driving_score", math.nan)
+        return QuickScore(success=scores[0].success, driving_score=points)
+
+    return score
+
+
+def _accept_one(one: Baseline, result: Baseline, why: str, folder: Path) -> dict[str, Any]:
+    from jaywalk.metrics.driving.baseline import Changes, write_baseline
+    from jaywalk.runner.baselines import accepted, append_log, log_entry
+
+    done = accepted(result, why)
+    write_baseline(folder / f"{one.name}.json", done)
+    append_log(folder, log_entry(one, done))
+    if one.accepted is None:
+        return {"name": one.name, "summary": f"accepted: {len(done.episodes)} episodes"}
+    changes = Changes.between(one, done)
+    if changes.moved and one.run.agent_version == done.run.agent_version:
+        say(f"{one.name}: scores moved and the driver is still {done.run.agent_version}; raise its "
+            "version in agents/catalogue.py if the driver changed")  # fmt: skip
+    return {"name": one.name, "summary": f"accepted: {changes.summary()}"}
+
+
+def _source_of(source: Path | None, one: Baseline, count: int) -> Path | None:
+    """The run of one baseline in the folder given with --from."""
+    if source is None or (count == 1 and (source / "config.json").is_file()):
+        return source
+    return source / one.name
+
+
+# -- choosing and printing ---------------------------------------------------------------------
+
+
+def _load(folder: Path, names: list[str] | None, *, which: str) -> list[Baseline]:
+    from jaywalk.metrics.driving.baseline import check_names, find_baselines, read_baseline
+
+    if names:
+        check_names(folder, names)
+    chosen = names or find_baselines(folder)
+    found = [read_baseline(folder / f"{name}.json") for name in chosen]
+    if which == "ci" and not names:
+        found = [one for one in found if one.in_ci]
+    if not found:
+        raise UsageError(f"'{folder}' holds no baseline; make one with 'jaywalk baseline new'.")
+    return found
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    from jaywalk.cli.run import as_interrupt
+
+    signal.signal(signal.SIGTERM, as_interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept. To go on, run the same command again:")
+        say(shlex.join(["jaywalk", *sys.argv[1:]]))
+        raise typer.Exit(_INCOMPLETE) from None
+
+
+def _exit_code(verdicts: list[_Verdict], *, require_all: bool) -> int:
+    states = {one.state for one in verdicts}
+    if "incomplete" in states:
+        return _INCOMPLETE
+    if "never accepted" in states or (require_all and "skipped" in states):
+        return _MISSING
+    return _CHANGED if "changed" in states else 0
+
+
+def _print_verdicts(verdicts: list[_Verdict]) -> None:
+    print_table(["baseline", "state", ""], [[one.name, one.state, one.text] for one in verdicts])
+    for one in verdicts:
+        if one.changes is not None and not one.changes.is_equal:
+            _print_changes(one, one.changes)
+    count = {state: sum(one.state == state for one in verdicts) for state in
+             dict.fromkeys(one.state for one in verdicts)}  # fmt: skip
+    line = ", ".join(f"{n} {state}" for state, n in count.items())
+    changed = [one.name for one in verdicts if one.state == "changed"]
+    then = f"jaywalk baseline accept {' '.join(changed)} --reason ..." if changed else (
+        "jaywalk baseline list")  # fmt: skip
+    finish([f"baselines: {line}"], then)
+
+
+def _print_changes(verdict: _Verdict, changes: Changes) -> None:
+    say(f"{verdict.name}: {changes.summary()}; the new run is {verdict.run_folder}")
+    for note in changes.notes:
+        say(f"  {note}")
+    moved = [[name, _number(a), _number(b), _number(b - a, sign=True)]
+             for name, (a, b) in changes.headline.items() if a != b]  # fmt: skip
+    if moved:
+        print_table([f"{verdict.name}, all episodes", "accepted", "now", "change"], moved)
+    moves = [[name, str(n), _number(mean, sign=True), _number(largest, sign=True)]
+             for name, (n, mean, largest) in changes.moves().items()]  # fmt: skip
+    if moves:
+        print_table(["score", "episodes moved", "mean change", "largest"], moves)
+    for one in changes.changed[:_SHOWN]:
+        what = ", ".join(
+            f"{key} {_text(a)} -> {_text(b)}"
+            for key, (a, b) in one.moved.items()
+            if "status" in key or "success" in key or "driving_score" in key
+        )
+        said = what or ("other scores" if one.moved else "scores equal")
+        sys.stdout.write(f"  {one.episode}: {said}\n")
+    if len(changes.changed) > _SHOWN:
+        sys.stdout.write(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)\n")
+    for title, ids in (("missing", changes.missing), ("new", changes.extra)):
+        if ids:
+            sys.stdout.write(f"  {title}: {', '.join(ids[:_SHOWN])}\n")
+
+
+def _number(value: float, *, sign: bool = False) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:+.4g}" if sign else f"{value:.6g}"
+
+
+def _text(value: Any) -> str:
+    return {True: "yes", False: "no", None: "-"}[value] if value is None or isinstance(
+        value, bool) else str(value)  # fmt: skip

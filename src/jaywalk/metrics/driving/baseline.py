@@ -1,0 +1,492 @@
+"""Baselines: record hashes and scores that were accepted for a run, and what changed since.
+
+A baseline is a JSON file with one episode a line, so that ``git diff`` shows which ones moved. It
+holds enough to compute every published figure without the records.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_bytes, write_whole
+from jaywalk.core.source_digest import SHORT
+from jaywalk.metrics.driving.jaywalk_protocol import VERSION as OWN_VERSION
+from jaywalk.metrics.driving.penalties import PROTOCOLS
+from jaywalk.metrics.driving.protocols import OWN, score_episode
+from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.record import Record
+from jaywalk.record.episode import Code
+
+FORMAT: Final = "jaywalk-baseline-1"
+PAIRED, PUBLIC, BENCH2DRIVE = "fail2drive", "leaderboard-2.1", "bench2drive"
+_DIGITS: Final = 6  # significant ones
+_CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds otherwise is no change
+_MOST_BYTES: Final = 64 * 1024 * 1024
+_PER_LINE: Final = "episodes"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BaselineRun(_Part):
+    """What to drive.
+
+    Attributes:
+        suite: As ``jaywalk run`` takes it, or a table of routes (.toml) beside the baseline.
+        suite_id: Name with version, at acceptance.
+        agent_version: At acceptance.
+        arguments: Of the agent.
+        subset: Route ids, as ``--subset`` takes them; "" for all.
+        requires: Towns that do not come with us.
+    """
+
+    suite: str
+    suite_id: str = ""
+    agent: str
+    agent_version: str = ""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    seeds: list[int] = Field(min_length=1)
+    subset: str = ""
+    variant: str = ""
+    requires: list[str] = Field(default_factory=list)
+
+
+class Accepted(_Part):
+    """When the content was accepted, and why."""
+
+    date: str
+    reason: str
+
+
+class ProtocolScore(_Part):
+    """One episode under one protocol; metrics that do not apply and counts of zero are left out."""
+
+    success: bool
+    status: str
+    metrics: dict[str, float] = Field(default_factory=dict)
+    counts: dict[str, int] = Field(default_factory=dict)
+    people_hit: list[dict[str, Any]] = Field(default_factory=list)
+    forecasts: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class BaselineEpisode(_Part):
+    """One episode: what it did (the hash covers all of the record) and what it scored."""
+
+    record_hash: str
+    end_reason: str
+    town: str = ""
+    posed: int = 0
+    pair: str = ""
+    half: str = ""
+    shift: str = ""
+    weak: bool | None = None  # of a pair: whether it shows no more than a shared start
+    scores: dict[str, ProtocolScore]
+
+
+class Baseline(_Part):
+    """All of a file. Without ``accepted`` it is a definition whose content is yet to be driven."""
+
+    format: str = FORMAT
+    name: str
+    in_ci: bool = False
+    run: BaselineRun
+    code: Code = Code()
+    protocol: dict[str, int] = Field(default_factory=dict)
+    accepted: Accepted | None = None
+    episodes: dict[str, BaselineEpisode] = Field(default_factory=dict)
+
+    def run_score(self, protocol: str) -> RunScore:
+        """The accepted scores as those of a run, for every function that takes such."""
+        episodes = tuple(
+            _as_score(self, name, one, protocol)
+            for name, one in self.episodes.items()
+            if protocol in one.scores
+        )
+        return RunScore(
+            name=self.name,
+            protocol=protocol,
+            agent=self.run.agent,
+            suite=self.run.suite_id,
+            expected=len(episodes),
+            episodes=episodes,
+            agent_version=self.run.agent_version,
+            code=self.code.sources,
+        )
+
+
+def _as_score(whole: Baseline, name: str, one: BaselineEpisode, protocol: str) -> EpisodeScore:
+    score = one.scores[protocol]
+    route, _, seed = name.rpartition("-s")
+    return EpisodeScore(
+        episode_id=name,
+        protocol=protocol,
+        suite=whole.run.suite_id,
+        scenario=route,
+        seed=int(seed) if seed.isdigit() else None,
+        agent=whole.run.agent,
+        status=score.status,
+        success=score.success,
+        metrics=score.metrics,
+        counts=score.counts,
+        detail={
+            "end_reason": one.end_reason,
+            "town": one.town,
+            "posed": one.posed,
+            "pair": one.pair,
+            "half": one.half,
+            "shift": one.shift,
+            "people_hit": score.people_hit,
+            "forecasts": score.forecasts,
+        },
+    )
+
+
+def protocols_of(record: Record) -> tuple[str, ...]:
+    """Protocols that a record's figures are published under."""
+    if record.episode.pair:
+        return OWN, PAIRED
+    is_bench2drive = BENCH2DRIVE in record.episode.suite and BENCH2DRIVE in PROTOCOLS
+    return (OWN, PUBLIC, BENCH2DRIVE) if is_bench2drive else (OWN, PUBLIC)
+
+
+def protocol_versions(names: Sequence[str]) -> dict[str, int]:
+    """Version of each protocol as it is now."""
+    return {name: OWN_VERSION if name == OWN else PROTOCOLS[name].version for name in names}
+
+
+def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
+    """What a baseline keeps of a record."""
+    episode = record.episode
+    scores = {name: score_episode(record, name) for name in protocols_of(record)}
+    return BaselineEpisode(
+        record_hash=record_hash,
+        end_reason=episode.end_reason,
+        town=episode.town,
+        posed=int(episode.parameters.get("posed") or 0),
+        pair=episode.pair,
+        half=str(episode.parameters.get("half", "")),
+        shift=str(episode.parameters.get("shift", "")),
+        scores={name: _kept(score) for name, score in scores.items()},
+    )
+
+
+def _kept(score: EpisodeScore) -> ProtocolScore:
+    hits = score.detail.get("hits", ())
+    touched = sum(hit.get("what") == "person" for hit in hits)
+    counts = dict(score.counts) | ({"person_contacts": touched} if touched else {})
+    return ProtocolScore(
+        success=score.success,
+        status=score.status,
+        metrics={
+            name: rounded(value) for name, value in score.metrics.items() if math.isfinite(value)
+        },
+        counts={name: count for name, count in counts.items() if count},
+        people_hit=[
+            {
+                "injury_risk": rounded(hit["injury_risk"]),
+                "speed_mps": rounded(hit["speed_mps"]),
+                "unavoidable": bool(hit["unavoidable"]),
+            }
+            for hit in score.detail.get("people_hit", ())
+        ],
+        forecasts=[
+            {"ade_m": rounded(one["ade_m"]), "forecasts": int(one["forecasts"])}
+            for one in score.detail.get("forecasts", ())
+            if one["forecasts"]
+        ],
+    )
+
+
+def rounded(value: float) -> float:
+    """A number with as many digits as a baseline keeps."""
+    return float(f"{value:.{_DIGITS}g}")
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read one file.
+
+    Raises:
+        DataError: It is damaged or something else.
+    """
+    text = read_bytes(path, "a baseline (.json)", _MOST_BYTES)
+    try:
+        found = Baseline.model_validate_json(text)
+    except (ValidationError, ValueError) as problem:
+        said = " ".join(str(problem).split())[:200]
+        raise DataError(
+            f"'{path}' is no baseline: {said}. Restore it with 'git checkout', or make it anew "
+            "with 'jaywalk baseline new'."
+        ) from problem
+    if found.format != FORMAT:
+        raise DataError(f"'{path}' has format '{found.format}', expected '{FORMAT}'.")
+    if found.name != path.stem:
+        raise DataError(f"'{path}' calls itself '{found.name}', expected its file's name.")
+    return found
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write one file: sorted keys, an episode a line."""
+    write_whole(path, format_baseline(baseline))
+
+
+def format_baseline(baseline: Baseline) -> str:
+    """Text of the file."""
+    plain = baseline.model_dump(mode="json", exclude_defaults=False)
+    episodes = plain.pop(_PER_LINE)
+    lines = [f"    {json.dumps(name)}: {_line(_compact(one))}" for name, one in episodes.items()]
+    head = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False)[:-2]
+    body = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
+    return f'{head},\n  "{_PER_LINE}": {body}\n}}\n'
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, allow_nan=False, separators=(", ", ": "))
+
+
+def _compact(one: dict[str, Any]) -> dict[str, Any]:
+    """Without what is empty."""
+    kept = {key: value for key, value in one.items() if value not in ("", 0, None) or key == "weak"}
+    if kept.get("weak") is None:
+        kept.pop("weak", None)
+    kept["scores"] = {
+        protocol: {key: value for key, value in score.items() if value not in ({}, [])}
+        for protocol, score in one["scores"].items()
+    }
+    return kept
+
+
+def find_baselines(folder: Path) -> list[str]:
+    """Names of the baselines in a folder, sorted.
+
+    Raises:
+        DataError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise DataError(
+            f"'{folder}' is no folder of baselines. Run this in the repository, or give "
+            "--baselines DIR."
+        )
+    return sorted(path.stem for path in folder.glob("*.json"))
+
+
+def check_names(folder: Path, names: Sequence[str]) -> None:
+    """Raise unless all of these are there; say which one was probably meant."""
+    known = find_baselines(folder)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise UsageError(
+                f"No baseline '{name}' in {folder}.{hint} Known: {', '.join(known) or 'none'}."
+            )
+
+
+# -- what changed ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeChange:
+    """An episode that is not what was accepted; ``moved``: score -> old and new value."""
+
+    episode: str
+    hash_changed: bool
+    moved: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A baseline against what was driven now.
+
+    Attributes:
+        changed: Episodes that differ.
+        missing: Episodes of the baseline that were not driven.
+        extra: Episodes that the baseline does not have.
+        notes: Versions that differ: suite, driver, protocols.
+        headline: Figure -> old and new value, over all episodes.
+        total: Episodes of the baseline.
+    """
+
+    name: str
+    total: int
+    changed: tuple[EpisodeChange, ...]
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    notes: tuple[str, ...]
+    headline: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def between(cls, old: Baseline, new: Baseline) -> Self:
+        """What is different in ``new``."""
+        both = [name for name in old.episodes if name in new.episodes]
+        changed = [_change(name, old.episodes[name], new.episodes[name]) for name in both]
+        before, after = headline_of(old), headline_of(new)
+        return cls(
+            name=old.name,
+            total=len(old.episodes),
+            changed=tuple(one for one in changed if one.hash_changed or one.moved),
+            missing=tuple(name for name in old.episodes if name not in new.episodes),
+            extra=tuple(name for name in new.episodes if name not in old.episodes),
+            notes=tuple(_version_notes(old, new)),
+            headline={
+                name: (before.get(name, math.nan), after.get(name, math.nan))
+                for name in dict.fromkeys([*before, *after])
+            },
+        )
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing changed."""
+        return not (self.changed or self.missing or self.extra)
+
+    @property
+    def moved(self) -> int:
+        """Episodes whose scores moved."""
+        return sum(bool(one.moved) for one in self.changed)
+
+    def summary(self) -> str:
+        """One line."""
+        if self.is_equal:
+            return f"unchanged: {self.total} episodes"
+        parts = []
+        if self.changed:
+            hashes = sum(one.hash_changed for one in self.changed)
+            parts.append(f"{hashes} of {self.total} records changed")
+            parts.append(f"{self.moved} with other scores" if self.moved else "scores equal")
+        if self.missing:
+            parts.append(f"{len(self.missing)} missing")
+        if self.extra:
+            parts.append(f"{len(self.extra)} new")
+        return ", ".join(parts)
+
+    def moves(self) -> dict[str, tuple[int, float, float]]:
+        """Score -> episodes in which it moved, mean change and the largest one (numbers only)."""
+        deltas: dict[str, list[float]] = {}
+        for one in self.changed:
+            for name, (before, after) in one.moved.items():
+                deltas.setdefault(name, []).append(_delta(before, after))
+        return {
+            name: (len(values), math.fsum(values) / len(values), max(values, key=abs))
+            for name, values in sorted(deltas.items())
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "summary": self.summary(),
+            "episodes": self.total,
+            "records_changed": sum(one.hash_changed for one in self.changed),
+            "scores_changed": self.moved,
+            "missing": list(self.missing),
+            "extra": list(self.extra),
+            "notes": list(self.notes),
+            "headline": {
+                key: {"old": _finite(a), "new": _finite(b)} for key, (a, b) in self.headline.items()
+            },
+            "moves": {
+                key: {"episodes": n, "mean": _finite(mean), "largest": _finite(largest)}
+                for key, (n, mean, largest) in self.moves().items()
+            },
+            "changed": [
+                {
+                    "episode": one.episode,
+                    "hash_changed": one.hash_changed,
+                    "moved": {key: {"old": a, "new": b} for key, (a, b) in one.moved.items()},
+                }
+                for one in self.changed
+            ],
+        }
+
+
+def headline_of(baseline: Baseline) -> dict[str, float]:
+    """A few figures over all episodes: sums and means, without intervals."""
+    found: dict[str, float] = {}
+    names = dict.fromkeys(key for one in baseline.episodes.values() for key in one.scores)
+    for protocol in names:
+        scores = [one.scores[protocol] for one in baseline.episodes.values()
+                  if protocol in one.scores]  # fmt: skip
+        found[f"{protocol} successes"] = float(sum(one.success for one in scores))
+        for metric in ("driving_score", "route_completion"):
+            values = [one.metrics[metric] for one in scores if metric in one.metrics]
+            if values:
+                found[f"{protocol} mean {metric}"] = rounded(math.fsum(values) / len(values))
+        if protocol == OWN:
+            km = [one.metrics.get("driven_km", 0.0) for one in scores]
+            found["km driven"] = rounded(math.fsum(km))
+            for name in sorted({key for one in scores for key in one.counts}):
+                found[name] = float(sum(one.counts.get(name, 0) for one in scores))
+    return found
+
+
+def _change(name: str, old: BaselineEpisode, new: BaselineEpisode) -> EpisodeChange:
+    before, after = _flat(old), _flat(new)
+    moved = {
+        key: (before.get(key), after.get(key))
+        for key in dict.fromkeys([*before, *after])
+        if not _same(before.get(key), after.get(key))
+    }
+    changed = old.record_hash != new.record_hash
+    return EpisodeChange(episode=name, hash_changed=changed, moved=moved)
+
+
+def _flat(one: BaselineEpisode) -> dict[str, Any]:
+    flat: dict[str, Any] = {"end reason": one.end_reason}
+    if one.weak is not None:
+        flat["weak pair"] = one.weak
+    for protocol, score in one.scores.items():
+        flat[f"{protocol} success"] = score.success
+        flat[f"{protocol} status"] = score.status
+        for group in (score.metrics, score.counts):
+            flat |= {f"{protocol} {key}": value for key, value in group.items()}
+        if score.people_hit:
+            risk = math.fsum(hit["injury_risk"] for hit in score.people_hit)
+            flat[f"{protocol} people hit"] = len(score.people_hit)
+            flat[f"{protocol} injury risk"] = risk
+    return flat
+
+
+def _same(a: Any, b: Any) -> bool:
+    if _is_number(a) and _is_number(b):
+        return math.isclose(a, b, rel_tol=_CLOSE, abs_tol=1e-9)
+    return bool(a == b) or (not a and not b)  # a count of zero is left out
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _delta(before: Any, after: Any) -> float:
+    if not all(value is None or isinstance(value, bool | int | float) for value in (before, after)):
+        return math.nan
+    return float(after or 0) - float(before or 0)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _version_notes(old: Baseline, new: Baseline) -> list[str]:
+    pairs: dict[str, tuple[Any, Any]] = {
+        "suite": (old.run.suite_id, new.run.suite_id),
+        "driver": (old.run.agent_version, new.run.agent_version),
+        "our sources": (old.code.sources[:SHORT], new.code.sources[:SHORT]),
+        "motion library": (old.code.motions[:SHORT], new.code.motions[:SHORT]),
+    }
+    for town in sorted(old.code.towns.keys() & new.code.towns.keys()):
+        pairs[f"town {town}"] = (old.code.towns[town][:SHORT], new.code.towns[town][:SHORT])
+    for name in dict.fromkeys([*old.protocol, *new.protocol]):
+        pairs[f"protocol {name}"] = (old.protocol.get(name), new.protocol.get(name))
+    return [f"{key}: accepted with {a}, now {b}" for key, (a, b) in pairs.items() if a != b]

@@ -1,0 +1,110 @@
+"""Code versions of a run: what was driven with what, and whether two runs agree in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from jaywalk.agents.catalogue import driver_version
+from jaywalk.core.errors import RegistryError
+from jaywalk.core.source_digest import SHORT, sources_digest
+from jaywalk.record.episode import Code
+from jaywalk.scenarios.suite import Suite
+from jaywalk.town.town import Town, load_town
+
+_UNKNOWN = "not recorded"
+
+
+def code_of_run(
+    suite: Suite, agent: str, *, motions: str = "", opendrive: str | None = None, server: str = ""
+) -> Code:
+    """Versions of everything of ours that decides a run's episodes, but for its routes.
+
+    Args:
+        suite: Routes to drive.
+        agent: Name, file or address of the driver.
+        motions: Digest of the motion library the user gave; "" for the default one.
+        opendrive: Text of the town, where the user gave a file.
+        server: Address of a server that is not ours, whose towns are unknown.
+    """
+    posed = any(item.posed for item in suite.routes)
+    return Code(
+        sources=sources_digest(),
+        motions=(motions or default_motions_digest()) if posed else "",
+        towns={} if server else _towns(suite, opendrive),
+        driver=driver_version(agent),
+    )
+
+
+def code_of_episode(code: Code, town: str, route: str) -> Code:
+    """What a record says: the run's versions, with the sources this process itself runs.
+
+    Args:
+        code: Versions of the run.
+        town: Where the episode is driven.
+        route: Digest of its route.
+    """
+    towns = {town: code.towns[town]} if town in code.towns else {}
+    return code.model_copy(update={"sources": sources_digest(), "towns": towns, "suite": route})
+
+
+def suite_digest(routes: Mapping[str, str]) -> str:
+    """Digest of a set of routes, given those of each."""
+    text = "\n".join(f"{name}\0{digest}" for name, digest in sorted(routes.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def code_differences(old: Code, new: Code) -> list[str]:
+    """In which parts two runs' versions differ, a line each; towns only where both have them.
+
+    Routes are compared one by one elsewhere: a run may grow by some.
+    """
+    pairs = {
+        "our sources": (old.sources, new.sources),
+        "motion library": (old.motions, new.motions),
+        "driver version": (old.driver, new.driver),
+    }
+    for town in sorted(old.towns.keys() & new.towns.keys()):
+        pairs[f"town {town}"] = (old.towns[town], new.towns[town])
+    return [f"{name}: {_short(a)} there, {_short(b)} here" for name, (a, b) in pairs.items()
+            if a != b]  # fmt: skip
+
+
+def distinct(codes: Iterable[Code]) -> list[Code]:
+    """Each version once, in order."""
+    found: list[Code] = []
+    for code in codes:
+        if code not in found:
+            found.append(code)
+    return found
+
+
+@cache
+def default_motions_digest() -> str:
+    """Digest of the default motion library's content; generates the library if need be."""
+    from jaywalk.motion.library.reading import library_digest
+    from jaywalk.motion.model.default import default_library
+
+    return library_digest(default_library().folder)
+
+
+def _towns(suite: Suite, opendrive: str | None) -> dict[str, str]:
+    names = sorted({item.route.town for item in suite.routes})
+    if opendrive is not None:
+        return {name: Town(name=name, opendrive=opendrive).sha256 for name in names}
+    return {name: digest for name in names if (digest := _town_digest(name))}
+
+
+def _town_digest(name: str) -> str:
+    try:
+        return load_town(name).sha256
+    except RegistryError:  # the server will say so
+        return ""
+
+
+def _short(value: str) -> str:
+    if not value:
+        return _UNKNOWN
+    is_digest = len(value) == hashlib.sha256().digest_size * 2
+    return value[:SHORT] if is_digest else value

@@ -1,0 +1,63 @@
+"""Keeps a client's other threads waiting while it changes worlds.
+
+The 0.9.16 client drops its episode when the answer to ``load_new_episode`` arrives, asks for the
+version and the new episode, and only then has one again. An asynchronous Traffic Manager in the
+same client asks for the settings and reads the episode in a loop; in that moment it reads a null
+pointer and the process dies. The loop cannot go on without our answers, though. So the load is
+answered once the Traffic Manager waits for one, and the Traffic Manager is answered once the client
+has its new episode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+LOAD: Final = "load_new_episode"
+_NEEDED: Final = ("version", "get_episode_info")  # what the client asks without an episode
+_HAS_EPISODE: Final = "get_sensor_token"  # the first call it makes with the new one
+_SETTLE_S: Final = 0.5  # how long a Traffic Manager may take to ask for something
+_CHANGE_S: Final = 3.0  # how long the client may take to get its new episode
+_MOST_HELD: Final = 256
+
+
+class LoadGate:
+    """Shut from the end of a load until the client has its new episode."""
+
+    def __init__(self) -> None:
+        """Open."""
+        self.until_s: float | None = None  # when it opens by itself; None: it is open
+        self._answer = b""
+        self._held: list[Any] = []
+
+    def shut(self, answer: bytes, now_s: float) -> None:
+        """Keep the answer to a load back until another thread of the client waits."""
+        self._answer = answer
+        self.until_s = now_s + _SETTLE_S
+
+    def holds(self, name: Any, message: Any) -> bool:
+        """Whether a request has to wait; it is kept then."""
+        if self.until_s is None or len(self._held) >= _MOST_HELD:
+            return False
+        if not self._answer and name in (*_NEEDED, _HAS_EPISODE):
+            return False
+        self._held.append(message)
+        return True
+
+    def take_answer(self, now_s: float) -> bytes:
+        """The answer to the load, once somebody waits or it is time."""
+        if self.until_s is None or not (self._held or now_s >= self.until_s):
+            return b""
+        answer, self._answer = self._answer, b""
+        if answer:
+            self.until_s = now_s + _CHANGE_S
+        return answer
+
+    def take_held(self, name: Any, now_s: float) -> list[Any]:
+        """Requests that may go on now that ``name`` was answered; the gate is open then."""
+        if self.until_s is None or self._answer:
+            return []
+        if name != _HAS_EPISODE and now_s < self.until_s:
+            return []
+        held, self._held = self._held, []
+        self.until_s = None
+        return held
