@@ -48,10 +48,13 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
+    from jaywalk.metrics.driving.protocols import protocol_version
+
     for pair in found.pairs:
         state = "complete" if pair.is_complete else "INCOMPLETE"
+        version = protocol_version(found.protocol)
         say(
-            f"{pair.candidate} against {pair.baseline} under {found.protocol}: "
+            f"{pair.candidate} against {pair.baseline} under {found.protocol} version {version}: "
             f"{pair.n_pairs}/{pair.expected} pairs, {state}"
         )
         if pair.unpaired:

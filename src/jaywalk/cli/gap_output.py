@@ -13,7 +13,7 @@ def print_gap(found: dict[str, Any]) -> None:
     if found["headline"] == "strong" and proof is not None:
         say(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
     _print_halves(found)
-    if found["headline"] == "strong":
+    if found["headline"] == "strong" and found["all_pairs"]["base"] != found["base"]:
         say("over all pairs, as in the published protocol:")
         _print_halves(found["all_pairs"])
     if found["intervals"].get("few_clusters"):

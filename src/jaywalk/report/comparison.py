@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.rates import (
     PER_KM,
     Pooled,
@@ -167,6 +168,7 @@ class Comparison:
         """A JSON object; values that do not exist are null."""
         return {
             "protocol": self.protocol,
+            "protocol_version": protocol_version(self.protocol),
             "complete": self.is_complete,
             "level": self.level,
             "primary": list(dict.fromkeys(d.name for d in self.primary)),

@@ -64,8 +64,8 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
 def _main_rows(label: str, one: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
     """The headline, and below it all pairs where that is something else."""
     rows = [(label, one["pairs"]["n"], _main_cells(one))]
-    if one["headline"] == "strong":
-        whole = one["all_pairs"]
+    whole = one["all_pairs"]
+    if one["headline"] == "strong" and whole["base"] != one["base"]:
         rows[0] = (f"{label}, strong pairs", one["pairs"]["n"], rows[0][2])
         rows.append((f"{label}, all pairs", whole["pairs"]["n"], _main_cells(whole)))
     return rows

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from jaywalk import __version__
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
@@ -68,6 +69,7 @@ def build_page(
         scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),
         runs=summaries,
         protocol=runs[0].score.protocol,
+        protocol_version=protocol_version(runs[0].score.protocol),
         suites=list(dict.fromkeys(run.score.suite for run in runs if run.score.suite)),
         complete=all(run.score.is_complete for run in runs),
         warnings=_warnings(summaries, comparison),

@@ -6,13 +6,16 @@ import json
 
 import numpy as np
 import pytest
+import score_cards as make
 from record_scenes import STEP_S, add_actor
 from typer.testing import CliRunner
 
 import jaywalk.record
+from jaywalk.cli.gap_output import print_gap
 from jaywalk.cli.pairs import app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
+from jaywalk.metrics.fail2drive.run_pairs import pair_scores
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.record.columns import WEATHER_FIELDS
 from jaywalk.record.state_rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
@@ -209,6 +212,30 @@ def test_the_command_counts_weak_passes_apart(tmp_path):
     found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
     assert (found["pairs"], found["passed"], found["strong"], found["weak"]) == (2, 2, 1, 1)
     assert [one["weak"] for one in found["checks"]] == [True, False]
+
+
+def test_the_headline_of_a_run_leaves_weak_pairs_out_and_names_them(tmp_path, capsys):
+    cards = []
+    for pair, thing_m, score in (("P", 60.0, 0.0), ("Q", 110.0, 80.0), ("R", 60.0, 20.0)):
+        car_y_m = 31.0 if pair == "R" else 30.0  # other traffic: no counterfactual at all
+        drive(tmp_path / f"base{pair}", pair=pair)
+        drive(tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m, car_y_m=car_y_m)
+        for half, value in (("base", 100.0), ("generalization", score)):
+            folder = ("base" if half == "base" else "shift") + pair
+            detail = {"pair": pair, "half": half, "shift": "Wall"}
+            cards.append(make.card(folder, 1, value, folder=folder, detail=detail))
+    found = pair_scores(make.run(*cards), tmp_path)
+    assert found["headline"] == "strong"
+    assert (found["generalization"]["ds"], found["generalization"]["n"]) == (80.0, 1)
+    assert found["all_pairs"]["generalization"]["ds"] == pytest.approx(100.0 / 3)
+    proof = found["counterfactual"]
+    assert (proof["checked"], proof["strong"], proof["weak"]) == (3, 1, 1)
+    assert proof["weak_pairs"] == [{"pair": "P", "seed": "1", "class": "Wall"}]
+    assert [one["pair"] for one in proof["failed_pairs"]] == ["R"]
+    print_gap(found)
+    told = "".join(capsys.readouterr())
+    assert "headline over the 1 strong pairs of 3" in told
+    assert "weak pairs, start only, not in the headline: P (Wall)" in told
 
 
 def check(*runs):

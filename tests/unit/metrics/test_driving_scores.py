@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.cli.score import score_results
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving import bench2drive, leaderboard
+from jaywalk.metrics.driving import bench2drive, fail2drive, leaderboard
 from jaywalk.metrics.driving.fail2drive_split import CATEGORIES, published_split
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
@@ -51,7 +51,10 @@ def test_fail2drive_by_hand(tmp_path):
         199,
         ["1/Base_Wall_0099"],
     )
-    assert got["base"] == {"ds": 100.0, "sr": 100.0, "hm": pytest.approx(100.0), "n": 99}
+    assert got["base"] == {"ds": 100.0, "ds_no_min_speed": 100.0, "sr": 100.0,
+                           "hm": pytest.approx(100.0), "n": 99}  # fmt: skip
+    assert got["headline"] == "all"  # result files do not show which pairs are strong
+    assert got["protocol_version"] == 1
     assert got["generalization"]["ds"] == pytest.approx(99.6)
     assert got["generalization"]["sr"] == pytest.approx(99.0)
     hm = 2 * 99.6 * 99 / (99.6 + 99)
@@ -64,6 +67,31 @@ def test_fail2drive_by_hand(tmp_path):
     assert any("INCOMPLETE" in line for line in got["warnings"])
     low, high = got["intervals"]["generalization"]["sr"]
     assert low < 99.0 < high
+
+
+def test_the_score_without_the_minimum_speed_factor_stands_beside_the_full_one(tmp_path):
+    slow = {"min_speed_infractions": [make.slow(40.0), make.slow(130.0)]}
+    crawl = make.record(1, infractions=slow, scores=make.scores(100, 0.82))
+    fill(tmp_path / "mine", Base_BadParking_0001=crawl)
+    got = score_results(tmp_path / "mine", "fail2drive")
+    assert got["base"]["ds"] == pytest.approx(100.0 - 18.0 / 100)
+    assert got["base"]["ds_no_min_speed"] == pytest.approx(100.0)
+    for name, full in (("leaderboard-2.0", 99.91), ("leaderboard-2.1", 100 - 0.5 * 0.24 / 1.24)):
+        one = score_results(tmp_path / "mine", name)
+        assert one["ds"] == pytest.approx(full, abs=1e-3)
+        assert one["ds_no_min_speed"] == pytest.approx(100.0)
+    first = score_results(tmp_path / "mine", "leaderboard-1.0")
+    assert first["ds_no_min_speed"] is None
+
+
+def test_weak_pairs_are_left_out_of_the_headline_of_results(tmp_path):
+    crash = make.record(1095, infractions=HIT, scores=make.scores(100, 0.6))
+    fill(tmp_path / "mine", Generalization_Wall_1095=crash)
+    results = read_results(tmp_path / "mine")
+    got = fail2drive.score(results, weak={("0095", "1")}, resamples=100)
+    assert (got["headline"], got["generalization"]["ds"]) == ("strong", 100.0)
+    assert got["generalization"]["n"] == 99
+    assert got["all_pairs"]["generalization"]["ds"] == pytest.approx(99.6)
 
 
 def test_parser_rounding_comes_before_the_harmonic_mean(tmp_path):
@@ -193,7 +221,8 @@ def test_the_command_prints_json_and_says_incomplete(tmp_path):
     ]
     assert set(fields) <= set(json.loads(done.stdout))
     table = CliRunner().invoke(app, call)
-    assert table.stdout.splitlines()[0] == "\tDS\tSR\tHM\tn"
+    assert table.stdout.splitlines()[0] == "\tDS\tDS without minimum speed\tSR\tHM\tn"
+    assert "under fail2drive version 1" in table.stderr
     assert table.stdout.splitlines()[1].startswith("base\t100.0 [")
     assert "INCOMPLETE" in table.stderr
 

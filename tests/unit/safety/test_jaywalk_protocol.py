@@ -8,7 +8,9 @@ from hand_records_safety import Scene, profile, straight
 from record_scenes import write_episode
 
 import jaywalk.record
+from jaywalk.metrics.driving.aggregate import aggregate
 from jaywalk.metrics.driving.jaywalk_protocol import COUNT_NAMES, VERSION, score_episode
+from jaywalk.metrics.driving.scorecard import RunScore
 from jaywalk.metrics.safety.injury import serious_injury_risk
 from jaywalk.report.causes import cause_of
 
@@ -76,6 +78,23 @@ def test_short_times_to_collision_as_shares(tmp_path):
     assert score.metrics["min_ttc_s"] == pytest.approx(0.52, abs=2e-3)
     assert score.metrics["short_ttc_drive"] == 1.0
     assert score.metrics["short_ttc_time_share"] == pytest.approx(below.mean(), abs=0.013)
+
+
+def test_a_run_pools_short_times_to_collision_over_driving_time(tmp_path):
+    """A long stop adds no driving time, so it does not dilute the share."""
+    calm, tight = clean(10.0), clean(4.0)
+    tight.add("vehicle", straight(50.0, 0.0, 0.0, 0.0))
+    calm.bodies[0] = ("vehicle", profile(0.0, 0.0, 0.0, [(0, 10), (4, 10), (4.5, 0), (10, 0)]))
+    scores = tuple(
+        score_episode(scene.write(tmp_path / name)) for name, scene in (("a", calm), ("b", tight))
+    )
+    moved = [one.detail["ttc"]["moving_s"] for one in scores]
+    assert moved == pytest.approx([4.5, 4.0], abs=0.06)
+    run = RunScore(name="r", protocol="jaywalk", agent="", suite="", expected=2, episodes=scores)
+    found = aggregate(run, resamples=100).metrics["short_ttc_time_share"]
+    share = scores[1].metrics["short_ttc_time_share"]
+    assert scores[0].metrics["short_ttc_time_share"] == 0.0
+    assert found.value == pytest.approx(share * moved[1] / sum(moved))
 
 
 def test_an_ego_that_never_drove_has_no_time_to_collision(tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria.scripted import Span
+from jaywalk.metrics.driving.criteria.slowed_traffic import CAPS
 from jaywalk.scenarios.base import REQUIRED, Moment, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.route_xml import ScenarioSpec
@@ -72,6 +73,28 @@ def test_time_runs_out_behind_an_obstacle():
         ("scenario_timeout", "S"), ("criterion_switch", "blocked"),
     ]  # fmt: skip
     assert scenario.events[-2].time_s == 242.1
+
+
+class Traffic:
+    """Background traffic that can only be capped."""
+
+    def __init__(self):
+        self.caps = []
+
+    def cap_all(self, speed_mps):
+        self.caps.append(speed_mps)
+
+
+def test_a_cap_on_the_traffic_is_noted_for_the_minimum_speed():
+    traffic = Traffic()
+    scenario = make_scenario(spec("jaywalk/construction-v1"), replace(STAGE, traffic=traffic))
+    for along_m, elapsed_s in ((41.0, 2.0), (80.0, 10.0), (80.0, 15.1), (180.0, 30.0)):
+        scenario.advance(moment(along_m, elapsed_s))
+    assert scenario.phase is Phase.DONE
+    noted = [(one.time_s, one.detail["cap_mps"]) for one in scenario.events if one.kind == "note"]
+    assert noted == [(15.1, pytest.approx(60.0 / 3.6, abs=1e-3)), (30.0, None)]
+    assert traffic.caps == [pytest.approx(60.0 / 3.6), None]
+    assert {one.detail["what"] for one in scenario.events if one.kind == "note"} == {CAPS}
 
 
 def test_other_scenarios_wait_for_ever():

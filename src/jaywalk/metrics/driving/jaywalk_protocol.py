@@ -327,7 +327,12 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
         "end_reason": record.episode.end_reason,
         "step_s": record.episode.step_s,
         "posed": record.episode.parameters.get("posed") or 0,
-        "ttc": {"min_s": found.ttc.min_s, "capped_at_s": HORIZON_S, "short_s": SHORT_S},
+        "ttc": {
+            "min_s": found.ttc.min_s,
+            "capped_at_s": HORIZON_S,
+            "short_s": SHORT_S,
+            "moving_s": _moving_s(tracks, found.ttc),
+        },
         "hits": [asdict(hit) for hit in found.hits],
         "people_hit": [_told(one) for one in found.people],
         "braking": judged,
@@ -335,6 +340,12 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
         "progress": asdict(found.progress),
         "forecasts": [asdict(one) for one in found.forecasts],
     }
+
+
+def _moving_s(tracks: Tracks, ttc: TimeToCollision) -> float:
+    """Time the ego drove: each tick stands for the step to the next one."""
+    steps = np.diff(tracks.time_s, append=tracks.time_s[-1:])
+    return float(steps[ttc.moving].sum())
 
 
 def _told(one: PersonHit) -> dict[str, Any]:

@@ -112,8 +112,14 @@ _duration_s: Final = _metric("duration_s")
 _TIME_SHARES: Final = (
     "standing_share", "uncomfortable_share", "uncomfortable_braking_share",
     "uncomfortable_speeding_up_share", "uncomfortable_lateral_share", "uncomfortable_jerk_share",
-    "short_ttc_time_share",
 )  # fmt: skip
+
+
+def _moving_s(one: EpisodeScore) -> float:
+    """Time in which the ego drove, so that it could have a time to collision."""
+    return _finite(one.detail.get("ttc", {}).get("moving_s"))
+
+
 _FORECASTS: Final = ("forecast_ade_m", "forecast_fde_m", "forecast_best_ade_m")
 
 POOLED: Final[Mapping[str, Pooled]] = MappingProxyType(
@@ -132,6 +138,10 @@ POOLED: Final[Mapping[str, Pooled]] = MappingProxyType(
         "fpbr_habit": Pooled(
             top=_count("all_braking_without_person"), bottom=_count("all_braking_events"),
             kind="share",
+        ),
+        "short_ttc_time_share": Pooled(
+            top=_times("short_ttc_time_share", _moving_s), bottom=_moving_s, kind="time",
+            bounds=(0.0, 1.0),
         ),
         "mean_speed_mps": Pooled(
             top=lambda one: 1000.0 * km_of(one), bottom=_duration_s, kind="time"
