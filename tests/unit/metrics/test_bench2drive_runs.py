@@ -35,8 +35,7 @@ def motion(along, across=0.0, turning_dps=0.0, yaw_deg=0.0):
     turning = zero.copy()
     turning[:, 2] = turning_dps
     return EgoMotion(
-        acceleration_mps2=along[:, None] * forward
-        + np.broadcast_to(across, n)[:, None] * right,
+        acceleration_mps2=along[:, None] * forward + np.broadcast_to(across, n)[:, None] * right,
         angular_velocity_dps=turning,
         forward=forward,
         right=right,

@@ -14,9 +14,7 @@ from jaywalk.metrics.realism.kinematics import difference_validity
 from jaywalk.metrics.realism.scene import BoolArray
 
 
-def series_mask(
-    name: str, features: CaseFeatures, *, ttc_vehicles_only: bool = True
-) -> BoolArray:
+def series_mask(name: str, features: CaseFeatures, *, ttc_vehicles_only: bool = True) -> BoolArray:
     """Where [object, step] the log's value of a series counts."""
     valid = features.log_valid
     if name in ("linear_speed", "angular_speed"):

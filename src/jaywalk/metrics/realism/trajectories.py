@@ -130,9 +130,7 @@ def generated_log(scene: LoggedScene) -> tuple[Trajectories, BoxSizes]:
     return replace(log, valid=np.ones_like(log.valid)), sizes
 
 
-def generated_trajectories(
-    scene: LoggedScene, rollouts: Rollouts
-) -> tuple[Trajectories, BoxSizes]:
+def generated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> tuple[Trajectories, BoxSizes]:
     """Generated scenes, or simulated futures behind the logged history; every step is valid.
 
     Boxes have the sizes of the rollouts, else the logged ones: at the current step for whatever is
