@@ -53,7 +53,7 @@ def export(
     if not rules.startswith(form.value):
         raise UsageError(f"--protocol {rules} does not go with --format {form.value}.")
     scored = score_run(run, rules)
-    paths = export_run(scored, form.value, out, layout=layout.value)
+    paths = export_run(scored, form.value, out, layout=layout.value, records=run)
     n, expected = len(scored.episodes), scored.expected
     if as_json:
         print_json(

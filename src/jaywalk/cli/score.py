@@ -122,20 +122,29 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
     from jaywalk.cli.score_output import print_people, print_run
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
+    from jaywalk.metrics.driving.bench2drive import run_abilities
     from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.metrics.driving.summary import jsonable
     from jaywalk.metrics.fail2drive.run_pairs import has_pairs, pair_scores
     from jaywalk.metrics.habit.summary import is_habit, summarise_habit
 
     found = aggregate(score_run(folder, protocol))
     people = summarise_habit(found.run, folder) if is_habit(found.run) else None
     pairs = pair_scores(found.run, folder)
+    abilities = jsonable(run_abilities(found.run))
     if as_json:
-        parts = {"habit": people and people.as_dict(), "fail2drive": pairs}
+        parts = {
+            "habit": people and people.as_dict(),
+            "fail2drive": pairs,
+            "bench2drive": abilities,
+        }
         print_json(json_of(found) | {name: part for name, part in parts.items() if part})
     else:
         print_run(found)
         if people is not None:
             print_people(people)
+        if abilities is not None:
+            _print_abilities(abilities)
         if pairs is not None:
             print_gap(pairs)
         elif has_pairs(found.run):
@@ -146,6 +155,18 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
         )
     if not found.run.is_complete:
         raise typer.Exit(_INCOMPLETE)
+
+
+def _print_abilities(found: dict[str, Any]) -> None:
+    bounds, n = found["intervals"], found["n"]
+    rows = [
+        [name, with_interval(value, bounds[name]) if n.get(name) else number(value),
+         str(n.get(name, ""))]
+        for name, value in found["abilities"].items()
+    ]  # fmt: skip
+    print_table(["ability", "success %", "drives"], rows)
+    if found["types_of_no_ability"]:
+        say(f"of no ability: {', '.join(found['types_of_no_ability'])}")
 
 
 def score_results(

@@ -6,6 +6,7 @@ The sums are divided by the number of routes of the set, so a missing route coun
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,8 +18,14 @@ from defusedxml.common import DefusedXmlException
 
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.files import read_files
-from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, percentages
+from jaywalk.metrics.driving.penalties import (
+    PROTOCOLS,
+    is_success,
+    mean_speed_percent,
+    percentages,
+)
 from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.driving.scorecard import RunScore, scenario_of
 from jaywalk.metrics.driving.summary import (
     ends,
     finding_lines,
@@ -27,11 +34,10 @@ from jaywalk.metrics.driving.summary import (
     one_method,
 )
 from jaywalk.stats import bootstrap
+from jaywalk.stats.clustered import clustered_wilson
 from jaywalk.stats.intervals import wilson
 
 _PROTOCOL = PROTOCOLS["bench2drive"]
-# The benchmark's own tool drops larger percentages: traffic that stands still.
-_MAX_SPEED_PERCENT = 1000.0
 
 _JUNCTION_PRIORITY = (
     "BlockedIntersection OppositeVehicleTakingPriority OppositeVehicleRunningRedLight "
@@ -69,6 +75,23 @@ ABILITIES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         }.items()
     }
 )
+
+
+# Our own scenarios that play a public type; versions share it.
+OWN_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "jaywalk/construction": "ConstructionObstacle",
+        "jaywalk/construction-two-ways": "ConstructionObstacleTwoWays",
+        "jaywalk/crosswalk-group": "PedestrianCrossing",
+        "jaywalk/hard-brake": "HardBreakRoute",
+        "jaywalk/parked-obstacle": "ParkedObstacle",
+        "jaywalk/parked-two-ways": "ParkedObstacleTwoWays",
+        "jaywalk/priority-taken": "OppositeVehicleTakingPriority",
+        "jaywalk/red-light-runner": "OppositeVehicleRunningRedLight",
+        "jaywalk/stepping-out-hidden": "DynamicObjectCrossing",
+    }
+)
+_VERSION = re.compile(r"-v\d+$")
 
 
 def read_routes(path: Path) -> dict[int, str]:
@@ -156,10 +179,9 @@ def efficiency(records: Sequence[RouteRecord]) -> float:
     means = []
     for record in records:
         values, _ = percentages(record.messages("min_speed_infractions"))
-        values = [value for value in values if value <= _MAX_SPEED_PERCENT]
-        if values:
-            means.append(float(np.mean(values)))
-    return float(np.mean(means)) if means else math.nan
+        means.append(mean_speed_percent(values))
+    known = [mean for mean in means if math.isfinite(mean)]
+    return float(np.mean(known)) if known else math.nan
 
 
 def _select(
@@ -211,18 +233,59 @@ def _abilities(
     """Successes in percent by ability, their intervals, and a note; missing routes are left out."""
     if routes is None:
         return None, {}, []
-    out: dict[str, float] = {}
-    bounds: dict[str, list[float]] = {}
-    for name, types in ABILITIES.items():
-        hits = [
-            success
-            for record, success in zip(records, good, strict=True)
-            if record.number is not None and routes[record.number] in types
-        ]
-        out[name] = 100.0 * float(np.mean(hits)) if hits else math.nan
-        bounds[name] = ends(wilson(sum(hits), len(hits)).scaled(100.0))
-    out["mean"] = float(np.mean(list(out.values())))
-    return out, bounds, [_second_chance(records, good, routes)]
+    drives = [
+        (routes[record.number], success)
+        for record, success in zip(records, good, strict=True)
+        if record.number is not None
+    ]
+    hits = {
+        name: [success for kind, success in drives if kind in types]
+        for name, types in ABILITIES.items()
+    }
+    bounds = {name: ends(wilson(sum(one), len(one)).scaled(100.0)) for name, one in hits.items()}
+    return _rates(hits), bounds, [_second_chance(records, good, routes)]
+
+
+def _rates(hits: Mapping[str, Sequence[bool]]) -> dict[str, float]:
+    """Successes in percent by ability, and their plain mean."""
+    out = {name: 100.0 * float(np.mean(one)) if one else math.nan for name, one in hits.items()}
+    return out | {"mean": float(np.mean(list(out.values())))}
+
+
+def run_abilities(run: RunScore) -> dict[str, Any] | None:
+    """Abilities of a recorded run under Bench2Drive's rules; None under any other protocol.
+
+    A drive belongs to the abilities of its route's first scenario; our own scenarios count as the
+    public type they play. Missing drives are left out. ``mean`` is NaN while an ability has no
+    drive.
+    """
+    if run.protocol != _PROTOCOL.name:
+        return None
+    hits: dict[str, list[bool]] = {name: [] for name in ABILITIES}
+    labels: dict[str, list[str]] = {name: [] for name in ABILITIES}
+    without = set()
+    for one in run.episodes:
+        kind = next(iter(one.detail.get("scenario_types", [])), "")
+        public = OWN_TYPES.get(_VERSION.sub("", kind), kind)
+        groups = [name for name, types in ABILITIES.items() if public in types]
+        if not groups:
+            without.add(kind or "no scenario")
+        for name in groups:
+            obeyed = name == "Traffic_Signs" and bool(one.detail.get("signs_obeyed"))
+            hits[name].append(one.success or obeyed)
+            labels[name].append(scenario_of(one))
+    bounds = {
+        name: clustered_wilson([float(hit) for hit in found], labels[name])
+        if found
+        else wilson(0, 0)
+        for name, found in hits.items()
+    }
+    return {
+        "abilities": _rates(hits),
+        "intervals": {name: ends(one.scaled(100.0)) for name, one in bounds.items()},
+        "n": {name: len(found) for name, found in hits.items()},
+        "types_of_no_ability": sorted(without),
+    }
 
 
 def _second_chance(

@@ -11,6 +11,8 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.export_records import bench2drive_fields, checkpoint_json, record_json
 from jaywalk.metrics.driving.fail2drive_split import published_split
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.driving.smoothness import ego_motion, metric_info
+from jaywalk.record import open as open_record
 
 Format = Literal["leaderboard", "bench2drive", "fail2drive"]
 Layout = Literal["parser", "named"]
@@ -24,7 +26,14 @@ PROTOCOL_OF: Final[dict[str, str]] = {
 _FILE_NAME: Final = "results.json"
 
 
-def export_run(run: RunScore, form: Format, out: Path, *, layout: Layout = "parser") -> list[Path]:
+def export_run(
+    run: RunScore,
+    form: Format,
+    out: Path,
+    *,
+    layout: Layout = "parser",
+    records: Path | None = None,
+) -> list[Path]:
     """Write result files.
 
     Args:
@@ -34,6 +43,9 @@ def export_run(run: RunScore, form: Format, out: Path, *, layout: Layout = "pars
         out: File or folder; a folder gets ``results.json``.
         layout: Fail2Drive: ``SEED/res/NNNN_res.json``, which its parser reads, or
             ``SEED/Split_Class_NNNN.json``, as its public leaderboard keeps them.
+        records: Folder of the run. With it, ``bench2drive`` also gets the ego's motion of every
+            route, ``<out>_metric_info/<save_name>/metric_info.json``, from which Bench2Drive's
+            tool computes smoothness.
 
     Returns:
         Files written.
@@ -46,14 +58,26 @@ def export_run(run: RunScore, form: Format, out: Path, *, layout: Layout = "pars
     if form == "fail2drive":
         return _write_by_route(run, out, layout)
     numbered = number_episodes(run.episodes)
-    records = []
+    routes, motions = [], []
     for index, (score, number, repetition) in enumerate(numbered):
-        record = record_json(score, index, number, repetition)
+        route = record_json(score, index, number, repetition)
         if form == "bench2drive":
-            record |= bench2drive_fields(score, record["route_id"])
-        records.append(record)
+            route |= bench2drive_fields(score, route["route_id"])
+            if records is not None and "end_tick" in score.detail:
+                folder = out.with_name(f"{out.stem}_metric_info") / route["save_name"]
+                motions.append(_write_motion(records / score.folder, score, folder))
+        routes.append(route)
     path = out if out.suffix == ".json" else out / _FILE_NAME
-    return [_write(path, checkpoint_json(records, run.expected))]
+    return [_write(path, checkpoint_json(routes, run.expected)), *motions]
+
+
+def _write_motion(record: Path, score: EpisodeScore, folder: Path) -> Path:
+    first, last = score.detail["first_tick"], score.detail["end_tick"]
+    path = folder / "metric_info.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    motion = metric_info(ego_motion(open_record(record), first, last))
+    path.write_text(json.dumps(motion) + "\n", encoding="utf-8")
+    return path
 
 
 def number_episodes(episodes: Sequence[EpisodeScore]) -> list[tuple[EpisodeScore, int, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
@@ -21,6 +21,7 @@ _PERCENT = re.compile(r"(-?\d+(?:\.\d+)?)\s*%")
 # Scores are written with six decimals; lane percentages with two.
 _SCORE_STEP = 1e-6
 _LANE_PERCENT_STEP = 0.01
+_MAX_SPEED_PERCENT = 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +267,15 @@ def disagreements(protocol: Protocol, records: Iterable[RouteRecord]) -> list[Di
             for _ in derived.unparsed
         ]
     return found
+
+
+def mean_speed_percent(percents: Sequence[float]) -> float:
+    """Bench2Drive's efficiency of one route; NaN if nothing is left.
+
+    Its tool drops percentages above 1000: traffic that stands still.
+    """
+    kept = [value for value in percents if value <= _MAX_SPEED_PERCENT]
+    return math.fsum(kept) / len(kept) if kept else math.nan
 
 
 def percentages(messages: Iterable[str]) -> tuple[list[float], list[str]]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria.collision import find_collisions
 from jaywalk.metrics.driving.criteria.emergency import find_not_yielded
@@ -26,14 +28,19 @@ from jaywalk.metrics.driving.penalties import (
     Protocol,
     driving_score,
     is_success,
+    mean_speed_percent,
     penalty_of,
     protocol_named,
 )
 from jaywalk.metrics.driving.results import INFRACTIONS, RouteRecord
 from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction
+from jaywalk.metrics.driving.smoothness import ego_motion, smoothness
 from jaywalk.record import Episode, Record
 
 _DIGITS = 6
+_BENCH2DRIVE = "bench2drive"
+# Bench2Drive counts a junction as passed this many route points behind its first one.
+_POINTS_PAST_JUNCTION = 8
 
 
 def score_public(record: Record, protocol: str) -> EpisodeScore:
@@ -103,6 +110,10 @@ def _card(
         "duration_s": duration_s,
         "route_length_m": route.length_m,
     }
+    if prices.name == _BENCH2DRIVE:
+        first, last = int(scene.track.tick[0]), int(scene.track.tick[-1])
+        metrics["efficiency"] = mean_speed_percent(_values(events, "min_speed_infractions"))
+        metrics["smoothness"] = smoothness(ego_motion(record, first, last))
     return _score(
         record,
         prices,
@@ -115,6 +126,7 @@ def _card(
             "end_tick": int(scene.track.tick[-1]),
             "first_tick": int(scene.track.tick[0]),
             "ends_early": ending.is_early,
+            **_signs_obeyed(prices, scene, route, percent, messages),
         },
     )
 
@@ -122,6 +134,28 @@ def _card(
 def _without_min_speed(prices: Protocol, value: float) -> dict[str, float]:
     """The driving score without the minimum-speed factor, where the protocol has one."""
     return {NO_MIN_SPEED: round(value, _DIGITS)} if prices.min_speed > 0.0 else {}
+
+
+def _signs_obeyed(
+    prices: Protocol,
+    scene: Scene,
+    route: RouteLine,
+    percent: float,
+    messages: Mapping[str, Sequence[str]],
+) -> dict[str, bool]:
+    """Bench2Drive: whether the ego passed the route's first junction and obeyed lights and signs.
+
+    Such a drive counts for the ability Traffic_Signs even if it failed later.
+    """
+    if prices.name != _BENCH2DRIVE:
+        return {}
+    if messages["red_light"] or messages["stop_infraction"]:
+        return {"signs_obeyed": False}
+    inside = np.flatnonzero(scene.lanes.under(route.place_m).in_junction)
+    if not len(inside):
+        return {"signs_obeyed": False}
+    needed = (int(inside[0]) + 1 + _POINTS_PAST_JUNCTION) / len(route.place_m)
+    return {"signs_obeyed": percent / 100.0 > needed}
 
 
 def _without_a_drive(record: Record, prices: Protocol) -> EpisodeScore:
@@ -135,6 +169,8 @@ def _without_a_drive(record: Record, prices: Protocol) -> EpisodeScore:
         "duration_s": 0.0,
         "route_length_m": math.nan,
     }
+    if prices.name == _BENCH2DRIVE:
+        metrics |= {"efficiency": math.nan, "smoothness": math.nan}
     status = f"Failed - {how_it_broke_off(record.episode) or AGENT_NOT_SET_UP}"
     detail = {"messages": {key: [] for key in INFRACTIONS}, "ends_early": True}
     return _score(record, prices, status, metrics, dict.fromkeys(INFRACTIONS, 0), (), detail)

@@ -192,8 +192,9 @@ class Rollouts:
 
     def ordered(self, tracks: list[int]) -> Rollouts:
         """The same with tracks in another order."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Rollouts(**{n: None if v is None else v[:, tracks] for n, v in given.items()})
+        given: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        moved: dict[str, Any] = {n: v if v is None else v[:, tracks] for n, v in given.items()}
+        return Rollouts(**moved)
 
     @property
     def n_steps(self) -> int:

@@ -1,6 +1,7 @@
 """Agreement with the official implementation on the golden cases."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,109 @@ import pytest
 
 from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
 from jaywalk.metrics.realism.bounds import replaced
-from jaywalk.metrics.realism.challenge import CONFIGS
+from jaywalk.metrics.realism.challenge import CONFIGS, FEATURES
 from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.likelihoods import happened
 from jaywalk.metrics.realism.readers.inputs import read_cases
 from jaywalk.metrics.realism.readers.npz_case import load_arrays, read_npz_case
-from jaywalk.metrics.realism.score import aggregate, score_features
+from jaywalk.metrics.realism.scene import Rollouts
+from jaywalk.metrics.realism.score import aggregate, score_case, score_features
 from jaywalk.metrics.realism.studies.timing import study_timing
+from jaywalk.metrics.realism.trajectories import generated_trajectories
 
 CASES = Path(__file__).parents[5] / "shared" / "data" / "wosac_cases"
 FILES = sorted(p for p in CASES.glob("case_*.npz") if not p.stem.endswith("_features"))
+
+# Waymo's own code on the same files, with its scenario-generation configuration: the ten
+# likelihoods in the order of FEATURES and the metametric. Logged histories count as generated;
+# "sized": boxes grow by 1 cm a step and differ from rollout to rollout.
+GENERATION = {
+    "case_01": (
+        0.179880,
+        0.276867,
+        0.556539,
+        0.436310,
+        0.166429,
+        0.821426,
+        0.490020,
+        0.501277,
+        0.641063,
+        0.999969,
+        0.578809,
+    ),
+    "case_01_sized": (
+        0.179880,
+        0.276867,
+        0.556539,
+        0.436310,
+        0.163095,
+        0.656249,
+        0.488828,
+        0.469101,
+        0.573192,
+        0.999969,
+        0.518486,
+    ),
+    "case_02": (
+        0.328552,
+        0.521927,
+        0.199175,
+        0.613108,
+        0.211512,
+        0.635415,
+        0.431079,
+        0.429344,
+        0.503457,
+        0.999969,
+        0.503581,
+    ),
+    "case_03": (
+        0.202812,
+        0.438393,
+        0.830193,
+        0.719034,
+        0.136455,
+        0.566268,
+        0.946439,
+        0.521266,
+        0.680354,
+        0.858541,
+        0.598457,
+    ),
+    "case_03_sized": (
+        0.202812,
+        0.438393,
+        0.830193,
+        0.719034,
+        0.135581,
+        0.511303,
+        0.944387,
+        0.509484,
+        0.658728,
+        0.858541,
+        0.578427,
+    ),
+    "case_04": (
+        0.315236,
+        0.462767,
+        0.161773,
+        0.387224,
+        0.203625,
+        0.833330,
+        0.531421,
+        0.290791,
+        0.490309,
+        0.959663,
+        0.533287,
+    ),
+}
+# Metametrics of PufferDrive's code of 30 December 2025 (2.0). For 2026 the same code with the rules
+# of January 2026 put in by hand (mean of log-likelihoods, vehicles only, no division).
+PUFFER = {
+    "case_01": {"pufferdrive-2.0": 0.75607, "pufferdrive-2026": 0.68898},
+    "case_02": {"pufferdrive-2.0": 0.66302, "pufferdrive-2026": 0.57282},
+    "case_03": {"pufferdrive-2.0": 0.73230, "pufferdrive-2026": 0.68572},
+}
 
 pytestmark = [
     pytest.mark.data,
@@ -87,6 +181,41 @@ def test_every_feature_agrees(name, computed):
         for event, flags in side.events.items():
             key = event.replace("_indication", "") + "_per_step"
             np.testing.assert_array_equal(flags, golden[f"{prefix}_{key}"], err_msg=event)
+
+
+def grown(case):
+    """The case as generated scenes of 91 steps with box sizes of their own."""
+    tracks, sizes = generated_trajectories(case.scene, case.rollouts)
+    scale = (0.8 + 0.02 * np.arange(32, dtype=np.float32)[:, None, None]).astype(np.float32)
+    more = np.float32(0.01) * np.arange(91, dtype=np.float32)
+    rollouts = Rollouts(
+        x_m=tracks.x_m,
+        y_m=tracks.y_m,
+        z_m=tracks.z_m,
+        heading_rad=tracks.heading_rad,
+        length_m=(sizes.length_m * scale + more).astype(np.float32),
+        width_m=(sizes.width_m * scale + more).astype(np.float32),
+        height_m=(sizes.height_m * scale + more).astype(np.float32),
+    )
+    return replace(case, rollouts=rollouts)
+
+
+@pytest.mark.parametrize("key", GENERATION)
+def test_scenario_generation_agrees(key, computed):
+    case = computed[key.removesuffix("_sized")][0]
+    if key.endswith("_sized"):
+        case = grown(case)
+    found = score_case(case, CONFIGS["2025-scenario-gen"])
+    assert found.n_agents == len(case.scene.simulated_index)
+    ours = [*(found.likelihoods[name] for name in FEATURES), found.metametric]
+    assert ours == pytest.approx(GENERATION[key], abs=2e-5)
+
+
+@pytest.mark.parametrize("name", PUFFER)
+@pytest.mark.parametrize("config", ["pufferdrive-2.0", "pufferdrive-2026"])
+def test_pufferdrive_agrees(name, config, computed):
+    found = score_case(computed[name][0], CONFIGS[config])
+    assert found.metametric == pytest.approx(PUFFER[name][config], abs=2e-5)
 
 
 def test_a_folder_is_read_without_its_feature_files():

@@ -237,6 +237,16 @@ def test_commands_print_the_agreed_fields(tmp_path, rollouts):
     assert found["normalised"]["random"]["value"] == pytest.approx(1.0)
     puffer = run("score", *source, "--json", "--config", "pufferdrive-2.0")
     assert puffer["likelihoods"]["traffic_light_violation"] is None
+    former = CliRunner().invoke(app, ["realism", "score", *source, "--config", "pufferdrive"])
+    assert former.exit_code == 0
+    assert "is now called 'pufferdrive-2.0'" in former.stderr
+    assert "metametric (pufferdrive-2.0)" in former.stdout
+    assert run("score", *source, "--json", "--config", "pufferdrive-2026")["ade_m"] is not None
+    generation = ["realism", "score", *source, "--config", "2025-scenario-gen"]
+    told = CliRunner().invoke(app, generation)
+    assert "rollouts of 80 steps" in told.stderr
+    assert "ADE" not in told.stdout
+    assert run(*generation[1:], "--json")["ade_m"] is None
     better = run("score", *source, "--json", "--config", "jaywalk-1")
     assert better["likeness"]["value"] == pytest.approx(1.0)
     assert set(better["safety"]) == set(found["rates"])

@@ -19,8 +19,10 @@ from jaywalk.metrics.realism.challenge import (
 )
 from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
 from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.scene import Rollouts
 from jaywalk.metrics.realism.score import score_case, score_cases
 from jaywalk.metrics.realism.studies.catalogue import STUDIES
+from jaywalk.metrics.realism.trajectories import generated_trajectories
 from jaywalk.metrics.realism.weight_study import weight_study
 
 CONFIG = CONFIGS["2025"]
@@ -38,6 +40,8 @@ def test_weights_and_buckets_are_those_of_the_years():
             sums[BUCKET_OF[name]] += weight
         assert list(sums.values()) == pytest.approx([kinematic, interactive, mapped])
     assert sum(CONFIGS["pufferdrive-2.0"].weights.values()) == pytest.approx(1.0)
+    assert sum(CONFIGS["pufferdrive-2026"].weights.values()) == pytest.approx(0.95)
+    assert "traffic_light_violation" not in CONFIGS["pufferdrive-2026"].weights
     with pytest.raises(UsageError, match="2023, 2024, 2025"):
         challenge_config("2022")
 
@@ -59,6 +63,172 @@ def test_bernoulli_by_hand():
     sim[:8, 0] = True
     found = np.exp(event_log_likelihood(np.array([True, True]), sim, 0.001))
     np.testing.assert_allclose(found, [8.001 / 32.002, 0.001 / 32.002])
+
+
+def test_scenario_generation_differs_from_sim_agents_in_whom_it_pools():
+    generation = CONFIGS["2025-scenario-gen"]
+    assert set(generation.weights) == set(FEATURES)
+    assert sum(generation.weights.values()) == pytest.approx(1.0)
+    assert generation.weights == CONFIG.weights
+    assert generation.histograms == CONFIG.histograms
+    assert generation.pooled == set(FEATURES) - {"traffic_light_violation"}
+    assert not CONFIG.pooled
+
+
+def test_the_former_name_still_works():
+    assert challenge_config("pufferdrive") is CONFIGS["pufferdrive-2.0"]
+    assert "pufferdrive" not in CONFIGS
+
+
+def test_pooled_estimators_by_hand():
+    rule = Histogram(low=0.0, high=2.0, bins=2)
+    sim = np.array([[[0.5, 0.5], [1.5, 1.5]], [[0.5, 1.5], [1.5, 1.5]]], np.float32)
+    log = np.array([[0.5, 1.5], [0.5, 1.5]], np.float32)
+    # Three values in the first bin and five in the second, for both objects alike.
+    found = np.exp(series_log_likelihood(log, sim, rule, pool_objects=True))
+    np.testing.assert_allclose(found, [[3.1 / 8.2, 5.1 / 8.2]] * 2)
+    flags = np.array([[True, False], [False, False], [False, True]])
+    found = np.exp(event_log_likelihood(np.array([True, False]), flags, 0.001, pool_objects=True))
+    np.testing.assert_allclose(found, [2.001 / 6.002, 4.001 / 6.002])
+
+
+def shaken(tracks, *, types=None, predict=None, seed=3):
+    """A scene and eight rollouts with noise of their own for every object."""
+    case = replay(scene(tracks, types=types, predict=predict), 8)
+    rng = np.random.default_rng(seed)
+    shape = case.rollouts.x_m.shape
+    spread = np.linspace(0.05, 0.6, shape[1])[None, :, None]
+
+    def noisy(values):
+        return (values + rng.normal(size=shape) * spread).astype(np.float32)
+
+    rollouts = replace(case.rollouts, x_m=noisy(case.rollouts.x_m), y_m=noisy(case.rollouts.y_m))
+    return replace(case, rollouts=rollouts)
+
+
+CARS = [(lambda s, k=k: 25.0 * k + s * (0.3 + 0.2 * k), -3.0 + 2.0 * k, 0.0) for k in range(4)]
+
+
+@pytest.mark.parametrize("name", ["pufferdrive-2.0", "pufferdrive-2026"])
+def test_pufferdrives_rules_old_and_new_from_features(name):
+    """Everything behind the features, again with numpy's own histograms."""
+    case, config = shaken(CARS, types=[1, 2, 1, 1], predict=[1, 2, 3]), CONFIGS[name]
+    features, new = case_features(case, config), name.endswith("2026")
+    assert features.log_valid.shape == (3, 81)  # the ego is not scored, it is no track to predict
+    weights = {n: w for n, w in CONFIG.weights.items() if n != "traffic_light_violation"}
+    total = 0.0
+    for feature, weight in weights.items():
+        by_agent = []
+        for agent in range(3):
+            if feature.endswith("indication"):
+                log, sim = (
+                    side.events[feature][:, agent].any(axis=1)
+                    for side in (features.log, features.sim)
+                )
+                by_agent.append(np.log(((sim == log[0]).sum() + 0.001) / 8.002))
+                continue
+            if feature == "time_to_collision" and new and not features.is_vehicle[agent]:
+                continue
+            rule = config.histograms[feature]
+            edges = np.linspace(rule.low, rule.high, rule.bins + 1).astype(np.float32)
+            log, sim = (
+                np.clip(side.series[feature][:, agent], rule.low, rule.high)
+                for side in (features.log, features.sim)
+            )
+            counts = np.histogram(sim[np.isfinite(sim)], edges)[0] + 0.1
+            cut = 2 if "acceleration" in feature else 1 if "speed" in feature else 0
+            kept = log[0, cut : 81 - cut]
+            bins = np.clip(np.digitize(kept, edges) - 1, 0, rule.bins - 1)
+            by_agent.append(np.log(counts / counts.sum())[bins].mean())
+        mean = np.exp(np.mean(by_agent)) if new else np.mean(np.exp(by_agent))
+        total += weight * mean
+    expected = total if new else total / 0.95
+    assert score_case(case, config).metametric == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_new_rules_of_pufferdrive_never_score_above_the_old():
+    for seed in range(3):
+        case = shaken(CARS, seed=seed)
+        old, new = (score_case(case, CONFIGS[f"pufferdrive-{v}"]) for v in ("2.0", "2026"))
+        assert new.metametric < old.metametric * 0.95 + 1e-9
+
+
+def test_buckets_of_the_new_rules_are_unweighted():
+    found = score_cases([shaken(CARS)], CONFIGS["pufferdrive-2026"])
+    for bucket in ("kinematic", "interactive", "map_based"):
+        names = [n for n in CONFIGS["pufferdrive-2026"].weights if BUCKET_OF[n] == bucket]
+        mean = np.mean([found.likelihoods[n] for n in names])
+        assert found.buckets[f"{bucket}_metrics"] == pytest.approx(mean)
+
+
+def test_the_new_rules_leave_scenes_without_a_vehicle_out():
+    config = CONFIGS["pufferdrive-2026"]
+    walker = replay(scene([(0.0, 0.0, 0.0)], types=[2], name="walker"))
+    both = score_cases([shaken(CARS), walker], config)
+    assert both.n_scenarios == 1
+    assert both.metametric == score_cases([shaken(CARS)], config).metametric
+    with pytest.raises(UsageError, match="without a scored vehicle"):
+        score_cases([walker], config)
+
+
+def test_scenario_generation_scores_everybody_and_every_step():
+    config = CONFIGS["2025-scenario-gen"]
+    case = shaken(CARS, types=[1, 2, 1, 1], predict=[1])
+    features = case_features(case, config)
+    assert features.log_valid.shape == (4, 91)
+    assert features.sim.series["linear_speed"].shape == (8, 4, 91)
+    found = score_case(case, config)
+    assert math.isnan(found.ade_m)
+    # Who is who does not matter: exchange two cars of one size in every rollout.
+    order = [0, 1, 3, 2]
+    full = generated_trajectories(case.scene, case.rollouts)[0]
+    whole = Rollouts(x_m=full.x_m, y_m=full.y_m, z_m=full.z_m, heading_rad=full.heading_rad)
+    assert score_case(replace(case, rollouts=whole), config).likelihoods == found.likelihoods
+    swapped = score_case(replace(case, rollouts=whole.ordered(order)), config)
+    for name in ("linear_speed", "distance_to_nearest_object", "collision_indication"):
+        assert swapped.likelihoods[name] == pytest.approx(found.likelihoods[name])
+    case = replace(case, scene=replace(case.scene, predict_index=np.arange(4)))
+    other = score_case(replace(case, rollouts=case.rollouts.ordered(order)), CONFIG)
+    here = score_case(case, CONFIG)
+    change = other.likelihoods["linear_speed"] - here.likelihoods["linear_speed"]
+    assert abs(change) > 0.01
+
+
+def test_generated_boxes_have_their_own_sizes():
+    config = CONFIGS["2025-scenario-gen"]
+    case = replay(scene([(0.0, -1.5, 0.0), (0.0, 1.5, 0.0)]), 2)
+    full = generated_trajectories(case.scene, case.rollouts)[0]
+    shape = full.x_m.shape
+    wide = np.full(shape, 2.0, np.float32)
+    wide[1, :, 50:] = 3.2  # The second rollout's boxes touch from step 50 on.
+    sizes = {
+        "length_m": np.full(shape, 4.0, np.float32),
+        "width_m": wide,
+        "height_m": np.full(shape, 1.5, np.float32),
+    }
+    rollouts = Rollouts(
+        x_m=full.x_m, y_m=full.y_m, z_m=full.z_m, heading_rad=full.heading_rad, **sizes
+    )
+    case = replace(case, rollouts=rollouts)
+    flags = case_features(case, config).sim.events["collision_indication"]
+    assert not flags[0].any()
+    assert not flags[1, :, :50].any()
+    assert flags[1, :, 50:].all()
+    with pytest.raises(UsageError, match="2025-scenario-gen"):
+        score_case(case, CONFIG)
+    with pytest.raises(DataError, match="or none"):
+        replace(case, rollouts=replace(rollouts, width_m=None))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_study_and_audit_runs_under_every_configuration(name):
+    cases = [shaken(CARS, seed=1), shaken(CARS, seed=2)]
+    for study in STUDIES.values():
+        assert study(cases, CONFIGS[name]).finding
+    found = audit(cases, CONFIGS[name])
+    assert found.log_replay >= found.superhuman
+    score = score_cases(cases, CONFIGS[name])
+    assert weight_study(score, bounds(cases, score, CONFIGS[name]).scores, CONFIGS[name]).rows
 
 
 def test_one_wrong_agent_of_four_costs_far_more_than_in_pufferdrive():
