@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 import score_cards as make
+from scipy import stats
 
 from jaywalk.metrics.fail2drive.cues import Thing, cue_table, what_changed
 from jaywalk.metrics.fail2drive.gap import PairedRow, gap_of
@@ -70,7 +70,7 @@ def test_the_interval_of_three_pairs_is_wider_than_all_possible_draws():
     assert low < min(drawn)
     assert max(drawn) < high
     want = stats.t.interval(0.95, 2, loc=-70 / 3, scale=stats.sem(rows[:, 1] - rows[:, 0]))
-    assert (low, high) == pytest.approx((max(want[0], -100.0), want[1]), rel=0.03)
+    assert (low, high) == pytest.approx((max(want[0], -100.0), want[1]), rel=0.06)
 
 
 def test_no_interval_of_a_perfect_class_has_zero_width():

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.report import report
 from jaywalk.core.errors import UsageError
-from jaywalk.report.labels import label_of, number
+from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.page import build_page, summary_rows
 from jaywalk.report.scored_runs import ScoredRun
 from jaywalk.report.summary import summarise
