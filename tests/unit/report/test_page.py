@@ -132,7 +132,7 @@ def test_the_numbers_shown_are_those_scored(page, runs):
     want = clustered_rate([1, 1, 0], [0.5, 0.5, 0.5], ["a", "b", "c"])  # three routes are few
     assert want.width > poisson_rate(2, 1.5).width
     assert rates[1] == ("interval", interval_text(want.low, want.high))
-    assert rates[2] == ("n", "2 in 1.50 km")
+    assert rates[2] == ("n", "2 in 1.50 km*")  # a star: three routes are few
 
 
 def test_every_table_says_what_is_missing(page):
