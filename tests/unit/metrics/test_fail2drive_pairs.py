@@ -8,12 +8,14 @@ import math
 import numpy as np
 import pytest
 import score_cards as make
+from scipy import stats
 
 from jaywalk.metrics.fail2drive.cues import Thing, cue_table, what_changed
 from jaywalk.metrics.fail2drive.gap import PairedRow, gap_of, headline_gap
 from jaywalk.metrics.fail2drive.profile import Profile, Stretch, excursions_of
 from jaywalk.metrics.fail2drive.reactions import reaction_of, reaction_table
 from jaywalk.metrics.fail2drive.run_pairs import members_of, pair_scores
+from jaywalk.stats.intervals import rule_of_three
 
 SIGN = "static.prop.trafficwarning"
 DEBRIS = "static.prop.dirtdebris02"
@@ -67,18 +69,37 @@ def test_the_interval_of_a_change_is_paired():
     """Pairs that all lose 10 points: whatever pairs are drawn, the difference is the same."""
     scores = [(float(base), base - 10.0) for base in (95, 60, 30, 99, 20)]
     got = gap_of(pairs(*scores), resamples=500)
-    assert got["intervals"]["difference"]["ds"] == pytest.approx([-10.0, -10.0])
+    # No spread at all: the rule of three, and a warning that five pairs are few.
+    want = rule_of_three(-10.0, 5, (-100.0, 100.0))
+    assert got["intervals"]["difference"]["ds"] == pytest.approx([want.low, want.high])
+    assert (got["intervals"]["clusters"], got["intervals"]["few_clusters"]) == (5, True)
     low, high = got["intervals"]["base"]["ds"]
     assert high - low > 20.0
 
 
-def test_the_interval_is_that_of_all_possible_draws():
+def test_the_interval_of_three_pairs_is_wider_than_all_possible_draws():
     scores = [(100.0, 90.0), (100.0, 40.0), (80.0, 80.0)]
     rows = np.array(scores)
     drawn = [float((rows[list(d), 1] - rows[list(d), 0]).mean())
              for d in itertools.product(range(3), repeat=3)]  # fmt: skip
     low, high = gap_of(pairs(*scores), resamples=4000)["intervals"]["difference"]["ds"]
-    assert min(drawn) <= low < -70 / 3 < high <= max(drawn)
+    assert low < min(drawn)
+    assert max(drawn) < high
+    want = stats.t.interval(0.95, 2, loc=-70 / 3, scale=stats.sem(rows[:, 1] - rows[:, 0]))
+    assert (low, high) == pytest.approx((max(want[0], -100.0), want[1]), rel=0.06)
+
+
+def test_no_interval_of_a_perfect_class_has_zero_width():
+    got = gap_of(pairs(*[(100.0, 100.0)] * 5), resamples=200)["intervals"]
+    for of_half in ("base", "generalization", "change_percent", "difference"):
+        for key in ("ds", "sr", "hm"):
+            low, high = got[of_half][key]
+            assert high - low > 30.0, (of_half, key)
+    share = 1.0 - 0.05**0.2
+    assert got["generalization"]["ds"] == pytest.approx([100.0 - 100.0 * share, 100.0])
+    assert got["change_percent"]["ds"] == pytest.approx(
+        [-100.0 * share, 100.0 / (1.0 - share) - 100.0]
+    )
 
 
 def test_a_pair_with_one_half_is_named():

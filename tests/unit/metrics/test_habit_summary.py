@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hand_records_safety import STEP_S, Scene, straight
 
+from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.run_score import score_run
 from jaywalk.metrics.habit.foresight import irs_of, read_foresight
 from jaywalk.metrics.habit.summary import is_habit, summarise_habit
@@ -89,6 +90,26 @@ def test_hits_injuries_and_the_unavoidable_are_pooled_over_the_run(folder: Path)
     assert (told["hits"], told["unavoidable_hits"]) == (2, 1)
     assert set(told["irs_by"]) == {"class", "side"}
     json.dumps(told)
+
+
+def test_one_definition_of_every_rate(folder: Path) -> None:
+    """Score, rates and the habit table say the same value with the same interval."""
+    run = score_run(folder)
+    found, people = aggregate(run), summarise_habit(run, folder).figures
+    told = as_json(found)
+    same = [
+        (found.metrics["collisions_person_per_km"], people["collisions_per_km"]),
+        (found.metrics["collisions_person_per_km"], found.rates_per_km["collisions_person"]),
+        (found.metrics["pmais3_mean"].scaled(100.0), people["pmais3_percent"]),
+        (found.metrics["serious_injuries_per_km"], people["injuries_per_km"]),
+        (found.metrics["forecast_ade_m"], people["ade_m"]),
+        (found.metrics["success"].scaled(100.0), found.success),
+    ]
+    for one, other in same:
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    rate = told["rates_per_km"]["collisions_person"]
+    assert told["metrics"]["collisions_person_per_km"]["value"] == rate["value"]
+    assert (told["clusters"], told["few_clusters"], rate["few_clusters"]) == (2, True, True)
 
 
 def test_what_was_foreseen_in_the_zone_and_beside_the_truth(folder: Path) -> None:

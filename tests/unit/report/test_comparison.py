@@ -14,6 +14,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.scorecard import scenario_of
 from jaywalk.report.comparison import compare_runs
 from jaywalk.report.scored_runs import ScoredRun, run_labels
+from jaywalk.stats.compare import holm
 
 # Six routes with two seeds: the baseline fails on all of a, b, c and once on d.
 FIRST = {
@@ -216,8 +217,8 @@ def test_the_command_prints_json_and_lines(command):
         500 / 12
     )
     lines = command("one", "two").stdout.splitlines()
-    assert lines[0].startswith("metric\tblind\tcruise\tdifference")
-    assert lines[1].startswith("success_rate\t41.67\t83.33\t+41.67 [")
+    assert lines[0].startswith("metric (* primary)\tblind\tcruise\tdifference")
+    assert lines[1].startswith("success_rate *\t41.67\t83.33\t+41.67 [")
     assert "e\t2\tsuccess\tfailure\thit a person at 3.0 s" in lines
 
 
@@ -226,3 +227,63 @@ def test_the_command_says_incomplete(command):
     assert done.exit_code == 4
     assert "6/12 pairs, INCOMPLETE" in done.stderr
     assert isinstance(command("one", "one").exception, UsageError)
+
+
+def test_primary_metrics_are_corrected_together():
+    found = compare_runs(scored(cards(FIRST, "blind"), cards(SECOND, "cruise")))
+    (pair,) = found.pairs
+    success, score = (of_name(pair.metrics, n) for n in ("success_rate", "driving_score"))
+    hits = of_name(pair.rates_per_km, "collisions_pedestrian")
+    raw = [success.sign.p_value, score.sign.p_value, hits.sign.p_value]
+    assert [success.p_holm, score.p_holm, hits.p_holm] == pytest.approx(holm(raw))
+    assert of_name(pair.metrics, "duration_s").p_holm is None
+    assert found.to_json()["primary"] == [
+        "success_rate", "driving_score", "collisions_pedestrian",
+    ]  # fmt: skip
+    told = found.to_json()["comparisons"][0]["metrics"]["driving_score"]
+    assert (told["primary"], told["few_clusters"]) == (True, True)
+    assert told["p_holm"] >= told["p_value"]
+    assert told["minimum_detectable_difference"] > 0.0
+
+
+def test_several_candidates_are_one_family():
+    runs = scored(cards(FIRST, "a"), cards(SECOND, "b"), cards(SECOND, "c"))
+    found = compare_runs(runs)
+    assert len(found.primary) == 6
+    assert [d.p_holm for d in found.primary] == pytest.approx(
+        holm([d.sign.p_value for d in found.primary])
+    )
+
+
+def test_flips_have_an_exact_mcnemar_test():
+    (pair,) = compare_runs(scored(cards(FIRST, "blind"), cards(SECOND, "cruise"))).pairs
+    assert (pair.gained, pair.lost) == (6, 1)
+    assert pair.flip_p_value == pytest.approx(binomtest(6, 7).pvalue)
+
+
+def test_equal_runs_have_no_interval_of_zero_width():
+    found = compare_runs(scored(cards(FIRST, "blind"), cards(FIRST, "copy"))).to_json()
+    (pair,) = found["comparisons"]
+    for name, one in {**pair["metrics"], **pair["rates_per_km"]}.items():
+        low, high = one["interval"]
+        assert one["difference"] == 0.0
+        assert (low is None and high is None) or low < 0.0 < high, name  # null: no known bounds
+    assert pair["metrics"]["driving_score"]["interval"][1] > 30.0  # six routes, rule of three
+
+
+def test_ratios_are_differences_of_pooled_ratios():
+    def of(agent, brakings, needless):
+        return run(
+            *[card(name, counts={"braking_events": b, "false_braking_events": f},
+                   metrics={"fpbr": f / b if b else math.nan, "driven_km": 0.5}, agent=agent)
+              for name, b, f in zip("abc", brakings, needless, strict=True)],
+            name=agent,
+        )  # fmt: skip
+
+    (pair,) = compare_runs(
+        scored(of("x", (8, 2, 0), (2, 2, 0)), of("y", (4, 0, 0), (3, 0, 0)))
+    ).pairs
+    fpbr = of_name(pair.metrics, "fpbr")
+    assert (fpbr.baseline, fpbr.candidate) == (pytest.approx(4 / 10), pytest.approx(3 / 4))
+    assert fpbr.n_scenarios == 2  # nobody braked in c
+    assert (fpbr.sign.higher, fpbr.sign.lower, fpbr.sign.ties) == (1, 0, 0)

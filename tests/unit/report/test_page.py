@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.report import report
 from jaywalk.core.errors import UsageError
-from jaywalk.report.labels import label_of, number
+from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.page import build_page, summary_rows
 from jaywalk.report.scored_runs import ScoredRun
 from jaywalk.report.summary import summarise
+from jaywalk.stats.clustered import clustered_rate
 from jaywalk.stats.intervals import poisson_rate, wilson
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -128,9 +129,10 @@ def test_the_numbers_shown_are_those_scored(page, runs):
         assert (low, high) == pytest.approx((want.low, want.high), abs=0.05)
     rates = cells["collisions_pedestrian", "per_km"]
     assert [text for kind, text in rates if kind == "value"] == ["1.33", "0.67"]
-    low, high = (poisson_rate(2, 1.5).low, poisson_rate(2, 1.5).high)
-    assert rates[1] == ("interval", f"[{low:.2f}, {high:.2f}]")
-    assert rates[2] == ("n", "2 in 1.50 km")
+    want = clustered_rate([1, 1, 0], [0.5, 0.5, 0.5], ["a", "b", "c"])  # three routes are few
+    assert want.width > poisson_rate(2, 1.5).width
+    assert rates[1] == ("interval", interval_text(want.low, want.high))
+    assert rates[2] == ("n", "2 in 1.50 km*")  # a star: three routes are few
 
 
 def test_every_table_says_what_is_missing(page):

@@ -12,7 +12,8 @@ from jaywalk.metrics.realism.challenge import EVENTS
 from jaywalk.metrics.realism.features import CaseFeatures
 from jaywalk.metrics.realism.scene import STEP_S, BoolArray
 from jaywalk.metrics.realism.score import RATE_OF
-from jaywalk.stats.intervals import Interval, clopper_pearson, poisson_rate
+from jaywalk.stats.clustered import clustered_rate
+from jaywalk.stats.intervals import Interval, clopper_pearson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,8 @@ class EventSafety:
         rate: Share of (agent, rollout) pairs with an event; ``interval`` is the exact one that
             takes the pairs as independent.
         interval: See ``rate``.
-        events_per_hour: Separate events per hour of simulated driving, with its exact interval.
+        events_per_hour: Separate events per hour of simulated driving, with its Poisson interval
+            widened by the design effect of scenes.
         events_per_hour_interval: See ``events_per_hour``.
         time_share: Share of simulated time in the event.
         worst_m: Deepest overlap, or farthest off the road; NaN for red lights or without events.
@@ -66,15 +68,15 @@ def event_safety(cases: Sequence[CaseFeatures], event: str) -> EventSafety:
     pairs = sum(f.shape[0] * f.shape[1] for f in flags)
     steps = sum(f.size for f in flags)
     hit = sum(int(f.any(axis=2).sum()) for f in flags)
-    count, hours = sum(onsets(f) for f in flags), steps * STEP_S / 3600.0
+    counts, hours = [onsets(f) for f in flags], [f.size * STEP_S / 3600.0 for f in flags]
     first = np.concatenate([f.argmax(axis=2)[f.any(axis=2)] for f in flags])
     depth = np.concatenate([_depth(c, event) for c in cases])
     logged = np.concatenate([(c.log.events[event][0] & c.log_valid).any(axis=1) for c in cases])
     return EventSafety(
         rate=hit / pairs,
         interval=clopper_pearson(hit, pairs),
-        events_per_hour=count / hours,
-        events_per_hour_interval=poisson_rate(count, hours),
+        events_per_hour=sum(counts) / sum(hours),
+        events_per_hour_interval=clustered_rate(counts, hours, np.arange(len(flags))),
         time_share=sum(int(f.sum()) for f in flags) / steps,
         worst_m=float(depth.max()) if len(depth) else float("nan"),
         first_event_s=float(np.median(first) + 1) * STEP_S if len(first) else float("nan"),
