@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from jaywalk import __version__
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
@@ -71,6 +72,7 @@ def build_page(
         suites=list(dict.fromkeys(run.score.suite for run in runs if run.score.suite)),
         complete=all(run.score.is_complete for run in runs),
         warnings=_warnings(summaries, comparison),
+        inspected=list(dict.fromkeys(inspection_of(run.score) for run in runs)),
         stars=_stars(summaries, comparison),
         table=summary_rows(summaries),
         gap=gap,

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.driving.summary import jsonable
@@ -197,6 +198,7 @@ def as_json(found: Aggregate) -> dict[str, Any]:
         "suite": run.suite,
         "code": run.code,
         "mixed_code": run.mixed_code,
+        "inspected": inspection_of(run),
         "n": len(run.episodes),
         "expected": run.expected,
         "missing": list(run.missing),
