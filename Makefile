@@ -7,7 +7,7 @@ READY := .venv/.ready
 # Files that talk to a server each have a process of their own, see tests/run_isolated.py.
 LIVE := tests/conformance tests/loading tests/running
 
-.PHONY: demo test test-slow bench lint lock clean
+.PHONY: demo test test-slow baselines docs-tables bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -27,6 +27,15 @@ test: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow -n auto --dist loadfile $(addprefix --ignore ,$(LIVE))
 	$(BIN)/python tests/run_isolated.py -m slow $(LIVE)
+
+# Accepted results: re-driven and compared. CARLA's towns are used where they are at hand.
+CARLA_TOWNS := $(wildcard ../shared/data/carla_towns)
+baselines: $(READY)
+	JAYWALK_TOWN_PATH="$(JAYWALK_TOWN_PATH)$(if $(CARLA_TOWNS),:$(abspath $(CARLA_TOWNS)))" $(BIN)/jaywalk baseline verify
+
+# Tables of docs/*.md from baselines/*.json and docs/measurements/*.json.
+docs-tables: $(READY)
+	$(BIN)/python tools/docs_tables.py
 
 bench: $(READY)
 	$(BIN)/jaywalk bench server

@@ -21,7 +21,9 @@ from typing import Any, Final
 from jaywalk.core.errors import DataError
 from jaywalk.core.source_digest import SHORT
 from jaywalk.metrics.driving.baseline import (
+    BENCH2DRIVE,
     PAIRED,
+    PUBLIC,
     Baseline,
     find_baselines,
     headline_of,
@@ -40,6 +42,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 OLDER: Final = (
     "*Measured at an earlier version of the code; no baseline of it has been driven yet.*"
 )
+EMPTY: Final = "*No baseline of this has been accepted yet.*"
 _BLOCK: Final = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 _MEASUREMENT: Final = "jaywalk-measurement-1"
 _SHARE_OUTSIDE: Final = "driving_score_no_min_speed"
@@ -118,13 +121,14 @@ def _pair_row(run: RunScore, label: str) -> list[str]:
 def overview_rows(one: Baseline) -> list[list[str]]:
     """A line for each baseline."""
     found = headline_of(one)
-    scores = [value for name, value in found.items() if name.endswith("mean driving_score")]
+    public = (PAIRED, BENCH2DRIVE, PUBLIC)
+    scores = [found[key] for name in public if (key := f"{name} mean driving_score") in found]
     return [
         [
             f"`{one.name}`", one.run.suite_id, one.run.agent_version,
             f"{one.run.subset or 'all'}; {','.join(map(str, one.run.seeds))}",
             str(len(one.episodes)), f"{found.get(f'{OWN} successes', 0.0):.0f}",
-            _number(scores[-1], 1) if scores else "-", "yes" if one.in_ci else "no",
+            _number(scores[0], 1) if scores else "-", "yes" if one.in_ci else "no",
         ]
     ]  # fmt: skip
 
@@ -168,6 +172,8 @@ def render(name: str, before: str, baselines: Sequence[Baseline], measurements: 
         raise DataError(f"No table '{name}'. Known: {', '.join(TABLES)}, measurement-FILE.")
     table = TABLES[name]
     chosen = [one for one in baselines if fnmatchcase(one.name, table.pattern)]
+    if not chosen and not before.replace(EMPTY, "").strip():
+        return f"{EMPTY}\n"
     if not chosen:
         return before if OLDER in before else f"{before.rstrip()}\n\n{OLDER}\n"
     rows = [row for one in chosen for row in table.rows(one)]

@@ -489,6 +489,7 @@ def _version_notes(old: Baseline, new: Baseline) -> list[str]:
     pairs: dict[str, tuple[Any, Any]] = {
         "suite": (old.run.suite_id, new.run.suite_id),
         "driver": (old.run.agent_version, new.run.agent_version),
+        "content of the routes": (old.code.suite[:SHORT], new.code.suite[:SHORT]),
         "our sources": (old.code.sources[:SHORT], new.code.sources[:SHORT]),
         "motion library": (old.code.motions[:SHORT], new.code.motions[:SHORT]),
     }
