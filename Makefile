@@ -13,7 +13,7 @@ PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/pytho
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-slow test-py312 test-wheel bench lint lock clean
+.PHONY: demo test test-slow test-py312 test-wheel baselines docs-tables bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -54,6 +54,15 @@ endif
 test-wheel:
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
 	$(PYTHON) tests/wheel_check.py
+
+# Accepted results: re-driven and compared. CARLA's towns are used where they are at hand.
+CARLA_TOWNS := $(wildcard ../shared/data/carla_towns)
+baselines: $(READY)
+	JAYWALK_TOWN_PATH="$(JAYWALK_TOWN_PATH)$(if $(CARLA_TOWNS),:$(abspath $(CARLA_TOWNS)))" $(BIN)/jaywalk baseline verify
+
+# Tables of docs/*.md from baselines/*.json and docs/measurements/*.json.
+docs-tables: $(READY)
+	$(BIN)/python tools/docs_tables.py
 
 bench: $(READY)
 	$(BIN)/jaywalk bench server

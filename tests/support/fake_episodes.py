@@ -87,7 +87,7 @@ def run_episode(
     with (run_folder / "started.log").open("a") as log:
         server = world.process.pid if world.process else 0
         log.write(f"{name} {os.getpid()} {server}\n")
-    kind = plan.item.id.removeprefix("r-")  # of routes read from a file
+    kind = plan.item.id.removeprefix("r-").removeprefix("harbour-")  # of routes from files
     heartbeat(0.0, 0.0, "loading")
     if "once" not in kind or _first_time(run_folder / "markers" / name):
         _go_wrong(kind, world, heartbeat)

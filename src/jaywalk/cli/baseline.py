@@ -330,6 +330,7 @@ def _drive(
         left = summary.total - summary.done
         problem = f"{left} of {summary.total} episodes could not be driven; see {place}/logs"
         return _Driven(problem=problem, run_folder=place, is_scratch=scratch)
+    check_run(one, request)  # somebody may have edited the sources meanwhile
     entries = {name: entry for name, entry in entries.items()
                if entry.record_hash == summary.hashes.get(name)}  # fmt: skip
     return _Driven(result=driven(one, request, entries), run_folder=place, is_scratch=scratch)

@@ -33,14 +33,19 @@ def compare(
 
     Example: jaywalk compare runs/smoke-blind runs/smoke-cruise
     """
+    from jaywalk.metrics.driving.inspected import inspection_of
     from jaywalk.report.comparison import compare_runs
     from jaywalk.report.scored_runs import score_folders
 
-    found = compare_runs(score_folders(runs, protocol), allow_mixed=allow_mixed)
+    scored = score_folders(runs, protocol)
+    found = compare_runs(scored, allow_mixed=allow_mixed)
+    held_out = inspection_of(scored[0].score)
     if as_json:
-        print_json(found.to_json())
+        mixed = any(run.score.mixed_code for run in scored)
+        print_json(found.to_json() | {"inspected": held_out, "mixed_code": mixed})
     else:
         _print(found)
+        say(f"held out? {held_out}")
         names = " ".join(str(run) for run in runs)
         say(f"next: jaywalk report {names} --protocol {protocol} -o report.html")
     if not found.is_complete:

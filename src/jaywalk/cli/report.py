@@ -54,7 +54,8 @@ def report(
     complete = all(run.score.is_complete for run in scored)
     if as_json:
         print_json({"page": str(output), "bytes": size, "complete": complete,
-                    "episodes": sum(len(run.score.episodes) for run in scored)})  # fmt: skip
+                    "episodes": sum(len(run.score.episodes) for run in scored),
+                    "mixed_code": any(run.score.mixed_code for run in scored)})  # fmt: skip
         return
     state = "" if complete else ", INCOMPLETE"
     finish(

@@ -6,6 +6,7 @@ import math
 
 from jaywalk.cli.output import print_table, say
 from jaywalk.metrics.driving.aggregate import Aggregate
+from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.habit.foresight import GROUPS
 from jaywalk.metrics.habit.summary import NAMES, HabitSummary, irs_groups
@@ -45,6 +46,7 @@ def print_run(found: Aggregate) -> None:
             for row in found.scenarios
         ],
     )
+    say(f"held out? {inspection_of(run)}")
     for warning in run.warnings:
         say(f"warning: {warning}")
     if found.few_clusters:

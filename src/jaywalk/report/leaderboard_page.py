@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from jaywalk import __version__
 from jaywalk.metrics.driving.fail2drive_split import CATEGORIES
+from jaywalk.metrics.driving.inspected import inspection_line
 from jaywalk.metrics.driving.summary import jsonable
 from jaywalk.metrics.fail2drive.entry import MODALITIES, PUBLIC
 from jaywalk.metrics.fail2drive.gap import KEYS
@@ -119,6 +120,7 @@ def _board(name: str, entries: Sequence[Verdict], with_paper: bool) -> dict[str,
     return {
         "name": name,
         "is_public": name == PUBLIC,
+        "inspected": "" if name == PUBLIC else inspection_line(name),
         "rows": rows,
         "figure": Markup(gap_figure(plain, f"Harmonic means by category on {name}")),
         "categories": categories,

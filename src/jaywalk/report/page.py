@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from jaywalk import __version__
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
@@ -73,6 +74,7 @@ def build_page(
         suites=list(dict.fromkeys(run.score.suite for run in runs if run.score.suite)),
         complete=all(run.score.is_complete for run in runs),
         warnings=_warnings(summaries, comparison),
+        inspected=list(dict.fromkeys(inspection_of(run.score) for run in runs)),
         stars=_stars(summaries, comparison),
         table=summary_rows(summaries),
         gap=gap,

@@ -26,7 +26,7 @@ from jaywalk.metrics.fail2drive.counterfactual import check_pair
 from jaywalk.metrics.fail2drive.record_pairs import half_of
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
-from jaywalk.runner.code import code_differences
+from jaywalk.runner.code import code_differences, suite_digest
 from jaywalk.runner.config import CONFIG_FILE, RunConfig, read_config, route_digest
 from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.job import RunRequest
@@ -107,7 +107,8 @@ def driven(
         request: Its run, complete.
         entries: Episodes that are scored already; the others are read from their records.
     """
-    code = request.code()
+    routes = {item.id: route_digest(item) for item in request.suite.routes}
+    code = request.code().model_copy(update={"suite": suite_digest(routes)})
     episodes: dict[str, BaselineEpisode] = {}
     for plan in request.plans():
         name = plan.episode_id

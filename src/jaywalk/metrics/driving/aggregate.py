@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.rates import (
@@ -190,6 +191,7 @@ def as_json(found: Aggregate) -> dict[str, Any]:
         "suite": run.suite,
         "code": run.code,
         "mixed_code": run.mixed_code,
+        "inspected": inspection_of(run),
         "n": len(run.episodes),
         "expected": run.expected,
         "missing": list(run.missing),

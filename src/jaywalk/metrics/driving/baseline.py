@@ -32,6 +32,7 @@ _DIGITS: Final = 6  # significant ones
 _CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds otherwise is no change
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _PER_LINE: Final = "episodes"
+_UNSCORED: Final = "cannot be scored"
 
 
 class _Part(BaseModel):
@@ -167,7 +168,6 @@ def protocol_versions(names: Sequence[str]) -> dict[str, int]:
 def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
     """What a baseline keeps of a record."""
     episode = record.episode
-    scores = {name: score_episode(record, name) for name in protocols_of(record)}
     return BaselineEpisode(
         record_hash=record_hash,
         end_reason=episode.end_reason,
@@ -176,8 +176,15 @@ def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
         pair=episode.pair,
         half=str(episode.parameters.get("half", "")),
         shift=str(episode.parameters.get("shift", "")),
-        scores={name: _kept(score) for name, score in scores.items()},
+        scores={name: _scored(record, name) for name in protocols_of(record)},
     )
+
+
+def _scored(record: Record, protocol: str) -> ProtocolScore:
+    try:
+        return _kept(score_episode(record, protocol))
+    except DataError:  # the message names the folder, which differs between machines
+        return ProtocolScore(success=False, status=_UNSCORED)
 
 
 def _kept(score: EpisodeScore) -> ProtocolScore:
@@ -482,6 +489,7 @@ def _version_notes(old: Baseline, new: Baseline) -> list[str]:
     pairs: dict[str, tuple[Any, Any]] = {
         "suite": (old.run.suite_id, new.run.suite_id),
         "driver": (old.run.agent_version, new.run.agent_version),
+        "content of the routes": (old.code.suite[:SHORT], new.code.suite[:SHORT]),
         "our sources": (old.code.sources[:SHORT], new.code.sources[:SHORT]),
         "motion library": (old.code.motions[:SHORT], new.code.motions[:SHORT]),
     }

@@ -1,0 +1,112 @@
+"""What was looked at while suites and drivers were tuned, so that nobody takes it for held out.
+
+Add to these facts when a route, seed or town is inspected; never remove from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from jaywalk.metrics.driving.scorecard import RunScore, scenario_of
+
+DEVELOPMENT_SEEDS: Final = (1, 2, 3)
+_TOWNS: Final = "Harbour, Orchard and Ridge are development towns"
+_NUMBER: Final = re.compile(r"(\d+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """Facts about one suite.
+
+    Attributes:
+        suite: How its name begins.
+        routes: Numbers at the end of the ids of routes that were inspected; None: all were.
+        seeds: Seeds they were inspected with.
+        text: The same in one line.
+    """
+
+    suite: str
+    routes: frozenset[int] | None
+    seeds: frozenset[int]
+    text: str
+
+    def covers(self, route: str, seed: int | None) -> bool:
+        """Whether an episode was inspected, or one with the same route and another seed."""
+        if self.routes is None:
+            return True
+        number = _NUMBER.search(route)
+        return number is None or int(number[1]) in self.routes
+
+
+_SEEDS: Final = frozenset(DEVELOPMENT_SEEDS)
+FACTS: Final = (
+    Inspected(
+        suite="jaywalk/habit-",
+        routes=frozenset({*range(1, 31), 34, 39, 45, 46, 77, 98, 105}),
+        seeds=_SEEDS,
+        text="routes 1-30 (and later 34, 39, 45, 46, 77, 98, 105) were inspected with seeds 1-3 "
+        "while tuning people and expert",
+    ),
+    Inspected(
+        suite="jaywalk/fail2drive-",
+        routes=None,
+        seeds=_SEEDS,
+        text="all 200 routes were inspected with seeds 1-3 while tuning routes, traffic and expert",
+    ),
+    Inspected(
+        suite="jaywalk/smoke-",
+        routes=None,
+        seeds=_SEEDS,
+        text="all 12 routes were inspected with seeds 1-3 while tuning routes and drivers",
+    ),
+    Inspected(
+        suite="baselines/bench2drive-",
+        routes=None,
+        seeds=_SEEDS,
+        text="all six routes are among those inspected while tuning the server and expert",
+    ),
+)
+
+
+def facts_of(suite: str) -> Inspected | None:
+    """What is known about a suite, by its name with version."""
+    return next((one for one in FACTS if suite.startswith(one.suite)), None)
+
+
+def inspection_line(suite: str, seeds: Iterable[int | None] = ()) -> str:
+    """One line for wherever a result is printed.
+
+    Args:
+        suite: Name of the suite.
+        seeds: Seeds of the result.
+    """
+    facts = facts_of(suite)
+    others = sorted({seed for seed in seeds if seed is not None} - {*DEVELOPMENT_SEEDS})
+    parts = ["seeds 1-3 are development seeds"]
+    if others:
+        parts[0] += f" (here also {', '.join(map(str, others[:5]))}{', ...' if others[5:] else ''})"
+    if facts is None:
+        return f"{parts[0]}; nothing is recorded about tuning on these routes"
+    parts.append(facts.text)
+    if facts.suite.startswith("jaywalk/"):
+        parts.append(_TOWNS)
+    return "; ".join(parts)
+
+
+def inspection_of(run: RunScore) -> str:
+    """The line for a run."""
+    return inspection_line(run.suite, [one.seed for one in run.episodes])
+
+
+def split_inspected(run: RunScore) -> tuple[list[str], list[str]]:
+    """Episodes on routes that were inspected, and the others."""
+    facts = facts_of(run.suite)
+    looked_at: list[str] = []
+    others: list[str] = []
+    for one in run.episodes:
+        covered = facts is not None and facts.covers(scenario_of(one), one.seed)
+        (looked_at if covered else others).append(one.episode_id)
+    return looked_at, others
