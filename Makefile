@@ -34,7 +34,7 @@ test-slow: $(READY)
 
 $(READY312): requirements.lock pyproject.toml
 	$(PYTHON312) -m venv .venv312
-	$(BIN312)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN312)/pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock
 	$(BIN312)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $(READY312)
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.pop("JAYWALK_TOWN_PATH", None)
-# The same examples in every run: a red test means that something changed.
-settings.register_profile("repeatable", derandomize=True)
+# The same examples in every run: a red test means that something changed. No limits by the clock.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
 
 

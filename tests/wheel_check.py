@@ -67,7 +67,13 @@ def install(wheel: Path, folder: Path) -> Path:
     step("make an environment", [sys.executable, "-m", "venv", str(folder)], folder.parent)
     programs = folder / "bin"
     command = [str(programs / "python"), "-m", "pip", "install", "--quiet"]
-    command += ["--disable-pip-version-check", "-c", str(ROOT / "requirements.lock"), str(wheel)]
+    command += [
+        "--disable-pip-version-check",
+        "--no-compile",
+        "-c",
+        str(ROOT / "requirements.lock"),
+        str(wheel),
+    ]
     step("install the wheel", command, folder.parent)
     code = (
         "import importlib.util as u, jaywalk, jaywalk_agent;"

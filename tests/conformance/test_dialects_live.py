@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from child import other_python, run_program
+from child import other_python, run_program, wait_for
 from live_server import live_server
 
 pytestmark = [pytest.mark.wheel15, pytest.mark.slow]
@@ -69,11 +69,15 @@ def test_both_wheels_drive_alike(wheel15: str) -> None:
 
 def test_both_wheels_share_one_world(wheel15: str) -> None:
     with live_server("--town", "Harbour") as server, ThreadPoolExecutor(2) as pool:
+        idle = server.open_files()
         for driver, watcher in ((wheel15, sys.executable), (sys.executable, wheel15)):
+            wait_for(lambda: server.open_files() <= idle, "the clients before to be gone")
             looking = pool.submit(
                 run_program, "dialect_run", server.port, "watch", timeout_s=300, python=watcher,
                 env=_environment(),
             )  # fmt: skip
+            # It has its connection and its stream, so it looks on from the beginning.
+            wait_for(lambda: server.open_files() >= idle + 2, "the one who looks on")
             driven = pool.submit(
                 run_program, "dialect_run", server.port, "drive", timeout_s=300, python=driver,
                 env=_environment(),

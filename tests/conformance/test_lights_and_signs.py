@@ -252,7 +252,7 @@ def test_topology_and_lane_links_are_consistent(scene: Scene) -> None:
 def test_stop_and_yield_signs_of_orchard(client: carla.Client, scene: Scene) -> None:
     world = client.load_world("Orchard")
     try:
-        world.wait_for_tick()
+        world.wait_for_tick(60.0)
         actors = world.get_actors()
         stops, yields = actors.filter("traffic.stop"), actors.filter("traffic.yield")
         assert len(stops) >= 4

@@ -71,7 +71,7 @@ def churn(scene: Scene, ticks: int, rng: random.Random) -> None:
 def soak(server: LiveServer, ticks: int, warm_up_ticks: int) -> dict[str, float]:
     """Run and measure; memory counts from after the warm-up."""
     client = carla.Client(server.host, server.port)
-    client.set_timeout(20.0)
+    client.set_timeout(60.0)
     scene = Scene.load(client, "Harbour")
     rng = random.Random(5)
     churn(scene, warm_up_ticks, rng)

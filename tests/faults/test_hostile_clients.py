@@ -256,7 +256,7 @@ def test_reader_that_never_reads_its_stream(server: LiveServer, bystander: Bysta
 
 _VICTIM = """
 import sys, carla
-client = carla.Client("127.0.0.1", int(sys.argv[1])); client.set_timeout(20)
+client = carla.Client("127.0.0.1", int(sys.argv[1])); client.set_timeout(60.0)
 world = client.get_world()
 library = world.get_blueprint_library()
 car = world.spawn_actor(library.find("vehicle.audi.tt"), world.get_map().get_spawn_points()[5])

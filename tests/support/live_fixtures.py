@@ -25,7 +25,7 @@ def harbour() -> Iterator[LiveServer]:
 def client(harbour: LiveServer) -> carla.Client:
     """A client of the Harbour server."""
     client = carla.Client(harbour.host, harbour.port)
-    client.set_timeout(20.0)
+    client.set_timeout(60.0)
     return client
 
 

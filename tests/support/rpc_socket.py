@@ -17,7 +17,7 @@ class RpcError(Exception):
 class RpcSocket:
     """A plain, blocking RPC connection."""
 
-    def __init__(self, port: int, host: str = "127.0.0.1", timeout_s: float = 20.0) -> None:
+    def __init__(self, port: int, host: str = "127.0.0.1", timeout_s: float = 60.0) -> None:
         self.sock = socket.create_connection((host, port), timeout_s)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=2**28)
@@ -73,7 +73,7 @@ class RpcSocket:
 class StreamSocket:
     """A subscription to one stream."""
 
-    def __init__(self, token: bytes, timeout_s: float = 10.0) -> None:
+    def __init__(self, token: bytes, timeout_s: float = 60.0) -> None:
         stream_id, port = struct.unpack_from("<IH", token)
         self.sock = socket.create_connection(("127.0.0.1", port), timeout_s)
         self.sock.sendall(struct.pack("<I", stream_id))

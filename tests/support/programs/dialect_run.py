@@ -48,9 +48,9 @@ def drive(client, world):
     for _ in range(10):
         frame = world.tick()
     for name, box in boxes.items():
-        data = box.get(timeout=10)
+        data = box.get(timeout=60)
         while data.frame < frame:
-            data = box.get(timeout=10)
+            data = box.get(timeout=60)
         out[name] = data.frame == frame
         if name.endswith("gnss"):
             geo = road.transform_to_geolocation(car.get_location())
@@ -72,7 +72,7 @@ def drive(client, world):
     for _ in range(40):
         world.tick()
     try:
-        kind, attributes = hits.get(timeout=5)
+        kind, attributes = hits.get(timeout=60)
         out["hit"], out["hit_wheels"] = kind, attributes.get("number_of_wheels")
     except queue.Empty:
         out["hit"] = None
@@ -111,7 +111,7 @@ def watch(world, seconds):
 
 def main():
     client = carla.Client("127.0.0.1", int(sys.argv[1]))
-    client.set_timeout(20.0)
+    client.set_timeout(60.0)
     world = client.get_world()
     out = {"client": client.get_client_version(), "server": client.get_server_version()}
     if sys.argv[2] == "drive":
@@ -121,7 +121,7 @@ def main():
             world = client.load_world(town)
             out[town] = world.get_map().name
     else:
-        out.update(watch(world, 30.0))
+        out.update(watch(world, 120.0))
     print(json.dumps(out), flush=True)
 
 

@@ -11,7 +11,7 @@ import time
 import carla
 
 client = carla.Client(sys.argv[1], int(sys.argv[2]))
-client.set_timeout(10.0)
+client.set_timeout(60.0)
 world = client.get_world()
 seen = []
 world.on_tick(lambda snapshot: seen.append(snapshot.frame))

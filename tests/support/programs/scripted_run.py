@@ -12,7 +12,7 @@ import carla
 def main():
     port, ticks = int(sys.argv[1]), int(sys.argv[2])
     client = carla.Client("127.0.0.1", port)
-    client.set_timeout(20.0)
+    client.set_timeout(60.0)
     world = client.get_world()
     settings = world.get_settings()
     settings.synchronous_mode, settings.fixed_delta_seconds = True, 0.05

@@ -33,7 +33,7 @@ def overlap(first, second):
 def main():
     port, seconds, wanted, tm_port = (int(value) for value in sys.argv[1:5])
     client = carla.Client("127.0.0.1", port)
-    client.set_timeout(20.0)
+    client.set_timeout(60.0)
     world = client.get_world()
     settings = world.get_settings()
     settings.synchronous_mode, settings.fixed_delta_seconds = True, DELTA_S
