@@ -11,8 +11,10 @@ from record_scenes import write_episode
 
 import jaywalk.record
 from jaywalk.agents.catalogue import AGENTS, driver_version
+from jaywalk.cli.score_output import print_run
 from jaywalk.core.errors import UsageError
 from jaywalk.core.source_digest import digest_files, source_files, sources_digest
+from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.run_score import mixed_code, score_run
 from jaywalk.metrics.driving.scorecard import EpisodeScore
 from jaywalk.record import record_hash
@@ -163,14 +165,15 @@ def test_records_without_their_config_are_not_taken_on_by_other_code(tmp_path):
     assert [code.sources for code in read_config(tmp_path).earlier_code] == ["a" * 64]
 
 
-def test_a_mixed_run_is_named_as_such_by_what_its_records_say(tmp_path):
-    def scorer(opened, protocol):
-        found = opened.episode
-        return EpisodeScore(
-            episode_id=found.episode_id, protocol=protocol, suite="", scenario="", seed=1,
-            agent="bold", status="", success=True, metrics={},
-        )  # fmt: skip
+def scorer(opened, protocol):
+    return EpisodeScore(
+        episode_id=opened.episode.episode_id, protocol=protocol, suite="jaywalk/habit-v2",
+        scenario="", seed=1, agent="bold", status="", success=True,
+        metrics={"driving_score": 50.0, "route_completion": 50.0},
+    )  # fmt: skip
 
+
+def test_a_mixed_run_is_named_as_such_by_what_its_records_say(tmp_path):
     record(tmp_path, "r1-s1", Code(sources="a" * 64, driver="bold-v1"))
     record(tmp_path, "r2-s1", Code(sources="a" * 64, driver="bold-v1"))
     found = score_run(tmp_path, scorer=scorer)
@@ -180,6 +183,21 @@ def test_a_mixed_run_is_named_as_such_by_what_its_records_say(tmp_path):
     assert found.mixed_code
     assert found.agent_version == "bold-v1, bold-v2"
     assert found.warnings[0].startswith("this run mixes code versions: our sources (aaaaaaaaaaaa")
+
+
+def test_scores_name_versions_mixing_and_what_was_inspected(tmp_path, capsys):
+    record(tmp_path, "r1-s1", Code(sources="a" * 64, driver="bold-v1"))
+    record(tmp_path, "r2-s1", Code(sources="b" * 64, driver="bold-v1"))
+    found = aggregate(score_run(tmp_path, scorer=scorer), resamples=50)
+    plain = as_json(found)
+    assert (plain["agent_version"], plain["mixed_code"]) == ("bold-v1", True)
+    assert plain["code"] == f"{'a' * 64}, {'b' * 64}"
+    assert plain["inspected"].startswith("seeds 1-3 are development seeds; routes 1-30")
+    print_run(found)
+    said = capsys.readouterr().err
+    assert "bold (bold-v1) under jaywalk" in said
+    assert "warning: this run mixes code versions: our sources" in said
+    assert "held out? seeds 1-3 are development seeds" in said
 
 
 def test_older_records_that_name_no_versions_do_not_mix_among_themselves():
