@@ -90,7 +90,7 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
     actors, events = record.actors.collect(), record.events.collect()
     # A suite is named by our own runner, which scores from its first tick on.
     tests = [] if record.episode.suite else collision_tests(actors, ego)
-    slowed = slowed_by_scenarios(record) if free_traffic and not tests else None
+    slowed = slowed_by_scenarios(record) if free_traffic and record.episode.suite else None
     traffic = traffic_speed(record.states, actors, slowed)
     track = track_of(record.ego_states().collect(), traffic)
     track = _scored_part(track, tests)
