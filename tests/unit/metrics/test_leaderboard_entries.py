@@ -11,6 +11,7 @@ import pytest
 import result_files as make
 from typer.testing import CliRunner
 
+import jaywalk.metrics.fail2drive.entry as entry_module
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.fail2drive_split import published_split
@@ -389,3 +390,24 @@ def test_public_result_sets_become_entries(tmp_path):
         assert len(found.suspicions) == (1 if odd else 0)
     again = jaywalk("import", RESULTS, "--method", "TFv6", "-o", tmp_path / "TFv6")
     assert again.exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "origin", "expected"),
+    [
+        ("jaywalk/fail2drive-v2", {"weak_pairs": ["0012/1"]}, {("0012", "1")}),
+        ("jaywalk/fail2drive-v2", {"weak_pairs": []}, set()),
+        ("jaywalk/fail2drive-v2", {}, None),
+        ("fail2drive", {"weak_pairs": ["0012/1"]}, None),  # the published protocol has none
+    ],
+)
+def test_an_entry_of_our_own_suite_names_its_weak_pairs(tmp_path, benchmark, origin, expected):
+    made = entry_module.Entry(folder=tmp_path, method="m", benchmark=benchmark, origin=origin)
+    assert made.weak_pairs == expected
+
+
+def test_a_list_of_weak_pairs_that_makes_no_sense_is_a_problem():
+    assert entry_module._weak_problems(["0012/1", "0099/3"]) == []
+    for wrong in ("0012/1", ["12"], [["0012/1"]]):
+        (problem,) = entry_module._weak_problems(wrong)
+        assert problem.startswith("origin.weak_pairs: is ")

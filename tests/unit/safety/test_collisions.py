@@ -139,7 +139,7 @@ def test_nobody_hit_nobody_hurt():
     [
         (1.5, (0.0, 1.0), True),  # a person walks into the side of a car at walking pace
         (1.5, (-1.0, 0.0), False),  # its front hits them, however slowly
-        (4.0, (0.0, 1.0), False),  # faster than walking: the curve stays as an upper bound
+        (4.0, (0.0, 1.0), False),  # faster than walking: the curve stays
         (1.5, (1.0, 0.0), True),  # they walk into its rear while it drives away
         (-1.5, (1.0, 0.0), False),  # it reverses into them
     ],

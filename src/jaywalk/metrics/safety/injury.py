@@ -1,8 +1,7 @@
 """Injury risk of a person hit by a car: probability of MAIS 3 or more by impact speed.
 
 Equation 8 of HABIT, a logistic fit by Yanagisawa et al. over frontal crashes: 4 % at 0 m/s, 15 % at
-5 m/s, 50 % at 11 m/s. The figure at walking pace is an artefact of the fit, not a finding, and
-the crashes it was fitted to are those in which the front of the car struck the person.
+5 m/s, 50 % at 11 m/s. The figure at walking pace is an artefact of the fit, not a finding.
 """
 
 from __future__ import annotations
