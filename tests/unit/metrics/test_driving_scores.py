@@ -54,7 +54,7 @@ def test_fail2drive_by_hand(tmp_path):
     assert got["base"] == {"ds": 100.0, "ds_no_min_speed": 100.0, "sr": 100.0,
                            "hm": pytest.approx(100.0), "n": 99}  # fmt: skip
     assert got["headline"] == "all"  # result files do not show which pairs are strong
-    assert got["protocol_version"] == 1
+    assert got["protocol_version"] == 2
     assert got["generalization"]["ds"] == pytest.approx(99.6)
     assert got["generalization"]["sr"] == pytest.approx(99.0)
     hm = 2 * 99.6 * 99 / (99.6 + 99)
@@ -222,7 +222,7 @@ def test_the_command_prints_json_and_says_incomplete(tmp_path):
     assert set(fields) <= set(json.loads(done.stdout))
     table = CliRunner().invoke(app, call)
     assert table.stdout.splitlines()[0] == "\tDS\tDS without minimum speed\tSR\tHM\tn"
-    assert "under fail2drive version 1" in table.stderr
+    assert "under fail2drive version 2" in table.stderr
     assert table.stdout.splitlines()[1].startswith("base\t100.0 [")
     assert "INCOMPLETE" in table.stderr
 

@@ -25,7 +25,7 @@ format = "jaywalk-leaderboard-entry-1"
 method = "Mine"
 benchmark = "fail2drive"
 protocol = "fail2drive"
-protocol_version = 1
+protocol_version = 2
 seeds = [1, 2, 3]
 
 [modalities]
@@ -91,8 +91,8 @@ def test_a_whole_entry_is_valid(whole):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("protocol_version = 1", "protocol_version = 7", "protocol_version: is 7, expected 1"),
-        ("protocol_version = 1", 'protocol_version = "1"', "expected a whole number"),
+        ("protocol_version = 2", "protocol_version = 7", "protocol_version: is 7, expected 2"),
+        ("protocol_version = 2", 'protocol_version = "2"', "expected a whole number"),
         ('protocol = "fail2drive"', 'protocol = "bench2drive"', "protocol: is 'bench2drive'"),
         ('benchmark = "fail2drive"', 'benchmark = "mine"', "benchmark: is 'mine'"),
         ("seeds = [1, 2, 3]", "seeds = [1, 2]", "the benchmark asks for 1, 2 and 3"),
@@ -335,7 +335,7 @@ def test_one_bad_entry_spoils_no_page(entry, tmp_path):
 def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     bad = Path(shutil.copytree(entry, tmp_path / "bad"))
     change(bad, 'method = "Mine"', 'method = "Bad <b>"')
-    change(bad, "protocol_version = 1", "protocol_version = 2")
+    change(bad, "protocol_version = 2", "protocol_version = 1")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "entry.toml").write_text("method =", encoding="utf-8")
     result = jaywalk("build", tmp_path, "--json")

@@ -119,7 +119,7 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
             ),
             Protocol(
                 name="leaderboard-2.0",
-                version=1,
+                version=2,  # 1: traffic that a scenario slows counted as reference
                 summary="CARLA Leaderboard 2.0: adds scenario time-outs, yielding, minimum speed",
                 formula="product",
                 costs=MappingProxyType(_SECOND),
@@ -127,7 +127,7 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
             ),
             Protocol(
                 name="leaderboard-2.1",
-                version=1,
+                version=2,  # 1: traffic that a scenario slows counted as reference
                 summary="CARLA Leaderboard 2.1: penalties add up under a reciprocal",
                 formula="reciprocal",
                 costs=MappingProxyType(_ADDED),
@@ -145,7 +145,7 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
             ),
             Protocol(
                 name="fail2drive",
-                version=1,
+                version=2,  # 1: traffic that a scenario slows counted as reference
                 summary="Fail2Drive: Leaderboard 2.0 scores over 100 pairs of routes",
                 formula="product",
                 costs=MappingProxyType(_SECOND),
