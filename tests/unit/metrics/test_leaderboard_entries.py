@@ -348,7 +348,7 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     assert '<span class="small">(bad)</span>' in page
     assert "Bad &lt;b&gt;" in page
     assert "Bad <b>" not in page
-    assert "protocol_version: is 2" in page
+    assert "protocol_version: is 1" in page
     assert "<script" not in page
     assert "96.5" in page
     rows = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
