@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from short_plans import short_plan, write_driver
 
 from jaywalk import record
 from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.record.wet_grip import ask_wet_grip, has_wet_grip
 from jaywalk.runner.episode import run_episode
 from jaywalk.runner.world import World
 
@@ -47,6 +49,17 @@ def test_another_server_gives_the_same_record(world: World, tmp_path: Path) -> N
     with World.embedded() as other:
         second = run_episode(plan, other, tmp_path / "b")
     assert first.record_hash == second.record_hash
+
+
+@pytest.mark.parametrize("wet_grip", [False, True])
+def test_the_record_says_whether_wet_roads_were_slippery(
+    world: World, tmp_path: Path, wet_grip: bool
+) -> None:
+    plan = short_plan(world, write_driver(tmp_path))
+    plan = replace(plan, item=replace(plan.item, wet_grip=wet_grip))
+    outcome = run_episode(plan, world, tmp_path / "run")
+    assert ask_wet_grip(world.host, world.port) is wet_grip
+    assert has_wet_grip(record.open(outcome.folder).episode) is wet_grip
 
 
 def test_another_seed_gives_another_record(world: World, tmp_path: Path) -> None:
