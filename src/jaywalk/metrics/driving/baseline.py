@@ -78,6 +78,7 @@ class ProtocolScore(_Part):
     counts: dict[str, int] = Field(default_factory=dict)
     people_hit: list[dict[str, Any]] = Field(default_factory=list)
     forecasts: list[dict[str, Any]] = Field(default_factory=list)
+    moving_s: float | None = None  # weight of time shares, where the protocol tells it
 
 
 class BaselineEpisode(_Part):
@@ -148,6 +149,7 @@ def _as_score(whole: Baseline, name: str, one: BaselineEpisode, protocol: str) -
             "shift": one.shift,
             "people_hit": score.people_hit,
             "forecasts": score.forecasts,
+            "ttc": {} if score.moving_s is None else {"moving_s": score.moving_s},
         },
     )
 
@@ -189,6 +191,7 @@ def _scored(record: Record, protocol: str) -> ProtocolScore:
 
 def _kept(score: EpisodeScore) -> ProtocolScore:
     hits = score.detail.get("hits", ())
+    moving_s = score.detail.get("ttc", {}).get("moving_s")
     touched = sum(hit.get("what") == "person" for hit in hits)
     counts = dict(score.counts) | ({"person_contacts": touched} if touched else {})
     return ProtocolScore(
@@ -211,6 +214,7 @@ def _kept(score: EpisodeScore) -> ProtocolScore:
             for one in score.detail.get("forecasts", ())
             if one["forecasts"]
         ],
+        moving_s=None if moving_s is None else rounded(moving_s),
     )
 
 
@@ -269,7 +273,7 @@ def _compact(one: dict[str, Any]) -> dict[str, Any]:
     if kept.get("weak") is None:
         kept.pop("weak", None)
     kept["scores"] = {
-        protocol: {key: value for key, value in score.items() if value not in ({}, [])}
+        protocol: {key: value for key, value in score.items() if value not in ({}, [], None)}
         for protocol, score in one["scores"].items()
     }
     return kept
