@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import carla
 import numpy as np
 
 from jaywalk.agents.bypass import ASIDE, Bypass, Way, transition_m
@@ -55,7 +54,7 @@ class MakeWay:
         agrees = mine.cos * np.cos(yaw) + mine.sin * np.sin(yaw) > _AGREE
         comes = (np.abs(right) < _IN_LANE_M) & agrees & (gap_m > 0.0) & (gap_m < _NEAR_M)
         comes &= (pace > own.speed_mps + _FASTER_MPS) | (gap_m < 0.5 * _NEAR_M)
-        return any(_lit(known[int(one)]) for one in mine.actor_id[comes])
+        return bool(comes.any()) and bool(self.eyes.lit() & set(mine.actor_id[comes].tolist()))
 
     def _aside(self, own: Own, along_m: float, right: bool) -> Way | None:
         """The way on one side, up to the next junction; None without a lane or edge there."""
@@ -90,8 +89,3 @@ def _offset_m(room: Room, half_width_m: float) -> float:
         return 0.0
     middle_m = 0.5 * (room.own_m + room.all_m)
     return min(middle_m, room.all_m - half_width_m - _EDGE_M)
-
-
-def _lit(vehicle: carla.Vehicle) -> bool:
-    """Whether its emergency lights are on."""
-    return bool(vehicle.get_light_state() & carla.VehicleLightState.Special1)

@@ -116,6 +116,18 @@ def test_one_without_its_lights_is_a_car_like_others() -> None:
     assert np.abs(np.array(scene.track)[:, 1] - 1.75).max() < 0.1
 
 
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("at_s", [0.0, 3.0])  # before it was ever looked at, and while it comes
+def test_an_actor_that_is_gone_since_the_snapshot_stops_nobody(name: str, at_s: float) -> None:
+    comes = ambulance(carla.VehicleLightState.Special1)
+
+    def each(scene: ClosedLoop) -> None:
+        comes.gone = scene.time_s >= at_s
+
+    scene = loop(name, [comes], 400.0, lanes=2).run(8.0, each)
+    assert scene.speeds[-1] > 5.0
+
+
 @pytest.mark.parametrize("name", ["cruise", "expert", "timid", "comfort-zone"])
 def test_stops_for_somebody_who_steps_out(name: str) -> None:
     somebody, each = crossing(115.0, at_s=8.0)
