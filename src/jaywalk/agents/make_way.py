@@ -35,9 +35,11 @@ class MakeWay:
         """Go aside if an emergency vehicle comes and there is room to."""
         if self.bypass.way is not None or not self._comes(own, along_m, seen):
             return
-        for right in (True, False):
-            way = self._aside(own, along_m, right)
-            if way is not None and self.bypass.take(way, own, along_m, seen):
+        ways = [self._aside(own, along_m, right) for right in (True, False)]
+        found = [way for way in ways if way is not None]
+        # Onto a lane rather than over the edge of the road, whichever side it is on.
+        for _, way in sorted(found, key=lambda one: one[0]):
+            if self.bypass.take(way, own, along_m, seen):
                 return
 
     def _comes(self, own: Own, along_m: float, seen: Seen) -> bool:
@@ -56,8 +58,11 @@ class MakeWay:
         comes &= (pace > own.speed_mps + _FASTER_MPS) | (gap_m < 0.5 * _NEAR_M)
         return bool(comes.any()) and bool(self.eyes.lit() & set(mine.actor_id[comes].tolist()))
 
-    def _aside(self, own: Own, along_m: float, right: bool) -> Way | None:
-        """The way on one side, up to the next junction; None without a lane or edge there."""
+    def _aside(self, own: Own, along_m: float, right: bool) -> tuple[bool, Way] | None:
+        """The way on one side, up to the next junction, and whether it is only the road's edge.
+
+        None: there is neither a lane nor an edge.
+        """
         line = self.bypass.line
         first = int(along_m / STEP_M)
         reach = first + int(2.0 * _HOLD_M / STEP_M)
@@ -73,7 +78,7 @@ class MakeWay:
         to_m = min(from_m + _HOLD_M, end_m - own.front_m - _BEFORE_JUNCTION_M)
         if to_m - from_m < _LEAST_HOLD_M:
             return None
-        return Way(
+        way = Way(
             offset_m=offset if right else -offset,
             from_m=from_m,
             to_m=to_m,
@@ -81,6 +86,7 @@ class MakeWay:
             back_m=bend_m,
             kind=ASIDE,
         )
+        return not room.traffic, way
 
 
 def _offset_m(room: Room, half_width_m: float) -> float:
