@@ -134,13 +134,14 @@ class Yielding:
         first = (passage.rule == Rule.FIRST_COME)[:, None]
         owed = _given_way(passage)[:, None] | (first & (arrive < enter[:, None] + 0.3))
         after = np.zeros_like(conflict)
+        both_green = (passage.rule == Rule.IF_GREEN)[:, None]
         if self.waited_s > _PATIENCE_S:
             # A stream without gaps is entered where the next car need not brake hard.
-            after = owed & ~inside & np.isfinite(arrive) & (arrive > enter[:, None])
+            after = owed & both_green & ~inside & np.isfinite(arrive) & (arrive > enter[:, None])
             late = self.waited_s > 3.0 * _PATIENCE_S
             after &= _arrive_braking_s(away, seen, enter, gently=not late) > out[:, None]
         if self.waited_s > 2.0 * _PATIENCE_S:
-            owed &= seen.speed_mps > _STILL_MPS
+            owed &= both_green & (seen.speed_mps > _STILL_MPS)
         ahead = conflict & (owed | inside) & ~after
         self.because = seen.actor_id[ahead.any(axis=0)].tolist()
         behind = [] if self.because else seen.actor_id[after.any(axis=0)].tolist()
@@ -200,15 +201,16 @@ def _arrive_braking_s(
 ) -> FloatArray:
     """When each vehicle is there if it brakes mildly for the own car; inf: it stops before.
 
+    It does so from when the own car is there: who only might cross its way is not braked for.
+
     Args:
         away_m: (s, n) how far it has to go.
         seen: The vehicles.
         enter_s: (s,) when the own car is there.
-        gently: They begin to brake when the own car is there and keep half a second from it; else
-            they see it start, and come close.
+        gently: They keep half a second from it.
     """
     speed = np.maximum(seen.speed_mps, 0.1)[None, :]
-    react = np.maximum(enter_s, _REACT_S)[:, None] if gently else np.array([[_REACT_S]])
+    react = np.maximum(enter_s, _REACT_S)[:, None]
     apart = _APART_M + (_APART_S * speed if gently else 0.0)
     left = np.maximum(away_m - apart, 0.0) - speed * react
     root = speed * speed - 2.0 * MILD_MPS2 * left

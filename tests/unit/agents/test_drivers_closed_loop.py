@@ -11,6 +11,7 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
+from jaywalk.agents.road_room import Room
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
 
@@ -109,6 +110,17 @@ def test_the_expert_lets_an_emergency_vehicle_past() -> None:
     assert scene.world.actors[1].x > track[-1, 0] + 50.0
     assert track[:, 1].max() == pytest.approx(1.75 + 3.5, abs=0.3)
     assert track[-1, 1] == pytest.approx(1.75, abs=0.2)  # back again
+
+
+def test_the_expert_makes_way_onto_a_lane_rather_than_over_the_edge(monkeypatch) -> None:
+    def beside(carla_map: Any, line: Any, first: int, last: int, right: bool) -> Room:
+        return Room(own_m=1.75, all_m=5.25, same_way=True, traffic=not right)
+
+    monkeypatch.setattr("jaywalk.agents.make_way.room_beside", beside)
+    scene = loop("expert", [ambulance(carla.VehicleLightState.Special1)], 400.0, lanes=2).run(20.0)
+    aside = np.array(scene.track)[:, 1] - 1.75
+    assert aside.min() == pytest.approx(-3.5, abs=0.3)  # the lane on the left
+    assert aside.max() < 0.3
 
 
 def test_one_without_its_lights_is_a_car_like_others() -> None:
