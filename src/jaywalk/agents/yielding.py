@@ -165,7 +165,8 @@ class Yielding:
         away = away - seen.half_m[:, 0]
         gone = away < -(passage.room_m[:, None] + 2.0 * seen.half_m[:, 0])
         away = np.where(gone, np.inf, away)
-        return np.where(self._held_back(segment, along, seen)[None, :], np.inf, away)
+        held = self._held_back(segment, along, seen)
+        return np.asarray(np.where(held[None, :], np.inf, away))
 
     def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Seen) -> Any:
         """Vehicles that a red light keeps out."""
@@ -185,7 +186,7 @@ class Yielding:
 
 def _given_way(passage: Passage) -> NDArray[np.bool_]:
     """Which streams are given way to now."""
-    given = passage.rule == Rule.GIVE_WAY
+    given: NDArray[np.bool_] = np.asarray(passage.rule == Rule.GIVE_WAY)
     if _is_green(passage.own_light):
         green = np.array([_is_green(light) for light in passage.lights], np.bool_)
         given |= (passage.rule == Rule.IF_GREEN) & green
@@ -217,7 +218,7 @@ def _arrive_braking_s(
     with np.errstate(invalid="ignore"):
         late = react + (speed - np.sqrt(np.maximum(root, 0.0))) / MILD_MPS2
         soon = np.maximum(left + speed * react, 0.0) / speed
-    return np.where(root < 0.0, np.inf, np.where(left > 0.0, late, soon))
+    return np.asarray(np.where(root < 0.0, np.inf, np.where(left > 0.0, late, soon)))
 
 
 def _times(
