@@ -64,9 +64,11 @@ class FakeActor:
     velocity: tuple[float, float] | None = None
     attributes: dict[str, str] = field(default_factory=dict)
     lights: Any = None
+    gone: bool = False  # destroyed since the snapshot: questions to the server raise
 
     @property
     def bounding_box(self) -> SimpleNamespace:
+        self._ask("get_actor_bounding_box")
         self.box_reads += 1
         return SimpleNamespace(extent=vector(*self.half), location=vector(0.0, 0.0, self.half[2]))
 
@@ -81,7 +83,12 @@ class FakeActor:
         return vector(self.speed_mps * math.cos(yaw), self.speed_mps * math.sin(yaw))
 
     def get_light_state(self) -> Any:
+        self._ask("get_vehicle_light_state")
         return self.lights
+
+    def _ask(self, call: str) -> None:
+        if self.gone:
+            raise RuntimeError(f"{call}: actor {self.id} does not exist")
 
     def get_acceleration(self) -> SimpleNamespace:
         return vector()
@@ -108,6 +115,10 @@ class FakeWorld:
     def get_actors(self, ids: list[int] | None = None) -> ActorList:
         self.questions += 1
         return ActorList(a for a in self.actors if ids is None or a.id in ids)
+
+    def get_vehicles_light_states(self) -> dict[int, Any]:
+        cars = [a for a in self.actors if a.type_id.startswith("vehicle.") and not a.gone]
+        return {car.id: 0 if car.lights is None else car.lights for car in cars}
 
     def get_weather(self) -> SimpleNamespace:
         return SimpleNamespace(sun_altitude_angle=45.0, fog_density=0.0, precipitation=0.0)

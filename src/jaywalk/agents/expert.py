@@ -69,6 +69,9 @@ _WAITS_FOR_S: Final = 8.0
 _STAYS_M: Final = 0.7  # who dances on the spot stands there too
 _CLOSELY_M: Final = 0.15
 _CLOSELY_MPS: Final = 2.0
+_FIRM_MPS2: Final = 5.0  # those who were trusted to brake mildly are watched from here on
+_TRUST_M: Final = 1.0
+_COMMITTED_MPS: Final = 2.0
 _WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go round"})
 
 
@@ -92,7 +95,7 @@ class Expert(RouteDriver):
         controls = find_controls(briefing.world, self.lanes, self.line.xy_m[::20])
         passages = find_passages(self.line, self.lanes, self.signals, controls)
         self.yielding = Yielding(passages, self.lanes, controls, briefing.delta_s)
-        self.changes = LaneChanges(self.line, briefing.map)
+        self.changes = LaneChanges(self.line, briefing.map, briefing.delta_s)
         self.bypass = Bypass(self.line, briefing.map, self.lanes)
         self.make_way = MakeWay(self.bypass, self.eyes)
         self.memory = Memory(briefing.delta_s)
@@ -145,10 +148,13 @@ class Expert(RouteDriver):
         return math.inf, "nothing"
 
     def debug(self, choice: Choice) -> dict[str, Any]:
-        """Also whom one gives way to."""
+        """Also whom one gives way to, and who is expected to brake."""
         said = super().debug(choice)
         if choice.reason == "giving way":
             said["longitudinal"]["to"] = self.yielding.because
+        trusted = self.yielding.trusted | self.changes.trusted
+        if trusted:
+            said["longitudinal"]["goes before"] = sorted(trusted)
         return said
 
     def _near(self, own: Own, seen: Seen) -> Seen:
@@ -296,9 +302,12 @@ class Expert(RouteDriver):
         holds = self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5
         first = [0.0, wanted] if holds else [wanted]
         pulls = np.concatenate([first, _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
-        patience = USUAL if self._stuck_s < _STUCK_S else _NO_MORE
+        trusted = self.yielding.trusted | self.changes.trusted
+        if trusted:
+            around = around.where(~_will_brake(own, around, trusted))
+        patience = USUAL if self._stuck_s < _STUCK_S and not trusted else _NO_MORE
         top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
-        paths = foresee(around, self.lanes)
+        paths = foresee(around, self.lanes, trusted)
         on_road = self._on_road(own, around)
         trial = try_out(
             self.line, self.along_m, own, around, paths, pulls, top, patience, on_road
@@ -390,6 +399,21 @@ class Expert(RouteDriver):
         behind &= ~(overtakes & (seen.kind == VEHICLE))
         reach = 12.0 + 4.2 * (max(own.speed_mps, 2.0) + np.minimum(seen.speed_mps, 20.0))
         return seen.where(~behind & (np.hypot(dx, dy) < reach))
+
+
+def _will_brake(own: Own, seen: Seen, trusted: frozenset[int]) -> BoolArray:
+    """Who was trusted to brake, and still can.
+
+    Once the car moves they are left to it: to stop in their way would be worse than to go on.
+    """
+    expected = np.array([one in trusted for one in seen.actor_id.tolist()], np.bool_)
+    if own.speed_mps > _COMMITTED_MPS:
+        return expected
+    dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
+    away = np.maximum(np.hypot(dx, dy), 0.1)
+    comes = np.maximum(-(dx * seen.velocity_mps[:, 0] + dy * seen.velocity_mps[:, 1]) / away, 0.0)
+    room = np.maximum(away - own.half_length_m - seen.half_m[:, 0] - _TRUST_M, 0.0)
+    return expected & (comes**2 < 2.0 * _FIRM_MPS2 * room)
 
 
 def _stays(seen: Seen, actor_id: int, place_m: tuple[float, float]) -> bool:

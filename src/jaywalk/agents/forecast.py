@@ -22,6 +22,8 @@ _HARDEST_MPS2: Final = 6.0
 _TURN_S: Final = 1.5  # free vehicles keep turning this long, then go straight
 _LOOK_S: Final = 0.5  # lanes are matched where a vehicle will be, which tells branches apart
 _LANE_STEPS: Final = 80
+_NOBODY: Final[frozenset[int]] = frozenset()
+MILD_MPS2: Final = 2.0  # how hard others may be made to brake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +36,19 @@ class Paths:
     travelled_m: FloatArray  # (n, t)
 
 
-def foresee(seen: Seen, lanes: Lanes) -> Paths:
-    """Constant speed (braking goes on, acceleration does not); people and props straight on."""
+def foresee(seen: Seen, lanes: Lanes, brake: frozenset[int] = _NOBODY) -> Paths:
+    """Constant speed (braking goes on, acceleration does not); people and props straight on.
+
+    Args:
+        seen: Everything around.
+        lanes: The lanes of the map.
+        brake: Actors that can be expected to brake mildly, for the own car.
+    """
     speed = seen.speed_mps
     push = np.where(seen.kind == VEHICLE, np.minimum(seen.acceleration_mps2, 0.0), 0.0)
+    if brake:
+        expected = np.array([one in brake for one in seen.actor_id.tolist()], np.bool_)
+        push = np.where(expected, np.minimum(push, -MILD_MPS2), push)
     travelled = _travelled(speed, np.maximum(push, -_HARDEST_MPS2))
     heading = np.where(
         speed > 0.3,

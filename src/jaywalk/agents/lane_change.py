@@ -10,6 +10,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.agents.forecast import MILD_MPS2
 from jaywalk.agents.frame import project
 from jaywalk.agents.perception import VEHICLE, Own, Seen
 from jaywalk.agents.route_line import STEP_M, RouteLine, change_length, lay_change
@@ -22,6 +23,11 @@ _BEHIND_S: Final = 2.5  # for one that comes faster
 _ROOM_M: Final = 3.0
 _HEADWAY_S: Final = 0.5
 _FARTHEST_M: Final = 80.0  # a change is put off by this at most
+_PATIENCE_S: Final = 8.0  # of standing at the last place to begin; then others may have to brake
+_STANDS_MPS: Final = 0.5
+_PULL_MPS2: Final = 3.0
+_APART_M: Final = 2.5
+_TRUSTED_M: Final = 10.0  # beyond the change
 
 
 @dataclass(slots=True)
@@ -30,8 +36,12 @@ class LaneChanges:
 
     line: RouteLine
     carla_map: Any
+    delta_s: float = 0.05
     begin: list[int] = field(default_factory=list)
     latest: list[int] = field(default_factory=list)
+    trusted: frozenset[int] = field(default=frozenset(), init=False)  # who has to brake a little
+    _trusted_to_m: float = field(default=-math.inf, init=False)
+    _waited_s: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         """Each begins where the route has it, and may begin as long as both lanes go on."""
@@ -70,6 +80,8 @@ class LaneChanges:
     def update(self, own: Own, along_m: float, seen: Seen) -> float:
         """Put the next change off when its lane is taken; room to where one must wait, or inf."""
         here = int(along_m / STEP_M)
+        if along_m > self._trusted_to_m:
+            self.trusted = frozenset()
         for number, change in enumerate(self.line.change_from.tolist()):
             begin = self.begin[number]
             if here >= begin:
@@ -78,11 +90,13 @@ class LaneChanges:
             if (begin - here) * STEP_M > 12.0 + 1.5 * speed:
                 return math.inf
             if self._is_clear(own, along_m, seen, change):
+                self._waited_s = 0.0 if speed > _STANDS_MPS else self._waited_s
                 return math.inf
             later = here + int((_LATER_M + 0.7 * speed) / STEP_M)
             if later <= begin:
                 return math.inf
             if later > self.latest[number]:
+                self._waited_s += self.delta_s if speed < _STANDS_MPS else 0.0
                 return max((self.latest[number] - here) * STEP_M - 1.0, 0.0)
             self.begin[number] = later
             lay_change(self.line, change, later)
@@ -91,7 +105,10 @@ class LaneChanges:
         return math.inf
 
     def _is_clear(self, own: Own, along_m: float, seen: Seen, change: int) -> bool:
-        """Whether nobody in the other lane is beside, close behind and faster, or close ahead."""
+        """Whether nobody in the other lane is beside, close behind and faster, or close ahead.
+
+        After a while it is enough that who comes from behind need not brake hard.
+        """
         cars = seen.where(seen.kind == VEHICLE)
         here = int(along_m / STEP_M)
         at, right, yaw = project(self.line, here - 140, here + 80, cars.xy_m, cars.z_m)
@@ -105,4 +122,12 @@ class LaneChanges:
         room_behind = _ROOM_M + _HEADWAY_S * pace + _BEHIND_S * np.maximum(pace - speed, 0.0)
         room_ahead = _ROOM_M + 0.3 * speed + 1.5 * np.maximum(speed - pace, 0.0)
         taken = in_lane & (behind < room_behind) & (ahead < room_ahead)
+        if self._waited_s > _PATIENCE_S:
+            closing = np.maximum(pace - speed, 0.0)
+            needed = _APART_M + closing**2 / (2.0 * (_PULL_MPS2 + MILD_MPS2))
+            joins = taken & (behind > needed)
+            if bool(joins.any()) and not bool((taken & ~joins).any()):
+                self.trusted = frozenset(cars.actor_id[joins].tolist())
+                self._trusted_to_m = along_m + change_length(self.line, change, aside) + _TRUSTED_M
+                return True
         return not bool(taken.any())

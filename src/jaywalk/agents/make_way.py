@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import carla
 import numpy as np
 
 from jaywalk.agents.bypass import ASIDE, Bypass, Way, transition_m
@@ -36,9 +35,11 @@ class MakeWay:
         """Go aside if an emergency vehicle comes and there is room to."""
         if self.bypass.way is not None or not self._comes(own, along_m, seen):
             return
-        for right in (True, False):
-            way = self._aside(own, along_m, right)
-            if way is not None and self.bypass.take(way, own, along_m, seen):
+        ways = [self._aside(own, along_m, right) for right in (True, False)]
+        found = [way for way in ways if way is not None]
+        # Onto a lane rather than over the edge of the road, whichever side it is on.
+        for _, way in sorted(found, key=lambda one: one[0]):
+            if self.bypass.take(way, own, along_m, seen):
                 return
 
     def _comes(self, own: Own, along_m: float, seen: Seen) -> bool:
@@ -55,10 +56,13 @@ class MakeWay:
         agrees = mine.cos * np.cos(yaw) + mine.sin * np.sin(yaw) > _AGREE
         comes = (np.abs(right) < _IN_LANE_M) & agrees & (gap_m > 0.0) & (gap_m < _NEAR_M)
         comes &= (pace > own.speed_mps + _FASTER_MPS) | (gap_m < 0.5 * _NEAR_M)
-        return any(_lit(known[int(one)]) for one in mine.actor_id[comes])
+        return bool(comes.any()) and bool(self.eyes.lit() & set(mine.actor_id[comes].tolist()))
 
-    def _aside(self, own: Own, along_m: float, right: bool) -> Way | None:
-        """The way on one side, up to the next junction; None without a lane or edge there."""
+    def _aside(self, own: Own, along_m: float, right: bool) -> tuple[bool, Way] | None:
+        """The way on one side, up to the next junction, and whether it is only the road's edge.
+
+        None: there is neither a lane nor an edge.
+        """
         line = self.bypass.line
         first = int(along_m / STEP_M)
         reach = first + int(2.0 * _HOLD_M / STEP_M)
@@ -74,7 +78,7 @@ class MakeWay:
         to_m = min(from_m + _HOLD_M, end_m - own.front_m - _BEFORE_JUNCTION_M)
         if to_m - from_m < _LEAST_HOLD_M:
             return None
-        return Way(
+        way = Way(
             offset_m=offset if right else -offset,
             from_m=from_m,
             to_m=to_m,
@@ -82,6 +86,7 @@ class MakeWay:
             back_m=bend_m,
             kind=ASIDE,
         )
+        return not room.traffic, way
 
 
 def _offset_m(room: Room, half_width_m: float) -> float:
@@ -90,8 +95,3 @@ def _offset_m(room: Room, half_width_m: float) -> float:
         return 0.0
     middle_m = 0.5 * (room.own_m + room.all_m)
     return min(middle_m, room.all_m - half_width_m - _EDGE_M)
-
-
-def _lit(vehicle: carla.Vehicle) -> bool:
-    """Whether its emergency lights are on."""
-    return bool(vehicle.get_light_state() & carla.VehicleLightState.Special1)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import jaywalk_agent as told
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.limited_eyes import LimitedEyes
+from jaywalk.agents.perception import asked
 from jaywalk.core.errors import UsageError
 from jaywalk.town.gps import reference_deg, to_gps
 from jaywalk.town.routes import DenseRoute, thin_route
@@ -142,9 +143,9 @@ class Observer:
         for actor in self._world.get_actors(new):
             kind = next((k for prefix, k in _KINDS if actor.type_id.startswith(prefix)), None)
             if kind is not None and actor.id != self._ego.id:
-                box = actor.bounding_box
-                size = np.concatenate([_vector(box.extent), _vector(box.location)])
-                self._bodies[actor.id] = (kind, str(actor.type_id), size)
+                size = asked(_size_m, actor)
+                if size is not None:
+                    self._bodies[actor.id] = (kind, str(actor.type_id), size)
         for key in new:
             self._bodies.setdefault(key, None)
 
@@ -205,6 +206,12 @@ def _route(route: DenseRoute, reference: tuple[float, float]) -> told.Route:
         in_junction=np.array(route.in_junction, np.bool_),
         sparse=thin_route(route, SPARSE_M),
     )
+
+
+def _size_m(actor: Any) -> FloatArray:
+    """Half size and centre of an actor's box."""
+    box = actor.bounding_box
+    return np.concatenate([_vector(box.extent), _vector(box.location)])
 
 
 def _vehicle(ego: Any) -> told.Vehicle:

@@ -30,6 +30,7 @@ _SIGN_BEFORE_M: Final = 14.0
 _WIDE_M: Final = 3.45  # between lanes in which cars turn without touching the next one
 _PER_GAP: Final = 5.0
 _SWING_M: Final = 2.0
+_FROM_THE_SIDE: Final = 0.7  # cosine of the angle between two ways in
 
 
 class Rule(IntEnum):
@@ -38,6 +39,7 @@ class Rule(IntEnum):
     NOTHING = 0  # they give way; look out only
     FIRST_COME = 1
     GIVE_WAY = 2
+    IF_GREEN = 3  # they come from the side: give way while both lights are green
 
 
 class Control(IntEnum):
@@ -56,6 +58,7 @@ class Passage:
     entry_m: float
     exit_m: float
     hold_m: float  # where the front waits
+    edge_m: float  # and for those who have green too: at the edge, nearer to them
     control: Control
     rule: IntArray  # (s,) of each stream
     from_m: FloatArray  # (s,) where the line meets the stream
@@ -64,6 +67,8 @@ class Passage:
     merges: NDArray[np.bool_]  # (s,) the stream goes on in the line's own lane
     turns: NDArray[np.bool_]  # (s,) oncoming cars that turn left across the line
     upstream_m: FloatArray  # (s, n) from a segment's start to the meeting place; inf: not on it
+    lights: tuple[Any, ...]  # (s,) the light of each stream; None: it has none
+    own_light: Any  # None: the line has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +142,7 @@ def _passage(
     line: RouteLine, lanes: Lanes, signals: Signals, controls: Controls, first: int, last: int
 ) -> Passage:
     entry = first * STEP_M
-    control, hold = _own_control(line, lanes, signals, controls, first)
+    control, hold, own_light = _own_control(line, lanes, signals, controls, first)
     samples = np.arange(max(first - 2, 0), min(last + 4, len(line)), 2)
     streams = []
     left = _turn(line.yaw_rad[samples[0]], line.yaw_rad[samples[-1]]) < _LEFT_RAD
@@ -149,10 +154,12 @@ def _passage(
             if stream is not None:
                 rule = _rule(control, left, line.yaw_rad[samples[0]], lanes, controls, segment)
                 turns = _turns_across(lanes.line(segment), line.yaw_rad[samples[0]])
-                streams.append((rule, *stream, upstream_m(lanes, segment, stream[2]), turns))
-    columns = list(zip(*streams, strict=True)) if streams else [()] * 8
+                light = _light_of(lanes, controls, segment)
+                streams.append((rule, *stream, upstream_m(lanes, segment, stream[2]), turns, light))
+    columns = list(zip(*streams, strict=True)) if streams else [()] * 9
     return Passage(
-        entry_m=entry, exit_m=last * STEP_M, hold_m=hold, control=control,
+        entry_m=entry, exit_m=last * STEP_M, hold_m=hold, edge_m=max(hold, entry - 0.5),
+        control=control,
         rule=np.array(columns[0], dtype=np.int64),
         from_m=np.array(columns[1], dtype=np.float64),
         to_m=np.array(columns[2], dtype=np.float64),
@@ -160,24 +167,32 @@ def _passage(
         merges=np.array(columns[5], dtype=np.bool_),
         turns=np.array(columns[7], dtype=np.bool_),
         upstream_m=np.array(columns[6], dtype=np.float64).reshape(-1, len(lanes.successors)),
+        lights=tuple(columns[8]),
+        own_light=own_light,
     )  # fmt: skip
+
+
+def _light_of(lanes: Lanes, controls: Controls, segment: int) -> Any:
+    """The light before a lane over a junction; None: there is none."""
+    found = (controls.light.get(before) for before in lanes.predecessors[segment])
+    return next((light for light in found if light is not None), None)
 
 
 def _own_control(
     line: RouteLine, lanes: Lanes, signals: Signals, controls: Controls, first: int
-) -> tuple[Control, float]:
-    """What stands at the line's own way in, and where to wait for others."""
+) -> tuple[Control, float, Any]:
+    """What stands at the line's own way in, where to wait for others, and the light if any."""
     entry = first * STEP_M
     for light in signals.lights:
         if abs(light.edge_m - entry) < 4.0 or 0.0 <= entry - light.along_m < 12.0:
-            return Control.LIGHT, min(light.along_m, entry) - 0.5
+            return Control.LIGHT, min(light.along_m, entry) - 0.5, light.light
     for stop in signals.signs:
         if -3.0 < entry - stop.along_m < _SIGN_BEFORE_M:
-            return Control.STOP, entry - 0.5
+            return Control.STOP, entry - 0.5, None
     k = max(first - 4, 0)
     points = lanes.candidates(line.xy_m[k], float(line.yaw_rad[k]), 1.5)
     sign = max((controls.sign.get(int(lanes.segment[p]), 0) for p in points), default=0)
-    return Control(sign), entry - 0.5 - _swing_m(line, lanes, k)
+    return Control(sign), entry - 0.5 - _swing_m(line, lanes, k), None
 
 
 def _swing_m(line: RouteLine, lanes: Lanes, sample: int) -> float:
@@ -255,6 +270,8 @@ def _rule(
     their_left = _turn(theirs[0, 3], theirs[-1, 3]) < _LEFT_RAD
     opposite = np.cos(theirs[0, 3] - yaw_rad) < -0.7
     if control == Control.LIGHT:
+        if abs(np.cos(theirs[0, 3] - yaw_rad)) < _FROM_THE_SIDE:
+            return Rule.IF_GREEN
         return Rule.GIVE_WAY if left and opposite and not their_left else Rule.NOTHING
     if control > their_sign or (control > 0 and their_sign == 0):
         return Rule.GIVE_WAY

@@ -7,9 +7,11 @@ what it is and how big (in 0.9.16 each bounding box is a round trip, so it is ke
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+import carla
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ from jaywalk.geometry.tilted import upright_box
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+T = TypeVar("T")
 
 VEHICLE: Final = 0
 PERSON: Final = 1
@@ -97,7 +100,7 @@ class Eyes:
         self._world = world
         self._ego_id = int(ego.id)
         self._bodies: dict[int, Body | None] = {}  # None: nothing one can hit
-        self.emergency: dict[int, Any] = {}  # vehicles that may have to be let past
+        self.emergency: set[int] = set()  # vehicles that may have to be let past
         self._count = -1
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
@@ -133,14 +136,23 @@ class Eyes:
         self._last_s = now_s
         return seen
 
+    def lit(self) -> set[int]:
+        """Emergency vehicles whose warning lights are on.
+
+        One question about all vehicles: a question about one that is gone would raise.
+        """
+        states = self._world.get_vehicles_light_states()
+        special = int(carla.VehicleLightState.Special1)
+        return {one for one in self.emergency & set(states) if int(states[one]) & special}
+
     def _learn(self, snapshot: Any) -> None:
         ids = [state.id for state in snapshot]
         new = [actor for actor in ids if actor not in self._bodies]
         if new:
             for actor in self._world.get_actors(new):
-                self._bodies[actor.id] = _body_of(actor)
+                self._bodies[actor.id] = asked(_body_of, actor)
                 if actor.attributes.get("special_type") == "emergency":
-                    self.emergency[actor.id] = actor
+                    self.emergency.add(actor.id)
             for actor in new:
                 self._bodies.setdefault(actor, None)
         wanted = [key for key in ids if key != self._ego_id and self._bodies[key] is not None]
@@ -217,6 +229,18 @@ class Eyes:
         known = dict(zip(self._last_ids, self._last, strict=True))
         nowhere = np.full(4, np.nan)
         return np.array([known.get(actor, nowhere) for actor in self._ids]).reshape(-1, 4)
+
+
+def asked(question: Callable[[Any], T], actor: Any) -> T | None:
+    """The answer of a live actor; None if it is gone.
+
+    A snapshot may list an actor that was destroyed since, and the server refuses questions about
+    it. A lost connection shows on the next tick.
+    """
+    try:
+        return question(actor)
+    except RuntimeError:
+        return None
 
 
 def _body_of(actor: Any) -> Body | None:

@@ -10,6 +10,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.agents.forecast import MILD_MPS2
 from jaywalk.agents.lanes import Lanes
 from jaywalk.agents.passages import Controls, Passage, Rule
 from jaywalk.agents.perception import VEHICLE, Own, Seen
@@ -34,6 +35,9 @@ _TURN_S: Final = 2.5
 _TURN_MPS: Final = (1.5, 7.5)  # faster cars cannot turn
 _EXIT_M: Final = 3.0
 _PATIENCE_S: Final = 20.0
+_REACT_S: Final = 0.8  # after this time
+_APART_M: Final = 3.0  # and what must be left between them and the own car
+_APART_S: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -47,6 +51,9 @@ class Yielding:
     waited_s: float = field(default=0.0, init=False)
     caution: bool = field(default=False, init=False)  # an oncoming car may turn across
     because: list[int] = field(default_factory=list, init=False)  # whom one waits for
+    # Those who have to brake a little for the car that has just gone before them, and up to where.
+    trusted: frozenset[int] = field(default=frozenset(), init=False)
+    _trusted_to_m: float = field(default=-math.inf, init=False)
 
     def next_passage(self, front_m: float) -> Passage | None:
         """The junction ahead; None while inside one or with none in reach."""
@@ -77,11 +84,13 @@ class Yielding:
         """
         front, speed = along_m + own.front_m, max(own.speed_mps, 0.0)
         self.caution = False
+        if along_m + own.rear_m > self._trusted_to_m:
+            self.trusted = frozenset()
         passage = self.next_passage(front)
         if passage is None or passage.hold_m - front > _LOOK_M + speed * speed / 4.0:
             self.waited_s = 0.0
             return math.inf
-        gap = passage.hold_m - front
+        gap = self._place_m(passage) - front
         if speed * speed / (2.0 * _HARD_MPS2) > gap + 0.8:
             return math.inf  # too late to stop: through, with open eyes
         if not self._must_wait(passage, own, along_m, seen, stood_s, allowed_mps):
@@ -89,6 +98,11 @@ class Yielding:
         if speed < _STILL_MPS and gap < 4.0:
             self.waited_s += self.delta_s
         return max(gap, 0.0)
+
+    def _place_m(self, passage: Passage) -> float:
+        """Where the front waits now."""
+        both_green = (passage.rule == Rule.IF_GREEN) & _given_way(passage)
+        return passage.edge_m if bool(both_green.any()) else passage.hold_m
 
     def _must_wait(
         self, passage: Passage, own: Own, along_m: float, seen: Seen, stood_s: FloatArray,
@@ -100,7 +114,8 @@ class Yielding:
         seen, stood_s = seen.where(cars), stood_s[cars]
         if not len(seen):
             return False
-        arrive, leave = self._their_times(passage, seen, stood_s)
+        away = self._their_ways_m(passage, seen)
+        arrive, leave = _times(away, passage.room_m, seen, stood_s)
         if not np.isfinite(arrive).any():
             return False
         enter, out, own_pace = _own_times(passage, own, along_m, allowed_mps)
@@ -117,17 +132,25 @@ class Yielding:
         )
         inside = arrive <= 0.3
         first = (passage.rule == Rule.FIRST_COME)[:, None]
-        owed = (passage.rule == Rule.GIVE_WAY)[:, None] | (first & (arrive < enter[:, None] + 0.3))
+        owed = _given_way(passage)[:, None] | (first & (arrive < enter[:, None] + 0.3))
+        after = np.zeros_like(conflict)
+        both_green = (passage.rule == Rule.IF_GREEN)[:, None]
+        if self.waited_s > _PATIENCE_S:
+            # A stream without gaps is entered where the next car need not brake hard.
+            after = owed & both_green & ~inside & np.isfinite(arrive) & (arrive > enter[:, None])
+            late = self.waited_s > 3.0 * _PATIENCE_S
+            after &= _arrive_braking_s(away, seen, enter, gently=not late) > out[:, None]
         if self.waited_s > 2.0 * _PATIENCE_S:
-            owed = np.zeros_like(owed)
-        ahead = conflict & (owed | inside)
+            owed &= both_green & (seen.speed_mps > _STILL_MPS)
+        ahead = conflict & (owed | inside) & ~after
         self.because = seen.actor_id[ahead.any(axis=0)].tolist()
+        behind = [] if self.because else seen.actor_id[after.any(axis=0)].tolist()
+        self.trusted = frozenset(behind)
+        self._trusted_to_m = passage.exit_m + _BEYOND_M
         return bool(self.because)
 
-    def _their_times(
-        self, passage: Passage, seen: Seen, stood_s: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """When each vehicle is at the meeting place of each stream: from, to; inf: never."""
+    def _their_ways_m(self, passage: Passage, seen: Seen) -> FloatArray:
+        """From each vehicle's front to the meeting place of each stream; inf: it never comes."""
         yaw = np.arctan2(seen.sin, seen.cos)
         point, misfit = self.lanes.match(seen.xy_m, seen.z_m, yaw)
         soon, soon_misfit = self.lanes.match(
@@ -142,8 +165,8 @@ class Yielding:
         away = away - seen.half_m[:, 0]
         gone = away < -(passage.room_m[:, None] + 2.0 * seen.half_m[:, 0])
         away = np.where(gone, np.inf, away)
-        away = np.where(self._held_back(segment, along, seen)[None, :], np.inf, away)
-        return _times(away, passage.room_m, seen, stood_s)
+        held = self._held_back(segment, along, seen)
+        return np.asarray(np.where(held[None, :], np.inf, away))
 
     def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Seen) -> Any:
         """Vehicles that a red light keeps out."""
@@ -159,6 +182,43 @@ class Yielding:
             brakes = seen.acceleration_mps2[k] < _BRAKES_MPS2
             held[k] = needed < (_HARD_MPS2 if brakes else _LATE_MPS2)
         return held
+
+
+def _given_way(passage: Passage) -> NDArray[np.bool_]:
+    """Which streams are given way to now."""
+    given: NDArray[np.bool_] = np.asarray(passage.rule == Rule.GIVE_WAY)
+    if _is_green(passage.own_light):
+        green = np.array([_is_green(light) for light in passage.lights], np.bool_)
+        given |= (passage.rule == Rule.IF_GREEN) & green
+    return given
+
+
+def _is_green(light: Any) -> bool:
+    return light is not None and light.state == carla.TrafficLightState.Green
+
+
+def _arrive_braking_s(
+    away_m: FloatArray, seen: Seen, enter_s: FloatArray, *, gently: bool
+) -> FloatArray:
+    """When each vehicle is there if it brakes mildly for the own car; inf: it stops before.
+
+    It does so from when the own car is there: who only might cross its way is not braked for.
+
+    Args:
+        away_m: (s, n) how far it has to go.
+        seen: The vehicles.
+        enter_s: (s,) when the own car is there.
+        gently: They keep half a second from it.
+    """
+    speed = np.maximum(seen.speed_mps, 0.1)[None, :]
+    react = np.maximum(enter_s, _REACT_S)[:, None]
+    apart = _APART_M + (_APART_S * speed if gently else 0.0)
+    left = np.maximum(away_m - apart, 0.0) - speed * react
+    root = speed * speed - 2.0 * MILD_MPS2 * left
+    with np.errstate(invalid="ignore"):
+        late = react + (speed - np.sqrt(np.maximum(root, 0.0))) / MILD_MPS2
+        soon = np.maximum(left + speed * react, 0.0) / speed
+    return np.asarray(np.where(root < 0.0, np.inf, np.where(left > 0.0, late, soon)))
 
 
 def _times(

@@ -103,7 +103,8 @@ class Flow:
             return
         actors = {a.id: a for a in self.stage.world.get_actors([c.actor_id for c in known])}
         for car in known:
-            car.measure(actors[car.actor_id])
+            if car.actor_id in actors:  # the snapshot may list one that is gone
+                car.measure(actors[car.actor_id])
         self._unmeasured = [car for car in self._unmeasured if car not in known]
 
     def _sink(self) -> None:

@@ -10,11 +10,12 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Scenario, Stage
-from jaywalk.scenarios.lane_paths import Crossing, LanePath, crossings
+from jaywalk.scenarios.lane_paths import MEET_M, Crossing, LanePath, crossings
 
 _BEFORE_M: Final = 6.0  # of the junction: part of the way over it
 _HELD_S: Final = 100_000.0
 _SIGN_M: Final = 4.0
+_BESIDE_M: Final = 5.0  # between the centres of neighbouring lanes, at most
 _TURNS_DEG: Final = 40.0
 _STOPS_M: Final = 1.5  # a light's stop line so near to a way is for those on it
 ARMS: Final = ("left", "right", "opposite")
@@ -41,6 +42,8 @@ class JunctionAhead:
     ) -> Crossing:
         """The straightest way from an arm that meets the ego's, or the first that turns right.
 
+        Where those who turn right keep a lane of their own, they enter the ego's road beside it.
+
         Raises:
             DataError: The arm is not there, or nobody from it meets the ego.
         """
@@ -48,12 +51,13 @@ class JunctionAhead:
             raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
         along = self.stage.route.along_m
         keep = (along >= self.enter_m - _BEFORE_M) & (along <= self.leave_m)
-        found = crossings(
-            self.junction, arm, self.yaw_deg, self.stage.route.position_m[keep, :2], along[keep],
-            before_m, after_m,
-        )  # fmt: skip
-        if turn == "right":
-            found = [way for way in found if way.turn_deg > _TURNS_DEG]
+        found: list[Crossing] = []
+        for within_m in (MEET_M, _BESIDE_M) if turn == "right" else (MEET_M,):
+            ways = crossings(
+                self.junction, arm, self.yaw_deg, self.stage.route.position_m[keep, :2],
+                along[keep], before_m, after_m, within_m,
+            )  # fmt: skip
+            found += [way for way in ways if turn != "right" or way.turn_deg > _TURNS_DEG]
         if not found:
             raise DataError(f"{self.where}: nobody from {arm} meets the ego at the next junction.")
         return found[0]

@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float64]
 
 _STEP_M: Final = 1.0
 _SIDE_DEG: Final = 45.0  # arms within this of a right angle or of straight ahead
-_MEET_M: Final = 2.0  # centre lines nearer than this meet
+MEET_M: Final = 2.0  # centre lines nearer than this meet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +146,14 @@ def opposite_lane(waypoint: Any) -> Any | None:
     return None
 
 
+def lane_beside(waypoint: Any) -> Any | None:
+    """The driving lane next to a lane, left rather than right; None if there is none."""
+    for beside in (waypoint.get_left_lane(), waypoint.get_right_lane()):
+        if beside is not None and beside.lane_type == carla.LaneType.Driving:
+            return beside
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
     """A way over a junction that meets the ego's."""
@@ -158,7 +166,7 @@ class Crossing:
 
 def crossings(
     junction: Any, arm: str, ego_yaw_deg: float, route_m: FloatArray, along_m: FloatArray,
-    before_m: float, after_m: float,
+    before_m: float, after_m: float, within_m: float = MEET_M,
 ) -> list[Crossing]:  # fmt: skip
     """Ways from an arm (``left``, ``right`` or ``opposite``) that meet the route; straight first.
 
@@ -170,6 +178,7 @@ def crossings(
         along_m: Their distance along the route.
         before_m: How long the way before the junction is; shorter if another junction comes first.
         after_m: How long it goes on behind it.
+        within_m: How near the two ways must come.
     """
     heading = {"left": 90.0, "right": -90.0, "opposite": 180.0}[arm]
     found: list[Crossing] = []
@@ -182,7 +191,7 @@ def crossings(
             [*lane_behind(entry, before_m, within_road=True)[:-1], *inside,
              *lane_ahead(leaves, after_m)[1:]]
         )  # fmt: skip
-        meeting = _meeting(path, route_m, along_m)
+        meeting = _meeting(path, route_m, along_m, within_m)
         if meeting is not None:
             turn = angle_deg(leaves.transform.rotation.yaw - yaw)
             found.append(Crossing(path=path, meets_along_m=meeting[0], meets_route_m=meeting[1],
@@ -206,13 +215,13 @@ def _between(entry: Any, leaves: Any) -> list[Any]:
 
 
 def _meeting(
-    path: LanePath, route_m: FloatArray, along_m: FloatArray
+    path: LanePath, route_m: FloatArray, along_m: FloatArray, within_m: float
 ) -> tuple[float, float] | None:
     """Where two ways come nearest, at an angle; None if they stay apart or only run together."""
     gaps = np.hypot(
         path.line[:, None, 0] - route_m[None, :, 0], path.line[:, None, 1] - route_m[None, :, 1]
     )
     row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
-    if gaps[row, column] > _MEET_M:
+    if gaps[row, column] > within_m:
         return None
     return float(path.line[row, 2]), float(along_m[column])

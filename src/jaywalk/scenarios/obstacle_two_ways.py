@@ -13,7 +13,13 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Moment, Parameters
 from jaywalk.scenarios.events import SWITCH
 from jaywalk.scenarios.flow import Flow, limit_mps
-from jaywalk.scenarios.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
+from jaywalk.scenarios.lane_paths import (
+    lane_ahead,
+    lane_behind,
+    lane_beside,
+    opposite_lane,
+    path_of,
+)
 from jaywalk.scenarios.obstacle_layouts import construction_site, parked_car
 from jaywalk.scenarios.obstacle_on_lane import ConstructionParameters, OnLane, ParkedParameters
 from jaywalk.scenarios.parameter_fields import interval
@@ -54,9 +60,9 @@ class OnLaneTwoWays(OnLane):
         """The obstacle, and the way of the others."""
         stage = self.stage
         here = stage.map.get_waypoint(place_on_route(stage.route, self.at_m).location)
-        beside = opposite_lane(here)
+        beside = opposite_lane(here) or lane_beside(here)
         if beside is None:
-            raise DataError(f"{self.spec.where}: there is no opposite lane beside the obstacle.")
+            raise DataError(f"{self.spec.where}: there is no other lane beside the obstacle.")
         before = lane_behind(beside, _LONGEST_M)
         path = path_of([*before, *lane_ahead(beside, _LONGEST_M)[1:]])
         self.beside_m = path.nearest_m(beside.transform.location)

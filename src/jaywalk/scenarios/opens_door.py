@@ -78,7 +78,8 @@ class OpensDoor(LbTwoWays):
         ):
             self.opened_s = self.near_s = moment.elapsed_s
             car = self.stage.world.get_actor(self.actor_ids[0])
-            right = self.parameters.direction == "right"
-            car.open_door(carla.VehicleDoor.FL if right else carla.VehicleDoor.FR)
-            self.note(moment, what="opens a door", actor=car.id)
+            if car is not None:  # it may be gone
+                right = self.parameters.direction == "right"
+                car.open_door(carla.VehicleDoor.FL if right else carla.VehicleDoor.FR)
+                self.note(moment, what="opens a door", actor=car.id)
         return LbTwoWays.tick(self, moment)

@@ -47,6 +47,7 @@ class Frontage:
     outward: Values  # (n, 2) unit vectors away from the road
     along: Values  # (n,) arc length
     walk_m: Values  # (n,) width of the sidewalk, 0 without one
+    shoulder_m: Values  # (n,) width of the shoulder between lanes and sidewalk, 0 without one
     speed_kmh: float
     setting: str
     driving_lanes: int
@@ -190,7 +191,7 @@ def _speed(road: Element) -> tuple[float, str]:
 
 def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Frontage | None:
     """Joins the outermost lanes of a side (side 0: the inner edge of lane -1) along the road."""
-    points, outward, walks, stops = [], [], [], []
+    points, outward, walks, shoulders, stops = [], [], [], [], []
     for section in runs:
         lanes = [run for run in section if run.number * (side or -1) > 0]
         if not lanes:
@@ -201,7 +202,12 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
         points.append(np.column_stack([outer.edge(sign), outer.centre[:, 2]]))
         outward.append(outer.right * sign)
         walk = outer.kind == "sidewalk" and side != 0
-        walks.append(outer.width if walk else np.zeros(len(outer.width)))
+        nothing = np.zeros(len(outer.width))
+        walks.append(outer.width if walk else nothing)
+        inner = [run for run in lanes if abs(run.number) == abs(outer.number) - 1]
+        shoulder = walk and bool(inner) and inner[0].kind == "shoulder"
+        same = shoulder and len(inner[0].width) == len(nothing)
+        shoulders.append(inner[0].width if same else nothing)
         bays = [run for run in lanes if run.kind == "stop" and run.width.max() > 2.0]
         stops += [points[-1][len(run.width) // 2] for run in bays]
     if not points:
@@ -221,6 +227,7 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
         outward=np.concatenate(outward)[keep],
         along=along[keep],
         walk_m=np.concatenate(walks)[keep],
+        shoulder_m=np.concatenate(shoulders)[keep],
         speed_kmh=speed,
         setting=setting,
         driving_lanes=len({run.number for run in driving}),

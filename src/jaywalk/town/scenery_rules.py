@@ -15,6 +15,7 @@ Random = np.random.Generator
 Table = NDArray[np.void]
 EMPTY = np.zeros(0, SCENERY)
 KERB_ZONE_M = 0.3  # from the kerb to the middle of a pole on the sidewalk
+BESIDE_LANE_M = 1.5  # no trunk or post this near to a lane where there is a shoulder
 FOUNDATION_M = 1.0
 WIDE_WALK_M = 2.4
 FACING_M = 14.0
@@ -142,12 +143,23 @@ def trees(feet: Values, random: Random, *, slim: bool) -> tuple[Table, Table]:
     return trunks, crowns
 
 
+def _kerb_zone_m(edge: Frontage, along: Values) -> Values:
+    """From the kerb to the middle of a post or trunk.
+
+    Where a narrow shoulder runs along the sidewalk they stand behind it: cars use the room beside
+    their lane.
+    """
+    shoulder = np.interp(along, edge.along, edge.shoulder_m)
+    narrow = (shoulder > 0.0) & (shoulder + KERB_ZONE_M < BESIDE_LANE_M)
+    return np.where(narrow, edge.at(along)[2] + KERB_ZONE_M, KERB_ZONE_M)
+
+
 def kerb_feet(edge: Frontage, step_m: float, random: Random, least_walk_m: float) -> Values:
     """Places on the kerb side of the sidewalk, where it is wide enough."""
     along = _spaced(edge, step_m, random)
     _, _, walk = edge.at(along)
     along, walk = along[walk >= least_walk_m], walk[walk >= least_walk_m]
-    return _beside(edge, along, KERB_ZONE_M - walk)[0]
+    return _beside(edge, along, _kerb_zone_m(edge, along) - walk)[0]
 
 
 def verge_feet(edge: Frontage, step_m: float, reach_m: Span, random: Random) -> Values:
@@ -160,8 +172,9 @@ def lamps(edge: Frontage, style: StreetStyle, random: Random) -> Table:
     """Lamp posts; each side of a street carries every second one."""
     along = _spaced(edge, style.lamp_step_m * LAMP_SIDES, random)
     _, _, walk = edge.at(along)
+    zone = _kerb_zone_m(edge, along)
     # On a narrow sidewalk a post at the kerb would stand in people's way.
-    feet, _ = _beside(edge, along, np.where(walk >= WIDE_WALK_M, KERB_ZONE_M - walk, 0.25))
+    feet, _ = _beside(edge, along, np.where(walk >= WIDE_WALK_M, zone - walk, 0.25))
     return rows("lamp", Shape.CYLINDER, feet, (0.09, 0.09, 3.0), 0.0, (70, 74, 78))
 
 

@@ -11,6 +11,7 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
+from jaywalk.agents.road_room import Room
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
 
@@ -111,9 +112,32 @@ def test_the_expert_lets_an_emergency_vehicle_past() -> None:
     assert track[-1, 1] == pytest.approx(1.75, abs=0.2)  # back again
 
 
+def test_the_expert_makes_way_onto_a_lane_rather_than_over_the_edge(monkeypatch) -> None:
+    def beside(carla_map: Any, line: Any, first: int, last: int, right: bool) -> Room:
+        return Room(own_m=1.75, all_m=5.25, same_way=True, traffic=not right)
+
+    monkeypatch.setattr("jaywalk.agents.make_way.room_beside", beside)
+    scene = loop("expert", [ambulance(carla.VehicleLightState.Special1)], 400.0, lanes=2).run(20.0)
+    aside = np.array(scene.track)[:, 1] - 1.75
+    assert aside.min() == pytest.approx(-3.5, abs=0.3)  # the lane on the left
+    assert aside.max() < 0.3
+
+
 def test_one_without_its_lights_is_a_car_like_others() -> None:
     scene = loop("expert", [ambulance(carla.VehicleLightState.NONE)], 400.0, lanes=2).run(8.0)
     assert np.abs(np.array(scene.track)[:, 1] - 1.75).max() < 0.1
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("at_s", [0.0, 3.0])  # before it was ever looked at, and while it comes
+def test_an_actor_that_is_gone_since_the_snapshot_stops_nobody(name: str, at_s: float) -> None:
+    comes = ambulance(carla.VehicleLightState.Special1)
+
+    def each(scene: ClosedLoop) -> None:
+        comes.gone = scene.time_s >= at_s
+
+    scene = loop(name, [comes], 400.0, lanes=2).run(8.0, each)
+    assert scene.speeds[-1] > 5.0
 
 
 @pytest.mark.parametrize("name", ["cruise", "expert", "timid", "comfort-zone"])

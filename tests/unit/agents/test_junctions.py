@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import carla
 import networkx
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from jaywalk.agents.passages import Controls, Passage, Rule, find_passages, upst
 from jaywalk.agents.perception import Own, Seen
 from jaywalk.agents.route_line import RouteLine, make_line
 from jaywalk.agents.signals import find_signals
-from jaywalk.agents.yielding import Yielding
+from jaywalk.agents.yielding import Yielding, _arrive_braking_s
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
 
@@ -125,3 +128,95 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
             assert np.isfinite(gap) == waits
             tried += 1
     assert tried >= 2
+
+
+def standing_own() -> Own:
+    return Own(
+        x_m=0.0, y_m=0.0, z_m=0.0, yaw_rad=0.0, speed_mps=0.0, yaw_rate_radps=0.0,
+        half_length_m=2.4, half_width_m=0.9, front_m=2.4,
+    )  # fmt: skip
+
+
+def nearest_refused_m(lanes: Lanes, passage: Passage, stream: int, waited_s: float) -> float:
+    """From how far on a car with green that comes at 10 m/s is not waited for any more."""
+    rules = np.full(len(passage.rule), Rule.IF_GREEN)
+    green = tuple(Lamp(green=True) for _ in passage.rule)
+    passage = replace(
+        passage, rule=rules, own_light=Lamp(green=True), lights=green, edge_m=passage.hold_m
+    )
+    away = passage.upstream_m[stream][lanes.segment] - lanes.along_m
+    refused = 0.0
+    for distance in np.arange(20.0, 80.0, 1.0):
+        fits = np.flatnonzero(np.isfinite(away) & (np.abs(away - distance) < 0.7))
+        if not len(fits):
+            continue
+        yielding = Yielding([passage], lanes, Controls(light={}, sign={}), 0.05)
+        yielding.waited_s = waited_s
+        seen = car(lanes, int(fits[0]), 10.0)
+        along = passage.hold_m - 2.4 - 0.5
+        gap = yielding.hold_gap_m(standing_own(), along, seen, np.zeros(1), np.full(1000, 6.0))
+        if np.isfinite(gap):
+            refused = float(distance)
+            assert not yielding.trusted
+    return refused
+
+
+def test_a_long_wait_ends_where_the_next_car_need_not_brake_hard(
+    lanes: Lanes, passages: list[Passage]
+) -> None:
+    tried = 0
+    for passage in passages:
+        for stream in np.flatnonzero(passage.rule == Rule.GIVE_WAY).tolist()[:1]:
+            fresh, tired, last = (
+                nearest_refused_m(lanes, passage, stream, waited_s)
+                for waited_s in (0.0, 25.0, 65.0)
+            )
+            if fresh == 0.0:
+                continue
+            assert last <= tired < fresh
+            tried += 1
+    assert tried
+
+
+def test_braking_arrival_agrees_with_small_steps(lanes: Lanes) -> None:
+    seen = car(lanes, 0, 10.0)
+    for away_m, enter_s in ((30.0, 1.5), (45.0, 2.5), (14.0, 2.0), (90.0, 1.0)):
+        found = _arrive_braking_s(
+            np.array([[away_m]]), seen, np.array([enter_s]), gently=False
+        )[0, 0]  # fmt: skip
+        at, speed, time_s, step_s = 0.0, 10.0, 0.0, 1e-3
+        while at < away_m - 3.0 and speed > 0.0:
+            speed -= 2.0 * step_s if time_s > enter_s else 0.0
+            at, time_s = at + speed * step_s, time_s + step_s
+        expected = time_s if speed > 0.0 else np.inf
+        assert found == pytest.approx(expected, abs=0.02)
+
+
+class Lamp:
+    """A traffic light of one state."""
+
+    def __init__(self, green: bool) -> None:
+        states = carla.TrafficLightState
+        self.state = states.Green if green else states.Red
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "waits"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_who_comes_from_the_side_with_green_is_let_past(
+    lanes: Lanes, passages: list[Passage], mine: bool, theirs: bool, waits: bool
+) -> None:
+    passage = next(one for one in passages if len(one.rule))
+    lit = replace(
+        passage, rule=np.full(len(passage.rule), Rule.IF_GREEN), own_light=Lamp(mine),
+        lights=tuple(Lamp(theirs) for _ in passage.rule), edge_m=passage.hold_m + 4.0,
+    )  # fmt: skip
+    away = lit.upstream_m[0][lanes.segment] - lanes.along_m
+    point = int(np.flatnonzero(np.isfinite(away) & (np.abs(away - 25.0) < 1.0))[0])
+    yielding = Yielding([lit], lanes, Controls(light={}, sign={}), 0.05)
+    gap = yielding.hold_gap_m(
+        standing_own(), lit.hold_m - 2.4, car(lanes, point, 8.0), np.zeros(1), np.full(1000, 8.0)
+    )
+    assert np.isfinite(gap) == waits
+    if waits:
+        assert gap == pytest.approx(4.0)  # at the edge of the junction, not at the stop line

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from driver_fakes import dense_route, route_along_x, straight_map
+from driver_fakes import FakeActor, FakeWorld, dense_route, route_along_x, straight_map
 
 from jaywalk.agents.following import Manner
+from jaywalk.agents.lane_change import LaneChanges
+from jaywalk.agents.perception import Eyes
 from jaywalk.agents.route_driver import allowed_speeds
 from jaywalk.agents.route_line import STEP_M, lay_change, make_line
 
@@ -106,3 +108,31 @@ def test_speed_is_lowered_before_a_bend() -> None:
     assert allowed[0] == pytest.approx(13.9)
     squares = allowed**2
     assert np.diff(squares)[: in_bend - 4].min() >= -2.0 * 2.0 * STEP_M - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("behind_m", "waited_s", "waits"),
+    [(13.0, 0.0, True), (13.0, 10.0, False), (7.0, 10.0, True), (40.0, 0.0, False)],
+)
+def test_who_waits_long_changes_lanes_where_the_next_car_need_not_brake_hard(
+    behind_m: float, waited_s: float, waits: bool
+) -> None:
+    first = np.arange(10.0, 101.0)
+    second = np.arange(first[-1] + 5.0, 251.0)
+    x = np.concatenate([first, second])
+    y = np.concatenate([np.full(len(first), 1.75), np.full(len(second), 5.25)])
+    road = straight_map(lanes=2)
+    line = make_line(dense_route(np.column_stack([x, y, np.zeros(len(x))])), road, 8.0)
+    changes = LaneChanges(line, road)
+    changes.latest = list(changes.begin)
+    here = line.change_from[0] * STEP_M - 3.0
+    ego = FakeActor(1, "vehicle.ego", 10.0 + here, 1.75, half=(2.4, 0.9, 0.75))
+    # From the ego's rear to the front of a car that comes 8 m/s faster in the other lane.
+    comes = FakeActor(5, "vehicle.comes", ego.x - 2.4 - behind_m - 2.3, 5.25, speed_mps=8.0)
+    world = FakeWorld([ego, comes])
+    eyes, snapshot = Eyes(world, ego), world.snapshot()
+    changes._waited_s = waited_s
+    gap = changes.update(eyes.own(snapshot), here, eyes.look(snapshot))
+    assert np.isfinite(gap) == waits
+    # With 3 m/s2 of its own and 2 of the other, 6.4 m are lost: enough is left of 13 m.
+    assert changes.trusted == (frozenset({5}) if waited_s and not waits else frozenset())

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from scenario_stage import Wish, moment, street
 
+from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.junction_ahead import junction_ahead
+from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.lane_paths import lane_beside, opposite_lane
 from jaywalk.scenarios.obstacle_layouts import CONE, DEBRIS, WARNING
 from jaywalk.scenarios.placing import Roadside
 from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
@@ -326,3 +328,49 @@ def test_who_takes_the_right_of_way_comes_from_the_arm_of_their_direction(side):
     assert OUTWARDS[side] * (y * np.cos(yaw) - x * np.sin(yaw)) > 20.0  # waits on that side
     crosses_deg = (way.path.yaw_deg[0] - ahead.yaw_deg + 180.0) % 360.0 - 180.0
     assert crosses_deg == pytest.approx(-90.0 * OUTWARDS[side], abs=45.0)
+
+
+class Lane:
+    """A lane and its neighbours."""
+
+    def __init__(self, lane_id, left=None, right=None, kind=carla.LaneType.Driving):
+        self.lane_id, self.lane_type = lane_id, kind
+        self._left, self._right = left, right
+
+    def get_left_lane(self):
+        return self._left
+
+    def get_right_lane(self):
+        return self._right
+
+
+def test_where_no_lane_comes_the_other_way_the_next_lane_serves():
+    shoulder = Lane(-3, kind=carla.LaneType.Shoulder)
+    left, right, coming = Lane(-1), Lane(-2), Lane(1)
+    assert lane_beside(Lane(-2, left=left, right=shoulder)) is left
+    assert lane_beside(Lane(-1, left=shoulder, right=right)) is right
+    assert lane_beside(Lane(-1, left=None, right=shoulder)) is None
+    assert opposite_lane(Lane(-1, left=coming)) is coming
+    assert opposite_lane(Lane(-2, left=left, right=shoulder)) is None
+
+
+def test_they_turn_right_into_the_ego_s_road_beside_its_lane(monkeypatch):
+    beside = SimpleNamespace(turn_deg=90.0)
+    asked = []
+
+    def crossings(*given):
+        asked.append(given[-1])
+        return [beside, SimpleNamespace(turn_deg=0.0)] if given[-1] > 3.46 else []
+
+    monkeypatch.setattr("jaywalk.scenarios.junction_ahead.crossings", crossings)
+    stage = SimpleNamespace(
+        route=SimpleNamespace(along_m=np.arange(3.0), position_m=np.zeros((3, 3)))
+    )
+    entry = SimpleNamespace(transform=carla.Transform())
+    ahead = JunctionAhead(
+        stage=stage, where="here", junction=None, entry=entry, enter_m=0.0, leave_m=2.0
+    )
+    assert ahead.crossing("opposite", 10.0, 10.0, "right") is beside
+    assert len(asked) == 2
+    with pytest.raises(DataError, match="nobody from opposite"):
+        ahead.crossing("opposite", 10.0, 10.0)

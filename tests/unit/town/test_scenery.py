@@ -168,6 +168,29 @@ def test_a_town_without_sidewalks_or_signals_still_gets_trees() -> None:
     assert np.all(table["y"][table["kind"] == KINDS.index("trunk")] != 0.0)
 
 
+@pytest.mark.parametrize(("shoulder_m", "beyond_m"), [(0.3, 4.0), (2.6, 2.6)])
+def test_trees_and_lamps_leave_the_room_beside_a_lane(shoulder_m: float, beyond_m: float) -> None:
+    lanes = "".join(
+        f'<lane id="{number}" type="{kind}" level="false">'
+        f'<width sOffset="0" a="{width}" b="0" c="0" d="0"/></lane>'
+        for number, kind, width in (
+            (-1, "driving", 3.5), (-2, "shoulder", shoulder_m), (-3, "sidewalk", 4.0)
+        )
+    )  # fmt: skip
+    text = f"""<OpenDRIVE><header revMajor="1" revMinor="4"/>
+    <road name="r" length="400" id="1" junction="-1"><link/>
+    <type s="0" type="town"><speed max="50" unit="km/h"/></type>
+    <planView><geometry s="0" x="0" y="0" hdg="0" length="400"><line/></geometry></planView>
+    <elevationProfile><elevation s="0" a="0" b="0" c="0" d="0"/></elevationProfile>
+    <lanes><laneSection s="0"><center><lane id="0" type="none" level="false"/></center>
+    <right>{lanes}</right></laneSection></lanes></road></OpenDRIVE>"""
+    table = generate_scenery(carla.Map("road", text), text, 1, "city")
+    for kind in ("trunk", "lamp"):
+        outside = table["y"][(table["kind"] == KINDS.index(kind)) & (table["y"] > 0.0)] - 3.5
+        assert len(outside) > 3
+        assert outside.min() > beyond_m
+
+
 def test_files_round_trip_and_name_what_is_wrong(tmp_path: Path) -> None:
     table = np.zeros(1, SCENERY)
     table[0] = (3, 0, 1, 0, 1.25, -2.5, 3.0, 4.0, 5.0, 3.0, 0.5, 10, 20, 30)
