@@ -10,7 +10,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,62 +17,15 @@ from typing import Any
 
 import msgpack
 import pytest
+from attacks import JUNK, Bystander, method_names
 from live_server import LiveServer, live_server
-from rpc_socket import RpcSocket, StreamSocket
-
-FRAMES = 10_000
-JUNK = [
-    None, True, False, 0, -1, 2**31, 2**32 - 1, 2**63 - 1, -(2**63), 1.5, float("nan"),
-    float("inf"), -float("inf"), 1e308, "", "x" * 1000, "\u0000", b"", b"\xff" * 64, [], [[]],
-    [[[]]], {}, {"a": 1}, [1, 2], [0.0, 0.0, 0.0], [[0.0] * 3, [0.0] * 3], [None] * 20,
-    [float("nan")] * 3, [[float("inf")] * 3, [0.0] * 3],
-]  # fmt: skip
-# Calls that change the world for everybody by design are not faults: left to other tests.
-LEFT_OUT = {"tick_cue", "load_new_episode", "set_episode_settings", "apply_batch"}
+from rpc_socket import RpcSocket
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
     with live_server("--town", "Harbour") as running:
         yield running
-
-
-class Bystander(threading.Thread):
-    """Ticks a synchronous world through its own socket and checks every frame."""
-
-    def __init__(self, port: int) -> None:
-        super().__init__(daemon=True)
-        self.rpc = RpcSocket(port, timeout_s=30.0)
-        settings = list(self.rpc.call("get_episode_settings"))
-        settings[0], settings[2] = True, [True, 0.05]
-        self.rpc.call("set_episode_settings", settings)
-        [token] = self.rpc.call("get_episode_info")[1]
-        self.stream = StreamSocket(token, 30.0)
-        self.stop = threading.Event()
-        self.ticks, self.slowest_s, self.problem = 0, 0.0, ""
-
-    def run(self) -> None:
-        frame = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
-        try:
-            while not self.stop.is_set():
-                began = time.perf_counter()
-                answered = self.rpc.call("tick_cue")
-                shown = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
-                self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
-                if not frame + 1 == answered == shown:
-                    self.problem = f"after {frame}: answered {answered}, shown {shown}"
-                    return
-                frame = answered
-                self.ticks += 1
-                time.sleep(0.002)
-        except Exception as problem:
-            self.problem = repr(problem)
-
-    def finish(self) -> None:
-        self.stop.set()
-        self.join(40.0)
-        self.rpc.close()
-        self.stream.sock.close()
 
 
 @pytest.fixture
@@ -91,13 +43,6 @@ def bystander(server: LiveServer) -> Iterator[Bystander]:
     assert client.slowest_s < 3.0
 
 
-def _methods(port: int) -> list[str]:
-    from jaywalk.server.wire import methods  # noqa: F401  (registers them)
-    from jaywalk.server.wire.rpc import METHODS
-
-    return sorted(set(METHODS) - LEFT_OUT)
-
-
 def _send(port: int, data: bytes, wait: bool = True) -> None:
     """Send bytes on a new connection and see what comes, if anything."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5.0) as sock:
@@ -109,7 +54,7 @@ def _send(port: int, data: bytes, wait: bool = True) -> None:
 
 def test_wrong_types_and_counts_in_every_method(server: LiveServer, bystander: Bystander) -> None:
     rng = random.Random(1)
-    names = _methods(server.port)
+    names = method_names()
     assert len(names) > 110
     sent = 0
     with RpcSocket(server.port) as rpc:

@@ -78,6 +78,10 @@ class LiveServer:
         self._errors.seek(0)
         return self._errors.read()[-4000:]
 
+    def log_bytes(self) -> int:
+        """How much it has written to stderr."""
+        return os.fstat(self._errors.fileno()).st_size
+
     def resident_mb(self) -> float:
         """Resident memory of the server process."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
