@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import logging
+import ipaddress
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from jaywalk.cli.output import say
 from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.core.orphans import die_with_parent
@@ -42,11 +43,6 @@ def serve(
     """
     if parent:
         die_with_parent(parent)
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING,
-        format="jaywalk: %(levelname)s: %(message)s",
-        stream=sys.stderr,
-    )
     if town and xodr:
         raise UsageError("Give either --town or --xodr, not both.")
     if speed_limits not in _SPEED_LIMITS:
@@ -57,8 +53,16 @@ def serve(
         raise UsageError(
             f"--port is {port}, expected 0 to {LAST_PORT} (the streams use the next two)."
         )
+    from jaywalk.server.log import start_log
     from jaywalk.server.start import start_server
 
+    start_log(verbose)
+    if not _is_loopback(host):
+        say(
+            f"WARNING: --host {host} lets other machines connect, and whoever connects controls "
+            "the world: there is no password and no encryption. Use it only in a network you "
+            "trust; see docs/server.md#security."
+        )
     try:
         server = start_server(
             town=str(xodr) if xodr else town,
@@ -81,3 +85,11 @@ def serve(
     )
     sys.stdout.flush()
     server.run()
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can connect to an address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -22,6 +22,7 @@ import carla
 
 from jaywalk import __version__
 from jaywalk.core.errors import PrerequisiteError
+from jaywalk.core.files import read_bytes
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.client_rows import landmark_row, weather_row
 from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
@@ -244,7 +245,9 @@ class PassiveRecorder:
         world.town = the_map.name
         world.files["opendrive"] = self._shared.add(the_map.to_opendrive().encode(), ".xodr")
         if self._options.routes is not None:
-            world.files["routes"] = self._shared.add(self._options.routes.read_bytes(), ".xml")
+            world.files["routes"] = self._shared.add(
+                read_bytes(self._options.routes, "a route file (.xml)"), ".xml"
+            )
         settings = world.handle.get_settings()
         world.settings = {
             "synchronous_mode": settings.synchronous_mode,
