@@ -38,7 +38,7 @@ def check(server: LiveServer, name: str, attack: Callable[[int], Any]) -> dict[s
 SMALL: dict[str, tuple[Callable[[int], Any], str]] = {
     "many_ids": (lambda port: attacks.many_ids(port, 150_000), "at most 100000 are taken"),
     "long_road": (attacks.long_road, "too large a map"),
-    "many_roads": (lambda port: attacks.many_roads(port, 5001), "number of roads is 5001"),
+    "many_roads": (lambda port: attacks.many_roads(port, 5001), "has 5001 roads"),
     "deaf_managers": (lambda port: attacks.deaf_managers(port, 12, 1), "12 managers"),
     "half_open": (lambda port: attacks.half_open(port, 200, 0.2), "200 connections"),
     "silent_callers": (lambda port: attacks.silent_callers(port, 10, 0.3), "10 callers"),

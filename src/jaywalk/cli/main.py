@@ -125,7 +125,7 @@ def _plain_words(problem: BaseException) -> str:
         fix = "Free some space" if full else "See that nobody else uses it and the disk is sound"
         words = f"The run's state (run.sqlite) cannot be used: {problem}. {fix}, then run it again"
     else:
-        number = getattr(problem, "errno", None)
+        number = int(getattr(problem, "errno", None) or 0)
         words = _FIXES.get(number, f"A file cannot be used: {problem}. Check it and the folder")
         place = getattr(problem, "filename", None)
         words += f" (at '{place}')" if place and number in _FIXES else ""

@@ -26,9 +26,10 @@ from jaywalk.core.errors import DataError, PrerequisiteError
 TEXT_BYTES: Final = 64 * 1024 * 1024  # of a text file that is read whole
 DATA_BYTES: Final = 2 * 1024**3  # of a data file that is read whole, and of its arrays together
 _MEMBERS: Final = 10_000  # of an archive of arrays
+_NPY: Final[Any] = np.lib.format  # numpy leaves it untyped
 
 
-def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> IO[bytes]:
+def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.BufferedReader:
     """Open a regular file for reading.
 
     Args:
@@ -187,10 +188,10 @@ def parse_arrays(
 
 def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
     """Read one array of ``.npy`` bytes whose header does not promise more than ``size`` bytes."""
-    version = np.lib.format.read_magic(stream)
+    version = _NPY.read_magic(stream)
     read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
+        (1, 0): _NPY.read_array_header_1_0,
+        (2, 0): _NPY.read_array_header_2_0,
     }.get(version)
     if read is None:
         raise ValueError(f"array format {version} is unknown")

@@ -96,6 +96,9 @@ def check_size(text: str, name: str, limits: MapLimits) -> None:
     tags = text.count("<")
     if tags > limits.tags:
         raise DataError(f"'{name}' has {tags} XML tags; expected at most {limits.tags}.")
+    roads = text.count("<road ")
+    if roads > limits.roads:
+        raise DataError(f"'{name}' has {roads} roads; expected at most {limits.roads}.")
     if errors := size_errors(parse_opendrive(text, name), limits):
         raise DataError(f"'{name}' is too large a map: {errors[0]}.")
 

@@ -215,7 +215,7 @@ FAR_SECTION = opendrive_text().replace('laneSection s="0"', 'laneSection s="-1e3
         (opendrive_text("1e6"), "length='1e6'"),
         (opendrive_text("90000", roads=2), "total length of the roads is 180 km"),
         (opendrive_text("10000", lanes=70), "total length of the lanes"),
-        (opendrive_text("1.0", roads=5001), "number of roads is 5001"),
+        (opendrive_text("1.0", roads=5001), "has 5001 roads"),
         (opendrive_text(x="inf"), "x='inf'"),
         (opendrive_text(x="-1e999"), "x='-1e999'"),
         (opendrive_text(x="nan"), "x='nan'"),
