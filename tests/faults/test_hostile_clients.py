@@ -10,27 +10,16 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import msgpack
 import pytest
-from child import PATIENCE_S, wait_for
+from attacks import JUNK, Bystander, method_names
+from child import wait_for
 from live_server import LiveServer, live_server
-from rpc_socket import RpcSocket, StreamSocket
-
-FRAMES = 10_000
-JUNK = [
-    None, True, False, 0, -1, 2**31, 2**32 - 1, 2**63 - 1, -(2**63), 1.5, float("nan"),
-    float("inf"), -float("inf"), 1e308, "", "x" * 1000, "\u0000", b"", b"\xff" * 64, [], [[]],
-    [[[]]], {}, {"a": 1}, [1, 2], [0.0, 0.0, 0.0], [[0.0] * 3, [0.0] * 3], [None] * 20,
-    [float("nan")] * 3, [[float("inf")] * 3, [0.0] * 3],
-]  # fmt: skip
-# Calls that change the world for everybody by design are not faults: left to other tests.
-LEFT_OUT = {"tick_cue", "load_new_episode", "set_episode_settings", "apply_batch"}
+from rpc_socket import RpcSocket
 
 
 @pytest.fixture(scope="module")
@@ -39,58 +28,13 @@ def server() -> Iterator[LiveServer]:
         yield running
 
 
-class Bystander(threading.Thread):
-    """Ticks a synchronous world through its own socket and checks every frame."""
-
-    def __init__(self, server: LiveServer) -> None:
-        super().__init__(daemon=True)
-        self.server = server
-        self.rpc = RpcSocket(server.port, timeout_s=PATIENCE_S)
-        settings = list(self.rpc.call("get_episode_settings"))
-        settings[0], settings[2] = True, [True, 0.05]
-        self.rpc.call("set_episode_settings", settings)
-        [token] = self.rpc.call("get_episode_info")[1]
-        self.stream = StreamSocket(token, PATIENCE_S)
-        self.stop = threading.Event()
-        self.ticks, self.slowest_s, self.most_cpu_s, self.problem = 0, 0.0, 0.0, ""
-
-    def run(self) -> None:
-        frame = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
-        try:
-            while not self.stop.is_set():
-                began, cpu_s = time.perf_counter(), self.server.cpu_s()
-                answered = self.rpc.call("tick_cue")
-                shown = struct.unpack_from("<Q", self.stream.frame(), 8)[0]
-                self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
-                self.most_cpu_s = max(self.most_cpu_s, self.server.cpu_s() - cpu_s)
-                if not frame + 1 == answered == shown:
-                    self.problem = f"after {frame}: answered {answered}, shown {shown}"
-                    return
-                frame = answered
-                self.ticks += 1
-                time.sleep(0.002)
-        except Exception as problem:
-            self.problem = repr(problem)
-
-    def go_on(self, ticks: int) -> None:
-        """Wait until it has ticked so often, or has a problem."""
-        goal = self.ticks + ticks
-        wait_for(lambda: self.ticks >= goal or self.problem != "", f"{ticks} ticks more")
-
-    def finish(self) -> None:
-        self.go_on(5)
-        self.stop.set()
-        self.join(2 * PATIENCE_S)
-        self.rpc.close()
-        self.stream.sock.close()
-
-
 @pytest.fixture
 def bystander(server: LiveServer) -> Iterator[Bystander]:
     """Fails the test if the well-behaved client was disturbed."""
     client = Bystander(server)
     client.start()
     yield client
+    client.go_on(5)
     client.finish()
     with RpcSocket(server.port) as rpc:
         assert rpc.call("version"), server.errors()
@@ -98,13 +42,6 @@ def bystander(server: LiveServer) -> Iterator[Bystander]:
     assert client.problem == ""
     # The wall clock depends on what else the machine does; the server's own work does not.
     assert client.most_cpu_s < 2.0
-
-
-def _methods(port: int) -> list[str]:
-    from jaywalk.server.wire import methods  # noqa: F401  (registers them)
-    from jaywalk.server.wire.rpc import METHODS
-
-    return sorted(set(METHODS) - LEFT_OUT)
 
 
 def _send(port: int, data: bytes, wait: bool = True) -> None:
@@ -118,7 +55,7 @@ def _send(port: int, data: bytes, wait: bool = True) -> None:
 
 def test_wrong_types_and_counts_in_every_method(server: LiveServer, bystander: Bystander) -> None:
     rng = random.Random(1)
-    names = _methods(server.port)
+    names = method_names()
     assert len(names) > 110
     sent = 0
     with RpcSocket(server.port) as rpc:

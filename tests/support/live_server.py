@@ -92,6 +92,10 @@ class LiveServer:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def log_bytes(self) -> int:
+        """How much it has written to stderr."""
+        return os.fstat(self._errors.fileno()).st_size
+
     def resident_mb(self) -> float:
         """Resident memory of the server process."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])

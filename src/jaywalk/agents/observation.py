@@ -20,6 +20,7 @@ from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.limited_eyes import LimitedEyes
 from jaywalk.agents.perception import asked
 from jaywalk.core.errors import UsageError
+from jaywalk.core.files import read_text
 from jaywalk.town.gps import reference_deg, to_gps
 from jaywalk.town.routes import DenseRoute, thin_route
 
@@ -62,7 +63,7 @@ class Observer:
             stop_signs_m=self._stop_signs(),
             gps_reference_deg=reference,
             arguments=dict(ours.arguments),
-            config=Path(config).read_text(encoding="utf-8") if config else "",
+            config=read_text(Path(config), "an agent's config") if config else "",
         )
 
     def moment(self, now: Moment, sensors: dict[str, tuple[int, Any]]) -> told.Moment:

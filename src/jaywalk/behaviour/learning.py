@@ -26,6 +26,7 @@ from jaywalk.behaviour.scoring import Bootstrap, score_report
 from jaywalk.behaviour.targets import Examples, read_examples
 from jaywalk.behaviour.tasks import STRIDE_FRAMES, Task, find_task
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.files import load_arrays, read_text
 from jaywalk.datasets.behaviour_tables import BehaviourData
 
 FloatArray = NDArray[np.float64]
@@ -128,7 +129,7 @@ def open_model(folder: Path) -> TrainedModel:
             f"'{folder}' holds no trained model. Train one: jaywalk behaviour train."
         )
     try:
-        about = json.loads(file.read_text("utf-8"))
+        about = json.loads(read_text(file, "a trained model"))
     except ValueError as problem:
         raise DataError(f"'{file}' is no JSON: {problem}. Train the model again.") from problem
     if (
@@ -220,7 +221,7 @@ def _claim(folder: Path, about: dict[str, Any]) -> None:
     """Take a folder, or make sure that it was taken for the same training."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "plan.json"
-    if file.is_file() and json.loads(file.read_text("utf-8")) != about:
+    if file.is_file() and json.loads(read_text(file, "a trained model")) != about:
         raise UsageError(
             f"'{folder}' holds a training with other settings, see plan.json. Give another --out, "
             "or delete the folder."
@@ -233,8 +234,4 @@ def _write_json(file: Path, value: dict[str, Any]) -> None:
 
 
 def _read_arrays(file: Path) -> Arrays:
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-    except (OSError, ValueError) as problem:
-        raise DataError(f"'{file}' cannot be read: {problem}. Train the model again.") from problem
+    return load_arrays(file, "the arrays of a model, or train it again")

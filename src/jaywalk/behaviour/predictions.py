@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.behaviour.tasks import Task
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import read_bytes
 
 FloatArray = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def read_exclusions(path: Path, samples: pl.DataFrame) -> frozenset[str]:
     people = set(samples["pedestrian_id"])
     excluded: set[str] = set()
     unknown: list[str] = []
-    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+    for number, line in enumerate(_exclusions(path).splitlines(), 1):
         name = line.split("#")[0].strip()
         if name in known:
             excluded.add(name)
@@ -87,6 +88,10 @@ def read_exclusions(path: Path, samples: pl.DataFrame) -> frozenset[str]:
             f"'{samples['sample_id'][0]}'; jaywalk behaviour samples lists them."
         )
     return frozenset(excluded)
+
+
+def _exclusions(path: Path) -> str:
+    return read_bytes(path, "a file with one sample id a line").decode("utf-8", "replace")
 
 
 def _read_rows(path: Path) -> _Rows:
@@ -122,7 +127,7 @@ def _read_rows(path: Path) -> _Rows:
 def _read_text(path: Path) -> str:
     if not path.is_file():
         raise PrerequisiteError(f"'{path}' does not exist. Give a CSV file of predictions.")
-    data = path.read_bytes()
+    data = read_bytes(path, "a CSV file of predictions", MAX_BYTES)
     if data[:2] == _GZIP_MAGIC:
         try:
             with gzip.open(io.BytesIO(data)) as stream:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageError
+from jaywalk.core.files import read_text
 
 if TYPE_CHECKING:
     from jaywalk.agents.base import Driver
@@ -131,7 +132,7 @@ def _predictor(wanted: str) -> str:
 
 def _json_object(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_text(path, "a JSON file for --agent-config"))
     except ValueError as problem:
         raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
     if not isinstance(value, dict):

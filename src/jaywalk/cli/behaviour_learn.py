@@ -11,6 +11,7 @@ import typer
 from jaywalk.behaviour.tasks import STRIDE_FRAMES, find_task
 from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
 
 Dataset = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
 Annotations = Annotated[Path, typer.Option(help="Folder or archive of annotations, or an export.")]
@@ -175,7 +176,7 @@ def choose(
 def _about(folder: Path) -> dict[str, Any]:
     file = folder / "model.json"
     try:
-        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        found: dict[str, Any] = json.loads(read_text(file, "a trained model"))
         _ = found["validation"], found["model"]
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{folder}' holds no trained model ({problem}).") from problem
@@ -186,7 +187,7 @@ def _settings(config: Path | None, values: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if config is not None:
         try:
-            found = json.loads(config.read_text("utf-8"))
+            found = json.loads(read_text(config, "a JSON file of settings"))
         except (OSError, ValueError) as problem:
             raise DataError(f"'{config}' cannot be read as JSON: {problem}.") from problem
         if not isinstance(found, dict):

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from jaywalk.cli.output import finish, print_json, say
 from jaywalk.core.address import parse_address
+from jaywalk.core.printable import printable
 
 if TYPE_CHECKING:
     from jaywalk.runner.check_drive import CheckDrive
@@ -88,8 +89,8 @@ def _print(findings: list[Finding], agent: str, failed: bool) -> None:
     for one in findings:
         line = Text.assemble(
             (f"{one.state:<5}", _COLOURS[one.state]),
-            f"{one.check:<10} {one.detail}",
-            (f"  ->  {one.fix}" if one.fix else "", "bold"),
+            printable(f"{one.check:<10} {one.detail}"),
+            (printable(f"  ->  {one.fix}") if one.fix else "", "bold"),
         )
         console.print(line)
     count = sum(one.state == "fail" for one in findings)

@@ -64,12 +64,16 @@ def record(
         signal.signal(number, stop.make)
     # The driving program comes first; what piles up here is taken before we stop.
     os.nice(10)
-    written = PassiveRecorder(options, say).run(stop)
+    recorder = PassiveRecorder(options, say)
+    written = recorder.run(stop)
+    partial = recorder.incomplete
     if as_json:
-        print_json({"out": str(out), "episodes": [str(path) for path in written]})
+        paths = [str(path) for path in written]
+        print_json({"out": str(out), "episodes": paths, "incomplete": partial})
     else:
+        lack = f", {len(partial)} of them incomplete: {', '.join(partial)}" if partial else ""
         finish(
-            [f"{len(written)} episodes in {out}"],
+            [f"{len(written)} episodes in {out}{lack}"],
             f"python -c 'import jaywalk.record as r; print(r.find_records(\"{out}\"))'",
         )
     # The wheel's threads sometimes hang or abort when the interpreter ends; all is written by now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import logging
+import ipaddress
 import shlex
 import signal
 import sys
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from jaywalk.cli.output import finish
+from jaywalk.cli.output import finish, say
 from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.core.orphans import die_with_parent
@@ -63,11 +63,6 @@ def serve(
     """
     if parent:
         die_with_parent(parent)
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING,
-        format="jaywalk: %(levelname)s: %(message)s",
-        stream=sys.stderr,
-    )
     if town and xodr:
         raise UsageError("Give either --town or --xodr, not both.")
     if speed_limits not in _SPEED_LIMITS:
@@ -90,8 +85,16 @@ def serve(
             options += ["--max-speed-factor", f"{max_speed_factor:g}"]
         _write_launcher(as_carla, town, xodr, options)
         return
+    from jaywalk.server.log import start_log
     from jaywalk.server.start import start_server
 
+    start_log(verbose)
+    if not _is_loopback(host):
+        say(
+            f"WARNING: --host {host} lets other machines connect, and whoever connects controls "
+            "the world: there is no password and no encryption. Use it only in a network you "
+            "trust; see docs/server.md#security."
+        )
     try:
         server = start_server(
             town=str(xodr) if xodr else town,
@@ -125,3 +128,11 @@ def _write_launcher(folder: Path, town: str, xodr: Path | None, options: list[st
     place = ["--xodr", str(xodr.resolve())] if xodr else ["--town", town] if town else []
     path = write_launcher(folder.resolve(), place, options)
     finish([f"{path} starts this server"], f"export CARLA_ROOT={shlex.quote(str(path.parent))}")
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can connect to an address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

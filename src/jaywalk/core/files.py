@@ -1,15 +1,65 @@
-"""Small files of the user: read with words on what is wrong, written whole or not at all."""
+"""Files of the user: opened and read with limits, written whole or not at all.
+
+Every reader of a user's file goes through here. A pipe or a device never hangs us, a file never
+fills our memory, and an array is never larger than the bytes that are there for it.
+"""
 
 from __future__ import annotations
 
+import gzip
+import io
+import math
 import os
-from contextlib import suppress
+import stat
+import zipfile
+import zlib
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 
+TEXT_BYTES: Final = 64 * 1024 * 1024  # of a text file that is read whole
+DATA_BYTES: Final = 2 * 1024**3  # of a data file that is read whole, and of its arrays together
+_MEMBERS: Final = 10_000  # of an archive of arrays
+_NPY: Final[Any] = np.lib.format  # numpy leaves it untyped
 
-def read_bytes(path: Path, what: str, most_bytes: int) -> bytes:
+
+def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.BufferedReader:
+    """Open a regular file for reading.
+
+    Args:
+        path: The file; links are followed.
+        what: What it should be, for messages: ``a route file (.xml)``.
+        most_bytes: A larger one is refused.
+
+    Raises:
+        DataError: There is none, it is no regular file, too large or may not be read.
+    """
+    try:
+        # Not blocking: opening a pipe that nobody writes to would wait for ever.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as problem:
+        raise DataError(f"No such file: '{path}'. Give {what}.") from problem
+    except (OSError, ValueError) as problem:
+        said = getattr(problem, "strerror", None) or problem
+        raise DataError(f"Cannot read '{path}': {said}. Give {what}.") from problem
+    found = os.fstat(handle)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes:
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISREG(found.st_mode):
+        raise DataError(f"'{path}' has more than {most_bytes} bytes. Give {what}.")
+    if stat.S_ISDIR(found.st_mode):
+        raise DataError(f"'{path}' is a folder. Give {what}.")
+    raise DataError(f"'{path}' is a pipe, a socket or a device, not a file. Give {what}.")
+
+
+def read_bytes(path: Path, what: str, most_bytes: int = TEXT_BYTES) -> bytes:
     """Content of a file.
 
     Args:
@@ -18,18 +68,144 @@ def read_bytes(path: Path, what: str, most_bytes: int) -> bytes:
         most_bytes: A larger one is refused.
 
     Raises:
-        DataError: There is none, it is a folder, too large or may not be read.
+        DataError: There is none, it is no regular file, too large or may not be read.
     """
     try:
-        if path.is_dir():
-            raise DataError(f"'{path}' is a folder. Give {what}.")
-        if not path.is_file():
-            raise DataError(f"No such file: '{path}'. Give {what}.")
-        if path.stat().st_size > most_bytes:
-            raise DataError(f"'{path}' has more than {most_bytes} bytes. Give {what}.")
-        return path.read_bytes()
+        with open_file(path, what, most_bytes) as stream:
+            data = stream.read(most_bytes + 1)
     except OSError as problem:
         raise DataError(f"Cannot read '{path}': {problem.strerror}. Give {what}.") from problem
+    if len(data) > most_bytes:  # it grew while we read
+        raise DataError(f"'{path}' has more than {most_bytes} bytes. Give {what}.")
+    return data
+
+
+def read_text(path: Path, what: str, most_bytes: int = TEXT_BYTES, encoding: str = "utf-8") -> str:
+    """Text of a file, with line ends as line feeds.
+
+    Raises:
+        DataError: It cannot be read, or is not text in that encoding.
+    """
+    data = read_bytes(path, what, most_bytes)
+    try:
+        return io.TextIOWrapper(io.BytesIO(data), encoding=encoding).read()
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"'{path}' is not {encoding} text (byte {problem.start}). Give {what}."
+        ) from problem
+
+
+@contextmanager
+def csv_lines(path: Path, what: str, encoding: str = "utf-8") -> Iterator[io.StringIO]:
+    """The text of a table for ``csv``, with its line ends untouched.
+
+    Raises:
+        DataError: It cannot be read, or is not text in that encoding.
+    """
+    data = read_bytes(path, what)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"'{path}' is not {encoding} text (byte {problem.start}). Give {what}."
+        ) from problem
+    yield io.StringIO(text, newline="")
+
+
+def gunzip(data: bytes, name: str, most_bytes: int = 16 * TEXT_BYTES) -> bytes:
+    """Unpack gzip bytes, but not more than ``most_bytes`` of them.
+
+    Raises:
+        DataError: They are broken, or unpack to more.
+    """
+    try:
+        with gzip.open(io.BytesIO(data)) as stream:
+            found = stream.read(most_bytes + 1)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise DataError(f"'{name}' cannot be read: {problem}.") from problem
+    if len(found) > most_bytes:
+        raise DataError(f"'{name}' unpacks to more than {most_bytes} bytes.")
+    return found
+
+
+def load_array(path: Path, what: str, most_bytes: int = DATA_BYTES) -> NDArray[Any]:
+    """The array of an ``.npy`` file; see :func:`load_arrays`."""
+    arrays = load_arrays(path, what, most_bytes)
+    if list(arrays) != [""]:
+        raise DataError(f"'{path}' is an archive, expected one array. Give {what}.")
+    return arrays[""]
+
+
+def load_arrays(
+    path: Path,
+    what: str,
+    most_bytes: int = DATA_BYTES,
+    wanted: Container[str] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Arrays of an ``.npz`` archive by name, or the one of an ``.npy`` file under ``""``.
+
+    Sizes are checked before memory is taken: neither a small archive that unpacks to gigabytes nor
+    a header that announces more numbers than there are bytes gets any.
+
+    Raises:
+        DataError: It is no such file, or its arrays are larger than ``most_bytes`` together.
+    """
+    data = read_bytes(path, what, most_bytes)
+    return parse_arrays(data, str(path), what, most_bytes, wanted)
+
+
+def parse_arrays(
+    data: bytes,
+    name: str,
+    what: str,
+    most_bytes: int = DATA_BYTES,
+    wanted: Container[str] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """As :func:`load_arrays`, of bytes that are in memory."""
+    try:
+        if not data.startswith(b"PK"):
+            return {"": _array(io.BytesIO(data), len(data))}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) > _MEMBERS or sum(one.file_size for one in members) > most_bytes:
+                raise DataError(
+                    f"'{name}' unpacks to more than {most_bytes} bytes or {_MEMBERS} arrays. "
+                    f"Give {what}."
+                )
+            arrays = {}
+            for one in members:
+                key = one.filename.removesuffix(".npy")
+                if wanted is not None and key not in wanted:
+                    continue
+                with archive.open(one) as stream:
+                    arrays[key] = _array(stream, one.file_size)
+            return arrays
+    except DataError:
+        raise
+    except Exception as problem:  # what a damaged header does to its parsers has no bounds
+        raise DataError(f"'{name}' holds no readable arrays: {problem}. Give {what}.") from problem
+
+
+def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
+    """Read one array of ``.npy`` bytes whose header does not promise more than ``size`` bytes."""
+    version = _NPY.read_magic(stream)
+    read = {
+        (1, 0): _NPY.read_array_header_1_0,
+        (2, 0): _NPY.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise ValueError(f"array format {version} is unknown")
+    shape, fortran_order, dtype = read(stream)
+    if dtype.hasobject:
+        raise ValueError("an array of Python objects is refused")
+    count = math.prod(shape)
+    if count < 0 or count * dtype.itemsize > size:
+        raise ValueError(f"the header announces shape {shape}, which is more than the file holds")
+    raw = bytearray(stream.read(count * dtype.itemsize))
+    if len(raw) != count * dtype.itemsize:
+        raise ValueError("the array is cut off")
+    flat = np.frombuffer(raw, dtype, count)
+    return flat.reshape(shape, order="F" if fortran_order else "C")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file
 from jaywalk.datasets.resampling import check_raw
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
 
@@ -39,6 +40,7 @@ def read_argoverse2(path: Path) -> Trajectories:
 
 def _table(file: Path) -> pl.DataFrame:
     try:
+        open_file(file, "an Argoverse 2 scenario (.parquet)").close()
         table = pl.read_parquet(file, columns=list(_COLUMNS)).cast(_COLUMNS)  # type: ignore[arg-type]
     except pl.exceptions.PolarsError as problem:
         raise DataError(

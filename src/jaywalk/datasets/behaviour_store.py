@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file, read_text
 from jaywalk.datasets.behaviour_tables import (
     BOX_SCHEMA,
     EGO_SCHEMA,
@@ -47,7 +48,7 @@ def read_tables(folder: Path) -> BehaviourData:
             "jaywalk behaviour export RUN --out DIR."
         )
     try:
-        about = json.loads(file.read_text("utf-8"))
+        about = json.loads(read_text(file, "an export of behaviour"))
         splits = {name: tuple(videos) for name, videos in about["splits"].items()}
         found = about["format"]
     except (ValueError, KeyError, AttributeError, TypeError) as problem:
@@ -60,6 +61,7 @@ def read_tables(folder: Path) -> BehaviourData:
 
 def _read(file: Path, schema: pl.Schema) -> pl.DataFrame:
     try:
+        open_file(file, "a table of an export").close()
         table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"'{file}' cannot be read: {problem}. Export the run again.") from problem

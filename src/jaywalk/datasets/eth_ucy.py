@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file
 from jaywalk.datasets.resampling import check_raw
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
 
@@ -30,7 +31,8 @@ def read_eth_ucy(path: Path, *, rate_hz: float = RATE_HZ) -> Trajectories:
 
 def _scene(file: Path, rate_hz: float, stride: int) -> pl.DataFrame:
     try:
-        rows = np.loadtxt(file, dtype=np.float64, ndmin=2)
+        with open_file(file, "a text file of tracks") as stream:
+            rows = np.loadtxt(stream, dtype=np.float64, ndmin=2, encoding="utf-8")
     except ValueError as problem:
         raise DataError(f"'{file}': expected rows 'frame id x y': {problem}") from problem
     if rows.shape[0] == 0 or rows.shape[1] != 4:

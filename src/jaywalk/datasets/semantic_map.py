@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_arrays
 
 CLASSES: Final = (
     "unknown", "road", "sidewalk", "cycle track", "bus lane", "barred area", "zebra",
@@ -72,14 +73,14 @@ def read_maps(folder: Path) -> dict[str, SemanticMap]:
     maps = {}
     for file in sorted(folder.glob("*.npz")) if folder.is_dir() else []:
         try:
-            with np.load(file, allow_pickle=False) as stored:
-                x0, y0 = stored["origin_m"].tolist()
-                one = SemanticMap(
-                    labels=stored["labels"].astype(np.uint8),
-                    origin_m=(x0, y0),
-                    cell_m=float(stored["cell_m"]),
-                )
-                version = str(stored["version"])
+            stored = load_arrays(file, "a semantic map (.npz)")
+            x0, y0 = stored["origin_m"].tolist()
+            one = SemanticMap(
+                labels=stored["labels"].astype(np.uint8),
+                origin_m=(x0, y0),
+                cell_m=float(stored["cell_m"]),
+            )
+            version = str(stored["version"])
         except (OSError, ValueError, KeyError) as problem:
             raise DataError(f"'{file}' holds no map: {problem}") from problem
         if version != one.version:

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import load_arrays
 from jaywalk.datasets.row_checks import (
     check_angles,
     check_finite,
@@ -191,9 +192,9 @@ def _fitted(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
 def _read_paths(file: Path) -> dict[tuple[str, str, int], FloatArray]:
     if not file.is_file():
         return {}
-    with np.load(file, allow_pickle=False) as stored:
-        paths = {}
-        for i, name in enumerate(stored["names"]):
-            scene, ego, k = str(name).split("|")
-            paths[scene, ego, int(k)] = np.asarray(stored[f"path_{i}"], dtype=np.float64)
-        return paths
+    stored = load_arrays(file, "paths of an export (.npz)")
+    paths = {}
+    for i, name in enumerate(stored["names"]):
+        scene, ego, k = str(name).split("|")
+        paths[scene, ego, int(k)] = np.asarray(stored[f"path_{i}"], dtype=np.float64)
+    return paths

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import DATA_BYTES, read_text
 from jaywalk.datasets.resampling import check_raw
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
 
@@ -36,7 +37,7 @@ def read_waymo_json(path: Path) -> Trajectories:
 
 def _scenario(file: Path) -> tuple[str, pl.DataFrame, pl.DataFrame]:
     try:
-        scenario = json.loads(file.read_text(encoding="utf-8"))
+        scenario = json.loads(read_text(file, "a scenario (.json)", DATA_BYTES))
         tracks = scenario["tracks"]
         times = np.asarray(_field(scenario, "timestampsSeconds"), dtype=np.float64)
         name = str(_field(scenario, "scenarioId"))

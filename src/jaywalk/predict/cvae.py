@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.files import open_file
 from jaywalk.core.seeds import stream
 from jaywalk.datasets.trajectories import STEP_S
 from jaywalk.metrics.prediction.forecast import Mixture
@@ -120,6 +121,7 @@ class Cvae:
             raise PrerequisiteError(
                 f"'{self.file}' does not exist. Train one: jaywalk predict train DATA --out DIR."
             )
+        open_file(Path(self.file), "an ONNX model").close()
         options = onnxruntime.SessionOptions()
         # One thread: drivers run many at a time, and sums keep their order.
         options.intra_op_num_threads = options.inter_op_num_threads = 1

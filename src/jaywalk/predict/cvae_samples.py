@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_arrays
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -57,8 +59,7 @@ class CvaeSamples:
 def load_samples(file: Path) -> CvaeSamples:
     """Read what `CvaeSamples.save` wrote."""
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            values = {name: stored[name] for name in stored.files}
+        values: dict[str, Any] = dict(load_arrays(file, "samples of a network (.npz)"))
         values["cell_m"] = float(values["cell_m"])
         return CvaeSamples(**values)
     except (OSError, ValueError, KeyError, TypeError) as problem:

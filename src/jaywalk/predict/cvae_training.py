@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.errors import UsageError
+from jaywalk.core.files import load_arrays
 from jaywalk.core.seeds import derive_seed, stream
 from jaywalk.predict.cvae_batches import DeviceSamples, gathered, to_device
 from jaywalk.predict.cvae_config import Arrays, CvaeConfig, initial_parameters
@@ -250,7 +251,4 @@ def _of_seed(parameters: Mapping[str, Any], seed: int) -> Arrays:
 
 
 def _opened(file: Path) -> Any:
-    try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as problem:
-        raise DataError(f"'{file}' is no checkpoint of a training run: {problem}") from problem
+    return load_arrays(file, "a checkpoint of a training run (.npz)")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
 from jaywalk.datasets.trajectories import Trajectories
 from jaywalk.predict.cvae import Cvae
 from jaywalk.predict.cvae_config import CvaeConfig
@@ -128,7 +129,7 @@ def _told(file: Path) -> dict[str, Any]:
     if not about.is_file():
         return {}
     try:
-        told = json.loads(about.read_text())
+        told = json.loads(read_text(about, "what a model says of itself"))
         _ = told["config"], told["settings"], told["scenes"]
     except (ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{about}' does not say how the model was trained: {problem}") from problem

@@ -85,6 +85,7 @@ class Wall(_Part):
     machine: str = ""
     first_frame: int | None = None
     first_elapsed_s: float | None = None
+    missing_ticks: int = 0  # of a watched episode: how many ticks the recorder did not get
 
 
 class Episode(_Part):

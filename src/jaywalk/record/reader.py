@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_text
 from jaywalk.record import columns as c
 from jaywalk.record.episode import EPISODE_FILE, FORMAT, Episode
 from jaywalk.record.schema import BY_NAME, SCHEMA_VERSION, TABLES, Table
@@ -135,7 +136,7 @@ def _read_episode(folder: Path) -> Episode:
             "as 'jaywalk run' and 'jaywalk record' write it."
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, "a record")
         loose = Episode.model_validate_json(text)
     except (ValidationError, UnicodeDecodeError) as problem:
         raise DataError(f"{path} is cut off or edited: {_first_line(problem)}.") from problem

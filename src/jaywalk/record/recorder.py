@@ -22,6 +22,7 @@ import carla
 
 from jaywalk import __version__
 from jaywalk.core.errors import PrerequisiteError
+from jaywalk.core.files import read_bytes
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.client_rows import landmark_row, weather_row
 from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
@@ -33,7 +34,8 @@ _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
 _SHORTEST_TICKS: Final = 2
 _CATCH_UP_S: Final = 30.0
-_STALLED_S: Final = 1.0
+_STALLED_S: Final = 5.0  # no snapshot for so long while we catch up: there are no more
+_FIRST_FRAME_S: Final = 2.0  # a client of a synchronous world knows frame 0 until a snapshot comes
 _SILENCE_S: Final = 5.0
 SENSOR_ROLE: Final = "jaywalk-recorder"  # tells our sensor from those of the program we watch
 
@@ -81,7 +83,15 @@ class _Running:
     weather: tuple[float | None, ...] = ()
     sensor: Any = None
     sensor_tried: bool = False
-    lost_ticks: int = 0
+    last_frame: int = 0  # as far as the server is known to have come in this episode
+    partial_ticks: int = 0  # recorded, but asking the server about them failed half-way
+
+    @property
+    def missing_ticks(self) -> int:
+        """Ticks from the first to the last frame that the record lacks or has only in part."""
+        first = self.capture.first_frame
+        expected = 0 if first is None else self.last_frame - first + 1
+        return max(expected - self.capture.writer.ticks, 0) + self.partial_ticks
 
 
 class StopRequest:
@@ -125,6 +135,8 @@ class PassiveRecorder:
         self._ended: list[_Running] = []
         self._count = len(list((options.out / "episodes").glob("*")))
         self._last_frame_s = self._last_sign_s = time.monotonic()
+        self._taken_frame = 0  # the last snapshot that was dealt with
+        self.incomplete: list[str] = []  # episodes with missing ticks
         self._problem: Exception | None = None
         self._present: _World | None = None
         self._second_client: Any = None
@@ -183,6 +195,7 @@ class PassiveRecorder:
         # Any of this raises once another client has loaded a world (the handle belongs to the old
         # one) or the server is gone; whoever asks for the world next will find out which.
         with contextlib.suppress(RuntimeError):
+            newest_frame(handle)
             self._ask_once(world)
             address = f"{self._options.host}:{self._options.port}"
             self._say(f"watching {_short(world.town)} on {address}")
@@ -193,7 +206,7 @@ class PassiveRecorder:
                 self._check_server()
                 if handle.get_snapshot().id != world.number:
                     break
-            self._catch_up(handle)
+            self._catch_up(world)
         with contextlib.suppress(RuntimeError):
             handle.remove_on_tick(subscription)
         self._write_ended(written)
@@ -209,19 +222,23 @@ class PassiveRecorder:
                 raise
             self._last_sign_s = now_s
 
-    def _catch_up(self, handle: Any) -> None:
+    def _catch_up(self, world: _World) -> None:
         """Take the snapshots that still wait in the wheel: a fast program may be ahead of us."""
         # Kept until the end: taking a client down while another one listens can hang.
         fresh = self._second_client = carla.Client(self._options.host, self._options.port)
         fresh.set_timeout(_TIMEOUT_S)
         # A new subscriber is given the newest snapshot at once, so this is how far the server is.
-        newest = fresh.get_world().get_snapshot().frame
-        waited_s = 0.0
-        while handle.get_snapshot().frame < newest and waited_s < _CATCH_UP_S:
+        handle = fresh.get_world()
+        newest = newest_frame(handle)
+        until_s = time.monotonic() + _CATCH_UP_S
+        while self._taken_frame < newest and time.monotonic() < until_s:
             time.sleep(_POLL_S)
-            waited_s += _POLL_S
             if time.monotonic() - self._last_frame_s > _STALLED_S:
                 break
+        with self._lock:
+            # In a world that was replaced, the newest frame says nothing about ours.
+            if self._running is not None and handle.id == world.number:
+                self._running.last_frame = max(self._running.last_frame, newest)
 
     def _ask_once(self, world: _World) -> None:
         """Map, landmarks and settings: some calls to the server, once per world."""
@@ -229,7 +246,9 @@ class PassiveRecorder:
         world.town = the_map.name
         world.files["opendrive"] = self._shared.add(the_map.to_opendrive().encode(), ".xodr")
         if self._options.routes is not None:
-            world.files["routes"] = self._shared.add(self._options.routes.read_bytes(), ".xml")
+            world.files["routes"] = self._shared.add(
+                read_bytes(self._options.routes, "a route file (.xml)"), ".xml"
+            )
         settings = world.handle.get_settings()
         world.settings = {
             "synchronous_mode": settings.synchronous_mode,
@@ -253,14 +272,25 @@ class PassiveRecorder:
                 hero = self._find_hero(world, snapshot)
                 self._begin_or_end(world, hero)
                 if self._running is not None:
+                    self._running.last_frame = max(self._running.last_frame, snapshot.frame)
                     self._sample(self._running)
                     self._running.capture.observe(snapshot)
         except RuntimeError:
             # The wheel's word for a world or server that went away; the main thread finds out.
-            if self._running is not None:
-                self._running.lost_ticks += 1
+            self._note_failure(snapshot.frame)
         except Exception as problem:
             self._problem = problem
+        finally:
+            self._last_frame_s = time.monotonic()
+            self._taken_frame = max(self._taken_frame, snapshot.frame)
+
+    def _note_failure(self, frame: int) -> None:
+        """A snapshot came, but asking the server about it failed."""
+        running = self._running
+        if running is not None:
+            running.last_frame = max(running.last_frame, frame)
+            first = running.capture.first_frame
+            running.partial_ticks += first is not None and running.capture.tick == frame - first
 
     def _fetch(self, world: _World, ids: list[int]) -> list[Any]:
         missing = [one for one in ids if one not in world.actors]
@@ -364,7 +394,11 @@ class PassiveRecorder:
                 running.capture.discard()
                 continue
             written.append(running.capture.finish(self._describe(running)))
-            self._say(f"episode {running.name} written ({running.end_reason}): {written[-1]}")
+            missing = running.missing_ticks
+            if missing:
+                self.incomplete.append(running.name)
+            lack = f", INCOMPLETE: {missing} ticks are missing" if missing else ""
+            self._say(f"episode {running.name} written ({running.end_reason}){lack}: {written[-1]}")
 
     def _describe(self, running: _Running) -> Episode:
         world, options = running.world, self._options
@@ -378,7 +412,7 @@ class PassiveRecorder:
             route=self._add_route(running),
             sampling=Sampling(lamps_ticks=every, weather_ticks=every),
             end_reason=running.end_reason,
-            complete=running.lost_ticks == 0,
+            complete=running.missing_ticks == 0,
             packages={"jaywalk": __version__, "carla": version("carla")},
             files=world.files,
             wall=Wall(
@@ -387,6 +421,7 @@ class PassiveRecorder:
                 seconds=round(time.monotonic() - running.clock_s, 3),
                 address=f"{options.host}:{options.port}",
                 machine=platform.machine(),
+                missing_ticks=running.missing_ticks,
             ),
         )
 
@@ -403,6 +438,18 @@ class PassiveRecorder:
         for row in entry.rows():
             running.capture.writer.add("route", **row)
         return Route(route_id=entry.route_id, dense=False, scenarios=list(entry.scenarios))
+
+
+def newest_frame(handle: Any, patience_s: float = _FIRST_FRAME_S) -> int:
+    """The newest frame a world handle knows; 0 when no snapshot came within ``patience_s``.
+
+    In synchronous mode ``get_world`` returns before the first snapshot has come, and the handle
+    then says frame 0 whatever the server's frame is.
+    """
+    until_s = time.monotonic() + patience_s
+    while not (frame := int(handle.get_snapshot().frame)) and time.monotonic() < until_s:
+        time.sleep(_POLL_S)
+    return frame
 
 
 def _short(town: str) -> str:

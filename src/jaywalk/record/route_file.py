@@ -12,6 +12,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_bytes
 from jaywalk.record import columns as c
 
 NEAR_M: Final = 10.0
@@ -40,9 +41,7 @@ def read_routes(path: Path) -> list[RouteEntry]:
         DataError: It is no route file; with the place.
     """
     try:
-        root = fromstring(path.read_bytes())
-    except FileNotFoundError as problem:
-        raise DataError(f"{path} does not exist. Expected a route file (XML).") from problem
+        root = fromstring(read_bytes(path, "a route file (.xml)"))
     except (ParseError, DefusedXmlException) as problem:
         raise DataError(f"{path} is no readable XML: {problem}.") from problem
     entries = [_entry(path, route) for route in root.iter("route")]

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from jaywalk import __version__
 from jaywalk.report.behaviour_figures import colour_of, heat_map, region_curves, regions_frame
-from jaywalk.report.output_file import claim
+from jaywalk.report.output_file import claim, content_policy
 
 COLUMNS: Final = (
     ("base", "map", "mAP"), ("base", "bacc", "bAcc"), ("base", "auc", "AUC"),
@@ -40,11 +40,13 @@ def write_behaviour_page(content: dict[str, Any], path: Path) -> None:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    template = environment.from_string(_asset("behaviour.html.j2"))
+    source, style = _asset("behaviour.html.j2"), _asset("page.css")
+    template = environment.from_string(source)
     page = template.render(
         content=content,
         version=__version__,
-        style=Markup(_asset("page.css")),
+        style=Markup(style),
+        policy=Markup(content_policy(source, style=style)),
         tasks=[_task_view(task) for task in content["tasks"]],
         frame=None if content["frame"] is None else Markup(regions_frame(content["frame"])),
         colour_of=colour_of,

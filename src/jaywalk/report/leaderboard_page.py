@@ -20,6 +20,7 @@ from jaywalk.metrics.fail2drive.gap import KEYS
 from jaywalk.metrics.fail2drive.validation import Verdict
 from jaywalk.report.gap_figure import gap_figure
 from jaywalk.report.generalization import cell
+from jaywalk.report.output_file import content_policy
 
 _HALVES: Final = ("base", "generalization")
 
@@ -90,13 +91,15 @@ def same_names(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 def build_leaderboard(verdicts: Sequence[Verdict], *, title: str, with_paper: bool = True) -> str:
     """The page as text; entries that are not valid are named with the reasons, not ranked."""
-    template = _environment().from_string(_asset("leaderboard.html.j2"))
+    source, style = _asset("leaderboard.html.j2"), _asset("page.css")
+    template = _environment().from_string(source)
     valid = [one for one in verdicts if one.is_valid]
     names = sorted({one.entry.benchmark for one in valid}, key=lambda one: (one != PUBLIC, one))
     return template.render(
         title=title,
         version=__version__,
-        style=Markup(_asset("page.css")),
+        style=Markup(style),
+        policy=Markup(content_policy(source, style=style)),
         modalities=MODALITIES,
         boards=[
             _board(name, [one for one in valid if one.entry.benchmark == name], with_paper)

@@ -21,7 +21,7 @@ from jaywalk.report.figures import figures_of, leading_metric, run_colour
 from jaywalk.report.generalization import gap_view
 from jaywalk.report.habit_section import habit_view
 from jaywalk.report.labels import interval_text, label_of, number, p_text
-from jaywalk.report.output_file import claim
+from jaywalk.report.output_file import claim, content_policy
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.summary import QuantityKind, RunSummary, summarise
@@ -60,14 +60,17 @@ def build_page(
     comparison = compare_runs(runs, allow_mixed=allow_mixed) if len(runs) > 1 else None
     cards = make_cards(runs, labels, most_episodes)
     environment = _environment()
-    template = environment.from_string(_asset("page.html.j2"))
+    source = _asset("page.html.j2")
+    template = environment.from_string(source)
+    style, scripts = _asset("page.css"), "\n".join(_asset(name) for name in _SCRIPTS)
     gap = gap_view(runs, labels)
     section = environment.from_string(_asset("generalization.html.j2"))
     return template.render(
         title=title or _title(summaries),
         version=__version__,
-        style=Markup(_asset("page.css")),
-        scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),
+        style=Markup(style),
+        scripts=Markup(scripts),
+        policy=Markup(content_policy(source, style=style, scripts=scripts)),
         runs=summaries,
         protocol=runs[0].score.protocol,
         protocol_version=protocol_version(runs[0].score.protocol),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.storage import sync_file
 from jaywalk.runner.code import code_differences, distinct, suite_digest
@@ -183,7 +184,7 @@ def read_config(run_folder: Path) -> RunConfig | None:
     if not path.is_file():
         return None
     try:
-        config = RunConfig.model_validate_json(path.read_text(encoding="utf-8"))
+        config = RunConfig.model_validate_json(read_text(path, "a run's config"))
     except (ValidationError, UnicodeDecodeError) as problem:
         said = " ".join(str(problem).split())[:200]
         raise DataError(f"{path} is no config of a run: {said}. Choose another --out.") from problem

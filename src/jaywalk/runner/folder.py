@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
+import pyarrow as pa
 
 import jaywalk.record
 from jaywalk.core.errors import DataError
@@ -41,21 +42,31 @@ def missing_plans(
     for plan in plans:
         name = plan.episode_id
         folder = episode_folder(run_folder, name)
-        if rows[name].state == DONE and (folder / EPISODE_FILE).is_file():
-            continue
-        if rows[name].state == DONE:
+        was_done = rows[name].state == DONE
+        if was_done and not (folder / EPISODE_FILE).is_file():
             say(f"{name}: its record is gone, so it will be run again")
-        outcome = adopt(run_folder, name, say)
+        expected = rows[name].record_hash if was_done else ""
+        outcome = adopt(run_folder, name, say, expected)
         if outcome is not None:
-            state.finish(outcome)
+            if not was_done:
+                state.finish(outcome)
             continue
         state.put_back(name)
         missing.append(plan)
     return missing
 
 
-def adopt(run_folder: Path, episode_id: str, say: Callable[[str], None]) -> EpisodeOutcome | None:
-    """The outcome of a record that is there and whole; None where it has to be run."""
+def adopt(
+    run_folder: Path, episode_id: str, say: Callable[[str], None], expected: str = ""
+) -> EpisodeOutcome | None:
+    """The outcome of a record that is there and whole; None where it has to be run.
+
+    Args:
+        run_folder: Folder of the run.
+        episode_id: Which episode.
+        say: Told why a record is put aside.
+        expected: Hash the record had when it was written, if that is known.
+    """
     folder = episode_folder(run_folder, episode_id)
     if not folder.exists():
         return None
@@ -65,8 +76,10 @@ def adopt(run_folder: Path, episode_id: str, say: Callable[[str], None]) -> Epis
         if found.episode_id != episode_id:
             raise DataError(f"{folder} is the record of '{found.episode_id}'.")
         digest = jaywalk.record.record_hash(folder)
+        if expected and digest != expected:
+            raise DataError(f"{folder} was changed after it was written: its hash is another one.")
         last_s = record.ticks.select(pl.col("time_s").max()).collect().item()
-    except (DataError, OSError, pl.exceptions.PolarsError) as problem:
+    except (DataError, OSError, pa.ArrowException, pl.exceptions.PolarsError) as problem:
         aside = _put_aside(folder)
         say(f"{episode_id}: {problem} It is now {aside.name} and the episode will be run again.")
         return None

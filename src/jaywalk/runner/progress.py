@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from jaywalk.core.printable import printable
 from jaywalk.runner.crew import Broken, Progress
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.pool import QuickScore
@@ -99,11 +100,17 @@ class LiveTable:
         running = Table(box=None, pad_edge=False, show_header=False)
         for one in tally.running.values():
             share = f"{100.0 * one.route_share:3.0f} %"
-            running.add_row("  ", one.episode_id, share, f"{one.simulated_s:.0f} s", one.doing)
+            running.add_row(
+                "  ",
+                Text(printable(one.episode_id)),
+                share,
+                f"{one.simulated_s:.0f} s",
+                Text(printable(one.doing)),
+            )
         return Group(Text(self._title, style="bold"), counts, running)
 
     def _print(self, text: str, style: str) -> None:
-        self._live.console.print(Text(text, style=style))
+        self._live.console.print(Text(printable(text, layout=False), style=style))
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -128,7 +135,7 @@ def _cells(outcome: EpisodeOutcome, score: QuickScore | None) -> list[str]:
         cells += [verdict, f"driving score {score.driving_score:.1f}"]
     if outcome.failure:
         cells.append("agent failed: " + outcome.failure.strip().rsplit("\n", 1)[-1])
-    return cells
+    return [printable(cell, layout=False) for cell in cells]
 
 
 def _rate(tally: Tally) -> str:

@@ -13,6 +13,7 @@ from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.sensors.cast import cast_rays
 from jaywalk.server.sensors.catalogue import SENSORS
 from jaywalk.server.sensors.scan import scan_directions
+from jaywalk.server.wire import framing
 from jaywalk.server.wire.dialect import CARLA_0_9_16, dialect_of
 from jaywalk.server.wire.episode import Episode
 from jaywalk.server.wire.server import CarlaServer
@@ -74,6 +75,7 @@ def warm_up(episode: Episode) -> None:
     sensors' kernels are left to whoever uses them, since loading them costs time.
     """
     started = time.perf_counter()
+    framing.warm_up()
     actors = [
         # Far below the town, where nothing is touched.
         episode.spawn(CARLA_0_9_16, type_id, {}, ((20.0 * k, 0.0, -400.0), (0.0, 0.0, 0.0)))

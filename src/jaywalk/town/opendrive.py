@@ -6,16 +6,18 @@ here first and told in plain words.
 
 from __future__ import annotations
 
-import gzip
-import zlib
+import math
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import gunzip, read_bytes
 
 if TYPE_CHECKING:
     import carla
@@ -23,17 +25,40 @@ if TYPE_CHECKING:
 MAX_TEXT_BYTES = 64 * 1024 * 1024  # the largest CARLA town has 10 MB
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapLimits:
+    """How large a map may be; checked before anything slow is done with it."""
+
+    characters: int
+    tags: int  # opening and closing ones together
+    roads: int
+    road_km: float  # of all roads together
+    lane_km: float  # of all lanes together; every metre is a sample
+    area_km2: float  # of the box around all lanes and crosswalks
+    reach_km: float  # of any coordinate from the origin
+
+
+# CARLA's largest towns are 10 km wide; a file of the user's may be a few times larger.
+FILE_LIMITS: Final = MapLimits(
+    characters=MAX_TEXT_BYTES, tags=4_000_000, roads=50_000, road_km=2000.0, lane_km=10_000.0,
+    area_km2=400.0, reach_km=1000.0,
+)  # fmt: skip
+# A map that a client sends is built while others drive: a town of usual size, Town04 ten times.
+CLIENT_LIMITS: Final = MapLimits(
+    characters=16_000_000, tags=1_000_000, roads=5_000, road_km=150.0, lane_km=600.0,
+    area_km2=16.0, reach_km=100.0,
+)  # fmt: skip
+_METRES: Final = frozenset(
+    {"s", "t", "x", "y", "z", "u", "v", "length", "width", "height", "radius", "sOffset", "zOffset"}
+)
+MAP_TEXT_LIMIT: Final = CLIENT_LIMITS.characters
+
+
 def read_opendrive(path: Path) -> str:
     """Read the text of a ``.xodr`` or ``.xodr.gz`` file."""
-    if not path.is_file():
-        raise DataError(f"No such file: '{path}'. Give an OpenDRIVE file (.xodr or .xodr.gz).")
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            raw = stream.read(MAX_TEXT_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"'{path}' cannot be read: {error}.") from error
-    if len(raw) > MAX_TEXT_BYTES:
-        raise DataError(f"'{path}' has more than {MAX_TEXT_BYTES} bytes of text; that is no town.")
+    raw = read_bytes(path, "an OpenDRIVE file (.xodr or .xodr.gz)", MAX_TEXT_BYTES)
+    if path.suffix == ".gz":
+        raw = gunzip(raw, str(path), MAX_TEXT_BYTES)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,17 +83,78 @@ def parse_opendrive(text: str, name: str) -> Element:
     return root
 
 
+def check_size(text: str, name: str, limits: MapLimits) -> None:
+    """Refuse a text that is too large to be parsed at all; looks at no element.
+
+    Raises:
+        DataError: It has too many characters or tags, or its roads exceed ``limits``.
+    """
+    if len(text) > limits.characters:
+        raise DataError(
+            f"'{name}' has {len(text)} characters; expected at most {limits.characters}."
+        )
+    tags = text.count("<")
+    if tags > limits.tags:
+        raise DataError(f"'{name}' has {tags} XML tags; expected at most {limits.tags}.")
+    roads = text.count("<road ")
+    if roads > limits.roads:
+        raise DataError(f"'{name}' has {roads} roads; expected at most {limits.roads}.")
+    if errors := size_errors(parse_opendrive(text, name), limits):
+        raise DataError(f"'{name}' is too large a map: {errors[0]}.")
+
+
+def size_errors(root: Element, limits: MapLimits) -> list[str]:
+    """What exceeds the limits of a map, one line each; infinite values are among it."""
+    roads = root.findall("road")
+    errors = _wild_values(root, 1000.0 * limits.reach_km)
+    road_km = sum(abs(_number(road.get("length"))) for road in roads) / 1000.0
+    lane_km = sum(map(_lane_metres, roads)) / 1000.0
+    errors += _too_much("number of roads", float(len(roads)), limits.roads, "")
+    errors += _too_much("total length of the roads", road_km, limits.road_km, " km")
+    errors += _too_much("total length of the lanes", lane_km, limits.lane_km, " km")
+    return errors
+
+
+def _lane_metres(road: Element) -> float:
+    """Length of all lanes of a road, as they are sampled."""
+    sections = road.findall("lanes/laneSection")
+    starts = [_number(section.get("s", "0")) for section in sections]
+    ends = [*starts[1:], _number(road.get("length"))][: len(starts)]
+    return sum(
+        max(end - start, 0.0) * len(section.findall("*/lane"))
+        for section, start, end in zip(sections, starts, ends, strict=True)
+    )
+
+
+def _wild_values(root: Element, reach_m: float) -> list[str]:
+    """The first place or length that is infinite or farther away than any town."""
+    for element in root.iter():
+        for key, text in element.items():
+            if key in _METRES:
+                value = _number(text)
+                # What is no number at all reads as 0 or is told with the road's other faults.
+                if abs(value) > reach_m or (value != value and text.strip(" +-").lower() == "nan"):
+                    return [f"<{element.tag}> has {key}='{text}', expected at most {reach_m:g} m"]
+    return []
+
+
+def _too_much(what: str, value: float, most: float, unit: str) -> list[str]:
+    if not math.isfinite(value):
+        return [f"the {what} is {value:g}{unit}, expected a finite number"]
+    return [f"the {what} is {value:g}{unit}, at most {most:g}{unit} are taken"] * (value > most)
+
+
 def structure_errors(root: Element) -> list[str]:
     """Everything that would make the native parser fail, one line each; empty when sound."""
     roads = root.findall("road")
     if not roads:
         return ["the file has no <road>"]
-    errors: list[str] = []
+    errors: list[str] = size_errors(root, FILE_LIMITS)
     ids = [road.get("id", "") for road in roads]
     junctions = [junction.get("id", "") for junction in root.findall("junction")]
     errors += [f"{kind} id '{twice}' is used more than once"
                for kind, names in (("road", ids), ("junction", junctions))
-               for twice in sorted({name for name in names if names.count(name) > 1})]  # fmt: skip
+               for twice in sorted(n for n, k in Counter(names).items() if k > 1)]  # fmt: skip
     known = {"road": set(ids), "junction": set(junctions)}
     for road in roads:
         errors += _road_errors(road, known)
@@ -87,8 +173,8 @@ def _road_errors(road: Element, known: dict[str, set[str]]) -> list[str]:
     errors: list[str] = []
     if not _is_integer(road.get("id")):
         errors.append(f"{name}: the id is not an integer")
-    if not _number(road.get("length")) > 0.0:
-        errors.append(f"{name}: length is '{road.get('length')}', expected more than 0")
+    if not 0.0 < _number(road.get("length")) < math.inf:
+        errors.append(f"{name}: length is '{road.get('length')}', expected a finite number above 0")
     geometries = road.findall("planView/geometry")
     if not geometries:
         errors.append(f"{name}: no <planView> geometry")
@@ -96,6 +182,8 @@ def _road_errors(road: Element, known: dict[str, set[str]]) -> list[str]:
         values = [_number(geometry.get(key)) for key in ("s", "x", "y", "hdg", "length")]
         if any(value != value for value in values) or not len(geometry):
             errors.append(f"{name}: geometry at s={geometry.get('s')} is incomplete")
+        elif not all(map(math.isfinite, values)):
+            errors.append(f"{name}: geometry at s={geometry.get('s')} has an infinite value")
     if not road.findall("lanes/laneSection"):
         errors.append(f"{name}: no <laneSection>")
     errors += [

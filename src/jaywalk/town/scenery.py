@@ -16,6 +16,7 @@ from defusedxml import ElementTree
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import gunzip, read_bytes
 from jaywalk.core.seeds import stream
 from jaywalk.town import scenery_rules as rules
 from jaywalk.town.frontage import Frontage, MapLike, read_surfaces
@@ -175,7 +176,7 @@ def load_scenery(path: Path) -> Table:
         DataError: when the file is not such a table.
     """
     try:
-        content = json.loads(gzip.decompress(path.read_bytes()))
+        content = json.loads(gunzip(read_bytes(path, "a scenery file"), str(path)))
         if content["format"] != FORMAT:
             raise ValueError(f"format {content['format']!r} is not {FORMAT}")
         rows = [_row(item) for item in content["objects"]]

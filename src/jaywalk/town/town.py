@@ -24,6 +24,7 @@ from jaywalk.town.ground import Ground
 from jaywalk.town.lanes import LaneStrip, lane_strips
 from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
 from jaywalk.town.navmesh import build_navmesh
+from jaywalk.town.opendrive import FILE_LIMITS
 from jaywalk.town.raster import SemanticRaster, build_raster
 from jaywalk.town.roads import FloatArray, Road, read_roads
 from jaywalk.town.scenery import generate_scenery, load_scenery
@@ -80,7 +81,9 @@ class Town:
     @cached_property
     def strips(self) -> list[LaneStrip]:
         """Every lane of every section with its sampled edges."""
-        return lane_strips(self.roads)
+        strips = lane_strips(self.roads)
+        self.check_area([edge for one in strips for edge in (one.inner_m, one.outer_m)])
+        return strips
 
     @cached_property
     def ground(self) -> Ground:
@@ -95,7 +98,9 @@ class Town:
     @cached_property
     def crosswalks(self) -> list[FloatArray]:
         """Crosswalk polygons, (k, 3) each, not closed."""
-        return _crosswalks(self.carla_map)
+        crosswalks = _crosswalks(self.carla_map)
+        self.check_area(crosswalks)
+        return crosswalks
 
     @cached_property
     def spawn_points(self) -> list[Pose]:
@@ -133,6 +138,23 @@ class Town:
             return load_scenery(self.scenery_path)
         seed = int(self.sha256[:8], 16)
         return generate_scenery(self.carla_map, self.opendrive, seed)
+
+    def check_area(self, lines: list[FloatArray], most_km2: float = FILE_LIMITS.area_km2) -> None:
+        """Refuse lines that span too large a box; grids over it would not fit into memory."""
+        if not lines:
+            return
+        points = np.concatenate(lines)[:, :2]
+        spans_km = (points.max(axis=0) - points.min(axis=0)) / 1000.0
+        area_km2 = float(spans_km[0] * spans_km[1])
+        if not (area_km2 <= most_km2 and spans_km.max() <= FILE_LIMITS.reach_km):
+            raise DataError(
+                f"'{self.name}' spans {spans_km[0]:g} x {spans_km[1]:g} km; "
+                f"expected a box of at most {most_km2:g} km2."
+            )
+
+    def prepare(self) -> None:
+        """Build now what a world and its first client would otherwise wait for."""
+        _ = self.ground, self.limits, self.spawn_points, self.lights, self.scenery, self.navmesh
 
     def speed_limit_kmh(self, x_m: float, y_m: float, z_m: float, yaw_deg: float) -> float:
         """Speed limit for a vehicle at a place; NaN where the road says nothing."""

@@ -1,3 +1,6 @@
+import errno
+import re
+import sqlite3
 import sys
 
 import pytest
@@ -80,3 +83,72 @@ def test_version():
 def test_serve_refuses_what_it_cannot_do(monkeypatch, capsys, arguments, code):
     assert run_main(monkeypatch, *arguments) == code
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "runs/x"), "disk is full.*runs/x"),
+        (OSError(errno.EROFS, "Read-only file system"), "can only be read"),
+        (PermissionError(errno.EACCES, "Permission denied", "here"), "Permission is missing"),
+        (sqlite3.OperationalError("database or disk is full"), "run.sqlite.*Free some space"),
+        (sqlite3.OperationalError("database is locked"), "run.sqlite.*nobody else"),
+        (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
+        (MemoryError(), "Memory is used up"),
+        (IsADirectoryError(errno.EISDIR, "Is a directory", "that"), "cannot be used"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_failures_of_the_machine_are_one_line(monkeypatch, capsys, problem, words):
+    def fail():
+        raise problem
+
+    monkeypatch.delenv("JAYWALK_DEBUG", raising=False)
+    monkeypatch.setattr(command, "build_app", lambda verbs: fail)
+    assert run_main(monkeypatch, "list") == 3
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("jaywalk: ")
+    assert re.search(words, line)
+    monkeypatch.setenv("JAYWALK_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["jaywalk", "list"])
+    with pytest.raises(type(problem)):
+        command.main()
+
+
+def test_what_strangers_wrote_drives_no_terminal(monkeypatch, capsys):
+    from jaywalk.cli import output
+    from jaywalk.core.errors import DataError
+
+    def fail():
+        raise DataError("bad \x1b]0;title\x07 name")
+
+    monkeypatch.setattr(command, "build_app", lambda verbs: fail)
+    assert run_main(monkeypatch, "list") == 3
+    output.say("agent failed: \x1b[2J")
+    output.finish(["[red]line\x1b[31m"], "next \x9b command")
+    output.print_table(["a"], [["cell\twith\x1b tab"]])
+    monkeypatch.setenv("TERM", "dumb")  # our own colours aside
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    output.print_table(["a"], [["[bold]not markup[/bold] \x1b[31m"]])
+    said = capsys.readouterr()
+    assert not set("\x1b\x07\x9b") & set(said.out + said.err)
+    assert "[bold]not markup[/bold] \\x1b[31m" in said.out
+    assert "[red]line\\x1b[31m" in said.out
+    assert "cell\\x09with\\x1b tab" in said.out
+
+
+@pytest.mark.parametrize(
+    ("host", "warns"),
+    [("127.0.0.1", False), ("localhost", False), ("::1", False), ("127.0.0.2", False),
+     ("0.0.0.0", True), ("::", True), ("192.0.2.7", True), ("some.host", True)],
+)  # fmt: skip
+def test_serving_other_machines_warns(monkeypatch, capsys, host, warns):
+    from jaywalk.core.errors import PrerequisiteError
+    from jaywalk.server import start
+
+    def no_server(**options):
+        raise PrerequisiteError("enough")
+
+    monkeypatch.setattr(start, "start_server", no_server)
+    assert run_main(monkeypatch, "serve", "--host", host) == 3
+    assert ("WARNING: --host" in capsys.readouterr().err) == warns

@@ -166,7 +166,7 @@ def test_wrong_files_are_named(tmp_path):
             read_captions([tmp_path / "odd.csv"])
     with pytest.raises(DataError, match=r"odd\.csv"):
         read_list(write_csv(tmp_path / "odd.csv", ["a"], [["b"]]))
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="No such file"):
         read_captions([tmp_path / "none.csv"])
 
 

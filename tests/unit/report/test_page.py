@@ -1,5 +1,7 @@
 """The page: well-formed, alone in the world, and true to the scores."""
 
+import base64
+import hashlib
 import json
 import math
 import re
@@ -253,3 +255,16 @@ def test_the_command_writes_the_page(runs, tmp_path, monkeypatch):
     assert told["bytes"] == out.stat().st_size
     assert told["complete"] is False
     assert "<title>A &amp; B</title>" in out.read_text(encoding="utf-8")
+
+
+def test_nothing_but_our_own_script_and_style_may_run():
+    """The policy names both by the hash of what stands in the page."""
+    page = build_page([ScoredRun(score=run(card("<script>alert(1)</script>")))])
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert "script-src 'sha256-" in policy
+    assert "unsafe-inline" not in policy.replace("style-src-attr 'unsafe-inline'", "")
+    for tag in ("style", "script"):
+        [content] = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "<script>alert" not in page

@@ -182,6 +182,24 @@ def test_folder_and_state_are_brought_into_line(tmp_path):
     assert any("its record is gone" in line for line in lines)
 
 
+@pytest.mark.parametrize("how", ["emptied", "cut", "edited"])
+def test_a_run_with_a_damaged_record_is_not_complete(tmp_path, how):
+    wanted = request(tmp_path, "ok-1", "ok-2")
+    first, _ = run(wanted)
+    file = tmp_path / "episodes/ok-2-s1/ticks.parquet"
+    content = file.read_bytes()
+    if how == "edited":
+        episode = tmp_path / "episodes/ok-2-s1/episode.json"
+        episode.write_text(episode.read_text().replace('"end_reason": "', '"end_reason": "not '))
+    else:
+        file.write_bytes(content[: len(content) // 2] if how == "cut" else b"")
+    again, lines = run(wanted)
+    assert (again.ran, again.hashes) == (1, first.hashes)
+    assert again.is_complete
+    assert any("ok-2-s1" in line and "will be run again" in line for line in lines)
+    assert (tmp_path / "episodes/.damaged-ok-2-s1-1").is_dir()
+
+
 def test_scores_are_shown_and_survive_a_resume(tmp_path):
     def score(folder: Path) -> QuickScore:
         return QuickScore(success=True, driving_score=50.0)

@@ -18,6 +18,7 @@ from jaywalk.behaviour.models.base import CLASSES, Arrays, Fitting, as_columns, 
 from jaywalk.behaviour.models.network_inputs import network_inputs
 from jaywalk.behaviour.targets import Examples
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_arrays
 from jaywalk.core.seeds import derive_seed
 from jaywalk.metrics.behaviour.ranking import mean_average_precision
 from jaywalk.predict.torch_needed import torch
@@ -115,11 +116,7 @@ class _Run:
         unfinished.replace(file)
 
     def _resume(self, file: Path) -> None:
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-        except (OSError, ValueError) as problem:
-            raise DataError(f"'{file}' is no checkpoint: {problem}. Delete it.") from problem
+        arrays = load_arrays(file, "a checkpoint, or delete this one")
         if str(arrays["about"]) != self._about:
             raise DataError(
                 f"'{file}' is of a training with another config, tasks or seed. Give another "

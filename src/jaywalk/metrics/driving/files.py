@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import read_bytes
 
 # A result file is some kilobytes; the limits stop decompression bombs, not real result sets.
 MAX_FILE_BYTES = 64 * 2**20
@@ -95,9 +96,11 @@ def _read(path: Path, name: str) -> SourceFile:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             return SourceFile(name=name, content=None, problem=_too_large(path.stat().st_size))
-        return SourceFile(name=name, content=path.read_bytes())
+        return SourceFile(name=name, content=read_bytes(path, "a result file", MAX_FILE_BYTES))
     except OSError as error:
         return SourceFile(name=name, content=None, problem=f"unreadable: {error.strerror}")
+    except DataError as error:
+        return SourceFile(name=name, content=None, problem=f"unreadable: {error}")
 
 
 def _from_archive(path: Path, suffix: str) -> Iterator[SourceFile]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_text
 from jaywalk.core.toml_text import parse_toml
 from jaywalk.metrics.driving.files import printable
 from jaywalk.metrics.driving.penalties import PROTOCOLS
@@ -74,10 +75,7 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
             f"'{folder}' has no {ENTRY_FILE}. Make an entry with 'jaywalk leaderboard entry RUN' "
             "or 'jaywalk leaderboard import RESULTS'."
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"'{path}' cannot be read: {problem}.") from problem
+    text = read_text(path, f"an entry ({ENTRY_FILE})")
     table = parse_toml(text, str(path))
     found = _Fields(table)
     entry = Entry(

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_bytes
 from jaywalk.metrics.driving.fail2drive_split import published_split
 from jaywalk.metrics.driving.files import printable
 from jaywalk.metrics.driving.results import RouteRecord
@@ -69,8 +71,8 @@ def hash_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
     path = entry.folder / RECORDS_FILE
     expected = "expected an object of record names and their hashes"
     try:
-        table = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        table = json.loads(read_bytes(path, "a table of hashes"))
+    except (DataError, ValueError, RecursionError):
         return [f"{RECORDS_FILE}: missing or no JSON; {expected}"]
     if not isinstance(table, dict):
         return [f"{RECORDS_FILE}: no JSON object; {expected}"]

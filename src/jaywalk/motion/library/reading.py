@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import open_file, read_text
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
 from jaywalk.motion.quaternions import normalise
@@ -99,9 +100,9 @@ def open_library(folder: Path) -> MotionLibrary:
         DataError: It is no library, incomplete, or its files do not fit together.
     """
     try:
-        meta = json.loads((folder / META).read_text(encoding="utf-8"))
+        meta = json.loads(read_text(folder / META, f"a library with {META}"))
         table = feather.read_table(str(folder / INDEX), memory_map=True)
-    except (OSError, ValueError, pa.ArrowException) as problem:
+    except (DataError, OSError, ValueError, pa.ArrowException) as problem:
         raise DataError(f"{folder}: is no complete motion library ({problem})") from problem
     version = meta.get("version") if isinstance(meta, dict) else None
     if version != VERSION:
@@ -137,6 +138,6 @@ def library_digest(folder: Path) -> str:
     open_library(folder)
     total = hashlib.sha256()
     for name in (META, INDEX, *(f"{column}.f32" for column in frame_columns())):
-        with (folder / name).open("rb") as file:
+        with open_file(folder / name, "a motion library", 2**40) as file:
             total.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     return total.hexdigest()

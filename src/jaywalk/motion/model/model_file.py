@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import parse_arrays, read_bytes
 from jaywalk.motion.model.gait_model import GaitCodes, GaitModel
 from jaywalk.motion.model.stand_model import StandModel
 from jaywalk.motion.rotation import FloatArray
@@ -87,11 +87,7 @@ def load_model(path: Path) -> MotionModel:
     Raises:
         DataError: It is no model, broken, or of another version.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"{path}: cannot be read ({problem})") from problem
-    return _parse(content, str(path))
+    return _parse(read_bytes(path, "a motion model (.npz)", _LARGEST_BYTES), str(path))
 
 
 @cache
@@ -105,8 +101,7 @@ def _parse(content: bytes, name: str) -> MotionModel:
     try:
         if len(content) > _LARGEST_BYTES:
             raise DataError(f"{name}: {len(content)} bytes; no motion model is that large")
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        arrays = parse_arrays(content, name, "a motion model (.npz)")
         facts = json.loads(arrays["facts"].tobytes())
         if facts.get("version") != VERSION:
             raise DataError(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import csv_lines
 from jaywalk.motion.library.building import on_rigs
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
@@ -45,7 +46,7 @@ def read_decisions(path: Path) -> dict[str, Decision]:
         return {}
     found: dict[str, Decision] = {}
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with csv_lines(path, "a list of decisions (.csv)", "utf-8-sig") as file:
             reader = csv.DictReader(file)
             if not {"name", "decision"} <= set(reader.fieldnames or ()):
                 raise DataError(f"{path}: lacks the columns name and decision")

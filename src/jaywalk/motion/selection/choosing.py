@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import csv_lines
 from jaywalk.motion.library.columns import META
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.selection.categories import categorise
@@ -91,7 +92,7 @@ def _library(folder: Path) -> list[ClipText]:
 
 def _listed(path: Path) -> list[ClipText]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:
             reader = csv.DictReader(file)
             fields = reader.fieldnames or []
             name, text = (next((c for c in n if c in fields), None) for n in (_NAMES, _CAPTIONS))
@@ -197,7 +198,7 @@ def read_list(path: Path) -> list[str]:
         DataError: It is no such list.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:
             rows = list(csv.DictReader(file))
         return [row["name"] for row in rows if row["selected"] == "yes"]
     except (OSError, UnicodeDecodeError, csv.Error, KeyError) as problem:

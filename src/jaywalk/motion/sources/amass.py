@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_arrays
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.quaternions import from_rotvec, multiply
 from jaywalk.motion.rotation import FloatArray
@@ -48,17 +49,15 @@ def read_amass(path: Path, *, name: str = "", caption: str = "") -> Motion:
     )
 
 
+_WANTED = frozenset(
+    {"poses", "trans", "mocap_framerate", "mocap_frame_rate", "root_orient", "pose_body"}
+)
+
+
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        if path.is_file() and not zipfile.is_zipfile(path):
-            raise DataError(f"{path}: is no .npz archive; is the file cut short or something else?")
-        # opened here: numpy forgets to close a file it cannot read
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            wanted = {"poses", "trans", "mocap_framerate", "mocap_frame_rate", "root_orient",
-                      "pose_body"}  # fmt: skip
-            return {key: archive[key] for key in archive.files if key in wanted}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as problem:
-        raise DataError(f"{path}: cannot be read as an AMASS archive ({problem})") from problem
+    if path.is_file() and not zipfile.is_zipfile(path):
+        raise DataError(f"{path}: is no .npz archive; is the file cut short or something else?")
+    return dict(load_arrays(path, "an AMASS archive (.npz)", wanted=_WANTED))
 
 
 def _poses(path: Path, arrays: dict[str, Any]) -> FloatArray:

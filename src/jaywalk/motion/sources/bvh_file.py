@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_text
 from jaywalk.motion.kinematics import IntArray
 from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import global_rotations, joint_positions
@@ -61,12 +62,7 @@ def read_bvh(path: Path) -> Bvh:
     Raises:
         DataError: Names the file and what is wrong with it.
     """
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise DataError(f"{path}: larger than {_LARGEST_BYTES} bytes; split it")
-        text = path.read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"{path}: cannot be read as text ({problem})") from problem
+    text = read_text(path, "a motion (.bvh), split if it is long", _LARGEST_BYTES, "ascii")
     head, mark, tail = text.partition("MOTION")
     if not mark:
         raise DataError(f"{path}: has no MOTION section; is the file cut short?")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import csv_lines
 
 _COLUMNS = ("sequence", "humanml3d_id", "habit_class", "start_frame_20hz", "end_frame_20hz")
 
@@ -35,7 +36,7 @@ def read_clip_list(path: Path) -> list[ClipRow]:
         DataError: Names the file, the line and what is wrong.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:
             reader = csv.DictReader(file)
             missing = [c for c in _COLUMNS if c not in (reader.fieldnames or ())]
             if missing:

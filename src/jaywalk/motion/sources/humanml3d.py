@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import csv_lines, load_array, read_text
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.heading import yaw_matrix_2d
 from jaywalk.motion.quaternions import matrix_from_6d
@@ -82,11 +83,7 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
     Raises:
         DataError: Names the file and what is wrong with it.
     """
-    try:
-        with path.open("rb") as file:
-            values = np.load(file, allow_pickle=False).astype(np.float64)
-    except (OSError, ValueError, EOFError) as problem:
-        raise DataError(f"{path}: cannot be read as an array ({problem})") from problem
+    values = load_array(path, "an array of features or positions (.npy)").astype(np.float64)
     if values.ndim == 2 and values.shape[1] == FEATURES:
         joints = recover_joints(values)
     elif values.ndim == 3 and values.shape[1:] == (JOINT_COUNT, 3):
@@ -111,7 +108,7 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
 def read_index(path: Path) -> list[IndexRow]:
     """Read ``index.csv``."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with csv_lines(path, "HumanML3D's index (.csv)", "utf-8") as file:
             return [
                 IndexRow(
                     source_path=row["source_path"],
@@ -127,10 +124,7 @@ def read_index(path: Path) -> list[IndexRow]:
 
 def read_texts(path: Path) -> list[Text]:
     """Read the captions of one clip: ``caption#token/POS ...#start#end`` a line."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"{path}: cannot be read ({problem})") from problem
+    lines = read_text(path, "captions of a clip (.txt)").splitlines()
     texts = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

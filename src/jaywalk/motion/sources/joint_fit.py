@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_array
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.quaternions import (
     conjugate,
@@ -43,11 +44,7 @@ def read_joints(path: Path, *, rate_hz: float = 20.0, name: str = "", caption: s
     Raises:
         DataError: Names the file and what is wrong with it.
     """
-    try:
-        with path.open("rb") as file:
-            joints = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        raise DataError(f"{path}: cannot be read as an array ({problem})") from problem
+    joints = load_array(path, "an array of positions (.npy)")
     if joints.ndim != 3 or joints.shape[1] < JOINT_COUNT or joints.shape[2] != 3:
         raise DataError(f"{path}: has shape {joints.shape}; expected (frames, 22, 3)")
     return fit_joints(

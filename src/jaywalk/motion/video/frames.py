@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import open_file
 
 Picture = NDArray[np.uint8]
 
@@ -38,6 +39,7 @@ def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
     import av  # slow to import
 
     try:
+        open_file(path, "a video", 2**40).close()
         container = av.open(str(path))
     except (av.error.FFmpegError, OSError) as problem:
         raise DataError(f"{path}: cannot be opened as a video ({problem})") from problem

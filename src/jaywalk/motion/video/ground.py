@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_text
 from jaywalk.motion.rotation import FloatArray
 
 _KEYS: Final = frozenset(("image_px", "ground_m", "points", "image_size_px", "focal_px", "note"))
@@ -68,7 +69,7 @@ def read_ground(path: Path) -> GroundPoints:
         DataError: Names the file and what is wrong with it.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_text(path, "ground points (.json)"))
     except (OSError, ValueError) as problem:
         raise DataError(f"{path}: cannot be read as JSON ({problem})") from problem
     if not isinstance(value, dict):

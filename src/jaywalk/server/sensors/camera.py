@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.errors import UsageError
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.cut_outs import draw_cut_outs
 from jaywalk.server.sensors.events import EventPixels
@@ -26,10 +27,13 @@ from jaywalk.server.sensors.visibility import View, Visible, focal_length_px, lo
 
 _MOST_PIXELS: Final = 8192  # per side
 _LEAST_FOV_DEG, _MOST_FOV_DEG = 0.1, 179.0
+MOST_IMAGE_BYTES: Final = 64 * 1024 * 1024  # 4096 x 4096 pixels of colour
 
 
 class Camera(Sensor):
     """A pinhole camera; subclasses say which picture they make of what it sees."""
+
+    bytes_per_pixel = 4
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -37,6 +41,12 @@ class Camera(Sensor):
         super().__init__(type_id, attributes, sensor_id, seed)
         self.width = self.attributes.integer("image_size_x", 1, _MOST_PIXELS)
         self.height = self.attributes.integer("image_size_y", 1, _MOST_PIXELS)
+        size = self.width * self.height * self.bytes_per_pixel
+        if size > MOST_IMAGE_BYTES:
+            raise UsageError(
+                f"{type_id}: image_size_x={self.width} and image_size_y={self.height} make images "
+                f"of {size / 2**20:.0f} MB; at most {MOST_IMAGE_BYTES // 2**20} MB can be sent."
+            )
         # As in CARLA any angle is taken and reported; a flat picture shows less than half a turn.
         self.fov_deg = self.attributes.number("fov", -1e6, 1e6)
         self._drawn_fov_deg = min(max(self.fov_deg, _LEAST_FOV_DEG), _MOST_FOV_DEG)
@@ -133,6 +143,8 @@ class NormalsCamera(Camera):
 class FlowCamera(Camera):
     """Motion of each pixel since the camera's last frame, in shares of the picture's size."""
 
+    bytes_per_pixel = 8  # two floats
+
     kind = SensorType.OPTICAL_FLOW
 
     def __init__(
@@ -153,6 +165,8 @@ class FlowCamera(Camera):
 
 class EventCamera(Camera):
     """Changes of brightness; silent in frames without any, like the real one."""
+
+    bytes_per_pixel = 13  # of one event
 
     kind = SensorType.DVS
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
+
+from jaywalk.core.printable import short_repr, shortened
 
 Vector = tuple[float, float, float]
 Transform = tuple[Vector, Vector]  # (x, y, z) metres, (pitch, yaw, roll) degrees
@@ -18,6 +20,8 @@ class WireError(Exception):
     """A request that cannot be carried out; its text travels back to the client."""
 
 
+TEXT_LIMIT: Final = 4096  # characters of a name, a type or an attribute
+ARRAY_LIMIT: Final = 100_000
 VOID_OK: list[Any] = [[False]]
 
 
@@ -28,12 +32,12 @@ def ok(value: Any) -> list[Any]:
 
 def failed(message: str) -> list[Any]:
     """Error response of a method that returns something."""
-    return [[0, [message]]]
+    return [[0, [shortened(message)]]]
 
 
 def void_failed(message: str) -> list[Any]:
     """Error response of a method that returns nothing."""
-    return [[True, [message]]]
+    return [[True, [shortened(message)]]]
 
 
 def number(value: Any) -> float:
@@ -43,33 +47,37 @@ def number(value: Any) -> float:
             return value
     elif isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    raise WireError(f"expected a finite number, got {value!r}")
+    raise WireError(f"expected a finite number, got {short_repr(value)}")
 
 
 def integer(value: Any) -> int:
     """A whole number."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise WireError(f"expected an integer, got {value!r}")
+    raise WireError(f"expected an integer, got {short_repr(value)}")
 
 
 def boolean(value: Any) -> bool:
     """A truth value."""
     if isinstance(value, bool):
         return value
-    raise WireError(f"expected a boolean, got {value!r}")
+    raise WireError(f"expected a boolean, got {short_repr(value)}")
 
 
-def text(value: Any) -> str:
-    """A string."""
+def text(value: Any, at_most: int = TEXT_LIMIT) -> str:
+    """A string of at most so many characters."""
     if isinstance(value, str):
+        if len(value) > at_most:
+            raise WireError(f"a text has {len(value)} characters, at most {at_most} are taken")
         return value
-    raise WireError(f"expected a string, got {value!r}")
+    raise WireError(f"expected a string, got {short_repr(value)}")
 
 
-def array(value: Any, at_least: int = 0) -> Sequence[Any]:
-    """A list with at least so many elements."""
+def array(value: Any, at_least: int = 0, at_most: int = ARRAY_LIMIT) -> Sequence[Any]:
+    """A list with at least and at most so many elements."""
     if isinstance(value, list | tuple) and len(value) >= at_least:
+        if len(value) > at_most:
+            raise WireError(f"a list has {len(value)} elements, at most {at_most} are taken")
         return value
     raise WireError(f"expected a list of at least {at_least} elements, got {type(value).__name__}")
 

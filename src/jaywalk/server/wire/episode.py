@@ -23,6 +23,7 @@ from jaywalk.server.world.actor import Actor, SpawnError
 from jaywalk.server.world.friction import FRICTION_TRIGGER
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.world import World
+from jaywalk.town.opendrive import CLIENT_LIMITS, check_size
 from jaywalk.town.town import Town, available_towns, load_town, town_from_opendrive
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Episode:
         self._speed_limits = speed_limits
         self._actor_ids = itertools.count(1)
         self._server: CarlaServer | None = None
-        self._kept_opendrive: str | None = None
+        self._kept_town: Town | None = None
         self._pictures_due = False
         self.apply_settings(Settings())
         self._begin(town)
@@ -89,22 +90,41 @@ class Episode:
             return any(sign.type_id.startswith("traffic.speed_limit") for sign in town.signs)
         return self._speed_limits == "road"
 
-    def load(self, name: str, *, reset_settings: bool, layers: int = ALL_LAYERS) -> None:
+    def town_at_hand(self, name: str) -> Town | None:
+        """The town of that name if it needs no work: the present one, or one a client sent."""
+        if not name or self._is_present(name):
+            return self.world.town
+        return self._kept_town if name.rsplit("/", 1)[-1] == GENERATED_MAP else None
+
+    @staticmethod
+    def prepare_town(name: str) -> Town:
+        """Load a town by its name with all that a world needs of it; slow, touches no world."""
+        try:
+            town = load_town(_known(name))
+            town.prepare()
+        except JaywalkError as problem:
+            raise WireError(str(problem)) from problem
+        return town
+
+    def load(
+        self,
+        name: str,
+        town: Town | None = None,
+        *,
+        reset_settings: bool,
+        layers: int = ALL_LAYERS,
+    ) -> None:
         """Start a new episode.
 
         Args:
             name: Town; an empty name means the present one again.
+            town: That town if it was prepared before, so that nobody waits for it now.
             reset_settings: Back to the default settings.
             layers: Map layers to show, as bits; as in CARLA only ``_Opt`` towns have any.
         """
         started = time.perf_counter()
+        town = town or self.town_at_hand(name) or self.prepare_town(name)
         try:
-            if not name:
-                town = self.world.town
-            elif name.rsplit("/", 1)[-1] == GENERATED_MAP and self._kept_opendrive is not None:
-                town = town_from_opendrive(self._kept_opendrive, GENERATED_MAP)
-            else:
-                town = self.world.town if self._is_present(name) else load_town(_known(name))
             if reset_settings:
                 self.apply_settings(Settings())
             self._begin(town)
@@ -125,13 +145,22 @@ class Episode:
         wanted = name.rsplit("/", 1)[-1].removesuffix("_Opt").lower()
         return wanted == self.world.town.name.lower() != GENERATED_MAP.lower()
 
-    def keep_opendrive(self, text: str) -> None:
-        """Remember the OpenDRIVE text for the load that follows; a broken one is refused now."""
+    @staticmethod
+    def prepare_opendrive(text: str) -> Town:
+        """Make a town of a client's OpenDRIVE text; slow, touches no world."""
         try:
-            town_from_opendrive(text, GENERATED_MAP)
+            check_size(text, GENERATED_MAP, CLIENT_LIMITS)
+            town = town_from_opendrive(text, GENERATED_MAP)
+            edges = [edge for one in town.strips for edge in (one.inner_m, one.outer_m)]
+            town.check_area([*edges, *town.crosswalks], CLIENT_LIMITS.area_km2)
+            town.prepare()
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
-        self._kept_opendrive = text
+        return town
+
+    def keep_opendrive(self, town: Town) -> None:
+        """Remember a client's town for the load that follows."""
+        self._kept_town = town
 
     def available_maps(self) -> list[str]:
         """Names that ``load_world`` takes."""

@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
+from jaywalk.core.printable import short_repr, shortened
 from jaywalk.server.wire import codec
 from jaywalk.server.wire.dialect import CARLA_0_9_16, Dialect
+from jaywalk.server.wire.framing import NOTHING, FramingError, Inbox
 from jaywalk.server.wire.load_gate import LOAD, LoadGate
+from jaywalk.server.wire.streams import Ledger
 from jaywalk.server.world.world import UnknownActorError
 
 if TYPE_CHECKING:
@@ -26,11 +29,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("jaywalk.rpc")
 
-_MESSAGE_LIMIT_BYTES: Final = 64 * 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
 # A client that does not read its answers is not answered further until it does.
 _UNREAD_LIMIT_BYTES: Final = 4 * 1024 * 1024
 _SLICE_S: Final = 0.004
+_ARGUMENT_LIMIT: Final = 32
 _REQUEST, _RESPONSE = 0, 1
 _TICKS: Final = ("tick_cue", "apply_batch")
 
@@ -40,6 +43,19 @@ class Encoded:
     """A response body that is msgpack already (hot calls keep theirs ready)."""
 
     body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An answer that needs slow work: others are served meanwhile, this client waits.
+
+    ``work`` runs in a thread and must not touch the world; ``finish`` gets its result and runs in
+    the event loop, as a method does. The world's own clock can stand still until then.
+    """
+
+    work: Callable[[], Any]
+    finish: Callable[[Any], Any]
+    stands_still: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,9 @@ def rpc(name: str, result: str = "value") -> Callable[[Callable[..., Any]], Call
 class RpcClient:
     """One RPC connection: its dialect, its unparsed input and its unsent output."""
 
-    def __init__(self, sock: socket.socket, address: tuple[str, int], dialect: Dialect) -> None:
+    def __init__(
+        self, sock: socket.socket, address: tuple[str, int], dialect: Dialect, ledger: Ledger
+    ) -> None:
         self.sock = sock
         self.address = address
         self.dialect = dialect
@@ -79,22 +97,25 @@ class RpcClient:
         self.late_until_s: float | None = None  # when the answer to a tick is due
         self._late = b""
         self.has_backlog = False  # bytes were fed that have not been looked at
+        self.is_recognised = False  # whether we have looked which dialect it speaks
+        self.waits = False  # for work in the background: no request of it is run until then
+        self.closed = False
+        self.buffered_bytes = 0
+        self._ledger = ledger
         self._packer = msgpack.Packer(use_bin_type=True)
-        self._unpacker = self._new_unpacker()
-
-    @staticmethod
-    def _new_unpacker() -> Any:
-        return msgpack.Unpacker(
-            raw=False,
-            strict_map_key=False,
-            unicode_errors="replace",
-            max_buffer_size=_MESSAGE_LIMIT_BYTES,
-        )
+        self._inbox = Inbox()
 
     @property
     def can_work(self) -> bool:
-        """Whether requests wait and their sender takes the answers."""
-        return self.has_backlog and len(self.outgoing) < _UNREAD_LIMIT_BYTES
+        """Whether requests wait, may be run, and their sender takes the answers."""
+        return self.has_backlog and not self.waits and len(self.outgoing) < _UNREAD_LIMIT_BYTES
+
+    def count_buffers(self, *, closing: bool = False) -> None:
+        """Enter what waits here, in and out, in the ledger of all connections."""
+        now = 0 if closing else len(self._inbox) + len(self.outgoing)
+        self._ledger.total += now - self.buffered_bytes
+        self.buffered_bytes = now
+        self.closed = closing
 
     def read(self) -> bool:
         """Take what has arrived. False when the connection is to be closed."""
@@ -106,11 +127,7 @@ class RpcClient:
             return False
         if not data:
             return False
-        try:
-            self._unpacker.feed(data)
-        except (ValueError, msgpack.UnpackException) as problem:
-            log.warning("closing %s:%d: message too long (%s)", *self.address, problem)
-            return False
+        self._inbox.feed(data)
         self.has_backlog = True
         return True
 
@@ -122,16 +139,15 @@ class RpcClient:
         until = time.monotonic() + _SLICE_S
         try:
             while self.can_work:
-                message = next(self._unpacker, None)
-                if message is None:
+                message = self._inbox.next()
+                if message is NOTHING:
                     self.has_backlog = False
                 elif not (self._answer(server, message) and self.pass_gate(server, message[2])):
                     return False
                 elif time.monotonic() > until:
                     break
-        except Exception as problem:
-            # Whatever bytes do to the parser (a list as a key raises TypeError, say), they
-            # cost their sender its connection and nobody else anything.
+        except FramingError as problem:
+            # Bad bytes cost their sender its connection and nobody else anything.
             log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
             return False
         return self.flush()
@@ -142,7 +158,8 @@ class RpcClient:
             return False
         _, message_id, name, arguments = message
         if not (isinstance(message_id, int) and 0 <= message_id < 1 << 32):
-            log.warning("closing %s:%d: message id %r", *self.address, message_id)
+            shown = short_repr(message_id)
+            log.warning("closing %s:%d: message id %s", *self.address, shown)
             return False
         if self.gate.holds(name, message):
             return True
@@ -150,16 +167,12 @@ class RpcClient:
             return False  # others of this connection must not wait for the step or the load
         before, frame, start = server.episode.id, server.episode.frame, len(self.outgoing)
         result = call(server, self, name, arguments)
-        self.outgoing += b"\x94\x01" + self._packer.pack(message_id)
-        if isinstance(result, Encoded):
-            self.outgoing += b"\xc0" + result.body
-        elif result is None:
-            self.outgoing += self._packer.pack([f"no such method: {name!r}"]) + b"\xc0"
-        else:
-            self.outgoing += b"\xc0" + self._packer.pack(result)
-        if name == LOAD and server.episode.id != before and self._has_busy_manager(server):
-            self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
-            del self.outgoing[start:]
+        if isinstance(result, Later):
+            self.waits = True
+            server.run_later(self, message_id, name, result)
+            return True
+        self.put_answer(message_id, name, result)
+        self.shut_gate(server, name, before, start)
         if name in _TICKS and server.episode.frame != frame:
             self._delay(start, server.tick_answer_due_s(time.monotonic()))
         if server.episode.pictures_due:
@@ -167,6 +180,30 @@ class RpcClient:
             server.send_pictures()
             return is_open
         return True
+
+    def put_answer(self, message_id: int, name: Any, result: Any) -> None:
+        """Queue a response; None means that there is no such method."""
+        self.outgoing += b"\x94\x01" + self._packer.pack(message_id)
+        if isinstance(result, Encoded):
+            self.outgoing += b"\xc0" + result.body
+        elif result is None:
+            problem = f"no such method: {short_repr(name)}"
+            self.outgoing += self._packer.pack([problem]) + b"\xc0"
+        else:
+            self.outgoing += b"\xc0" + self._packer.pack(result)
+
+    def shut_gate(self, server: CarlaServer, name: Any, before: int, start: int) -> None:
+        """Keep back the answer to a load of another episode if a Traffic Manager would die of it.
+
+        Args:
+            server: The server.
+            name: The method that was answered.
+            before: The episode's id before the call.
+            start: Where the answer begins in what is to be sent.
+        """
+        if name == LOAD and server.episode.id != before and self._has_busy_manager(server):
+            self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
+            del self.outgoing[start:]
 
     def _has_busy_manager(self, server: CarlaServer) -> bool:
         """Whether a Traffic Manager of this client runs by itself, beside the caller."""
@@ -210,21 +247,34 @@ def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> A
     """Run one method; returns its wrapped result, or None when there is no such method."""
     method = METHODS.get(name) if isinstance(name, str) else None
     if method is None:
-        log.warning("unknown method %.80r", name)
+        log.warning("unknown method %s", short_repr(name))
         return None
+    return guarded(name, lambda: _apply(method, server, client, arguments))
+
+
+def _apply(method: Method, server: CarlaServer, client: RpcClient, arguments: Any) -> Any:
+    if not isinstance(arguments, list) or not arguments:
+        raise codec.WireError("the parameters must be a list that starts with the metadata")
+    if len(arguments) > _ARGUMENT_LIMIT:
+        raise codec.WireError(f"{len(arguments)} parameters, at most {_ARGUMENT_LIMIT} are taken")
+    return method.function(server, client, *arguments[1:])
+
+
+def guarded(name: str, run: Callable[[], Any]) -> Any:
+    """Run (a part of) a method and wrap its result; whatever it raises becomes an answer."""
+    method = METHODS[name]
     try:
-        if not isinstance(arguments, list) or not arguments:
-            raise codec.WireError("the parameters must be a list that starts with the metadata")
-        value = method.function(server, client, *arguments[1:])
+        value = run()
     except codec.WireError as problem:
         return _failure(method, str(problem))
     except UnknownActorError as problem:
         return _failure(method, actor_problem(name, problem))
     except Exception as problem:
         # Wrong argument counts and types from hostile clients end up here too.
-        log.warning("%s failed: %s", name, problem, exc_info=log.isEnabledFor(logging.DEBUG))
-        return _failure(method, f"{name}: {type(problem).__name__}: {problem}")
-    if isinstance(value, Encoded):
+        said = shortened(str(problem))
+        log.warning("%s failed: %s", name, said, exc_info=log.isEnabledFor(logging.DEBUG))
+        return _failure(method, f"{name}: {type(problem).__name__}: {said}")
+    if isinstance(value, Encoded | Later):
         return value
     if method.result == "void":
         return codec.VOID_OK

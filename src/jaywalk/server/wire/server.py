@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import resource
 import select
 import socket
 import struct
@@ -18,11 +19,19 @@ from typing import Any, Final
 
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.server.wire import methods as _methods  # noqa: F401  (registers the RPC methods)
+from jaywalk.server.wire.background import Background
 from jaywalk.server.wire.dialect import CARLA_0_9_15, CARLA_0_9_16, Dialect
 from jaywalk.server.wire.episode import Episode
-from jaywalk.server.wire.peer import recognise_peer
-from jaywalk.server.wire.rpc import RpcClient
-from jaywalk.server.wire.streams import WORLD_STREAM, Subscriber, token_bytes
+from jaywalk.server.wire.peer import is_local, recognise_peers
+from jaywalk.server.wire.rpc import Later, RpcClient, guarded
+from jaywalk.server.wire.streams import (
+    TOTAL_LIMIT_BYTES,
+    WORLD_STREAM,
+    Ledger,
+    Subscriber,
+    framed,
+    token_bytes,
+)
 from jaywalk.server.wire.traffic_managers import TrafficManagers
 
 log = logging.getLogger("jaywalk.server")
@@ -33,6 +42,7 @@ _IDLE_POLL_S: Final = 0.5
 _HOLD_S: Final = 2.0  # how long a client that loads may take to subscribe again ...
 _SETTLED_S: Final = 0.05  # ... and how long it needs from then on
 _NOTHING_YET: Final = b"?"
+_SPARE_FILES: Final = 64  # descriptors that connections leave to the rest of the process
 # A fresh episode stands still until somebody watches, and then for this long or until somebody
 # spawns an actor: a program that switches to synchronous mode at once finds the same world at the
 # same frame in every run.
@@ -60,11 +70,18 @@ class CarlaServer:
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._held: set[Subscriber] = set()  # see old_readers_held
         self._held_until_s = math.inf
+        self._ledger = Ledger()
+        self._background = Background()
+        self._unrecognised: list[RpcClient] = []  # their dialect is looked up next
+        self._looking_up = False
+        self._loads_in_flight = 0
+        self._most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_FILES
         self._expected_streams: dict[int, float] = {}  # token handed out, nobody connected yet
         self._listeners: list[socket.socket] = []
         rpc_socket = self._listen(port)
         self.port = rpc_socket.getsockname()[1]
         self._watch(rpc_socket, lambda _: self._accept_client(rpc_socket))
+        self._watch(self._background.bell, lambda _: self._background.deliver())
         self._stream_ports: dict[str, int] = {}
         other = CARLA_0_9_15 if dialect is CARLA_0_9_16 else CARLA_0_9_16
         for offset, spoken in enumerate((dialect, other), start=1):
@@ -121,6 +138,10 @@ class CarlaServer:
             sock, address = listener.accept()
         except OSError:
             return None
+        if len(self._on_event) >= self._most_files:
+            log.warning("refusing %s:%d: too many connections", str(address[0]), int(address[1]))
+            sock.close()
+            return None
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock, (str(address[0]), int(address[1]))
@@ -132,9 +153,8 @@ class CarlaServer:
         if accepted is None:
             return
         sock, address = accepted
-        dialect = recognise_peer(*address, self.port) or self.default_dialect
-        client = RpcClient(sock, address, dialect)
-        log.info("client %s:%d speaks %s", *address, dialect.version)
+        client = RpcClient(sock, address, self.default_dialect, self._ledger)
+        client.is_recognised = not is_local(address[0])
         self._clients[sock.fileno()] = client
         self._watch(sock, lambda events: self._serve(client, events))
 
@@ -144,7 +164,76 @@ class CarlaServer:
             alive = client.flush()
         if alive and events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
             alive = client.read()
+        if alive and not client.is_recognised:
+            self._recognise(client)
         self._answer(client, alive)
+        self._relieve()
+
+    def _recognise(self, client: RpcClient) -> None:
+        """Find out which dialect a client speaks, beside the loop; it waits for that."""
+        client.is_recognised = client.waits = True
+        self._unrecognised.append(client)
+        if not self._looking_up:
+            self._look_up()
+
+    def _look_up(self) -> None:
+        """One look at the system's tables for all clients that wait."""
+        clients, self._unrecognised = self._unrecognised, []
+        self._looking_up = bool(clients)
+        if not clients:
+            return
+        ports = [client.address[1] for client in clients]
+
+        def tell(found: Any) -> None:
+            dialects = [None] * len(clients) if isinstance(found, Exception) else found
+            for client, dialect in zip(clients, dialects, strict=True):
+                client.dialect = dialect or self.default_dialect
+                log.info("client %s:%d speaks %s", *client.address, client.dialect.version)
+                self._resume(client)
+            self._look_up()
+
+        self._background.submit("peers", lambda: recognise_peers(ports, self.port), tell)
+
+    def _resume(self, client: RpcClient) -> None:
+        client.waits = False
+        if not client.closed:
+            self._answer(client)
+
+    def run_later(self, client: RpcClient, message_id: int, name: str, later: Later) -> None:
+        """Do slow work for a client beside the loop, then finish its request in the loop."""
+        self._loads_in_flight += later.stands_still
+
+        def finish(outcome: Any) -> None:
+            self._loads_in_flight -= later.stands_still
+            if client.closed:  # nobody waits for it any more
+                return
+
+            def end() -> Any:
+                if isinstance(outcome, Exception):
+                    raise outcome
+                return later.finish(outcome)
+
+            before, start = self.episode.id, len(client.outgoing)
+            client.put_answer(message_id, name, guarded(name, end))
+            client.shut_gate(self, name, before, start)
+            self._resume(client)
+
+        self._background.submit("requests", later.work, finish)
+
+    def _relieve(self) -> None:
+        """When too much waits on all connections together, part with whoever holds most."""
+        while self._ledger.total > TOTAL_LIMIT_BYTES:
+            readers = [one for readers in self._subscribers.values() for one in readers]
+            everybody: list[RpcClient | Subscriber] = [*self._clients.values(), *readers]
+            worst = max(everybody, key=lambda one: one.buffered_bytes)
+            log.warning(
+                "closing a connection with %d MB waiting: all together exceed %d MB",
+                worst.buffered_bytes // 2**20, TOTAL_LIMIT_BYTES // 2**20,
+            )  # fmt: skip
+            if isinstance(worst, Subscriber):
+                self._drop_subscriber(worst)
+            else:
+                self._answer(worst, alive=False)
 
     def _answer(self, client: RpcClient, alive: bool = True) -> None:
         """Let a client's requests run for a slice, and watch its socket for what it needs next."""
@@ -160,8 +249,10 @@ class CarlaServer:
             self._gated.discard(client)
             self._late.discard(client)
             self.traffic_managers.forget_owner(client)
+            client.count_buffers(closing=True)
             self._unwatch(client.sock)
             return
+        client.count_buffers()
         if client.has_backlog:
             self._backlogged.add(client)
         else:
@@ -170,7 +261,7 @@ class CarlaServer:
             self._gated.add(client)
         if client.late_until_s is not None:
             self._late.add(client)
-        interest = (not client.has_backlog, bool(client.outgoing))
+        interest = (not client.has_backlog and not client.waits, bool(client.outgoing))
         if interest != client.interest:
             client.interest = interest
             self._set_interest(client.sock, *interest)
@@ -189,7 +280,7 @@ class CarlaServer:
         accepted = self._accept(listener)
         if accepted is None:
             return
-        subscriber = Subscriber(accepted[0], dialect)
+        subscriber = Subscriber(accepted[0], dialect, self._ledger)
         self._watch(subscriber.sock, lambda events: self._serve_subscriber(subscriber, events))
 
     def _serve_subscriber(self, subscriber: Subscriber, events: int) -> None:
@@ -221,7 +312,7 @@ class CarlaServer:
         self._subscribers.setdefault(stream_id, []).append(subscriber)
         if stream_id == WORLD_STREAM:
             self._held_until_s = min(self._held_until_s, time.monotonic() + _SETTLED_S)
-            self._push(subscriber, self.episode.snapshot(subscriber.dialect))
+            self._push(subscriber, framed(self.episode.snapshot(subscriber.dialect)))
             if self._next_free_run_s == math.inf:
                 self.hold_free_run()
 
@@ -235,10 +326,11 @@ class CarlaServer:
             log.warning(
                 "a reader of stream %d missed %d frames", subscriber.stream_id, subscriber.dropped
             )
+        subscriber.forget()
         self._unwatch(subscriber.sock)
 
-    def _push(self, subscriber: Subscriber, payload: bytes) -> None:
-        if not subscriber.push(payload):
+    def _push(self, subscriber: Subscriber, frame: memoryview) -> None:
+        if not subscriber.push(frame):
             self._drop_subscriber(subscriber)
         elif subscriber.pending:
             self._set_interest(subscriber.sock, True, True)
@@ -249,10 +341,12 @@ class CarlaServer:
 
     def publish(self, stream_id: int, payloads: dict[Dialect, bytes]) -> None:
         """Send one frame to every reader of a stream, each in its dialect."""
+        frames = {dialect: framed(payload) for dialect, payload in payloads.items()}
         for subscriber in list(self._subscribers.get(stream_id, ())):
-            payload = payloads.get(subscriber.dialect)
-            if payload is not None and subscriber not in self._held:
-                self._push(subscriber, payload)
+            frame = frames.get(subscriber.dialect)
+            if frame is not None and subscriber not in self._held:
+                self._push(subscriber, frame)
+        self._relieve()
 
     @contextlib.contextmanager
     def old_readers_held(self, dialect: Dialect) -> Iterator[None]:
@@ -275,10 +369,12 @@ class CarlaServer:
         held, self._held = self._held, set()
         for reader in self._subscribers.get(WORLD_STREAM, [])[:]:
             if reader in held:
-                self._push(reader, self.episode.snapshot(reader.dialect, map_changed=True))
+                snapshot = self.episode.snapshot(reader.dialect, map_changed=True)
+                self._push(reader, framed(snapshot))
 
     def await_subscribers(self) -> None:
         """Let streams connect whose tokens were just handed out, so that no first frame is lost."""
+        bell = self._background.bell.fileno()
         while self._expected_streams:
             now = time.monotonic()
             for stream_id in [s for s, until in self._expected_streams.items() if until <= now]:
@@ -287,8 +383,10 @@ class CarlaServer:
                 return
             wait = min(self._expected_streams.values()) - now
             for descriptor, events in self._epoll.poll(wait):
-                if descriptor not in self._clients and descriptor in self._on_event:
-                    self._on_event[descriptor](events)
+                if descriptor not in self._clients and descriptor != bell:
+                    handler = self._on_event.get(descriptor)
+                    if handler is not None:
+                        handler(events)
 
     # -- the loop --------------------------------------------------------------------------------
 
@@ -308,7 +406,7 @@ class CarlaServer:
             self.traffic_managers.watch(now)
             if self._held and now >= self._held_until_s:
                 self._release_readers()
-            if not self.episode.settings.synchronous_mode and now >= self._next_free_run_s:
+            if self._runs_freely and now >= self._next_free_run_s:
                 self._free_run(now)
         self.close()
 
@@ -336,6 +434,11 @@ class CarlaServer:
                 client.release_late()
                 self._answer(client)
 
+    @property
+    def _runs_freely(self) -> bool:
+        """Whether the world follows the wall clock; not while a client loads another one."""
+        return not self.episode.settings.synchronous_mode and not self._loads_in_flight
+
     def _sleep_s(self) -> float:
         now = time.monotonic()
         if any(client.can_work for client in self._backlogged):
@@ -345,7 +448,7 @@ class CarlaServer:
             waits.append(max(0.0, self._held_until_s - now))
         waits += [max(0.0, each.gate.until_s - now) for each in self._gated if each.gate.until_s]
         waits += [max(0.0, each.late_until_s - now) for each in self._late if each.late_until_s]
-        if not self.episode.settings.synchronous_mode:
+        if self._runs_freely:
             waits.append(max(0.0, self._next_free_run_s - now))
         due = self.traffic_managers.seconds_until_due(now)
         if due is not None:
@@ -407,5 +510,7 @@ class CarlaServer:
                 self._drop_subscriber(subscriber)
         for sock in [client.sock for client in self._clients.values()] + self._listeners:
             self._unwatch(sock)
+        self._unwatch(self._background.bell)
+        self._background.close()
         self._clients.clear()
         self._epoll.close()

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgpack
 
+from jaywalk.server.wire.codec import WireError
 from jaywalk.server.wire.dialect import Dialect
 from jaywalk.server.wire.rpc import RpcClient
 
@@ -22,6 +24,8 @@ log = logging.getLogger("jaywalk.traffic_manager")
 
 PATIENCE_S: Final = 1.0
 _CONNECT_TIMEOUT_S: Final = 0.25
+_MANAGERS_PER_CLIENT: Final = 8
+_WAKERS_AT_ONCE: Final = 16
 
 
 @dataclass(slots=True)
@@ -42,6 +46,7 @@ class TrafficManagers:
     interventions: int = 0
     _managers: dict[tuple[str, int], RegisteredManager] = field(default_factory=dict)
     _deadline_s: float | None = None
+    _wakers: list[threading.Thread] = field(default_factory=list)
 
     def get(self, dialect: Dialect, port: int) -> RegisteredManager | None:
         """The manager of that port, if a client of the same dialect runs it."""
@@ -52,6 +57,8 @@ class TrafficManagers:
         key = (owner.dialect.version, port)
         if key in self._managers:
             return False
+        if sum(one.owner is owner for one in self._managers.values()) >= _MANAGERS_PER_CLIENT:
+            raise WireError(f"a client runs at most {_MANAGERS_PER_CLIENT} Traffic Managers")
         self._managers[key] = RegisteredManager(address, port, owner)
         return True
 
@@ -97,23 +104,35 @@ class TrafficManagers:
 
     def _wake(self, manager: RegisteredManager) -> None:
         self.interventions += 1
+        if len(self._wakers) >= _WAKERS_AT_ONCE:
+            self._wakers = [one for one in self._wakers if one.is_alive()]
+            if len(self._wakers) >= _WAKERS_AT_ONCE:
+                log.warning("too many Traffic Managers do not answer; one is not woken")
+                return
         log.warning(
             "Traffic Manager on port %d missed a tick; waking it (intervention %d)",
             manager.port,
             self.interventions,
         )
-        packer = msgpack.Packer()
-        requests = b"".join(
-            packer.pack([0, index, "set_synchronous_mode", [mode]])
-            for index, mode in enumerate((False, True))
-        )
-        # The registered address is the client's guess; where its connection comes from is a fact.
-        for address in (manager.owner.address[0], manager.address):
-            try:
-                with socket.create_connection((address, manager.port), _CONNECT_TIMEOUT_S) as sock:
-                    sock.sendall(requests)
-                    sock.settimeout(_CONNECT_TIMEOUT_S)
-                    sock.recv(256)
-                return
-            except OSError as problem:
-                log.warning("cannot reach it at %s: %s", address, problem)
+        # Where the client's connection comes from is a fact; the address it registered is a word,
+        # and could make us knock at strangers' doors. A thread, so that a deaf one delays nobody.
+        place = manager.owner.address[0], manager.port
+        waker = threading.Thread(target=_switch_off_and_on, args=place, daemon=True)
+        self._wakers.append(waker)
+        waker.start()
+
+
+def _switch_off_and_on(address: str, port: int) -> None:
+    """Turn a Traffic Manager's synchronous mode off and on, which wakes it."""
+    packer = msgpack.Packer()
+    requests = b"".join(
+        packer.pack([0, index, "set_synchronous_mode", [mode]])
+        for index, mode in enumerate((False, True))
+    )
+    try:
+        with socket.create_connection((address, port), _CONNECT_TIMEOUT_S) as sock:
+            sock.sendall(requests)
+            sock.settimeout(_CONNECT_TIMEOUT_S)
+            sock.recv(256)
+    except OSError as problem:
+        log.warning("cannot wake the Traffic Manager at %s:%d: %s", address, port, problem)

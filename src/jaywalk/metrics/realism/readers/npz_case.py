@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import load_arrays as read_arrays
 from jaywalk.metrics.realism.scene import (
     N_STEPS,
     Case,
@@ -26,11 +26,7 @@ _UNIT = {"heading": "heading_rad"}
 
 def load_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     """All arrays of an archive."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
-        raise DataError(f"Cannot read '{path}' as a numpy archive (.npz): {problem}.") from problem
+    return read_arrays(path, "a numpy archive (.npz)")
 
 
 class _Arrays:

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import open_file
 from jaywalk.metrics.realism.people.tracks import PeopleSet, Track
 
 _COLUMNS = ("clip", "track", "kind", "t_s", "x_m", "y_m")
@@ -17,6 +18,7 @@ def read_people_csv(path: Path) -> PeopleSet:
     """Read people and vehicles; ``kind`` is person (or ped) or vehicle (or veh)."""
     types = {"clip": pl.String, "track": pl.String, "kind": pl.String}
     try:
+        open_file(path, "a CSV file").close()
         table = pl.read_csv(
             path, schema_overrides={**types, **dict.fromkeys(_COLUMNS[3:], pl.Float64)}
         )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
 from jaywalk.metrics.realism.readers.npz_case import read_npz_case
 from jaywalk.metrics.realism.readers.npz_writer import write_npz_case
 from jaywalk.metrics.realism.readers.run_cases import MANIFEST
@@ -42,7 +43,7 @@ class RolloutFolder:
         wanted = {"format": _FORMAT, **asdict(maker)}
         if file.is_file():
             try:
-                found = json.loads(file.read_text(encoding="utf-8"))
+                found = json.loads(read_text(file, "a manifest of rollouts"))
             except ValueError as problem:
                 raise DataError(f"'{file}' is cut off or edited; remove it.") from problem
             other = [k for k in wanted if found.get(k) != wanted[k]]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.files import read_text
 from jaywalk.metrics.realism.records.record_scene import RANGE_M, RecordedScene, recorded_scenes
 from jaywalk.record.episode import EPISODE_FILE
 
@@ -59,7 +60,7 @@ def rollouts_in_run(path: Path, policy: str | None) -> Path | None:
     made = {}
     for file in sorted(path.glob(f"{FOLDER}/*/{MANIFEST}")):
         try:
-            made[str(json.loads(file.read_text(encoding="utf-8"))["policy"])] = file.parent
+            made[str(json.loads(read_text(file, "a manifest"))["policy"])] = file.parent
         except (ValueError, KeyError, TypeError) as problem:
             raise DataError(f"'{file}' is cut off or edited; make the rollouts again.") from problem
     if policy is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import DATA_BYTES, read_bytes
 from jaywalk.metrics.realism.readers.npz_case import load_arrays, rollouts_from_arrays
 from jaywalk.metrics.realism.readers.protobuf import decode, wire_fields
 from jaywalk.metrics.realism.readers.waymo_schema import WAYMO
@@ -25,7 +26,7 @@ def _is_single(data: memoryview) -> bool:
 def read_submission(path: Path) -> dict[str, dict[str, Any]]:
     """Read rollouts by scenario id from a submission (or the rollouts of one scenario)."""
     try:
-        data = memoryview(path.read_bytes())
+        data = memoryview(read_bytes(path, "a submission", DATA_BYTES))
         if _is_single(data):
             found = [decode(WAYMO, "ScenarioRollouts", data)]
         else:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import DATA_BYTES, open_file
 from jaywalk.core.kernels import kernel
 
+_LARGEST_BYTES = 2**40
 _HEADER = struct.Struct("<QI")
 
 
@@ -49,7 +51,7 @@ def looks_like_tfrecord(data: bytes) -> bool:
 
 def read_tfrecord(path: Path) -> Iterator[bytes]:
     """Yield the records of a file, checking every sum."""
-    with path.open("rb") as file:
+    with open_file(path, "a TFRecord file", _LARGEST_BYTES) as file:
         number = 0
         while header := file.read(_HEADER.size):
             if len(header) < _HEADER.size:
@@ -57,6 +59,8 @@ def read_tfrecord(path: Path) -> Iterator[bytes]:
             size, crc = _HEADER.unpack(header)
             if masked_crc(header[:8]) != crc:
                 raise DataError(f"'{path}': record {number} is broken (its length fails the sum).")
+            if size > DATA_BYTES:  # a sound sum, but no scenario is that large
+                raise DataError(f"'{path}': record {number} announces {size} bytes.")
             data = file.read(size)
             tail = file.read(4)
             if len(data) < size or len(tail) < 4:

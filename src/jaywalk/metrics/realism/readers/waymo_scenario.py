@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import DATA_BYTES, open_file, read_bytes, read_text
 from jaywalk.metrics.realism.readers.protobuf import decode, from_json
 from jaywalk.metrics.realism.readers.tfrecord import looks_like_tfrecord, read_tfrecord
 from jaywalk.metrics.realism.readers.waymo_schema import WAYMO
@@ -104,13 +105,14 @@ def scene_of(scenario: dict[str, Any]) -> LoggedScene:
 
 def _messages(path: Path) -> Iterator[dict[str, Any]]:
     if path.suffix == ".json":
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_text(path, "a scenario (.json)", DATA_BYTES))
         for one in value if isinstance(value, list) else [value]:
             yield from_json(WAYMO, "Scenario", one)
         return
-    with path.open("rb") as file:
+    with open_file(path, "a scenario or a TFRecord file", 2**40) as file:
         head = file.read(12)
-    records = read_tfrecord(path) if looks_like_tfrecord(head) else iter([path.read_bytes()])
+    whole = not looks_like_tfrecord(head)
+    records = iter([read_bytes(path, "a scenario", DATA_BYTES)]) if whole else read_tfrecord(path)
     for record in records:
         yield decode(WAYMO, "Scenario", memoryview(record))
 

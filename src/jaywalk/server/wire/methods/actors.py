@@ -66,7 +66,8 @@ def spectator(server: CarlaServer, client: RpcClient) -> list[Any]:
 def actors_by_id(server: CarlaServer, client: RpcClient, ids: Any) -> list[Any]:
     """The actors of these ids; unknown ones are left out."""
     known = server.episode.world.actors
-    wanted = (known.get(integer(actor_id)) for actor_id in array(ids))
+    # Each actor once: an answer is never larger than the world.
+    wanted = (known.get(actor_id) for actor_id in dict.fromkeys(map(integer, array(ids))))
     return [encode_actor(server, client, actor) for actor in wanted if actor is not None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
 
 _SPAWN, _VEHICLE_CONTROL, _LIGHTS = 0, 2, 18
+_COMMAND_LIMIT = 10_000  # with the follow-ups of spawns; some milliseconds each at the worst
 _PUSHES = {10: "impulse", 11: "force", 12: "angular_impulse", 13: "torque"}
 
 
@@ -35,11 +37,35 @@ def apply_batch(
     server: CarlaServer, client: RpcClient, commands: Any, do_tick: Any = False
 ) -> list[Any]:
     """Run commands in order; each gives the actor's id or an error, and none stops the others."""
-    results = [_run(server, client, command) for command in array(commands)]
+    results = [_run(server, client, command) for command in _checked(commands)]
     if do_tick is True:
         server.await_subscribers()
         server.episode.tick(cued=True)
     return results
+
+
+def _checked(commands: Any) -> Sequence[Any]:
+    """The commands of a batch that is not too long; nothing of a longer one is run."""
+    taken = array(commands, at_most=_COMMAND_LIMIT)
+    count = len(taken) + sum(_follow_ups(command) for command in taken)
+    if count > _COMMAND_LIMIT:
+        raise WireError(f"a batch has {count} commands, at most {_COMMAND_LIMIT} are taken")
+    return taken
+
+
+def _follow_ups(command: Any) -> int:
+    """How many commands a spawn brings along; nested ones count too."""
+    count, waiting = 0, [command]
+    while waiting:
+        try:
+            index, body = waiting.pop()[0]
+            inner = body[-1] if index == _SPAWN else ()
+            if isinstance(inner, list):
+                count += len(inner)
+                waiting += inner
+        except (TypeError, ValueError, IndexError, KeyError):
+            continue  # told when it is run
+    return count
 
 
 def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jaywalk.core.printable import short_repr
 from jaywalk.server.wire.codec import (
     WireError,
     array,
@@ -13,12 +14,14 @@ from jaywalk.server.wire.codec import (
     number,
     text,
 )
-from jaywalk.server.wire.rpc import Encoded, RpcClient, rpc
+from jaywalk.server.wire.rpc import Encoded, Later, RpcClient, rpc
 from jaywalk.server.wire.settings import Settings
 from jaywalk.server.wire.streams import WORLD_STREAM
+from jaywalk.town.opendrive import MAP_TEXT_LIMIT
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
+    from jaywalk.town.town import Town
 
 _NO_RECORDER = (
     "Jaywalk keeps no CARLA recorder files; write down the snapshots of each tick instead."
@@ -83,7 +86,7 @@ def get_required_files(server: CarlaServer, client: RpcClient, folder: Any) -> l
 def request_file(server: CarlaServer, client: RpcClient, name: Any) -> bytes:
     """Contents of a required file."""
     if text(name) != server.episode.navigation_file():
-        raise WireError(f"there is no file {name!r}")
+        raise WireError(f"there is no file {short_repr(name)}")
     server.greet()
     return server.episode.world.town.navmesh
 
@@ -95,17 +98,29 @@ def get_available_maps(server: CarlaServer, client: RpcClient) -> list[str]:
 
 
 @rpc("load_new_episode", "void")
-def load(server: CarlaServer, client: RpcClient, name: Any, reset: Any, layers: Any) -> None:
+def load(
+    server: CarlaServer, client: RpcClient, name: Any, reset: Any, layers: Any
+) -> Later | None:
     """Load a town (an empty name: the present one again)."""
-    with server.old_readers_held(client.dialect):
-        server.episode.load(text(name), reset_settings=boolean(reset), layers=integer(layers))
+    wanted, resets, shown = text(name), boolean(reset), integer(layers)
+
+    def begin(town: Town) -> None:
+        with server.old_readers_held(client.dialect):
+            server.episode.load(wanted, town, reset_settings=resets, layers=shown)
+
+    town = server.episode.town_at_hand(wanted)
+    if town is not None:
+        begin(town)
+        return None
+    return Later(lambda: server.episode.prepare_town(wanted), begin, stands_still=True)
 
 
 @rpc("copy_opendrive_to_file", "void")
-def copy_opendrive(server: CarlaServer, client: RpcClient, opendrive: Any, options: Any) -> None:
+def copy_opendrive(server: CarlaServer, client: RpcClient, opendrive: Any, options: Any) -> Later:
     """Keep an OpenDRIVE text for the load that follows."""
     array(options)
-    server.episode.keep_opendrive(text(opendrive))
+    document = text(opendrive, MAP_TEXT_LIMIT)
+    return Later(lambda: server.episode.prepare_opendrive(document), server.episode.keep_opendrive)
 
 
 @rpc("get_weather_parameters")
@@ -165,7 +180,7 @@ def recorder_blocked(
 @rpc("replay_file")
 def replay_file(server: CarlaServer, client: RpcClient, name: Any, *options: Any) -> str:
     """Refuse: a replay that shows nothing would be a lie."""
-    raise WireError(f"cannot replay {name!r}: {_NO_RECORDER}")
+    raise WireError(f"cannot replay {short_repr(name)}: {_NO_RECORDER}")
 
 
 @rpc("stop_replayer", "void")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jaywalk.server.wire.codec import array, integer, text
+from jaywalk.core.printable import short_repr
+from jaywalk.server.wire.codec import WireError, array, integer, text
 from jaywalk.server.wire.rpc import RpcClient, rpc
 
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
+
+
+_ADDRESS_LIMIT = 255
 
 
 @rpc("is_traffic_manager_running")
@@ -28,7 +32,9 @@ def get_running(server: CarlaServer, client: RpcClient, port: Any) -> list[Any]:
 def add_running(server: CarlaServer, client: RpcClient, endpoint: Any) -> bool:
     """Remember that this client runs one."""
     address, port = array(endpoint, 2)[:2]
-    return server.traffic_managers.add(client, text(address), integer(port))
+    if not 0 < integer(port) < 1 << 16:
+        raise WireError(f"port {short_repr(port)} is not one of 1..65535")
+    return server.traffic_managers.add(client, text(address, _ADDRESS_LIMIT), port)
 
 
 @rpc("destroy_traffic_manager")

@@ -1,0 +1,49 @@
+"""Text of strangers (agents, clients, files) made fit for a terminal or a log."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, Final
+
+MESSAGE_LIMIT: Final = 500  # characters of an error message or a log line
+# Line ends and tabs are layout; the rest of the control characters can drive a terminal.
+_LAYOUT: Final = frozenset("\n\t")
+
+_REPR: Final = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 80
+
+
+def shortened(text: str, most: int = MESSAGE_LIMIT) -> str:
+    """The text, or its beginning with a note on what was left out."""
+    if len(text) <= most:
+        return text
+    note = f" ... ({len(text)} characters)"
+    return text[: max(most - len(note), 0)] + note
+
+
+def short_repr(value: Any) -> str:
+    """What ``repr`` gives, cut short without building the long form first."""
+    return _REPR.repr(value)
+
+
+def printable(text: str, *, layout: bool = True) -> str:
+    """The text with control characters written as escapes.
+
+    Args:
+        text: What a stranger wrote.
+        layout: Keep line ends and tabs; otherwise they are escaped too.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if _is_safe(one, layout) else _escape(one) for one in text)
+
+
+def _is_safe(one: str, layout: bool) -> bool:
+    return one.isprintable() or (layout and one in _LAYOUT)
+
+
+def _escape(one: str) -> str:
+    code = ord(one)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,64 @@
+"""Work beside the event loop: slow things run in threads, what follows from them in the loop."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+log = logging.getLogger("jaywalk.background")
+
+Work = Callable[[], Any]
+Follow = Callable[[Any], None]  # gets the result, or the exception that came instead
+
+
+class Background:
+    """One thread per lane, started on first use; results are delivered in the event loop."""
+
+    def __init__(self) -> None:
+        """Nothing runs yet; watch :attr:`bell` and call :meth:`deliver` when it rings."""
+        self.bell, self._rope = socket.socketpair()
+        self.bell.setblocking(False)
+        self._rope.setblocking(False)
+        self._lanes: dict[str, queue.SimpleQueue[tuple[Work, Follow]]] = {}
+        self._done: deque[tuple[Follow, Any]] = deque()
+
+    def submit(self, lane: str, work: Work, follow: Follow) -> None:
+        """Run ``work`` in the thread of a lane, after what waits there, then ``follow``."""
+        if lane not in self._lanes:
+            self._lanes[lane] = queue.SimpleQueue()
+            # A daemon: a server that is told to stop does not wait for a map nobody wants.
+            thread = threading.Thread(target=self._run, args=(self._lanes[lane],), daemon=True)
+            thread.start()
+        self._lanes[lane].put((work, follow))
+
+    def _run(self, lane: queue.SimpleQueue[tuple[Work, Follow]]) -> None:
+        while True:
+            work, follow = lane.get()
+            try:
+                outcome = work()
+            except Exception as problem:
+                outcome = problem
+            self._done.append((follow, outcome))
+            with contextlib.suppress(OSError):  # full: it rings already; closed: nobody listens
+                self._rope.send(b"!")
+
+    def deliver(self) -> None:
+        """Run what follows from finished work."""
+        with contextlib.suppress(OSError):
+            self.bell.recv(4096)
+        while self._done:
+            follow, outcome = self._done.popleft()
+            try:
+                follow(outcome)
+            except Exception:
+                log.exception("finishing work in the background failed")
+
+    def close(self) -> None:
+        """Stop listening; threads end with the process."""
+        self._rope.close()
