@@ -43,7 +43,7 @@ def measure(
         warnings.simplefilter("ignore")  # of threads at a fork: the child uses none of them
         worker.start()
     kind = attacks.Pinger if name in attacks.TICK_THEMSELVES else attacks.Bystander
-    bystander = kind(server.port, timeout_s=limit_s)
+    bystander = kind(server, timeout_s=limit_s)
     bystander.start()
     time.sleep(0.5)
     began = time.perf_counter()

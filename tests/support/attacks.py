@@ -80,9 +80,9 @@ class Bystander(threading.Thread):
 class Pinger(threading.Thread):
     """Asks for the version over and over; for attacks that tick the world themselves."""
 
-    def __init__(self, port: int, timeout_s: float = 30.0) -> None:
+    def __init__(self, server: LiveServer, timeout_s: float = PATIENCE_S) -> None:
         super().__init__(daemon=True)
-        self.rpc = RpcSocket(port, timeout_s=timeout_s)
+        self.rpc = RpcSocket(server.port, timeout_s=timeout_s)
         self.stop = threading.Event()
         self.ticks, self.slowest_s, self.problem = 0, 0.0, ""
 
