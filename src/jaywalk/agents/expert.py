@@ -413,7 +413,8 @@ def _will_brake(own: Own, seen: Seen, trusted: frozenset[int]) -> BoolArray:
     away = np.maximum(np.hypot(dx, dy), 0.1)
     comes = np.maximum(-(dx * seen.velocity_mps[:, 0] + dy * seen.velocity_mps[:, 1]) / away, 0.0)
     room = np.maximum(away - own.half_length_m - seen.half_m[:, 0] - _TRUST_M, 0.0)
-    return expected & (comes**2 < 2.0 * _FIRM_MPS2 * room)
+    can_stop: BoolArray = comes**2 < 2.0 * _FIRM_MPS2 * room
+    return expected & can_stop
 
 
 def _stays(seen: Seen, actor_id: int, place_m: tuple[float, float]) -> bool:
