@@ -62,7 +62,7 @@ def load_samples(file: Path) -> CvaeSamples:
         values: dict[str, Any] = dict(load_arrays(file, "samples of a network (.npz)"))
         values["cell_m"] = float(values["cell_m"])
         return CvaeSamples(**values)
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except (DataError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{file}' holds no samples of a network: {problem}") from problem
 
 
