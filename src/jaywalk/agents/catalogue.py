@@ -19,7 +19,7 @@ for _name, _version, _target, _summary in (
     ("cruise", 1, "cruise:Cruise",
      "follows the route, keeps distance, obeys lights, brakes in lane"),
     ("blind", 1, "blind:Blind", "follows the route and ignores everything else"),
-    ("expert", 1, "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
+    ("expert", 2, "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
     ("timid", 1, "timid:Timid", "cruise that brakes for any person near the road"),
     ("bold", 1, "bold:Bold", "at the limit; reacts only to what is already in its way"),
     ("comfort-zone", 1, "comfort_zone:ComfortZoneDriver", "keeps predicted people out of its way"),
