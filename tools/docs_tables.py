@@ -43,8 +43,10 @@ from jaywalk.stats.clustered import clustered_wilson
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EMPTY: Final = "*No baseline of this has been accepted yet.*"
-_BLOCK: Final = re.compile(r"(<!-- table: ([\w.-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
-_VALUE: Final = re.compile(r"(<!-- value: ([\w-]+)\.([\w-]+) -->)(.*?)(<!-- /value -->)", re.DOTALL)
+_BLOCK: Final = re.compile(r"((?<!`)<!-- table: ([\w.-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+_VALUE: Final = re.compile(
+    r"((?<!`)<!-- value: ([\w-]+)\.([\w-]+) -->)(.*?)(<!-- /value -->)", re.DOTALL
+)
 _CODE: Final = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _INTERVAL: Final = re.compile(r"\d[\d.,]* ?%?\**,? \[-?\d[\d.]*, ?-?\d[\d.]*\]")
 _MEASUREMENT: Final = "jaywalk-measurement-1"
