@@ -1,8 +1,8 @@
-"""Fill the tables of docs/*.md from baselines/*.json and docs/measurements/*.json.
+"""Fill the measured numbers of the docs from baselines/*.json and docs/measurements/*.json.
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- /table -->``. ``make docs-tables`` writes
-all of them; with ``--check`` nothing is written, and the exit code is 1 if a page is out of date.
-A table whose baselines have not been driven yet keeps its text and says that it is older.
+A table stands between ``<!-- table: NAME -->`` and ``<!-- /table -->``, a number in a sentence
+between ``<!-- value: FILE.KEY -->`` and ``<!-- /value -->``. ``make docs-tables`` writes all of
+them; with ``--check`` nothing is written, and the exit code is 1 if a page is out of date.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.source_digest import SHORT
+from jaywalk.metrics.driving.aggregate import aggregate
 from jaywalk.metrics.driving.baseline import (
     BENCH2DRIVE,
     PAIRED,
@@ -29,32 +30,47 @@ from jaywalk.metrics.driving.baseline import (
     headline_of,
     read_baseline,
 )
+from jaywalk.metrics.driving.fail2drive_split import CATEGORIES
 from jaywalk.metrics.driving.inspected import inspection_of, split_inspected
 from jaywalk.metrics.driving.protocols import OWN
+from jaywalk.metrics.driving.rates import NOTHING
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.fail2drive.gap import gap_of
-from jaywalk.metrics.fail2drive.run_pairs import members_of
+from jaywalk.metrics.fail2drive.run_pairs import Member, members_of
 from jaywalk.metrics.habit.summary import summarise_habit
 from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.stats.clustered import clustered_wilson
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-OLDER: Final = (
-    "*Measured at an earlier version of the code; no baseline of it has been driven yet.*"
-)
 EMPTY: Final = "*No baseline of this has been accepted yet.*"
-_BLOCK: Final = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+_BLOCK: Final = re.compile(r"((?<!`)<!-- table: ([\w.-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+_VALUE: Final = re.compile(
+    r"((?<!`)<!-- value: ([\w-]+)\.([\w-]+) -->)(.*?)(<!-- /value -->)", re.DOTALL
+)
+_CODE: Final = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_INTERVAL: Final = re.compile(r"\d[\d.,]* ?%?\**,? \[-?\d[\d.]*, ?-?\d[\d.]*\]")
 _MEASUREMENT: Final = "jaywalk-measurement-1"
 _SHARE_OUTSIDE: Final = "driving_score_no_min_speed"
+_VARIANT_DRIVERS: Final = ("expert", "timid", "bold")
+_GAPS: Final[dict[tuple[str, str, str, int], dict[str, Any] | None]] = {}
+
+
+Filled = tuple[Sequence[str], list[list[str]]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """How a block is made: which baselines (by name), and their rows."""
+    """How a block is made: which baselines (by name), and its columns and rows."""
 
     pattern: str
-    columns: tuple[str, ...]
-    rows: Callable[[Baseline], list[list[str]]]
+    fill: Callable[[Sequence[Baseline]], Filled]
+
+
+def each(
+    columns: Sequence[str], rows: Callable[[Baseline], list[list[str]]]
+) -> Callable[[Sequence[Baseline]], Filled]:
+    """Rows of every baseline, one below the other."""
+    return lambda chosen: (columns, [row for one in chosen for row in rows(one)])
 
 
 def habit_rows(one: Baseline) -> list[list[str]]:
@@ -87,23 +103,100 @@ def _habit_row(run: RunScore, label: str) -> list[str]:
     ]
 
 
+def variant_rows(one: Baseline) -> list[list[str]]:
+    """Suite and variants of the drivers that drove variants; seed 1."""
+    if one.run.agent not in _VARIANT_DRIVERS:
+        return []
+    run = one.run_score(OWN)
+    seed_1 = _part(run, [name for name in one.episodes if name.endswith("-s1")])
+    variant = f"`{one.run.variant}`" if one.run.variant else "the suite itself"
+    return [_habit_row(seed_1, f"`{one.run.agent}`, {variant}")]
+
+
+def smoke_rows(one: Baseline) -> list[list[str]]:
+    """Success by our protocol, driving score by the Leaderboard's."""
+    own, public = aggregate(one.run_score(OWN)), aggregate(one.run_score(PUBLIC))
+    return [
+        [
+            f"`{one.run.agent}`", str(len(one.episodes)),
+            f"{own.successes} ({_figure(own.success, 0)} %)",
+            _figure(public.metrics["driving_score"], 1),
+            _figure(public.metrics.get(_SHARE_OUTSIDE, NOTHING), 1),
+        ]
+    ]  # fmt: skip
+
+
 def pair_rows(one: Baseline) -> list[list[str]]:
     """Base and shift, over pairs that show more than a shared start; the weak ones apart."""
-    run = one.run_score(PAIRED)
-    weak = {name for name, episode in one.episodes.items() if episode.weak}
-    strong_part = _part(run, [name for name in one.episodes if name not in weak])
-    rows = [_pair_row(strong_part, f"`{one.run.agent}`")]
-    if weak:
-        rows.append(_pair_row(_part(run, sorted(weak)), "... weak pairs (start only)"))
+    seeds = f"seed {one.run.seeds[0]}" if len(one.run.seeds) == 1 else f"{len(one.run.seeds)} seeds"
+    rows = [_pair_row(one, "strong", f"`{one.run.agent}`, {seeds}")]
+    if any(episode.weak for episode in one.episodes.values()):
+        rows.append(_pair_row(one, "weak", "... weak pairs (start only)"))
     return rows
 
 
-def _pair_row(run: RunScore, label: str) -> list[str]:
-    members = members_of(run)
+def category_rows(one: Baseline) -> list[list[str]]:
+    """Change of both scores in each category, over strong pairs."""
+    found = _gap(one, "strong")
+    groups = found["categories"] if found else {}
+    return [[f"`{one.run.agent}`", *(_change(groups.get(name)) for name in CATEGORIES)]]
+
+
+def class_table(chosen: Sequence[Baseline]) -> Filled:
+    """Change of both scores in each class, over all pairs, one column a driver."""
+    found = [(one, (_gap(one, "all") or {"classes": {}})["classes"]) for one in chosen]
+    names = list(dict.fromkeys(name for _, classes in found for name in classes))
+    columns = ["class", "pairs", *(f"`{one.run.agent}`" for one, _ in found)]
+    return columns, [
+        [name, _strong_of(chosen[0], name), *(_change(classes.get(name)) for _, classes in found)]
+        for name in names
+    ]
+
+
+def _strong_of(one: Baseline, name: str) -> str:
+    pairs = {e.pair for e in one.episodes.values() if e.shift == name and e.half != "base"}
+    weak = {e.pair for e in one.episodes.values() if e.shift == name and e.weak}
+    return f"{len(pairs)} ({len(pairs - weak)} strong)"
+
+
+def _change(group: dict[str, Any] | None) -> str:
+    if group is None:
+        return "-"
+    change = _with(group["difference"]["ds"], group["intervals"]["difference"]["ds"], 1)
+    before, after = (_number(group[half]["sr"], 0) for half in ("base", "generalization"))
+    return f"{change}; SR {before} to {after}"
+
+
+def _members(one: Baseline, which: str) -> list[Member]:
+    wanted = {"strong": (False, None), "weak": (True,), "all": (True, False, None)}[which]
+    names = [name for name, episode in one.episodes.items() if episode.weak in wanted]
+    return members_of(_part(one.run_score(PAIRED), names))
+
+
+def _gap(one: Baseline, which: str) -> dict[str, Any] | None:
+    key = (one.name, which, one.code.sources, len(one.episodes))
+    if key not in _GAPS:
+        rows = [member.row() for member in _members(one, which)]
+        _GAPS[key] = gap_of(rows) if rows else None
+    return _GAPS[key]
+
+
+def widest(chosen: Sequence[Baseline]) -> list[Baseline]:
+    """Of each driver the baseline with most episodes."""
+    best: dict[str, Baseline] = {}
+    for one in chosen:
+        kept = best.setdefault(one.run.agent, one)
+        if len(one.episodes) > len(kept.episodes):
+            best[one.run.agent] = one
+    return list(best.values())
+
+
+def _pair_row(one: Baseline, which: str, label: str) -> list[str]:
+    members = _members(one, which)
     pairs = len({member.pair for member in members})
-    if not pairs:
+    found = _gap(one, which)
+    if found is None:
         return [label, "0", "-", "-", "-", "-", "-", "-", "-"]
-    found = gap_of([member.row() for member in members])
     cells = [label, str(pairs)]
     overall = found["intervals"]
     for half in ("base", "generalization"):
@@ -141,43 +234,54 @@ _PAIRS: Final = (
     "driver", "pairs", "base DS", "base SR", "shift DS", "shift SR", "change of DS",
     "change of SR", "DS without the minimum-speed factor",
 )  # fmt: skip
+_CHANGES: Final = ("driver", *CATEGORIES)
+_SMOKE: Final = (
+    "driver", "episodes", "successes (`jaywalk`)", "driving score (`leaderboard-2.1`)",
+    "... without the minimum-speed factor",
+)  # fmt: skip
+_OVERVIEW: Final = (
+    "baseline", "suite", "driver", "routes; seeds", "episodes", "successes (`jaywalk`)",
+    "mean driving score (public protocol)", "in CI",
+)  # fmt: skip
 TABLES: Final = {
-    "habit-20": Table("habit-*-20", _HABIT, habit_rows),
-    "habit-30": Table("habit-*-30", _HABIT, habit_rows),
-    "habit-110": Table("habit-*-110", _HABIT, habit_rows),
-    "habit-idle": Table("habit-*-idle", _HABIT, habit_rows),
-    "habit-left": Table("habit-*-left", _HABIT, habit_rows),
-    "fail2drive": Table("fail2drive-*", _PAIRS, pair_rows),
-    "baselines": Table(
-        "*",
-        ("baseline", "suite", "driver", "routes; seeds", "episodes", "successes (`jaywalk`)",
-         "mean driving score (public protocol)", "in CI"),
-        overview_rows,
+    "habit-20": Table("habit-*-20", each(_HABIT, habit_rows)),
+    "habit-30": Table("habit-*-30", each(_HABIT, habit_rows)),
+    "habit-110": Table("habit-*-110", each(_HABIT, habit_rows)),
+    "habit-variants": Table("habit-*-30*", each(_HABIT, variant_rows)),
+    "fail2drive": Table("fail2drive-*", lambda found: each(_PAIRS, pair_rows)(widest(found))),
+    "fail2drive-categories": Table(
+        "fail2drive-*", lambda found: each(_CHANGES, category_rows)(widest(found))
     ),
-}  # fmt: skip
+    "fail2drive-classes": Table("fail2drive-*", lambda found: class_table(widest(found))),
+    "smoke": Table("smoke-*", each(_SMOKE, smoke_rows)),
+    "baselines": Table("*", each(_OVERVIEW, overview_rows)),
+}
 
 
-def render(name: str, before: str, baselines: Sequence[Baseline], measurements: Path) -> str:
+def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
     """Text of a block.
 
     Args:
-        name: Of the table.
-        before: What it holds now.
-        baselines: All accepted ones.
-        measurements: Folder of measurements that are no runs.
+        name: Of the table: one of ``TABLES``, ``measurement-FILE``, ``measurement-FILE.TABLE`` or
+            ``source-FILE`` (only where a measurement comes from).
+        baselines: All of them, also those that have not been driven yet.
+        measurements: Folder of measurements that are no suite runs.
     """
-    if name.startswith("measurement-"):
-        return _measurement(measurements / f"{name.removeprefix('measurement-')}.json")
+    kind, _, rest = name.partition("-")
+    if kind in ("measurement", "source") and name not in TABLES:
+        file, _, table = rest.partition(".")
+        return _measurement(measurements / f"{file}.json", table if kind == "measurement" else None)
     if name not in TABLES:
-        raise DataError(f"No table '{name}'. Known: {', '.join(TABLES)}, measurement-FILE.")
-    table = TABLES[name]
-    chosen = [one for one in baselines if fnmatchcase(one.name, table.pattern)]
-    if not chosen and not before.replace(EMPTY, "").strip():
-        return f"{EMPTY}\n"
+        known = f"{', '.join(TABLES)}, measurement-FILE[.TABLE], source-FILE"
+        raise DataError(f"No table '{name}'. Known: {known}.")
+    named = [one for one in baselines if fnmatchcase(one.name, TABLES[name].pattern)]
+    chosen = [one for one in named if one.accepted is not None]
     if not chosen:
-        return before if OLDER in before else f"{before.rstrip()}\n\n{OLDER}\n"
-    rows = [row for one in chosen for row in table.rows(one)]
-    return f"{_markdown(table.columns, rows)}\n\n{_sources(chosen)}\n"
+        return f"{EMPTY}\n"
+    missing = [f"`{one.name}`" for one in named if one.accepted is None]
+    waiting = f" Not driven yet: {', '.join(missing)}." if missing else ""
+    text = _markdown(*TABLES[name].fill(chosen))
+    return f"{text}\n\n<sub>{_sources(chosen)}{waiting}</sub>\n"
 
 
 def _sources(chosen: Sequence[Baseline]) -> str:
@@ -194,23 +298,78 @@ def _sources(chosen: Sequence[Baseline]) -> str:
         f"Held out? {held_out}."
         for (code, date, seeds, subset, suite, held_out), names in groups.items()
     ]
-    return f"<sub>95 % intervals. {' '.join(lines)}</sub>"
+    return f"95 % intervals. {' '.join(lines)}"
 
 
-def _measurement(path: Path) -> str:
+def read_measurement(path: Path) -> dict[str, Any]:
+    """A measurement that is no suite run: tables and values with where they come from.
+
+    Raises:
+        DataError: No such file, or not a measurement with command, commit and date.
+    """
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if found["format"] != _MEASUREMENT:
             raise DataError(f"'{path}' has format '{found['format']}', expected '{_MEASUREMENT}'.")
-        rows = [[str(cell) for cell in row] for row in found["rows"]]
-        text = _markdown(found["columns"], rows)
-        return (
-            f"{text}\n\n<sub>`{found['command']}`; code `{found['code'][:SHORT]}`, "
-            f"{found['date']}. {found.get('note', '')}".rstrip()
-            + "</sub>\n"
-        )
+        for key in ("command", "commit", "date"):
+            if not found[key]:
+                raise DataError(f"'{path}' has an empty '{key}'; say where the numbers come from.")
+        return found
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{path}' is no measurement: {problem!r}.") from problem
+
+
+def _measurement(path: Path, table: str | None) -> str:
+    """A table of a file and where it comes from; None: only the latter."""
+    found = read_measurement(path)
+    footer = f"<sub>{_origin(found)}</sub>\n"
+    if table is None:
+        return footer
+    try:
+        content = found["tables"][table] if table else found
+        rows = [[str(cell) for cell in row] for row in content["rows"]]
+        if any(len(row) != len(content["columns"]) for row in rows):
+            raise DataError(f"Table '{table}' of '{path}' has rows that are not as long as its "
+                            "list of columns.")  # fmt: skip
+        return f"{_markdown(content['columns'], rows)}\n\n{footer}"
+    except (KeyError, TypeError) as problem:
+        raise DataError(f"'{path}' has no table '{table}'.") from problem
+
+
+def _origin(found: dict[str, Any]) -> str:
+    command = str(found["command"])
+    if command.startswith(("jaywalk ", "python ", "make ")):
+        command = f"`{command}`"
+    code = f", code `{found['code'][:SHORT]}`" if found.get("code") else ""
+    note = f" {found['note']}" if found.get("note") else ""
+    return f"{command}; commit `{found['commit']}`{code}, {found['date']}.{note}"
+
+
+def value_of(file: str, key: str, measurements: Path) -> str:
+    """A number in a sentence.
+
+    Raises:
+        DataError: There is none of that name.
+    """
+    path = measurements / f"{file}.json"
+    values = read_measurement(path).get("values", {})
+    if isinstance(values.get(key), str | int | float):
+        return str(values[key])
+    raise DataError(f"'{path}' has no value '{key}'. Known: {', '.join(values)}.")
+
+
+def unmarked_intervals(text: str) -> list[str]:
+    """Measured values with an interval that stand outside of generated tables and values."""
+    rest = _CODE.sub("", _VALUE.sub("", _BLOCK.sub("", text)))
+    return [match[0] for match in _INTERVAL.finditer(rest)]
+
+
+def measurements_used(text: str) -> set[str]:
+    """Names of the measurement files that a page prints."""
+    tables = (match[2] for match in _BLOCK.finditer(text))
+    parts = (name.partition("-") for name in tables if name not in TABLES)
+    named = {rest.partition(".")[0] for kind, _, rest in parts if kind in ("measurement", "source")}
+    return named | {match[2] for match in _VALUE.finditer(text)}
 
 
 def _part(run: RunScore, names: Sequence[str]) -> RunScore:
@@ -243,14 +402,14 @@ def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def fill(text: str, baselines: Sequence[Baseline], measurements: Path) -> str:
-    """A page with its tables made anew."""
-    return _BLOCK.sub(lambda m: m[1] + render(m[2], m[3], baselines, measurements) + m[4], text)
+    """A page with its tables and values made anew."""
+    text = _BLOCK.sub(lambda m: m[1] + render(m[2], baselines, measurements) + m[4], text)
+    return _VALUE.sub(lambda m: m[1] + value_of(m[2], m[3], measurements) + m[5], text)
 
 
-def accepted_baselines(folder: Path) -> list[Baseline]:
-    """All baselines that have content."""
-    found = [read_baseline(folder / f"{name}.json") for name in find_baselines(folder)]
-    return [one for one in found if one.accepted is not None]
+def pages_of(root: Path) -> list[Path]:
+    """The pages with measured numbers: the readme and all of docs."""
+    return sorted([*root.glob("README.md"), *(root / "docs").rglob("*.md")])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -259,9 +418,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if outdated")
     parser.add_argument("--root", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
-    baselines = accepted_baselines(options.root / "baselines")
+    folder = options.root / "baselines"
+    baselines = [read_baseline(folder / f"{name}.json") for name in find_baselines(folder)]
     outdated = []
-    for page in sorted((options.root / "docs").rglob("*.md")):
+    for page in pages_of(options.root):
         before = page.read_text(encoding="utf-8")
         after = fill(before, baselines, options.root / "docs" / "measurements")
         if after != before:

@@ -125,5 +125,43 @@ def main(arguments: list[str], trials: int = 1000) -> dict[str, Any]:
     return values | ({"published": published(Path(arguments[0]))} if arguments else {})
 
 
+def tables(values: dict[str, Any]) -> dict[str, Any]:
+    """The same as the tables of docs/measurements/intervals.json."""
+
+    def means(label: str, name: str, which: str) -> list[str]:
+        return [label, *(f"{values['means'][name][str(k)][which]:.0f}" for k in CLUSTERS)]
+
+    shown = [("normal", "normal", "normal, ours"),
+             ("difference of two heavy-tailed (lognormal) values", "difference of lognormals", ""),
+             ("scores: 80 % are 100, the rest uniform", "score", ""),
+             ("skewed (exponential)", "exponential", "")]  # fmt: skip
+    rows = [row for label, name, ours in shown
+            for row in (means(f"{label}, plain BCa", name, "bca"),
+                        means(ours or "the same, ours", name, "ours"))]  # fmt: skip
+    success = [f"{values['success_differences'][str(k)]:.0f}" for k in CLUSTERS]
+    return {
+        "means": {
+            "columns": ["95 % intervals that miss the truth, %", *map(str, CLUSTERS[:-1]),
+                        f"{CLUSTERS[-1]} clusters"],
+            "rows": [*rows, ["paired success, equal drivers, ours", *success]],
+        },
+        "rates": {
+            "columns": ["gamma-Poisson events by route, three seeds: intervals that miss, %",
+                        "exact Poisson", "ours"],
+            "rows": [[f"{name} a route", f"{one['poisson']:.0f}", f"{one['ours']:.0f}"]
+                     for name, one in values["rates"].items()],
+        },
+        "published": {
+            "columns": ["published results, three seeds", "events", "design effect",
+                        "bootstrap / Poisson", "ours / Poisson", "ours / bootstrap"],
+            "rows": [["{} `{}`".format(*name.split()), str(one["events"]),
+                      f"{one['design_effect']:.1f}", f"{one['bootstrap_over_poisson']:.2f}",
+                      f"{one['ours_over_poisson']:.2f}", f"{one['ours_over_bootstrap']:.2f}"]
+                     for name, one in values.get("published", {}).items()],
+        },
+    }  # fmt: skip
+
+
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1:]), indent=1))
+    found = main(sys.argv[1:])
+    print(json.dumps({"tables": tables(found), "values": found}, indent=1))
