@@ -256,6 +256,8 @@ def test_of_two_baselines_of_a_driver_the_wider_one_is_shown(tmp_path):
     assert cells(text, 0)[:2] == ["`expert`, 2 seeds", "2"]
     assert cells(text, 1)[0].startswith("... weak pairs")
     assert text.count("`expert`") == 1
+    assert "`fail2drive-expert-3seeds`:" in text
+    assert "`fail2drive-expert`" not in text
 
 
 def test_smoke_shows_success_and_both_driving_scores(tmp_path):
