@@ -349,13 +349,14 @@ def _origin(found: dict[str, Any]) -> str:
 
 
 def value_of(file: str, key: str, measurements: Path) -> str:
-    """A number in a sentence.
+    """A number in a sentence; ``commit`` and ``date`` are those of the file.
 
     Raises:
         DataError: There is none of that name.
     """
     path = measurements / f"{file}.json"
-    values = read_measurement(path).get("values", {})
+    found = read_measurement(path)
+    values = {"commit": f"`{found['commit']}`", "date": found["date"], **found.get("values", {})}
     if isinstance(values.get(key), str | int | float):
         return str(values[key])
     raise DataError(f"'{path}' has no value '{key}'. Known: {', '.join(values)}.")

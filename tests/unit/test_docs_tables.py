@@ -162,7 +162,8 @@ def test_values_in_sentences(tmp_path):
     filled = docs_tables.fill(page, [], tmp_path)
     assert filled == page.replace("9 ms", "7 ms")
     assert docs_tables.measurements_used(filled) == {"x"}
-    with pytest.raises(DataError, match=r"no value 'weight'\. Known: speed"):
+    assert "-->`1234567`<!--" in docs_tables.fill(page.replace("x.speed", "x.commit"), [], tmp_path)
+    with pytest.raises(DataError, match=r"no value 'weight'\. Known: commit, date, speed"):
         docs_tables.fill(page.replace("x.speed", "x.weight"), [], tmp_path)
 
 
