@@ -51,7 +51,6 @@ _CODE: Final = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _INTERVAL: Final = re.compile(r"\d[\d.,]* ?%?\**,? \[-?\d[\d.]*, ?-?\d[\d.]*\]")
 _MEASUREMENT: Final = "jaywalk-measurement-1"
 _SHARE_OUTSIDE: Final = "driving_score_no_min_speed"
-_VARIANT_DRIVERS: Final = ("expert", "timid", "bold")
 _GAPS: Final[dict[tuple[str, str, str, int], dict[str, Any] | None]] = {}
 
 
@@ -60,10 +59,11 @@ Filled = tuple[Sequence[str], list[list[str]]]
 
 @dataclass(frozen=True)
 class Table:
-    """How a block is made: which baselines (by name), and its columns and rows."""
+    """How a block is made: which baselines (by name, then by ``pick``), its columns and rows."""
 
     pattern: str
     fill: Callable[[Sequence[Baseline]], Filled]
+    pick: Callable[[Sequence[Baseline]], list[Baseline]] = list
 
 
 def each(
@@ -104,13 +104,17 @@ def _habit_row(run: RunScore, label: str) -> list[str]:
 
 
 def variant_rows(one: Baseline) -> list[list[str]]:
-    """Suite and variants of the drivers that drove variants; seed 1."""
-    if one.run.agent not in _VARIANT_DRIVERS:
-        return []
+    """The suite itself, or a variant of it; seed 1."""
     run = one.run_score(OWN)
     seed_1 = _part(run, [name for name in one.episodes if name.endswith("-s1")])
     variant = f"`{one.run.variant}`" if one.run.variant else "the suite itself"
     return [_habit_row(seed_1, f"`{one.run.agent}`, {variant}")]
+
+
+def with_variants(chosen: Sequence[Baseline]) -> list[Baseline]:
+    """Those of drivers that drove variants."""
+    drivers = {one.run.agent for one in chosen if one.run.variant}
+    return [one for one in chosen if one.run.agent in drivers]
 
 
 def smoke_rows(one: Baseline) -> list[list[str]]:
@@ -247,12 +251,10 @@ TABLES: Final = {
     "habit-20": Table("habit-*-20", each(_HABIT, habit_rows)),
     "habit-30": Table("habit-*-30", each(_HABIT, habit_rows)),
     "habit-110": Table("habit-*-110", each(_HABIT, habit_rows)),
-    "habit-variants": Table("habit-*-30*", each(_HABIT, variant_rows)),
-    "fail2drive": Table("fail2drive-*", lambda found: each(_PAIRS, pair_rows)(widest(found))),
-    "fail2drive-categories": Table(
-        "fail2drive-*", lambda found: each(_CHANGES, category_rows)(widest(found))
-    ),
-    "fail2drive-classes": Table("fail2drive-*", lambda found: class_table(widest(found))),
+    "habit-variants": Table("habit-*-30*", each(_HABIT, variant_rows), with_variants),
+    "fail2drive": Table("fail2drive-*", each(_PAIRS, pair_rows), widest),
+    "fail2drive-categories": Table("fail2drive-*", each(_CHANGES, category_rows), widest),
+    "fail2drive-classes": Table("fail2drive-*", class_table, widest),
     "smoke": Table("smoke-*", each(_SMOKE, smoke_rows)),
     "baselines": Table("*", each(_OVERVIEW, overview_rows)),
 }
@@ -274,13 +276,14 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
     if name not in TABLES:
         known = f"{', '.join(TABLES)}, measurement-FILE[.TABLE], source-FILE"
         raise DataError(f"No table '{name}'. Known: {known}.")
-    named = [one for one in baselines if fnmatchcase(one.name, TABLES[name].pattern)]
-    chosen = [one for one in named if one.accepted is not None]
+    made = TABLES[name]
+    named = [one for one in baselines if fnmatchcase(one.name, made.pattern)]
+    chosen = made.pick([one for one in named if one.accepted is not None])
     if not chosen:
         return f"{EMPTY}\n"
     missing = [f"`{one.name}`" for one in named if one.accepted is None]
     waiting = f" Not driven yet: {', '.join(missing)}." if missing else ""
-    text = _markdown(*TABLES[name].fill(chosen))
+    text = _markdown(*made.fill(chosen))
     return f"{text}\n\n<sub>{_sources(chosen)}{waiting}</sub>\n"
 
 
@@ -346,13 +349,14 @@ def _origin(found: dict[str, Any]) -> str:
 
 
 def value_of(file: str, key: str, measurements: Path) -> str:
-    """A number in a sentence.
+    """A number in a sentence; ``commit`` and ``date`` are those of the file.
 
     Raises:
         DataError: There is none of that name.
     """
     path = measurements / f"{file}.json"
-    values = read_measurement(path).get("values", {})
+    found = read_measurement(path)
+    values = {"commit": f"`{found['commit']}`", "date": found["date"], **found.get("values", {})}
     if isinstance(values.get(key), str | int | float):
         return str(values[key])
     raise DataError(f"'{path}' has no value '{key}'. Known: {', '.join(values)}.")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from interval_simulation import tables as interval_tables
 
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.baseline import (
@@ -34,7 +35,8 @@ def habit(name="habit-expert-110", routes=(5, 6, 41, 42), hit=(6,)):
             scores={
                 "jaywalk": ProtocolScore(
                     success=not touched, status="",
-                    metrics={"driven_km": 0.5},
+                    metrics={"driven_km": 0.5, "serious_injuries_expected": 0.2 * touched}
+                    | ({"pmais3_mean": 0.2} if touched else {}),
                     counts={"collisions_person": 1, "person_contacts": 1, "braking_events": 4,
                             "false_braking_events": 1} if touched else {"braking_events": 4},
                     people_hit=[{"injury_risk": 0.2, "speed_mps": 3.0, "unavoidable": False}]
@@ -97,7 +99,7 @@ def test_a_habit_table_counts_and_splits_by_what_was_inspected(tmp_path):
 def test_a_table_of_pairs_keeps_weak_ones_apart(tmp_path):
     text = docs_tables.render("fail2drive", [pairs(), habit()], tmp_path)
     strong, weak = cells(text, 0), cells(text, 1)
-    assert strong[:2] == ["`expert`", "2"]
+    assert strong[:2] == ["`expert`, seed 1", "2"]
     assert (strong[2][:5], strong[4][:4]) == ("100.0", "80.0")
     assert strong[6].startswith("-20.0 [")
     assert weak[:2] == ["... weak pairs (start only)", "1"]
@@ -122,16 +124,163 @@ def test_a_page_is_filled_once_and_stays(tmp_path):
     assert docs_tables.main([*root, "--check"]) == 0
 
 
-def test_measurements_that_are_no_runs_and_unknown_tables(tmp_path):
+def measurement(folder, name="x", **change):
     found = {
         "format": "jaywalk-measurement-1", "columns": ["a", "b"], "rows": [[1, 2]],
-        "command": "jaywalk bench x", "code": "f" * 64, "date": "2026-11-16",
+        "command": "jaywalk bench x", "commit": "1234567", "code": "f" * 64, "date": "2026-11-16",
+        "tables": {"more": {"columns": ["c"], "rows": [["0.5 [0.4, 0.6]"]]}},
+        "values": {"speed": "7 ms"},
     }  # fmt: skip
-    (tmp_path / "x.json").write_text(json.dumps(found))
+    (folder / f"{name}.json").write_text(json.dumps(found | change))
+
+
+def test_measurements_that_are_no_runs_and_unknown_tables(tmp_path):
+    measurement(tmp_path)
     text = docs_tables.render("measurement-x", [], tmp_path)
     assert cells(text, 0) == ["1", "2"]
-    assert "`jaywalk bench x`; code `ffffffffffff`, 2026-11-16." in text
-    with pytest.raises(DataError, match="is no measurement"):
-        docs_tables.render("measurement-y", [], tmp_path)
-    with pytest.raises(DataError, match="No table 'z'"):
-        docs_tables.render("z", [], tmp_path)
+    assert "`jaywalk bench x`; commit `1234567`, code `ffffffffffff`, 2026-11-16." in text
+    assert cells(docs_tables.render("measurement-x.more", [], tmp_path), 0) == ["0.5 [0.4, 0.6]"]
+    assert docs_tables.render("source-x", [], tmp_path).startswith("<sub>`jaywalk bench x`;")
+    for name, problem in (
+        ("measurement-y", "is no measurement"), ("measurement-x.less", "has no table 'less'"),
+        ("z", "No table 'z'"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=problem):
+            docs_tables.render(name, [], tmp_path)
+
+
+@pytest.mark.parametrize("key", ["command", "commit", "date"])
+def test_a_measurement_says_where_it_comes_from(tmp_path, key):
+    measurement(tmp_path, **{key: ""})
+    with pytest.raises(DataError, match=f"empty '{key}'"):
+        docs_tables.render("measurement-x", [], tmp_path)
+
+
+def test_values_in_sentences(tmp_path):
+    measurement(tmp_path)
+    page = "It takes <!-- value: x.speed -->9 ms<!-- /value -->, as in `<!-- value: FILE.KEY -->`."
+    filled = docs_tables.fill(page, [], tmp_path)
+    assert filled == page.replace("9 ms", "7 ms")
+    assert docs_tables.measurements_used(filled) == {"x"}
+    assert "-->`1234567`<!--" in docs_tables.fill(page.replace("x.speed", "x.commit"), [], tmp_path)
+    with pytest.raises(DataError, match=r"no value 'weight'\. Known: commit, date, speed"):
+        docs_tables.fill(page.replace("x.speed", "x.weight"), [], tmp_path)
+
+
+def test_intervals_by_hand_are_found():
+    by_hand = [
+        "0.08 [0.02, 0.23]", "12 [1, 20]", "+0.174 [0.104, 0.248]", "-3.4 [-6.9, -1.2]",
+        "87.5 % [80.1, 92.0]", "**0.79** [0.7, 0.8]",
+    ]  # fmt: skip
+    for text in by_hand:
+        assert docs_tables.unmarked_intervals(f"a {text} b"), text
+    generated = f"<!-- table: habit-30 -->\n{by_hand[0]}\n<!-- /table -->"
+    value = f"<!-- value: x.y -->{by_hand[0]}<!-- /value -->"
+    code = f"`{by_hand[0]}`\n```\n{by_hand[1]}\n```\n"
+    for text in (generated, value, code, "a box of throttle in [0, 1]", "see [here](a.md)"):
+        assert not docs_tables.unmarked_intervals(text), text
+
+
+PAGES = docs_tables.pages_of(ROOT)
+PUBLISHED = ()  # intervals of other people's papers; the text must call them published
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_measured_interval_is_generated(page):
+    found = docs_tables.unmarked_intervals(page.read_text(encoding="utf-8"))
+    assert [text for text in found if text not in PUBLISHED] == []
+
+
+def test_every_measurement_is_complete_and_printed():
+    folder = ROOT / "docs/measurements"
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    unused = []
+    for path in sorted(folder.glob("*.json")):
+        found = docs_tables.read_measurement(path)
+        names = [f"table: measurement-{path.stem} "] if "columns" in found else []
+        names += [f"table: measurement-{path.stem}.{name} " for name in found.get("tables", {})]
+        names += [
+            f"value: {path.stem}.{name} " for name, value in found.get("values", {}).items()
+            if isinstance(value, str)
+        ]  # fmt: skip
+        assert names, path
+        unused += [name for name in names if name not in pages]
+    assert unused == []
+
+
+def test_the_tables_of_intervals_follow_from_their_values():
+    found = docs_tables.read_measurement(ROOT / "docs/measurements/intervals.json")
+    assert found["tables"] == interval_tables(found["values"])
+
+
+def test_tables_name_what_has_not_been_driven(tmp_path):
+    waiting = habit("habit-bold-110").model_copy(update={"accepted": None, "episodes": {}})
+    text = docs_tables.render("habit-110", [habit(), waiting], tmp_path)
+    assert "Not driven yet: `habit-bold-110`." in text
+    assert docs_tables.render("habit-110", [waiting], tmp_path) == f"{docs_tables.EMPTY}\n"
+
+
+def test_variants_stand_below_the_same_seed_of_the_suite(tmp_path):
+    suite = habit("habit-expert-30", (5, 6))
+    more = {name.replace("-s1", "-s2"): one for name, one in suite.episodes.items()}
+    suite = suite.model_copy(update={"episodes": suite.episodes | more})
+    idle = habit("habit-expert-30-idle", (5, 6), ())
+    idle = idle.model_copy(update={"run": idle.run.model_copy(update={"variant": "idle"})})
+    text = docs_tables.render("habit-variants", [suite, idle], tmp_path)
+    assert cells(text, 0)[:3] == ["`expert`, the suite itself", "2", "1.0"]
+    assert cells(text, 1)[:2] == ["`expert`, `idle`", "2"]
+    assert cells(text, 1)[3].startswith("0.00 [0.00, ")
+
+
+def test_pairs_by_category_and_class(tmp_path):
+    text = docs_tables.render("fail2drive-categories", [pairs()], tmp_path)
+    at = text.splitlines()[0].strip("| ").split(" | ").index("Visual-lon")
+    assert cells(text, 0)[0] == "`expert`"
+    assert cells(text, 0)[at].startswith("-20.0 [")
+    assert cells(text, 0)[at].endswith("SR 100 to 100")
+    assert cells(text, 0).count("-") == 3
+    row = cells(docs_tables.render("fail2drive-classes", [pairs()], tmp_path), 0)
+    assert row[:2] == ["Animals", "3 (2 strong)"]
+    assert row[2].startswith("-20.0 [")
+
+
+def test_of_two_baselines_of_a_driver_the_wider_one_is_shown(tmp_path):
+    three = pairs()
+    more = {name.replace("-s1", "-s2"): one for name, one in three.episodes.items()}
+    three = three.model_copy(
+        update={
+            "name": "fail2drive-expert-3seeds", "episodes": three.episodes | more,
+            "run": three.run.model_copy(update={"seeds": [1, 2]}),
+        }
+    )  # fmt: skip
+    text = docs_tables.render("fail2drive", [pairs(), three], tmp_path)
+    assert cells(text, 0)[:2] == ["`expert`, 2 seeds", "2"]
+    assert cells(text, 1)[0].startswith("... weak pairs")
+    assert text.count("`expert`") == 1
+    assert "`fail2drive-expert-3seeds`:" in text
+    assert "`fail2drive-expert`" not in text
+
+
+def test_smoke_shows_success_and_both_driving_scores(tmp_path):
+    found = habit("smoke-expert")
+    episodes = {
+        name: one.model_copy(
+            update={
+                "scores": one.scores
+                | {
+                    "leaderboard-2.1": ProtocolScore(
+                        success=True, status="",
+                        metrics={"driving_score": 80.0, "driving_score_no_min_speed": 100.0},
+                    )
+                }
+            }
+        )
+        for name, one in found.episodes.items()
+    }  # fmt: skip
+    row = cells(
+        docs_tables.render("smoke", [found.model_copy(update={"episodes": episodes})], tmp_path), 0
+    )
+    assert row[:2] == ["`expert`", "4"]
+    assert row[2].startswith("3 (75 [")
+    assert row[3].startswith("80.0 [")
+    assert row[4].startswith("100.0 [")
