@@ -77,7 +77,7 @@ def test_models_are_chosen_by_validation(place):
     assert '"chosen"' in result.stdout
     with pytest.raises(UsageError, match="different tasks"):
         run("choose", place / "constant-velocity-risk", place / "last-state-action")
-    with pytest.raises(DataError, match="no trained model"):
+    with pytest.raises(DataError, match="Give a trained model"):
         run("choose", place)
 
 
