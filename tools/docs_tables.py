@@ -158,8 +158,9 @@ def class_table(chosen: Sequence[Baseline]) -> Filled:
 
 
 def _strong_of(one: Baseline, name: str) -> str:
-    pairs = {e.pair for e in one.episodes.values() if e.shift == name and e.half != "base"}
-    weak = {e.pair for e in one.episodes.values() if e.shift == name and e.weak}
+    """How many pairs of a class there are; a pair is called CLASS_NUMBER."""
+    mine = [e for e in one.episodes.values() if e.pair.rpartition("_")[0] == name]
+    pairs, weak = {e.pair for e in mine}, {e.pair for e in mine if e.weak}
     return f"{len(pairs)} ({len(pairs - weak)} strong)"
 
 
