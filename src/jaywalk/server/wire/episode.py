@@ -102,6 +102,8 @@ class Episode:
         try:
             town = load_town(_known(name))
             town.prepare()
+        except RegistryError as problem:
+            raise WireError(f"Map '{name}' not found. {problem}") from problem
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         return town
@@ -131,8 +133,6 @@ class Episode:
             if name.lower().endswith("_opt"):
                 self.world.map_name += "_Opt"  # programs compare with the name they asked for
                 self.world.scenery.enable_layers(ALL_LAYERS & ~layers, False)
-        except RegistryError as problem:
-            raise WireError(f"Map '{name}' not found. {problem}") from problem
         except JaywalkError as problem:
             raise WireError(str(problem)) from problem
         self.frame += 1
