@@ -62,9 +62,10 @@ def code_differences(old: Code, new: Code) -> list[str]:
     """
     pairs = {
         "our sources": (old.sources, new.sources),
-        "motion library": (old.motions, new.motions),
         "driver version": (old.driver, new.driver),
     }
+    if old.motions and new.motions:  # a run may grow by routes with posed people
+        pairs["motion library"] = (old.motions, new.motions)
     for town in sorted(old.towns.keys() & new.towns.keys()):
         pairs[f"town {town}"] = (old.towns[town], new.towns[town])
     return [f"{name}: {_short(a)} there, {_short(b)} here" for name, (a, b) in pairs.items()

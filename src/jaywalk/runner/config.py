@@ -170,7 +170,13 @@ def merge(old: RunConfig, new: RunConfig) -> RunConfig:
     return new.model_copy(
         update={
             "suite": new.suite.model_copy(update={"routes": routes}),
-            "code": new.code.model_copy(update={"towns": towns, "suite": suite_digest(routes)}),
+            "code": new.code.model_copy(
+                update={
+                    "towns": towns,
+                    "motions": new.code.motions or old.code.motions,
+                    "suite": suite_digest(routes),
+                }
+            ),
             "earlier_code": distinct(earlier),
             "seeds": sorted({*old.seeds, *new.seeds}),
             "episodes": list(dict.fromkeys([*old.episodes, *new.episodes])),

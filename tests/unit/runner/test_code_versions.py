@@ -114,14 +114,14 @@ def test_versions_are_in_a_record_but_not_in_its_hash(tmp_path):
     ("change", "said"),
     [
         ({"sources": "b" * 64}, "our sources: aaaaaaaaaaaa there, bbbbbbbbbbbb here"),
-        ({"motions": "c" * 64}, "motion library: not recorded there, cccccccccccc here"),
+        ({"motions": "c" * 64}, "motion library: aaaaaaaaaaaa there, cccccccccccc here"),
         ({"towns": {"Harbour": "d" * 64}}, "town Harbour"),
         ({"driver": "cruise-v2"}, "driver version: cruise-v1 there, cruise-v2 here"),
     ],
 )
 def test_other_versions_are_refused_and_named(tmp_path, change, said):
     suite = fake_suite("r1", "r2")
-    old = Code(sources="a" * 64, towns={"Harbour": "a" * 64}, driver="cruise-v1")
+    old = Code(sources="a" * 64, motions="a" * 64, towns={"Harbour": "a" * 64}, driver="cruise-v1")
     settle_config(tmp_path, config(suite, old))
     record(tmp_path, "r1-s1", old)
     new = config(suite, old.model_copy(update=change))
@@ -139,8 +139,11 @@ def test_a_changed_route_is_a_changed_version_and_more_routes_are_not(tmp_path):
     code = Code(sources="a" * 64)
     settle_config(tmp_path, config(one, code))
     record(tmp_path, "r1-s1", code)
-    settle_config(tmp_path, config(two, code))
+    posed = code.model_copy(update={"motions": "c" * 64})  # of the second route
+    settle_config(tmp_path, config(two, posed))
     assert read_config(tmp_path).earlier_code == []
+    settle_config(tmp_path, config(one, code))
+    assert read_config(tmp_path).code.motions == "c" * 64
     item = dataclasses.replace(one.routes[0], vehicles=9)
     other = dataclasses.replace(one, routes=(item,))
     with pytest.raises(UsageError, match=r"content of 1 routes \(r1\)"):

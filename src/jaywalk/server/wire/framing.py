@@ -191,7 +191,11 @@ class Inbox:
         end = self._begin + int(self._state[_AT])
         with memoryview(self._data) as whole, whole[self._begin : end] as part:
             message = _decoded(part)
-        self._begin = end
+        if end > _LITTLE_BYTES:  # give the memory back now: nobody counts it any more
+            del self._data[:end]
+            self._begin = 0
+        else:
+            self._begin = end
         self._state[:] = 0
         self._ended = False
         return message

@@ -28,19 +28,24 @@ class LoadGate:
         self.until_s: float | None = None  # when it opens by itself; None: it is open
         self._answer = b""
         self._held: list[Any] = []
+        self.held_bytes = 0
 
     def shut(self, answer: bytes, now_s: float) -> None:
         """Keep the answer to a load back until another thread of the client waits."""
-        self._answer = answer
+        self._answer += answer
         self.until_s = now_s + _SETTLE_S
 
-    def holds(self, name: Any, message: Any) -> bool:
-        """Whether a request has to wait; it is kept then."""
-        if self.until_s is None or len(self._held) >= _MOST_HELD:
+    def holds(self, name: Any, message: Any, size: int = 0) -> bool:
+        """Whether a request has to wait; it is kept then.
+
+        A second load is not kept: a client that loads again has given up on the last answer.
+        """
+        if self.until_s is None or name == LOAD or len(self._held) >= _MOST_HELD:
             return False
         if not self._answer and name in (*_NEEDED, _HAS_EPISODE):
             return False
         self._held.append(message)
+        self.held_bytes += size
         return True
 
     def take_answer(self, now_s: float) -> bytes:
@@ -56,8 +61,9 @@ class LoadGate:
         """Requests that may go on now that ``name`` was answered; the gate is open then."""
         if self.until_s is None or self._answer:
             return []
-        if name != _HAS_EPISODE and now_s < self.until_s:
+        is_held = bool(self._held) and self._held[-1][2] == name  # of another thread
+        if (name != _HAS_EPISODE or is_held) and now_s < self.until_s:
             return []
-        held, self._held = self._held, []
+        held, self._held, self.held_bytes = self._held, [], 0
         self.until_s = None
         return held

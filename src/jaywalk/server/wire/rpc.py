@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +37,7 @@ _SLICE_S: Final = 0.004
 _ARGUMENT_LIMIT: Final = 32
 _REQUEST, _RESPONSE = 0, 1
 _TICKS: Final = ("tick_cue", "apply_batch")
+_MOST_LATE: Final = 16  # answers to ticks kept back for one client; then its requests wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,7 @@ class RpcClient:
         self.interest = (True, False)  # what the event loop watches: reading, writing
         self.awaits_snapshot = False  # asked for the world stream, has not spoken since its tick
         self.gate = LoadGate()
-        self.late_until_s: float | None = None  # when the answer to a tick is due
-        self._late = b""
+        self._late: deque[tuple[float, bytes]] = deque()  # answers to ticks and when they are due
         self.has_backlog = False  # bytes were fed that have not been looked at
         self.is_recognised = False  # whether we have looked which dialect it speaks
         self.waits = False  # for work in the background: no request of it is run until then
@@ -108,14 +109,21 @@ class RpcClient:
     @property
     def can_work(self) -> bool:
         """Whether requests wait, may be run, and their sender takes the answers."""
-        return self.has_backlog and not self.waits and len(self.outgoing) < _UNREAD_LIMIT_BYTES
+        can_run = self.has_backlog and not self.waits and not self.closed
+        return can_run and len(self.outgoing) < _UNREAD_LIMIT_BYTES and len(self._late) < _MOST_LATE
+
+    @property
+    def late_until_s(self) -> float | None:
+        """When the next answer to a tick is due; None: none is kept back."""
+        return self._late[0][0] if self._late else None
 
     def count_buffers(self, *, closing: bool = False) -> None:
         """Enter what waits here, in and out, in the ledger of all connections."""
-        now = 0 if closing else len(self._inbox) + len(self.outgoing)
+        self.closed = self.closed or closing
+        kept = self.gate.held_bytes + sum(len(answer) for _, answer in self._late)
+        now = 0 if self.closed else len(self._inbox) + len(self.outgoing) + kept
         self._ledger.total += now - self.buffered_bytes
         self.buffered_bytes = now
-        self.closed = closing
 
     def read(self) -> bool:
         """Take what has arrived. False when the connection is to be closed."""
@@ -139,20 +147,26 @@ class RpcClient:
         until = time.monotonic() + _SLICE_S
         try:
             while self.can_work:
+                before_bytes = len(self._inbox)
                 message = self._inbox.next()
                 if message is NOTHING:
                     self.has_backlog = False
-                elif not (self._answer(server, message) and self.pass_gate(server, message[2])):
+                    continue
+                size = before_bytes - len(self._inbox)
+                if not (self._answer(server, message, size) and self.pass_gate(server, message[2])):
                     return False
-                elif time.monotonic() > until:
+                if time.monotonic() > until:
                     break
         except FramingError as problem:
             # Bad bytes cost their sender its connection and nobody else anything.
             log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
             return False
+        except Exception:
+            log.exception("closing %s:%d: a request could not be answered", *self.address)
+            return False
         return self.flush()
 
-    def _answer(self, server: CarlaServer, message: Any) -> bool:
+    def _answer(self, server: CarlaServer, message: Any, size: int = 0) -> bool:
         if not (isinstance(message, list) and len(message) == 4 and message[0] == _REQUEST):
             log.warning("closing %s:%d: expected an RPC request", *self.address)
             return False
@@ -161,7 +175,7 @@ class RpcClient:
             shown = short_repr(message_id)
             log.warning("closing %s:%d: message id %s", *self.address, shown)
             return False
-        if self.gate.holds(name, message):
+        if self.gate.holds(name, message, size):
             return True
         if name in ("tick_cue", LOAD) and self.outgoing and not self.flush():
             return False  # others of this connection must not wait for the step or the load
@@ -212,14 +226,13 @@ class RpcClient:
     def _delay(self, start: int, due_s: float) -> None:
         """Keep what was answered last until its time; other answers are not kept waiting."""
         if due_s > time.monotonic():
-            self._late += bytes(self.outgoing[start:])
-            self.late_until_s = due_s
+            self._late.append((due_s, bytes(self.outgoing[start:])))
             del self.outgoing[start:]
 
-    def release_late(self) -> None:
-        """Hand over the answer that was kept."""
-        self.outgoing += self._late
-        self._late, self.late_until_s = b"", None
+    def release_late(self, now_s: float) -> None:
+        """Hand over the answers whose time has come."""
+        while self._late and self._late[0][0] <= now_s:
+            self.outgoing += self._late.popleft()[1]
 
     def pass_gate(self, server: CarlaServer, name: Any = None) -> bool:
         """Let through what need not wait any longer; False when the connection is to be closed."""
@@ -227,8 +240,11 @@ class RpcClient:
             return True
         now_s = time.monotonic()
         self.outgoing += self.gate.take_answer(now_s)
-        held = self.gate.take_held(name, now_s)
-        return all(self._answer(server, message) for message in held)
+        try:
+            return all(self._answer(server, one) for one in self.gate.take_held(name, now_s))
+        except Exception:
+            log.exception("closing %s:%d: a request could not be answered", *self.address)
+            return False
 
     def flush(self) -> bool:
         """Send what is ready. False when the connection is broken."""

@@ -130,7 +130,7 @@ class CarlaServer:
 
     def _set_interest(self, sock: socket.socket, reads: bool, writes: bool) -> None:
         events = (select.EPOLLIN if reads else 0) | (select.EPOLLOUT if writes else 0)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # of a socket that is closed
             self._epoll.modify(sock.fileno(), events)
 
     def _accept(self, listener: socket.socket) -> tuple[socket.socket, tuple[str, int]] | None:
@@ -186,11 +186,13 @@ class CarlaServer:
 
         def tell(found: Any) -> None:
             dialects = [None] * len(clients) if isinstance(found, Exception) else found
-            for client, dialect in zip(clients, dialects, strict=True):
-                client.dialect = dialect or self.default_dialect
-                log.info("client %s:%d speaks %s", *client.address, client.dialect.version)
-                self._resume(client)
-            self._look_up()
+            try:
+                for client, dialect in zip(clients, dialects, strict=True):
+                    client.dialect = dialect or self.default_dialect
+                    log.info("client %s:%d speaks %s", *client.address, client.dialect.version)
+                    self._resume(client)
+            finally:  # the next ones are looked up whatever a client does
+                self._look_up()
 
         self._background.submit("peers", lambda: recognise_peers(ports, self.port), tell)
 
@@ -214,8 +216,13 @@ class CarlaServer:
                 return later.finish(outcome)
 
             before, start = self.episode.id, len(client.outgoing)
-            client.put_answer(message_id, name, guarded(name, end))
-            client.shut_gate(self, name, before, start)
+            try:
+                client.put_answer(message_id, name, guarded(name, end))
+                client.shut_gate(self, name, before, start)
+            except Exception:
+                log.exception("closing %s:%d: %s could not be answered", *client.address, name)
+                self._answer(client, alive=False)
+                return
             self._resume(client)
 
         self._background.submit("requests", later.work, finish)
@@ -237,7 +244,12 @@ class CarlaServer:
 
     def _answer(self, client: RpcClient, alive: bool = True) -> None:
         """Let a client's requests run for a slice, and watch its socket for what it needs next."""
-        if not (alive and client.work(self)):
+        if client.closed:  # to relieve the others, while it was in line
+            return
+        alive = alive and client.work(self)
+        if client.closed:  # likewise, by its own work
+            return
+        if not alive:
             if client.awaits_snapshot:  # the wheel dies of a snapshot in the other dialect
                 log.warning(
                     "client %s:%d left at its first snapshot, in CARLA %s: if it speaks another "
@@ -431,7 +443,7 @@ class CarlaServer:
             if client.late_until_s is None:
                 self._late.discard(client)
             elif now >= client.late_until_s:
-                client.release_late()
+                client.release_late(now)
                 self._answer(client)
 
     @property

@@ -119,3 +119,10 @@ def test_random_bytes_do_nothing_but_end_the_connection() -> None:
 def test_a_texture_of_a_million_pixels_fits() -> None:
     values = 1 + 1024 * 1024 * (2 + 4)  # each pixel is an array of four
     assert values < framing.VALUE_LIMIT
+
+
+def test_a_large_message_is_not_kept_once_it_was_read() -> None:
+    inbox = Inbox()
+    inbox.feed(msgpack.packb(b"x" * 5_000_000))
+    assert len(inbox.next()) == 5_000_000
+    assert len(inbox) == len(inbox._data) == 0

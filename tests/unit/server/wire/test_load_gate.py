@@ -48,3 +48,19 @@ def test_nobody_waits_for_ever() -> None:
     flooded = shut()
     kept = sum(flooded.holds("get_episode_settings", SETTINGS) for _ in range(10_000))
     assert kept < 1000
+
+
+def test_a_second_load_is_not_held() -> None:
+    gate = shut()
+    assert not gate.holds("load_new_episode", [0, 8, "load_new_episode", [[]]])
+
+
+def test_a_stream_of_another_thread_does_not_open_the_gate() -> None:
+    gate = shut()
+    listen = [0, 9, "get_sensor_token", [[], 1]]
+    assert gate.holds("get_sensor_token", listen, 100)
+    assert gate.held_bytes == 100
+    assert gate.take_answer(10.0) == ANSWER
+    assert gate.take_held("get_sensor_token", 10.0) == []
+    assert gate.take_held(None, 20.0) == [listen]
+    assert gate.held_bytes == 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.wire.codec import (
+    ARRAY_LIMIT,
     WireError,
     array,
     boolean,
@@ -37,7 +38,12 @@ def apply_batch(
     server: CarlaServer, client: RpcClient, commands: Any, do_tick: Any = False
 ) -> list[Any]:
     """Run commands in order; each gives the actor's id or an error, and none stops the others."""
-    results = [_run(server, client, command) for command in _checked(commands)]
+    try:
+        taken = _checked(commands)
+    except WireError as problem:
+        # The wheel crashes if there are fewer results than commands.
+        return [failed(str(problem))] * len(array(commands, at_most=ARRAY_LIMIT))
+    results = [_run(server, client, command) for command in taken]
     if do_tick is True:
         server.await_subscribers()
         server.episode.tick(cued=True)
