@@ -100,9 +100,9 @@ def use(programs: Path, folder: Path) -> None:
     if len(list((folder / RUN).glob("episodes/*/episode.json"))) != 1:
         raise SystemExit("FAILED: the run has not left one record")
     step("jaywalk score", [jaywalk, "score", RUN], folder)
-    step("jaywalk report", [jaywalk, "report", RUN], folder)
-    pages = [page for page in (folder / RUN).rglob("*.html") if page.stat().st_size > 10_000]
-    if not pages:
+    page = folder / "report.html"
+    step("jaywalk report", [jaywalk, "report", RUN, "-o", page.name], folder)
+    if not page.exists() or page.stat().st_size < 10_000:
         raise SystemExit("FAILED: no report page was written")
 
 
