@@ -48,7 +48,7 @@ def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
     assert config["agent"]["arguments"] == {"perception": "full"}
     assert config["options"] == {
         "motions": "", "people": None, "server": "embedded", "town": "", "traffic": "own",
-        "vehicles": None,
+        "vehicles": None, "wet_grip": False,
     }  # fmt: skip
     assert config["packages"]["jaywalk"]
     assert config["episodes"] == ["r-ok-1-s1", "r-agent-fails-s1"]
