@@ -1,6 +1,7 @@
 """Baseline files: format, damage, and what changed between two of them."""
 
 import json
+import math
 
 import pytest
 from record_scenes import write_episode
@@ -65,6 +66,20 @@ def test_a_file_has_an_episode_a_line_and_comes_back_equal(tmp_path):
     assert read_baseline(path) == made
     assert format_baseline(read_baseline(path)) == path.read_text()
     json.loads(path.read_text())
+
+
+def test_a_hit_without_an_injury_risk_is_read_back_and_compared(tmp_path):
+    hit = {"injury_risk": math.nan, "speed_mps": 1.0, "unavoidable": False}
+    one = episode(False, collisions_person=1)
+    one.scores["jaywalk"].people_hit.append(hit)
+    path = tmp_path / "smoke-expert.json"
+    write_baseline(path, baseline(r1_s1=one))
+    again = read_baseline(path)
+    risks = [hit["injury_risk"] for hit in again.episodes["r1-s1"].scores["jaywalk"].people_hit]
+    assert risks == [0.25, pytest.approx(math.nan, nan_ok=True)]
+    assert Changes.between(again, again).is_equal
+    changes = Changes.between(again, baseline(r1_s1=episode(False, collisions_person=1)))
+    assert changes.changed[0].moved == {"jaywalk people hit": (2, 1)}
 
 
 def test_a_definition_without_content_is_a_file_too(tmp_path):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_bytes, write_whole
@@ -79,6 +79,15 @@ class ProtocolScore(_Part):
     people_hit: list[dict[str, Any]] = Field(default_factory=list)
     forecasts: list[dict[str, Any]] = Field(default_factory=list)
     moving_s: float | None = None  # weight of time shares, where the protocol tells it
+
+    @field_validator("people_hit", mode="before")
+    @classmethod
+    def _read_missing_risk(cls, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A hit without an injury risk (NaN) is ``null`` in the file."""
+        return [
+            {**hit, "injury_risk": math.nan if hit["injury_risk"] is None else hit["injury_risk"]}
+            for hit in hits
+        ]
 
 
 class BaselineEpisode(_Part):
@@ -463,7 +472,8 @@ def _flat(one: BaselineEpisode) -> dict[str, Any]:
         for group in (score.metrics, score.counts):
             flat |= {f"{protocol} {key}": value for key, value in group.items()}
         if score.people_hit:
-            risk = math.fsum(hit["injury_risk"] for hit in score.people_hit)
+            risks = (hit["injury_risk"] for hit in score.people_hit)
+            risk = math.fsum(risk for risk in risks if math.isfinite(risk))
             flat[f"{protocol} people hit"] = len(score.people_hit)
             flat[f"{protocol} injury risk"] = risk
     return flat
