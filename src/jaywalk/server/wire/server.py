@@ -88,6 +88,7 @@ class CarlaServer:
             self._open_stream_port(spoken, self.port + offset)
         self._next_free_run_s = math.inf
         self._grace_ends_s = -math.inf
+        self._greeted = False  # a client waits for a tick of a fresh episode
         episode.attach(self)
 
     # -- sockets ---------------------------------------------------------------------------------
@@ -327,6 +328,8 @@ class CarlaServer:
             self._push(subscriber, framed(self.episode.snapshot(subscriber.dialect)))
             if self._next_free_run_s == math.inf:
                 self.hold_free_run()
+                if self._greeted:  # its request was faster than its stream
+                    self.greet()
 
     def _drop_subscriber(self, subscriber: Subscriber) -> None:
         readers = self._subscribers.get(subscriber.stream_id, [])
@@ -502,12 +505,13 @@ class CarlaServer:
 
     def greet(self) -> None:
         """A client joins and will wait for a tick: a fresh episode gives it one."""
-        now = time.monotonic()
+        now, self._greeted = time.monotonic(), True
         if now < self._grace_ends_s:
             self._next_free_run_s = min(self._next_free_run_s, now + self.episode.delta_s)
 
     def end_greeting(self) -> None:
         """The client has had its tick: a fresh episode stands still again."""
+        self._greeted = False
         if time.monotonic() < self._grace_ends_s:
             self._next_free_run_s = self._grace_ends_s
 

@@ -1,6 +1,7 @@
 """The asynchronous mode: the server's own ticks."""
 
 import logging
+import socket
 import time
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from jaywalk.server.wire.dialect import CARLA_0_9_16
 from jaywalk.server.wire.server import CarlaServer
 from jaywalk.server.wire.settings import Settings
+from jaywalk.server.wire.streams import WORLD_STREAM, Ledger, Subscriber
 
 
 def test_free_ticks_keep_the_pace_of_the_clock(stage, monkeypatch):
@@ -62,3 +64,23 @@ def test_spawning_in_synchronous_mode_starts_no_clock(stage):
     stage.spawn("vehicle.audi.tt", 50.0)
     assert server._next_free_run_s == due
     server.close()
+
+
+@pytest.mark.parametrize("request_first", [True, False])
+def test_a_client_that_joins_gets_its_tick_whichever_of_its_connections_is_faster(
+    stage, request_first
+):
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        subscriber = Subscriber(ours, CARLA_0_9_16, Ledger())
+        if request_first:
+            server.greet()
+        server._identify(subscriber, WORLD_STREAM)
+        if not request_first:
+            server.greet()
+        soon = time.monotonic() + stage.episode.delta_s
+        assert server._next_free_run_s <= soon < server._grace_ends_s
+        server.end_greeting()
+        assert server._next_free_run_s == server._grace_ends_s
+        server.close()
