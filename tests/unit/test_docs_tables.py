@@ -277,10 +277,11 @@ def test_smoke_shows_success_and_both_driving_scores(tmp_path):
         )
         for name, one in found.episodes.items()
     }  # fmt: skip
-    row = cells(
-        docs_tables.render("smoke", [found.model_copy(update={"episodes": episodes})], tmp_path), 0
-    )
+    found = found.model_copy(update={"episodes": episodes})
+    row = cells(docs_tables.render("smoke", [found], tmp_path), 0)
     assert row[:2] == ["`expert`", "4"]
     assert row[2].startswith("3 (75 [")
     assert row[3].startswith("80.0 [")
     assert row[4].startswith("100.0 [")
+    assert cells(docs_tables.render("baselines", [found], tmp_path), 0)[6:8] == ["80.0", "100.0"]
+    assert cells(docs_tables.render("baselines", [habit()], tmp_path), 0)[6:8] == ["-", "-"]

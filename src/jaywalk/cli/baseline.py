@@ -340,6 +340,7 @@ def _scorer(entries: dict[str, BaselineEpisode]) -> Scorer:
     """Scores an episode when it is finished, for the display and for the baseline at once."""
     import jaywalk.record
     from jaywalk.metrics.driving.baseline import entry_of
+    from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
     from jaywalk.runner.pool import QuickScore
 
     def score(folder: Path) -> QuickScore | None:
@@ -351,8 +352,10 @@ def _scorer(entries: dict[str, BaselineEpisode]) -> Scorer:
             return None
         entries[record.episode.episode_id] = entry
         scores = list(entry.scores.values())
-        points = scores[-1].metrics.get("driving_score", math.nan)
-        return QuickScore(success=scores[0].success, driving_score=points)
+        points, faster = (
+            scores[-1].metrics.get(name, math.nan) for name in ("driving_score", NO_MIN_SPEED)
+        )
+        return QuickScore(success=scores[0].success, driving_score=points, no_min_speed=faster)
 
     return score
 

@@ -53,7 +53,9 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
+    from jaywalk.cli.score_output import few_lines
     from jaywalk.metrics.driving.protocols import protocol_version
+    from jaywalk.report.comparison import SUCCESS
 
     for pair in found.pairs:
         state = "complete" if pair.is_complete else "INCOMPLETE"
@@ -75,9 +77,10 @@ def _print(found: Comparison) -> None:
     names = ", ".join(dict.fromkeys(d.name for d in found.primary))
     say(f"p (Holm): corrected over {tests} tests of the primary metrics (*): {names}")
     say("detectable: smallest true difference found with 80 % power at the 5 % level")
-    few = {d.n_scenarios for pair in found.pairs for d in pair.metrics[:1] if d.few_clusters}
-    for n in sorted(few):
-        say(f"warning: only {n} scenarios, fewer than 20: intervals are widened, trust them little")
+    for pair in found.pairs:
+        behind = {d.name: d.n_scenarios for d in (*pair.metrics, *pair.rates_per_km)}
+        for line in few_lines(behind.pop(SUCCESS), behind):
+            say(f"warning: {line}")
     for warning in found.warnings:
         say(warning)
 
@@ -85,16 +88,17 @@ def _print(found: Comparison) -> None:
 def _row(d: Difference, name: str) -> list[str]:
     from jaywalk.report.labels import p_text
 
-    sign = d.sign
+    sign, digits = d.sign, _digits(d)
+    value, low, high = (_number(one, digits, sign=True) for one in (d.value, d.low, d.high))
     return [
         f"{name} *" if d.primary else name,
-        _number(d.baseline),
-        _number(d.candidate),
-        f"{_number(d.value, sign=True)} [{_number(d.low, True)}, {_number(d.high, True)}]",
+        _number(d.baseline, digits),
+        _number(d.candidate, digits),
+        f"{value} [{low}, {high}]",
         f"{sign.higher}/{sign.lower}/{sign.ties}",
         p_text(sign.p_value),
         p_text(d.p_holm) if d.primary else "",
-        _number(d.detectable),
+        _number(d.detectable, digits),
         f"{d.n_pairs}",
     ]
 
@@ -121,7 +125,15 @@ def _print_flips(pair: PairOfRuns) -> None:
     )
 
 
-def _number(value: float, sign: bool = False) -> str:
+def _digits(d: Difference) -> int:
+    """Decimals that show the width of the interval, two to six."""
+    width = d.high - d.low
+    if not (math.isfinite(width) and width > 0.0):
+        return 2
+    return min(max(1 - math.floor(math.log10(width)), 2), 6)
+
+
+def _number(value: float, digits: int, *, sign: bool = False) -> str:
     if not math.isfinite(value):
         return "-"
-    return f"{value:{'+' if sign else ''}.2f}"
+    return f"{value:{'+' if sign else ''}.{digits}f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
@@ -179,6 +180,7 @@ def run(
 
 
 def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
+    from jaywalk.metrics.driving.inspected import inspection_line
     from jaywalk.runner.verify import compare_hashes
 
     signal.signal(signal.SIGTERM, as_interrupt)
@@ -194,9 +196,11 @@ def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None
         say("interrupted; what is finished is kept. To go on, run the same command again:")
         say(shlex.join(["jaywalk", *sys.argv[1:]]))
         raise typer.Exit(_INCOMPLETE) from None
+    held_out = inspection_line(requests[0].suite.name, requests[0].seeds)
     if as_json:
-        print_json(_as_dict(summaries, verdicts))
+        print_json(_as_dict(summaries, verdicts) | {"inspected": held_out})
     else:
+        say(f"held out? {held_out}")
         _print_end(summaries, verdicts)
     if not all(summary.is_complete for summary in summaries):
         raise typer.Exit(_INCOMPLETE)
@@ -242,6 +246,7 @@ def quietly(request: RunRequest, score: Scorer | None = None) -> RunSummary:
 def _quick_scorer() -> Scorer:
     """For the display alone: success under our protocol, driving score under a public one."""
     import jaywalk.record
+    from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
     from jaywalk.runner.pool import QuickScore
 
     def score(folder: Path) -> QuickScore | None:
@@ -250,7 +255,10 @@ def _quick_scorer() -> Scorer:
             record = jaywalk.record.open(folder)
             success = protocols.score_episode(record, "jaywalk").success
             metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
-            return QuickScore(success=success, driving_score=metrics["driving_score"])
+            return QuickScore(
+                success=success, driving_score=metrics["driving_score"],
+                no_min_speed=metrics.get(NO_MIN_SPEED, math.nan),
+            )  # fmt: skip
         except Exception as problem:  # a display never ends a run
             say(f"{folder.name} is recorded but cannot be scored: {problem}")
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -97,21 +98,31 @@ def score(
 
 
 def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
+    from jaywalk.metrics.driving.run_score import run_notes
     from jaywalk.metrics.habit.table import habit_table
 
     rows = habit_table(folder, by)
+    held_out, mixed = run_notes(folder)
     if as_json:
-        print_json({"run": str(folder), "by": by, "rows": [row.as_dict() for row in rows]})
+        notes = {"inspected": held_out, "mixed_code": bool(mixed), "warnings": mixed}
+        print_json({"run": str(folder), "by": by, "rows": [row.as_dict() for row in rows]} | notes)
         return
     print_table(
         [by, "met", "hit", "unavoidable", "hits/km", "95 %", "P(MAIS3+)", "injured/km", "began s"],
         [
             [row.group, str(row.people), str(row.hits), str(row.unavoidable), f"{row.per_km:.2f}",
-             f"{row.interval.low:.2f}-{row.interval.high:.2f}", f"{row.injury_risk:.3f}",
-             f"{row.injured_per_km:.3f}", f"{row.began_s:.2f}"]
+             f"{row.interval.low:.2f}-{row.interval.high:.2f}",
+             *(number(None if math.isnan(value) else value, digits) for value, digits in
+               ((row.injury_risk, 3), (row.injured_per_km, 3), (row.began_s, 2)))]
             for row in rows
         ],
     )  # fmt: skip
+    say(f"held out? {held_out}")
+    few = [row.group for row in rows if row.few_clusters]
+    if few:
+        mixed.append(f"fewer than 20 routes, intervals are widened: {', '.join(few)}")
+    for warning in mixed:
+        say(f"warning: {warning}")
     finish(
         [f"people hit by the moving ego in {rows[-1].driven_km:.2f} km"],
         f"jaywalk score {folder}",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from jaywalk.cli.output import print_table, say
 from jaywalk.metrics.driving.aggregate import Aggregate
 from jaywalk.metrics.driving.inspected import inspection_of
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.habit.foresight import GROUPS
 from jaywalk.metrics.habit.summary import NAMES, HabitSummary, irs_groups
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
+from jaywalk.stats.intervals import FEW_CLUSTERS
 
 _LABELS = {
     "driving_score": "driving score",
@@ -32,13 +35,15 @@ def print_run(found: Aggregate) -> None:
     rules = f"{run.protocol} version {protocol_version(run.protocol)}"
     say(f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}")
     print_table(["", "value", "95 % interval", "n"], _summary(found))
+    faster = ["without minimum speed"] if NO_MIN_SPEED in found.metrics else []
     print_table(
-        ["scenario", "success", "driving score", "completion", "events", "status"],
+        ["scenario", "success", "driving score", *faster, "completion", "events", "status"],
         [
             [
                 row.scenario,
                 f"{row.successes}/{row.n}",
                 number(row.driving_score),
+                *(number(row.driving_score_no_min_speed) for _ in faster),
                 number(row.route_completion),
                 str(row.events),
                 "; ".join(dict.fromkeys(row.statuses)),
@@ -49,15 +54,42 @@ def print_run(found: Aggregate) -> None:
     say(f"held out? {inspection_of(run)}")
     for warning in run.warnings:
         say(f"warning: {warning}")
-    if found.few_clusters:
-        say(
-            f"warning: only {found.success.clusters} scenarios, fewer than 20: intervals are "
-            "widened, trust them little"
-        )
+    behind = {
+        _LABELS.get(name, name): figure.clusters
+        for name, figure in found.shown.items()
+        if math.isfinite(figure.value)
+    }
+    for line in few_lines(found.success.clusters, behind):
+        say(f"warning: {line}")
     if run.missing:
         counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
         names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
         say(f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}")
+
+
+def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
+    """Warnings about intervals of fewer than 20 clusters.
+
+    Args:
+        scenarios: Clusters of the run.
+        behind: Clusters of each figure. Those with as many as the run are not named again.
+    """
+    lines = []
+    if 0 < scenarios < FEW_CLUSTERS:
+        lines.append(
+            f"only {scenarios} scenarios, fewer than {FEW_CLUSTERS}: intervals are widened, trust "
+            "them little"
+        )
+    fewer = {name: n for name, n in behind.items() if 0 < n < min(scenarios, FEW_CLUSTERS)}
+    if fewer:
+        named = ", ".join(f"{name} on {n}" for name, n in fewer.items())
+        lines.append(
+            f"these rest on even fewer scenarios, trust their intervals least: {named}"
+            if lines
+            else f"these rest on fewer than {FEW_CLUSTERS} scenarios, their intervals are widened, "
+            f"trust them little: {named}"
+        )
+    return lines
 
 
 def print_people(found: HabitSummary) -> None:

@@ -338,9 +338,10 @@ def _ratio_difference(name: str, rule: Pooled, rows: Rows, level: float) -> Diff
     bounds = (0.0, 1.0) if rule.kind == "share" else rule.bounds
     statistic = _ratio_statistic(top, bottom)
     estimate = bca(statistic, n, level=level, bounds=_of_difference(bounds))
-    if rule.kind == "events" and not (top[0].any() or top[1].any()):
-        # Nothing happened on either side: each rate lies below its exact Poisson bound.
-        estimate = replace(estimate, interval=_no_events(bottom, level))
+    if rule.bottom is km_of and np.array_equal(top[0], top[1]):
+        # No scenario has an event on one side alone, so resamples say nothing about the spread.
+        # A hit adds at most one injury, so the bound on events holds for injuries too.
+        estimate = _no_event_differs(estimate, bottom, level)
     sides = float(top[0].sum() / bottom[0].sum()), float(top[1].sum() / bottom[1].sum())
     sign = _ratio_sign(top, bottom, is_counted=rule.kind == "events")
     return _difference(name, sides, estimate, int(told.sum()), sign)
@@ -357,9 +358,11 @@ def _ratio_sign(
     return sign_test(a, b, tolerance=1e-12)
 
 
-def _no_events(km: Sequence[FloatArray], level: float) -> Interval:
-    highs = [poisson_rate(0, float(one.sum()), level).high for one in km]
-    return Interval(-highs[0], highs[1], level)
+def _no_event_differs(estimate: Estimate, km: Sequence[FloatArray], level: float) -> Estimate:
+    """The estimate with the exact Poisson bound on events that one side alone has: none seen."""
+    below, above = (poisson_rate(0, float(one.sum()), level).high for one in km)
+    interval = Interval(estimate.value - below, estimate.value + above, level)
+    return replace(estimate, interval=interval, standard_error=0.0)
 
 
 def _difference(

@@ -172,7 +172,17 @@ def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
         "sort": -_rank(one),
         "doubts": sum(one.flags.values()),
         "pairs": _pairs_note(score),
+        "speed": _speed_note(score),
     }
+
+
+def _speed_note(score: dict[str, Any]) -> str:
+    """Driving scores of both halves without the minimum-speed factor."""
+    values = [score[half]["ds_no_min_speed"] for half in _HALVES]
+    if None in values:
+        return ""
+    base, shift = (_fixed(value) for value in values)
+    return f"DS without the minimum-speed factor: {base}, {shift}"
 
 
 def _pairs_note(score: dict[str, Any]) -> str:
@@ -198,6 +208,7 @@ def _printed(row: PrintedRow) -> dict[str, Any]:
         "sort": row.generalization[2],
         "doubts": 0,
         "pairs": "",
+        "speed": "",
     }
 
 

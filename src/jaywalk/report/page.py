@@ -14,6 +14,7 @@ from markupsafe import Markup
 from jaywalk import __version__
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.inspected import inspection_of
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
@@ -87,6 +88,7 @@ def build_page(
         figures=figures_of(summaries, () if comparison is None else comparison.pairs),
         scenarios=_scenario_rows(cards, len(runs), leading_metric(summaries)),
         leading=label_of(leading_metric(summaries)),
+        has_min_speed=math.isfinite(_mean(cards.cards, NO_MIN_SPEED)),
         failures=[card for card in cards.cards if not card.score.success],
         cards=cards,
         habit=habit_view(runs, labels, motions),
@@ -153,7 +155,10 @@ def _difference_view(d: Difference, unit: str) -> dict[str, Any]:
 
 
 def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any]]:
-    """One row a scenario: the cards of every run in it, and the mean of the leading metric."""
+    """One row a scenario: the cards of every run in it, and the mean of the leading metric.
+
+    A driving score has the one without the minimum-speed factor in brackets.
+    """
     rows: dict[str, list[list[EpisodeCard]]] = {}
     for card in cards.cards:
         rows.setdefault(card.scenario, [[] for _ in range(n_runs)])[card.run].append(card)
@@ -162,14 +167,20 @@ def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any
         kinds = dict.fromkeys(c.score.scenario for of_run in by_run for c in of_run)
         cells = []
         for of_run in by_run:
-            scores = [c.score.metrics.get(metric, math.nan) for c in of_run]
-            kept = [score for score in scores if math.isfinite(score)]
-            mean = number(sum(kept) / len(kept)) if kept else "–"
+            mean = number(_mean(of_run, metric))
+            if math.isfinite(faster := _mean(of_run, NO_MIN_SPEED)):
+                mean += f" ({number(faster)})"
             cells.append({"cards": of_run, "mean": mean,
                           "won": sum(c.score.success for c in of_run)})  # fmt: skip
         classes = [kind for kind in kinds if kind and kind != name]
         found.append({"name": name, "classes": classes, "cells": cells})
     return found
+
+
+def _mean(cards: Sequence[EpisodeCard], metric: str) -> float:
+    values = [card.score.metrics.get(metric, math.nan) for card in cards]
+    kept = [value for value in values if math.isfinite(value)]
+    return sum(kept) / len(kept) if kept else math.nan
 
 
 def _warnings(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[str]:

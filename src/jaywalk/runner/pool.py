@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,15 @@ _LACKING: Final = {Fault.WORLD: "world can be opened", Fault.AGENT: "agent can b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickScore:
-    """What the live table shows of an episode; ``driving_score`` may be NaN."""
+    """What the live table shows of an episode; scores may be NaN.
+
+    Attributes:
+        no_min_speed: Driving score without the minimum-speed factor.
+    """
 
     success: bool
     driving_score: float
+    no_min_speed: float = math.nan
 
 
 # Record folder -> score, or None where it cannot be scored.
@@ -125,7 +131,9 @@ class Pool:
         self._state.finish(outcome)
         score = self._score(outcome.folder) if self._score is not None else None
         if score is not None:
-            self._state.note_score(outcome.episode_id, score.success, score.driving_score)
+            self._state.note_score(
+                outcome.episode_id, score.success, score.driving_score, score.no_min_speed
+            )
         self._watcher.finished(outcome, score)
 
     def _handle(self, event: Broken, queue: deque[EpisodePlan]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Self
@@ -93,6 +94,7 @@ class LiveTable:
             "ETA": _duration(tally.eta_s(time.monotonic() - self._began_s)),
             "success % [95 %]": _rate(tally),
             "driving score [95 %]": _mean(tally),
+            "without min. speed": _plain(tally.no_min_speed()),
         }
         for name in cells:
             counts.add_column(name, no_wrap=True)
@@ -132,7 +134,10 @@ def _cells(outcome: EpisodeOutcome, score: QuickScore | None) -> list[str]:
     ]
     if score is not None:
         verdict = "success" if score.success else "no success"
-        cells += [verdict, f"driving score {score.driving_score:.1f}"]
+        points = f"driving score {_plain(score.driving_score)}"
+        if math.isfinite(score.no_min_speed):
+            points += f" ({score.no_min_speed:.1f} without minimum speed)"
+        cells += [verdict, points]
     if outcome.failure:
         cells.append("agent failed: " + outcome.failure.strip().rsplit("\n", 1)[-1])
     return [printable(cell, layout=False) for cell in cells]
@@ -152,6 +157,10 @@ def _mean(tally: Tally) -> str:
         return "-"
     mean, interval = found
     return f"{mean:.1f} [{interval.low:.1f}, {interval.high:.1f}]"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.1f}" if math.isfinite(value) else "-"
 
 
 def _duration(seconds: float | None) -> str:

@@ -34,14 +34,16 @@ CREATE TABLE IF NOT EXISTS episodes (
     error TEXT NOT NULL DEFAULT '',
     success INTEGER,
     driving_score REAL,
+    no_min_speed REAL,
     updated_utc TEXT NOT NULL DEFAULT ''
 )
 """
+_LATER: Final = {"no_min_speed": "REAL"}  # columns that older runs lack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeRow:
-    """One row. ``success`` and ``driving_score`` are what the live table showed, or None."""
+    """One row. ``success`` and the two scores are what the live table showed, or None."""
 
     episode_id: str
     state: str
@@ -55,6 +57,7 @@ class EpisodeRow:
     error: str
     success: bool | None
     driving_score: float | None
+    no_min_speed: float | None
     updated_utc: str
 
 
@@ -68,6 +71,10 @@ class RunState:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute(_TABLE)
+            known = {row[1] for row in self._db.execute("PRAGMA table_info(episodes)")}
+            for name, kind in _LATER.items():
+                if name not in known:
+                    self._db.execute(f"ALTER TABLE episodes ADD COLUMN {name} {kind}")
         except sqlite3.DatabaseError as problem:
             raise DataError(
                 f"{self.path} cannot be read ({problem}). Remove it: finished episodes are found "
@@ -108,10 +115,14 @@ class RunState:
             ),
         )  # fmt: skip
 
-    def note_score(self, episode_id: str, success: bool, driving_score: float) -> None:
+    def note_score(
+        self, episode_id: str, success: bool, driving_score: float, no_min_speed: float = math.nan
+    ) -> None:
         """Keep what the live table shows, so that a resumed run need not score again."""
-        value = None if math.isnan(driving_score) else driving_score
-        self._update(episode_id, "success = ?, driving_score = ?", (int(success), value))
+        values = [None if math.isnan(one) else one for one in (driving_score, no_min_speed)]
+        self._update(
+            episode_id, "success = ?, driving_score = ?, no_min_speed = ?", (int(success), *values)
+        )
 
     def put_back(self, episode_id: str, error: str = "") -> None:
         """An attempt came to nothing; the episode waits again."""

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
 
 from jaywalk.runner.crew import Broken, Progress
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.pool import QuickScore
 from jaywalk.runner.state import DONE, EpisodeRow
-from jaywalk.stats.intervals import Interval, rule_of_three, wilson
+from jaywalk.stats.bootstrap import cluster_codes
+from jaywalk.stats.clustered import clustered_wilson
+from jaywalk.stats.intervals import Interval, rule_of_three, t_quantile
 
 
 @dataclass(slots=True)
@@ -39,8 +40,11 @@ class Tally:
             self.done += 1
             self.agent_failures += bool(row.failure)
             if row.success is not None:
-                score = math.nan if row.driving_score is None else row.driving_score
-                self.scores[row.episode_id] = QuickScore(success=row.success, driving_score=score)
+                shown = (row.driving_score, row.no_min_speed)
+                score, faster = (math.nan if one is None else one for one in shown)
+                self.scores[row.episode_id] = QuickScore(
+                    success=row.success, driving_score=score, no_min_speed=faster
+                )
 
     def progress(self, event: Progress) -> None:
         """An episode goes on."""
@@ -70,25 +74,39 @@ class Tally:
         return elapsed_s / self.finished_now * self.left
 
     def success_rate(self) -> tuple[float, Interval] | None:
-        """Share of successes with its Wilson interval, both 0 to 1."""
-        n = len(self.scores)
-        if n == 0:
+        """Share of successes, 0 to 1, with the interval that ``jaywalk score`` prints."""
+        if not self.scores:
             return None
-        successes = sum(score.success for score in self.scores.values())
-        return successes / n, wilson(successes, n)
+        hits = [float(score.success) for score in self.scores.values()]
+        routes = [_route(name) for name in self.scores]
+        return sum(hits) / len(hits), clustered_wilson(hits, routes)
 
     def driving_score(self) -> tuple[float, Interval] | None:
-        """Mean driving score with a quick t interval; reports have the bootstrap's."""
-        values = np.array([s.driving_score for s in self.scores.values()], float)
-        values = values[np.isfinite(values)]
-        if values.size == 0:
+        """Mean driving score with a quick t interval over routes; reports have the bootstrap's."""
+        rows = {name: one.driving_score for name, one in self.scores.items()}
+        rows = {name: value for name, value in rows.items() if math.isfinite(value)}
+        if not rows:
             return None
+        values = np.array(list(rows.values()))
+        codes, k = cluster_codes([_route(name) for name in rows])
         mean = float(values.mean())
         half = math.inf
-        if values.size > 1 and not np.ptp(values):
-            return mean, rule_of_three(mean, values.size, (0.0, 100.0))
-        if values.size > 1:
-            quantile = float(special.stdtrit(values.size - 1, 0.975))
-            half = quantile * float(values.std(ddof=1)) / math.sqrt(values.size)
+        if k > 1 and not np.ptp(values):
+            return mean, rule_of_three(mean, k, (0.0, 100.0))
+        if k > 1:
+            sums = np.bincount(codes, weights=values - mean)
+            error = math.sqrt(k / (k - 1.0) * float((sums**2).sum())) / values.size
+            half = t_quantile(k) * error
         # A driving score lies between 0 and 100.
         return mean, Interval(max(mean - half, 0.0), min(mean + half, 100.0), 0.95)
+
+    def no_min_speed(self) -> float:
+        """Mean driving score without the minimum-speed factor; NaN without any."""
+        values = [one.no_min_speed for one in self.scores.values()]
+        kept = [value for value in values if math.isfinite(value)]
+        return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def _route(episode_id: str) -> str:
+    """Route of ``<route>-s<seed>``: seeds of a route resemble each other."""
+    return episode_id.rpartition("-s")[0] or episode_id

@@ -186,7 +186,9 @@ def test_what_was_inspected_is_said_of_our_suites_only():
     assert "seeds 1-3 are development seeds (here also 7)" in line
     assert "routes 1-30" in line
     assert facts_of("fail2drive") is None  # the published routes
-    assert "nothing is recorded" in inspection_line("files", [1])
+    of_files = inspection_line("files", [1])
+    assert "nothing is recorded" in of_files
+    assert of_files.endswith("Harbour, Orchard and Ridge are development towns")
     run = baseline(habit_030_s1=episode(), habit_031_s1=episode(), habit_034_s9=episode())
     looked_at, others = split_inspected(run.run_score("jaywalk"))
     assert looked_at == ["habit-030-s1", "habit-034-s9"]

@@ -176,6 +176,7 @@ def test_bench2drive_with_routes(tmp_path):
     )
     assert abilities["Merging"] is None
     assert any("Traffic_Signs is exact" in line for line in got["warnings"])
+    assert "only 4 routes, fewer than 20: intervals are widened" in got["warnings"]
 
 
 def test_abilities_have_the_published_sizes():

@@ -351,6 +351,7 @@ def test_the_page_ranks_valid_entries_and_names_the_others(entry, tmp_path):
     assert "protocol_version: is 1" in page
     assert "<script" not in page
     assert "96.5" in page
+    assert page.count("DS without the minimum-speed factor: ") == 1  # the paper's rows have none
     rows = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
     assert sorted((row["method"], row["valid"]) for row in rows) == [
         ("Bad <b>", False),

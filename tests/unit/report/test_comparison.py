@@ -222,6 +222,45 @@ def test_the_command_prints_json_and_lines(command):
     assert "e\t2\tsuccess\tfailure\thit a person at 3.0 s" in lines
 
 
+@pytest.fixture
+def compared(tmp_path, monkeypatch):
+    """The command on two runs of these names, with these episodes."""
+
+    def call(**runs):
+        install_scoring(monkeypatch, {name: run(*one, name=name) for name, one in runs.items()})
+        for name in runs:
+            (tmp_path / name).mkdir()
+        app = typer.Typer()
+        app.command()(compare)
+        return CliRunner().invoke(app, [str(tmp_path / name) for name in runs])
+
+    return call
+
+
+def test_the_command_shows_the_width_of_narrow_intervals(compared):
+    def of(agent, more_km):
+        return [card(name, metrics={"driven_km": 0.2 + more_km * k}, agent=agent)
+                for k, name in enumerate("abcdef")]  # fmt: skip
+
+    lines = compared(x=of("x", 0.0), y=of("y", 1e-4)).stdout.splitlines()
+    row = next(line for line in lines if line.startswith("driven_km"))
+    low, high = row.split("[")[1].split("]")[0].split(", ")
+    assert float(low) < 0.00025 < float(high), row
+
+
+def test_the_command_names_figures_on_fewer_scenarios_than_the_runs_have(command, compared):
+    assert "warning: only 6 scenarios, fewer than 20" in command("one", "two").stderr
+
+    def of(agent):
+        return [card(f"r{k}", agent=agent,
+                     metrics={"driven_km": 0.5, "x": 1.0 if k < 3 else math.nan})
+                for k in range(25)]  # fmt: skip
+
+    said = compared(x=of("x"), y=of("y")).stderr
+    assert "these rest on fewer than 20 scenarios" in said
+    assert "trust them little: x on 3" in said
+
+
 def test_the_command_says_incomplete(command):
     done = command("one", "short")
     assert done.exit_code == 4
@@ -269,6 +308,25 @@ def test_equal_runs_have_no_interval_of_zero_width():
         assert one["difference"] == 0.0
         assert (low is None and high is None) or low < 0.0 < high, name  # null: no known bounds
     assert pair["metrics"]["driving_score"]["interval"][1] > 30.0  # six routes, rule of three
+
+
+def test_as_many_events_on_every_route_still_leave_room_for_a_difference():
+    """One braking each on the same route, over ways that differ by a metre."""
+
+    def of(agent, km):
+        return run(
+            *[card(name, counts={"braking_events": int(name == "a")}, metrics={"driven_km": km},
+                   agent=agent) for name in "abcd"],
+            name=agent,
+        )  # fmt: skip
+
+    (pair,) = compare_runs(scored(of("x", 0.5), of("y", 0.501))).pairs
+    braking = of_name(pair.rates_per_km, "braking_events")
+    assert braking.value == pytest.approx(1 / 2.004 - 1 / 2.0)
+    # Nobody had an event that the other lacked: at most 3.69 of them, the exact Poisson bound.
+    assert braking.low == pytest.approx(braking.value - 3.689 / 2.0, abs=1e-3)
+    assert braking.high == pytest.approx(braking.value + 3.689 / 2.004, abs=1e-3)
+    assert braking.detectable > 1.0
 
 
 def test_ratios_are_differences_of_pooled_ratios():

@@ -227,6 +227,16 @@ def test_protocols_without_a_driving_score_show_the_completion():
     assert "mean route completion in %" in page
 
 
+def test_scenarios_show_the_driving_score_without_the_minimum_speed_factor():
+    metrics = {"driving_score": 80.0, "driving_score_no_min_speed": 95.0}
+    page = build_page([ScoredRun(score=run(card("a", metrics=metrics)))])
+    assert '<span class="mean">80.0 (95.0)</span>' in page
+    assert "in brackets without the minimum-speed factor" in page
+    page = build_page([ScoredRun(score=run(card("a")))])
+    assert '<span class="mean">100.0</span>' in page
+    assert "in brackets" not in page
+
+
 def test_numbers_keep_the_digits_that_matter():
     shown = [number(v) for v in (0.0, 123.456, 9.876, 0.5, 0.0236, 0.00042, -3.0)]
     assert shown == ["0.00", "123.5", "9.88", "0.50", "0.024", "0.00042", "−3.00"]

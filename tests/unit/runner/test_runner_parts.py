@@ -1,6 +1,7 @@
 """Selection of routes, the watchdog's arithmetic, the tally and its table."""
 
 import math
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from jaywalk.runner.config import route_digest
 from jaywalk.runner.crew import Broken, Fault, Progress
 from jaywalk.runner.outcome import EpisodeOutcome
 from jaywalk.runner.pool import QuickScore
-from jaywalk.runner.progress import LiveTable
+from jaywalk.runner.progress import LiveTable, PlainLines
 from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
+from jaywalk.runner.state import STATE_FILE, RunState
 from jaywalk.runner.tally import Tally
 from jaywalk.runner.verify import compare_hashes
 from jaywalk.runner.watchdog import Watchdog
+from jaywalk.stats.intervals import wilson
 
 
 def ids(suite):
@@ -135,9 +138,9 @@ def test_counts_and_running_scores():
     counts = (tally.done, tally.failed, tally.retried, tally.agent_failures, tally.left)
     assert counts == (3, 1, 1, 1, 2)
     assert tally.eta_s(30.0) == pytest.approx(20.0)
-    rate, wilson = tally.success_rate()
+    rate, interval = tally.success_rate()
     assert rate == pytest.approx(2 / 3)
-    assert (wilson.low, wilson.high) == (
+    assert (interval.low, interval.high) == (
         pytest.approx(0.2077, abs=1e-4),
         pytest.approx(0.9385, abs=1e-4),
     )
@@ -146,11 +149,52 @@ def test_counts_and_running_scores():
     assert (mean, interval.low, interval.high) == (70.0, 0.0, 100.0)
 
 
+def test_seeds_of_a_route_are_no_independent_successes():
+    tally = Tally(total=12)
+    for route, good in zip("abcd", (True, True, False, False), strict=True):
+        for seed in (1, 2, 3):
+            score = QuickScore(
+                success=good, driving_score=100.0 if good else 40.0, no_min_speed=90.0 if good
+                else 50.0,
+            )  # fmt: skip
+            tally.finished(outcome(f"{route}-s{seed}"), score)
+    rate, interval = tally.success_rate()
+    want = wilson(2, 4)  # four routes, not twelve episodes
+    assert (rate, interval.low, interval.high) == (0.5, want.low, want.high)
+    mean, interval = tally.driving_score()
+    # The t interval of four route means: 3.182 * 34.64 / 2.
+    assert (mean, interval.low) == (70.0, pytest.approx(70.0 - 55.11, abs=0.02))
+    assert tally.no_min_speed() == 70.0
+
+
+def test_lines_show_the_driving_score_without_the_minimum_speed_factor():
+    lines = []
+    plain = PlainLines(Tally(total=2), lines.append)
+    plain.finished(outcome("a"), QuickScore(success=True, driving_score=80.0, no_min_speed=95.0))
+    plain.finished(outcome("b"), QuickScore(success=True, driving_score=80.0))
+    assert lines[0].endswith("\tdriving score 80.0 (95.0 without minimum speed)")
+    assert lines[1].endswith("\tdriving score 80.0")
+
+
+def test_a_state_of_an_older_run_gets_the_new_column(tmp_path):
+    with RunState(tmp_path) as state:
+        state.announce(["a-s1", "b-s1"])
+    with sqlite3.connect(tmp_path / STATE_FILE) as base:
+        base.execute("ALTER TABLE episodes DROP COLUMN no_min_speed")
+    base.close()
+    with RunState(tmp_path) as state:
+        assert state.rows()["a-s1"].no_min_speed is None
+        state.note_score("a-s1", True, 80.0, 95.0)
+        state.note_score("b-s1", True, 80.0)
+        rows = state.rows()
+    assert [rows[name].no_min_speed for name in ("a-s1", "b-s1")] == [95.0, None]
+
+
 def test_the_live_table_shows_them():
     console = Console(width=140, record=True, force_terminal=True)
     tally = Tally(total=4)
     table = LiveTable(tally, "smoke with cruise", console)
-    table.finished(outcome("a"), QuickScore(success=True, driving_score=80.0))
+    table.finished(outcome("a"), QuickScore(success=True, driving_score=80.0, no_min_speed=95.0))
     table.progress(
         Progress(slot=0, episode_id="b", simulated_s=12.4, route_share=0.31, doing="driving")
     )
@@ -159,6 +203,7 @@ def test_the_live_table_shows_them():
     assert "1/4" in text
     assert "100 [21, 100]" in text
     assert "80.0 [0.0, 100.0]" in text
+    assert "95.0" in text
     assert "b  31 %  12 s  driving" in " ".join(text.split("\n")).replace("   ", "  ")
 
 

@@ -157,3 +157,17 @@ def test_the_frontal_injury_curve_is_for_frontal_hits(tmp_path, speed, normal, w
         assert expected_injuries([hit])[1] == 0.0
     else:
         assert hit.injury_risk == pytest.approx(serious_injury_risk(abs(speed)))
+
+
+def test_who_walks_into_the_side_and_then_is_run_over_was_hit(tmp_path):
+    scene = drive(speed=1.5)
+    side = contact(5.0, 5.4, 1, speed_mps=1.5, normal_x=0.0, normal_y=1.0)
+    front = contact(7.0, 7.4, 1, speed_mps=6.0, normal_x=-1.0, normal_y=0.0)
+    scene.contacts = [side, front]
+    (hit,) = hits(scene, tmp_path / "run-over")
+    assert (hit.walked_into, hit.side, hit.time_s) == (False, "front", pytest.approx(7.0))
+    assert hit.injury_risk == pytest.approx(serious_injury_risk(6.0))
+    scene.contacts = [contact(3.0, 3.4, 1, speed_mps=6.0, normal_x=-1.0, normal_y=0.0), side]
+    (hit,) = hits(scene, tmp_path / "pushed-aside")
+    assert (hit.walked_into, hit.time_s) == (False, pytest.approx(3.0))
+    assert hit.injury_risk == pytest.approx(serious_injury_risk(6.0))

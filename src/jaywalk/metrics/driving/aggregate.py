@@ -51,6 +51,7 @@ class ScenarioRow:
     n: int
     successes: int
     driving_score: float
+    driving_score_no_min_speed: float  # nan where the protocol has no such factor
     route_completion: float
     events: int
     statuses: tuple[str, ...]
@@ -164,6 +165,7 @@ def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
             n=len(group),
             successes=sum(one.success for one in group),
             driving_score=_average(group, "driving_score"),
+            driving_score_no_min_speed=_average(group, NO_MIN_SPEED),
             route_completion=_average(group, "route_completion"),
             events=sum(len(one.infractions) for one in group),
             statuses=tuple(one.status for one in group),
@@ -221,6 +223,7 @@ def _scenario(row: ScenarioRow) -> dict[str, Any]:
         "successes": row.successes,
         "sr": 100.0 * row.successes / row.n,
         "driving_score": row.driving_score,
+        NO_MIN_SPEED: row.driving_score_no_min_speed,
         "route_completion": row.route_completion,
         "events": row.events,
         "statuses": list(row.statuses),

@@ -20,7 +20,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_bytes, write_whole
 from jaywalk.core.source_digest import SHORT
 from jaywalk.metrics.driving.jaywalk_protocol import VERSION as OWN_VERSION
-from jaywalk.metrics.driving.penalties import PROTOCOLS
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
 from jaywalk.metrics.driving.protocols import OWN, score_episode
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.record import Record
@@ -439,7 +439,7 @@ def headline_of(baseline: Baseline) -> dict[str, float]:
         scores = [one.scores[protocol] for one in baseline.episodes.values()
                   if protocol in one.scores]  # fmt: skip
         found[f"{protocol} successes"] = float(sum(one.success for one in scores))
-        for metric in ("driving_score", "route_completion"):
+        for metric in ("driving_score", NO_MIN_SPEED, "route_completion"):
             values = [one.metrics[metric] for one in scores if metric in one.metrics]
             if values:
                 found[f"{protocol} mean {metric}"] = rounded(math.fsum(values) / len(values))

@@ -35,7 +35,7 @@ from jaywalk.metrics.driving.summary import (
 )
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_wilson
-from jaywalk.stats.intervals import wilson
+from jaywalk.stats.intervals import FEW_CLUSTERS, wilson
 
 _PROTOCOL = PROTOCOLS["bench2drive"]
 
@@ -159,7 +159,13 @@ def score(
         "sr": 100.0 * sum(good) / total,
         "efficiency": efficiency(records),
         "abilities": abilities,
-        "warnings": finding_lines(findings) + _count_warning(records, expected) + notes + warnings,
+        "warnings": [
+            *finding_lines(findings),
+            *_count_warning(records, expected),
+            *_few_warning(mean),
+            *notes,
+            *warnings,
+        ],
         "success_requires_completion": success_requires_completion,
         "flags": flags,
         "disagreements": disagreeing,
@@ -225,6 +231,12 @@ def _count_warning(records: Sequence[RouteRecord], expected: int) -> list[str]:
             "so scores are too high. Score each seed on its own."
         ]
     return []
+
+
+def _few_warning(mean: bootstrap.Estimate) -> list[str]:
+    if not mean.few_clusters:
+        return []
+    return [f"only {mean.n} routes, fewer than {FEW_CLUSTERS}: intervals are widened"]
 
 
 def _abilities(

@@ -89,7 +89,7 @@ def inspection_line(suite: str, seeds: Iterable[int | None] = ()) -> str:
     if others:
         parts[0] += f" (here also {', '.join(map(str, others[:5]))}{', ...' if others[5:] else ''})"
     if facts is None:
-        return f"{parts[0]}; nothing is recorded about tuning on these routes"
+        return f"{parts[0]}; nothing is recorded about tuning on these routes; {_TOWNS}"
     parts.append(facts.text)
     if facts.suite.startswith("jaywalk/"):
         parts.append(_TOWNS)

@@ -11,6 +11,7 @@ from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.source_digest import SHORT
+from jaywalk.metrics.driving.inspected import inspection_line
 from jaywalk.metrics.driving.protocols import OWN, check_protocol, score_episode
 from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
 from jaywalk.record import Record, find_records
@@ -106,6 +107,16 @@ def mixed_code(codes: Mapping[str, Code]) -> list[str]:
         if len(values) > 1
     ]
     return [f"this run mixes code versions: {_listed(differing)}"] if differing else []
+
+
+def run_notes(root: Path) -> tuple[str, list[str]]:
+    """What was inspected while tuning, and a warning if the records mix code versions.
+
+    For outputs that read the records of a run themselves instead of calling `score_run`.
+    """
+    episodes = [open_record(folder).episode for folder in find_records(root)]
+    line = inspection_line(_common([one.suite for one in episodes]), [one.seed for one in episodes])
+    return line, mixed_code({one.episode_id: one.code for one in episodes})
 
 
 def announced_episodes(root: Path) -> list[str] | None:

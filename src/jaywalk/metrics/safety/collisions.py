@@ -223,8 +223,10 @@ def _merge(found: list[Collision], tracks: Tracks, rules: CollisionRules) -> lis
         if at is not None:
             ended_s = times.get(hits[at].end_tick, hits[at].time_s)
             if hit.time_s - ended_s < rules.together_s and hits[at].ego_stood == hit.ego_stood:
-                hits[at] = replace(hits[at], end_tick=max(hits[at].end_tick, hit.end_tick))
+                # Who first walked into its side and then was run over was hit, at that speed.
+                kept = hit if hits[at].walked_into and not hit.walked_into else hits[at]
+                hits[at] = replace(kept, end_tick=max(hits[at].end_tick, hit.end_tick))
                 continue
         latest[pair] = len(hits)
         hits.append(hit)
-    return hits
+    return sorted(hits, key=lambda one: one.tick)
