@@ -338,13 +338,33 @@ class Expert(RouteDriver):
     ) -> float:
         """Nothing is as it should be: closer past vehicles, or to rest in somebody's way."""
         tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT)
-        for found in (tight.first_free(clear=True), trial.first_free(clear=False)):
-            if found is not None:
-                return float(pulls[found])
+        found = tight.first_free(clear=True)
+        if found is not None:
+            return float(pulls[found])
         who = int(trial.who[0])
-        if pulls.max() > 0.0 and who >= 0 and around.kind[who] == VEHICLE:
+        for_vehicle = pulls.max() > 0.0 and who >= 0 and around.kind[who] == VEHICLE
+        if for_vehicle and self._goes_before(own, around, top_mps):
+            return _BOOST_MPS2
+        found = trial.first_free(clear=False)
+        if found is not None:
+            return float(pulls[found])
+        if for_vehicle:
             return self._least_bad(own, around, paths, pulls, top_mps)
         return float(pulls[-1])
+
+    def _goes_before(self, own: Own, around: Seen, top_mps: float) -> bool:
+        """Whether a car that is in a junction gets out of it if the others brake for it.
+
+        To come to rest in their way would make them brake harder.
+        """
+        if own.speed_mps < _COMMITTED_MPS or not self.yielding.is_inside(self.along_m, own):
+            return False
+        others = frozenset(around.actor_id[around.kind == VEHICLE].tolist())
+        paths = foresee(around, self.lanes, others, _FIRM_MPS2)
+        boost = try_out(
+            self.line, self.along_m, own, around, paths, np.array([_BOOST_MPS2]), top_mps, _NOTHING
+        )
+        return bool(np.isinf(boost.first_s[0]))
 
     def _can_wait(self, own: Own, around: Seen, who: int, first_s: float) -> bool:
         """Whether somebody beside the road may yet stop there: room enough to brake later."""

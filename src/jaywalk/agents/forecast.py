@@ -36,19 +36,22 @@ class Paths:
     travelled_m: FloatArray  # (n, t)
 
 
-def foresee(seen: Seen, lanes: Lanes, brake: frozenset[int] = _NOBODY) -> Paths:
+def foresee(
+    seen: Seen, lanes: Lanes, brake: frozenset[int] = _NOBODY, brakes_mps2: float = MILD_MPS2
+) -> Paths:
     """Constant speed (braking goes on, acceleration does not); people and props straight on.
 
     Args:
         seen: Everything around.
         lanes: The lanes of the map.
-        brake: Actors that can be expected to brake mildly, for the own car.
+        brake: Actors that can be expected to brake for the own car.
+        brakes_mps2: How hard they brake.
     """
     speed = seen.speed_mps
     push = np.where(seen.kind == VEHICLE, np.minimum(seen.acceleration_mps2, 0.0), 0.0)
     if brake:
         expected = np.array([one in brake for one in seen.actor_id.tolist()], np.bool_)
-        push = np.where(expected, np.minimum(push, -MILD_MPS2), push)
+        push = np.where(expected, np.minimum(push, -brakes_mps2), push)
     travelled = _travelled(speed, np.maximum(push, -_HARDEST_MPS2))
     heading = np.where(
         speed > 0.3,

@@ -35,6 +35,7 @@ _TURN_S: Final = 2.5
 _TURN_MPS: Final = (1.5, 7.5)  # faster cars cannot turn
 _EXIT_M: Final = 3.0
 _PATIENCE_S: Final = 20.0
+_FIRM_MPS2: Final = 3.5  # how hard the next car may have to brake after a very long wait
 _REACT_S: Final = 0.8  # after this time
 _APART_M: Final = 3.0  # and what must be left between them and the own car
 _APART_S: Final = 0.5
@@ -70,6 +71,14 @@ class Yielding:
             for passage in self.passages
         )
 
+    def is_inside(self, along_m: float, own: Own) -> bool:
+        """Whether the car's front is in a junction that others cross."""
+        front = along_m + own.front_m
+        return any(
+            passage.entry_m + 1.0 <= front < passage.exit_m and len(passage.rule) > 0
+            for passage in self.passages
+        )
+
     def hold_gap_m(
         self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: FloatArray
     ) -> float:
@@ -95,7 +104,7 @@ class Yielding:
             return math.inf  # too late to stop: through, with open eyes
         if not self._must_wait(passage, own, along_m, seen, stood_s, allowed_mps):
             return math.inf
-        if speed < _STILL_MPS and gap < 4.0:
+        if speed < _STILL_MPS and passage.hold_m - front < 4.0:
             self.waited_s += self.delta_s
         return max(gap, 0.0)
 
@@ -139,7 +148,9 @@ class Yielding:
             # A stream without gaps is entered where the next car need not brake hard.
             after = owed & both_green & ~inside & np.isfinite(arrive) & (arrive > enter[:, None])
             late = self.waited_s > 3.0 * _PATIENCE_S
-            after &= _arrive_braking_s(away, seen, enter, gently=not late) > out[:, None]
+            brakes = _FIRM_MPS2 if self.waited_s > 4.0 * _PATIENCE_S else MILD_MPS2
+            there = _arrive_braking_s(away, seen, enter, brakes_mps2=brakes, gently=not late)
+            after &= there > out[:, None]
         if self.waited_s > 2.0 * _PATIENCE_S:
             owed &= both_green & (seen.speed_mps > _STILL_MPS)
         ahead = conflict & (owed | inside) & ~after
@@ -198,9 +209,9 @@ def _is_green(light: Any) -> bool:
 
 
 def _arrive_braking_s(
-    away_m: FloatArray, seen: Seen, enter_s: FloatArray, *, gently: bool
+    away_m: FloatArray, seen: Seen, enter_s: FloatArray, *, brakes_mps2: float, gently: bool
 ) -> FloatArray:
-    """When each vehicle is there if it brakes mildly for the own car; inf: it stops before.
+    """When each vehicle is there if it brakes for the own car; inf: it stops before.
 
     It does so from when the own car is there: who only might cross its way is not braked for.
 
@@ -208,15 +219,16 @@ def _arrive_braking_s(
         away_m: (s, n) how far it has to go.
         seen: The vehicles.
         enter_s: (s,) when the own car is there.
+        brakes_mps2: How hard they brake.
         gently: They keep half a second from it.
     """
     speed = np.maximum(seen.speed_mps, 0.1)[None, :]
     react = np.maximum(enter_s, _REACT_S)[:, None]
     apart = _APART_M + (_APART_S * speed if gently else 0.0)
     left = np.maximum(away_m - apart, 0.0) - speed * react
-    root = speed * speed - 2.0 * MILD_MPS2 * left
+    root = speed * speed - 2.0 * brakes_mps2 * left
     with np.errstate(invalid="ignore"):
-        late = react + (speed - np.sqrt(np.maximum(root, 0.0))) / MILD_MPS2
+        late = react + (speed - np.sqrt(np.maximum(root, 0.0))) / brakes_mps2
         soon = np.maximum(left + speed * react, 0.0) / speed
     return np.asarray(np.where(root < 0.0, np.inf, np.where(left > 0.0, late, soon)))
 

@@ -11,6 +11,7 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
+from jaywalk.agents.passages import Control, Passage, Rule
 from jaywalk.agents.road_room import Room
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
@@ -264,6 +265,37 @@ def test_the_expert_does_not_stop_in_the_way_of_a_fast_car(late_s: float) -> Non
     scene = loop("expert", [fast]).run(25.0, each)
     assert scene.contacts == set()
     assert scene.track[-1][0] > 140.0
+
+
+def junction(from_m: float, to_m: float, segments: int) -> Passage:
+    """A junction on the line that one stream crosses; the stream gives way."""
+    return Passage(
+        entry_m=from_m, exit_m=to_m, hold_m=from_m - 0.5, edge_m=from_m - 0.5,
+        control=Control.NONE, rule=np.array([Rule.NOTHING]), from_m=np.array([from_m]),
+        to_m=np.array([to_m]), room_m=np.array([4.0]), merges=np.array([False]),
+        turns=np.array([False]), upstream_m=np.full((1, segments), np.inf), lights=(None,),
+        own_light=None,
+    )  # fmt: skip
+
+
+def test_the_expert_leaves_a_junction_rather_than_stop_before_who_brakes_for_it() -> None:
+    """Somebody comes into sight 10 m from the line and brakes at 5 m/s2 for a car in the way."""
+    comes = FakeActor(9, "vehicle.comes", 60.0, -500.0, 90.0)
+    scene = loop("expert", [comes], 200.0)
+    scene.driver.yielding.passages = [junction(30.0, 60.0, len(scene.driver.lanes.successors))]
+
+    def each(scene: ClosedLoop) -> None:
+        if comes.y < -400.0:
+            if scene.ego.x > 50.0:
+                comes.y, comes.speed_mps = -8.25, 8.0
+            return
+        in_way = abs(scene.ego.x - comes.x) < 4.4 and comes.y + 2.3 < 1.03
+        comes.speed_mps = max(comes.speed_mps - 5.0 * 0.05 * in_way, 0.0)
+
+    scene.run(14.0, each)
+    assert scene.contacts == set()
+    assert min(scene.speeds[100:]) > 8.0
+    assert scene.track[-1][0] > 160.0
 
 
 def test_people_on_the_road_go_first() -> None:

@@ -164,29 +164,32 @@ def nearest_refused_m(lanes: Lanes, passage: Passage, stream: int, waited_s: flo
 def test_a_long_wait_ends_where_the_next_car_need_not_brake_hard(
     lanes: Lanes, passages: list[Passage]
 ) -> None:
-    tried = 0
+    tried = closer = 0
     for passage in passages:
         for stream in np.flatnonzero(passage.rule == Rule.GIVE_WAY).tolist()[:1]:
-            fresh, tired, last = (
+            fresh, tired, late, last = (
                 nearest_refused_m(lanes, passage, stream, waited_s)
-                for waited_s in (0.0, 25.0, 65.0)
+                for waited_s in (0.0, 25.0, 65.0, 85.0)
             )
             if fresh == 0.0:
                 continue
-            assert last <= tired < fresh
+            assert last <= late <= tired < fresh
+            closer += last < late  # the next car may have to brake harder by then
             tried += 1
     assert tried
+    assert closer
 
 
-def test_braking_arrival_agrees_with_small_steps(lanes: Lanes) -> None:
+@pytest.mark.parametrize("brakes_mps2", [2.0, 3.5])
+def test_braking_arrival_agrees_with_small_steps(lanes: Lanes, brakes_mps2: float) -> None:
     seen = car(lanes, 0, 10.0)
     for away_m, enter_s in ((30.0, 1.5), (45.0, 2.5), (14.0, 2.0), (90.0, 1.0)):
         found = _arrive_braking_s(
-            np.array([[away_m]]), seen, np.array([enter_s]), gently=False
+            np.array([[away_m]]), seen, np.array([enter_s]), brakes_mps2=brakes_mps2, gently=False
         )[0, 0]  # fmt: skip
         at, speed, time_s, step_s = 0.0, 10.0, 0.0, 1e-3
         while at < away_m - 3.0 and speed > 0.0:
-            speed -= 2.0 * step_s if time_s > enter_s else 0.0
+            speed -= brakes_mps2 * step_s if time_s > enter_s else 0.0
             at, time_s = at + speed * step_s, time_s + step_s
         expected = time_s if speed > 0.0 else np.inf
         assert found == pytest.approx(expected, abs=0.02)
@@ -220,3 +223,24 @@ def test_who_comes_from_the_side_with_green_is_let_past(
     assert np.isfinite(gap) == waits
     if waits:
         assert gap == pytest.approx(4.0)  # at the edge of the junction, not at the stop line
+
+
+def test_patience_also_runs_out_at_a_stop_line_far_before_the_edge(
+    lanes: Lanes, passages: list[Passage]
+) -> None:
+    """The car may not get from the line to the edge while others keep coming."""
+    passage = next(one for one in passages if len(one.rule))
+    lit = replace(
+        passage, rule=np.full(len(passage.rule), Rule.IF_GREEN), own_light=Lamp(True),
+        lights=tuple(Lamp(True) for _ in passage.rule), edge_m=passage.hold_m + 5.3,
+    )  # fmt: skip
+    away = lit.upstream_m[0][lanes.segment] - lanes.along_m
+    point = int(np.flatnonzero(np.isfinite(away) & (np.abs(away - 25.0) < 1.0))[0])
+    yielding = Yielding([lit], lanes, Controls(light={}, sign={}), 0.05)
+    for _ in range(100):
+        gap = yielding.hold_gap_m(
+            standing_own(), lit.hold_m - 2.4, car(lanes, point, 8.0), np.zeros(1),
+            np.full(1000, 8.0),
+        )  # fmt: skip
+        assert gap == pytest.approx(5.3)
+    assert yielding.waited_s == pytest.approx(5.0)
