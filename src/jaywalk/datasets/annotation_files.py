@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file, read_bytes
 
 MAX_MEMBER_BYTES = 256 * 2**20
 MAX_TOTAL_BYTES = 4 * 2**30
+MAX_ARCHIVE_BYTES = 64 * 2**30  # archives may hold images too, which are not read
 _ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
 Wanted = Callable[[str], bool]
@@ -94,7 +96,10 @@ def _read(
 ) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
         yield from _read_folder(path, folders, wanted, budget)
-    elif zipfile.is_zipfile(path):
+        return
+    # The archive modules wait for ever for a pipe, and read a device without end.
+    open_file(path, "a folder or an archive (zip, tar) of annotations", MAX_ARCHIVE_BYTES).close()
+    if zipfile.is_zipfile(path):
         yield from _read_zip(path, folders, wanted, budget)
     elif tarfile.is_tarfile(path):
         yield from _read_tar(path, folders, wanted, budget)
@@ -114,9 +119,9 @@ def _read_folder(
             archives.append(file)
         elif name is not None and wanted(name) and file.is_file():
             budget.check_member(name, file.stat().st_size)
-            yield name, file.read_bytes()
+            yield name, read_bytes(file, "an annotation file", MAX_MEMBER_BYTES)
     for file in archives:
-        if zipfile.is_zipfile(file) or tarfile.is_tarfile(file):
+        if file.is_file() and (zipfile.is_zipfile(file) or tarfile.is_tarfile(file)):
             yield from _read(file, folders, wanted, budget)
 
 

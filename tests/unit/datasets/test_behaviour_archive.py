@@ -1,4 +1,5 @@
 import io
+import os
 import tarfile
 import zipfile
 
@@ -55,6 +56,19 @@ def test_member_names_cannot_leave_the_layout(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     assert read_all(target) == {}
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.zip", "pipe.tar.gz"])
+def test_pipes_and_devices_are_refused(tmp_path, name):
+    """The archive modules would wait for a writer, or read zeros for ever."""
+    (tmp_path / "a").mkdir()
+    pipe, device = tmp_path / "a" / name, tmp_path / "a" / f"zero-{name}"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for path in (pipe, device):
+        with pytest.raises(DataError, match="is a pipe, a socket or a device"):
+            read_all(path)
+    assert read_all(tmp_path) == {}  # in a folder they are passed over
 
 
 def test_bombs_end_in_a_message(tmp_path, monkeypatch):
