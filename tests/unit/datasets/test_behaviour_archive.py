@@ -71,6 +71,34 @@ def test_pipes_and_devices_are_refused(tmp_path, name):
     assert read_all(tmp_path) == {}  # in a folder they are passed over
 
 
+@pytest.mark.parametrize("mode", ["", "gz", "bz2", "xz"])
+def test_only_the_compression_of_an_archive_is_tried(tmp_path, mode, monkeypatch):
+    """The decoder of xz looks for its data behind any number of zeros."""
+    target = tmp_path / "some.tar"
+    with tarfile.open(target, f"w:{mode}") as out:
+        member = tarfile.TarInfo("annotations/video_0001.xml")
+        member.size = 1
+        out.addfile(member, io.BytesIO(b"x"))
+    tried = []
+    for one in ("tar", "gz", "bz2", "xz"):
+        name = f"{one}open"
+        real = getattr(tarfile.TarFile, name)
+
+        def noted(*arguments, one=one, real=real, **options):
+            tried.append(one)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(tarfile.TarFile, name, noted)
+    assert read_all(target) == {"annotations/video_0001.xml": b"x"}
+    assert set(tried) <= {"tar", mode}
+    tried.clear()
+    zeros = tmp_path / "zeros.zip"
+    with zeros.open("wb") as file:
+        file.truncate(100_000)
+    assert read_all(zeros) == {}  # an empty tar is no more than zeros
+    assert set(tried) == {"tar"}
+
+
 def test_bombs_end_in_a_message(tmp_path, monkeypatch):
     target = tmp_path / "bomb.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as out:
