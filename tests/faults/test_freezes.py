@@ -43,6 +43,9 @@ SMALL: dict[str, tuple[Callable[[int], Any], str]] = {
     "half_open": (lambda port: attacks.half_open(port, 200, 0.2), "200 connections"),
     "silent_callers": (lambda port: attacks.silent_callers(port, 10, 0.3), "10 callers"),
     "empty_maps": (lambda port: attacks.empty_maps(port, 2_000_000), "b''"),
+    "unused_tokens": (lambda port: attacks.unused_tokens(port, 5, 2), "5 clients"),
+    "large_batches": (lambda port: attacks.large_batches(port, 2001), "2001 spawns refused"),
+    "many_connections": (lambda port: attacks.many_connections(port, 500, 0.2), "500 connections"),
     "nested_arrays": (lambda port: attacks.nested_arrays(port, 400, 200), "b''"),
 }
 

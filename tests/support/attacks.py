@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import resource
 import socket
 import struct
 import threading
@@ -348,6 +349,57 @@ def _drain(sock: socket.socket) -> None:
             pass
 
 
+def unused_tokens(port: int, count: int = 10, rounds: int = 4) -> str:
+    """Ask for tokens on many connections, tick, and never subscribe."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(RpcSocket(port, timeout_s=120.0)) for _ in range(count)]
+        synchronous(clients[0])
+        for client in clients:
+            for _ in range(rounds):
+                client.send("get_sensor_token", 1)
+                client.send("tick_cue")
+        for client in clients:
+            for _ in range(2 * rounds):
+                client.receive()
+    return f"{count} clients, {rounds} ticks each"
+
+
+def large_batches(port: int, spawns: int = 9999) -> str:
+    """Spawn as many props as one batch takes, destroy them, and ask for far more."""
+    place = [[0.0, 0.0, 50.0], [0.0, 0.0, 0.0]]
+    spawn = [[0, [[0, "static.prop.box01", []], place, [False], []]]]
+    with RpcSocket(port, timeout_s=300.0) as rpc:
+        answers = rpc.raw("apply_batch", [spawn] * spawns, False)
+        refused = answers[0][0][0] == 0
+        made = [one[0][1] for one in rpc.raw("apply_batch", [spawn] * 2000, False)]
+        rpc.raw("apply_batch", [[[1, [actor_id]]] for actor_id in made], False)
+    return f"{spawns} spawns {'refused' if refused else 'taken'}, {len(made)} made"
+
+
+def many_connections(port: int, count: int = 6000, hold_s: float = 1.0) -> str:
+    """Open more connections than are taken and begin a request on each."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))  # of this process alone
+    held = []
+    for _ in range(count):
+        with contextlib.suppress(OSError):
+            sock = socket.create_connection((HOST, port), 20.0)
+            held.append(sock)
+            sock.send(b"\x94")
+    time.sleep(hold_s)
+    refused = 0
+    for sock in held:
+        sock.setblocking(False)
+        try:
+            refused += sock.recv(1) == b""
+        except BlockingIOError:
+            pass
+        except OSError:
+            refused += 1
+        sock.close()
+    return f"{len(held)} connections, {refused} refused"
+
+
 # -- fuzzing ----------------------------------------------------------------------------------
 
 
@@ -409,7 +461,7 @@ def hostile_frames(port: int, count: int, seed: int = 0, burst: int = 200) -> di
     return sent
 
 
-TICK_THEMSELVES: Final = {"deaf_managers", "silent_subscribers", "long_road"}
+TICK_THEMSELVES: Final = {"deaf_managers", "silent_subscribers", "long_road", "unused_tokens"}
 ATTACKS: Final[dict[str, Callable[[int], Any]]] = {
     "many_ids": many_ids,
     "long_road": long_road,
@@ -423,4 +475,7 @@ ATTACKS: Final[dict[str, Callable[[int], Any]]] = {
     "nested_arrays": nested_arrays,
     "huge_names": huge_names,
     "log_flood": log_flood,
+    "unused_tokens": unused_tokens,
+    "large_batches": large_batches,
+    "many_connections": many_connections,
 }

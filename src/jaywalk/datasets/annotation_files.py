@@ -6,16 +6,20 @@ member name cannot reach a path. Links and special files are skipped and sizes a
 
 from __future__ import annotations
 
+import lzma
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file, read_bytes
 
 MAX_MEMBER_BYTES = 256 * 2**20
 MAX_TOTAL_BYTES = 4 * 2**30
+MAX_ARCHIVE_BYTES = 16 * 2**30  # archives may hold images too, which are not read
 _ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
 Wanted = Callable[[str], bool]
@@ -94,9 +98,12 @@ def _read(
 ) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
         yield from _read_folder(path, folders, wanted, budget)
-    elif zipfile.is_zipfile(path):
+        return
+    # The archive modules wait for ever for a pipe, and read a device without end.
+    open_file(path, "a folder or an archive (zip, tar) of annotations", MAX_ARCHIVE_BYTES).close()
+    if zipfile.is_zipfile(path):
         yield from _read_zip(path, folders, wanted, budget)
-    elif tarfile.is_tarfile(path):
+    elif _is_tar(path):
         yield from _read_tar(path, folders, wanted, budget)
     else:
         raise DataError(f"'{path}' is neither a folder nor a zip nor a tar archive.")
@@ -114,9 +121,9 @@ def _read_folder(
             archives.append(file)
         elif name is not None and wanted(name) and file.is_file():
             budget.check_member(name, file.stat().st_size)
-            yield name, file.read_bytes()
+            yield name, read_bytes(file, "an annotation file", MAX_MEMBER_BYTES)
     for file in archives:
-        if zipfile.is_zipfile(file) or tarfile.is_tarfile(file):
+        if file.is_file() and (zipfile.is_zipfile(file) or _is_tar(file)):
             yield from _read(file, folders, wanted, budget)
 
 
@@ -135,11 +142,30 @@ def _read_zip(
         raise DataError(f"'{path}' is a broken zip: {error}. Download it again.") from error
 
 
+def _tar_mode(path: Path) -> Literal["r:", "r:gz", "r:bz2", "r:xz"]:
+    """How to open a tar, by its first bytes: trying every way reads a file of zeros to its end."""
+    with path.open("rb") as stream:
+        head = stream.read(6)
+    if head.startswith(b"\x1f\x8b"):
+        return "r:gz"
+    if head.startswith(b"BZh"):
+        return "r:bz2"
+    return "r:xz" if head == b"\xfd7zXZ\0" else "r:"
+
+
+def _is_tar(path: Path) -> bool:
+    try:
+        tarfile.open(path, _tar_mode(path)).close()
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError):
+        return False
+    return True
+
+
 def _read_tar(
     path: Path, folders: frozenset[str], wanted: Wanted, budget: _Budget
 ) -> Iterator[tuple[str, bytes]]:
     try:
-        with tarfile.open(path) as archive:
+        with tarfile.open(path, _tar_mode(path)) as archive:
             for info in archive:
                 name = canonical_name(info.name, folders)
                 if name is None or not info.isreg() or not wanted(name):
@@ -148,7 +174,7 @@ def _read_tar(
                 stream = archive.extractfile(info)
                 if stream is not None:
                     yield name, _bounded(stream.read, name, budget)
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         raise DataError(f"'{path}' is a broken tar: {error}. Download it again.") from error
 
 

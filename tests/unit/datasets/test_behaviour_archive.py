@@ -1,4 +1,5 @@
 import io
+import os
 import tarfile
 import zipfile
 
@@ -55,6 +56,47 @@ def test_member_names_cannot_leave_the_layout(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     assert read_all(target) == {}
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.zip", "pipe.tar.gz"])
+def test_pipes_and_devices_are_refused(tmp_path, name):
+    """The archive modules would wait for a writer, or read zeros for ever."""
+    (tmp_path / "a").mkdir()
+    pipe, device = tmp_path / "a" / name, tmp_path / "a" / f"zero-{name}"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for path in (pipe, device):
+        with pytest.raises(DataError, match="is a pipe, a socket or a device"):
+            read_all(path)
+    assert read_all(tmp_path) == {}  # in a folder they are passed over
+
+
+@pytest.mark.parametrize("mode", ["", "gz", "bz2", "xz"])
+def test_only_the_compression_of_an_archive_is_tried(tmp_path, mode, monkeypatch):
+    """The decoder of xz looks for its data behind any number of zeros."""
+    target = tmp_path / "some.tar"
+    with tarfile.open(target, f"w:{mode}") as out:
+        member = tarfile.TarInfo("annotations/video_0001.xml")
+        member.size = 1
+        out.addfile(member, io.BytesIO(b"x"))
+    tried = []
+    for one in ("tar", "gz", "bz2", "xz"):
+        name = f"{one}open"
+        real = getattr(tarfile.TarFile, name)
+
+        def noted(*arguments, one=one, real=real, **options):
+            tried.append(one)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(tarfile.TarFile, name, noted)
+    assert read_all(target) == {"annotations/video_0001.xml": b"x"}
+    assert set(tried) <= {"tar", mode}
+    tried.clear()
+    zeros = tmp_path / "zeros.zip"
+    with zeros.open("wb") as file:
+        file.truncate(100_000)
+    assert read_all(zeros) == {}  # an empty tar is no more than zeros
+    assert set(tried) == {"tar"}
 
 
 def test_bombs_end_in_a_message(tmp_path, monkeypatch):

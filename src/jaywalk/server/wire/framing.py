@@ -139,7 +139,7 @@ class Inbox:
         self._state = np.zeros(_STATE + DEPTH_LIMIT, np.int64)
         self._ended = False  # scanned to its end, which has not come yet
         self._trimmed = 0  # bytes taken off the front since the quick decoder began
-        self._quick: Any = _quick_decoder()
+        self._quick: Any = None  # made for the first bytes: it takes 40 kB
 
     def __len__(self) -> int:
         return len(self._data) - self._begin

@@ -14,6 +14,7 @@ import select
 import socket
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -38,11 +39,17 @@ log = logging.getLogger("jaywalk.server")
 
 _BACKLOG: Final = 128
 _SUBSCRIBE_WAIT_S: Final = 0.25
+# Steps that waited so long for a subscription: not more than these in so many seconds, or clients
+# that ask for tokens and never subscribe would keep everybody waiting.
+_LONG_WAIT_S: Final = 0.2
+_MOST_LONG_WAITS: Final = 3
+_LONG_WAITS_WINDOW_S: Final = 2.0
 _IDLE_POLL_S: Final = 0.5
 _HOLD_S: Final = 2.0  # how long a client that loads may take to subscribe again ...
 _SETTLED_S: Final = 0.05  # ... and how long it needs from then on
 _NOTHING_YET: Final = b"?"
 _SPARE_FILES: Final = 64  # descriptors that connections leave to the rest of the process
+_MOST_CONNECTIONS: Final = 4096  # some 45 kB each, which the ledger of buffers does not count
 # A fresh episode stands still until somebody watches, and then for this long or until somebody
 # spawns an actor: a program that switches to synchronous mode at once finds the same world at the
 # same frame in every run.
@@ -75,8 +82,10 @@ class CarlaServer:
         self._unrecognised: list[RpcClient] = []  # their dialect is looked up next
         self._looking_up = False
         self._loads_in_flight = 0
-        self._most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_FILES
+        most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most_connections = min(_MOST_CONNECTIONS, most_files - _SPARE_FILES)
         self._expected_streams: dict[int, float] = {}  # token handed out, nobody connected yet
+        self._long_waits: deque[float] = deque(maxlen=_MOST_LONG_WAITS)  # when each ended
         self._listeners: list[socket.socket] = []
         rpc_socket = self._listen(port)
         self.port = rpc_socket.getsockname()[1]
@@ -139,7 +148,7 @@ class CarlaServer:
             sock, address = listener.accept()
         except OSError:
             return None
-        if len(self._on_event) >= self._most_files:
+        if len(self._on_event) >= self._most_connections:
             log.warning("refusing %s:%d: too many connections", str(address[0]), int(address[1]))
             sock.close()
             return None
@@ -390,18 +399,25 @@ class CarlaServer:
     def await_subscribers(self) -> None:
         """Let streams connect whose tokens were just handed out, so that no first frame is lost."""
         bell = self._background.bell.fileno()
+        began = time.monotonic()
+        oldest = self._long_waits[0] if len(self._long_waits) == _MOST_LONG_WAITS else -math.inf
+        if began - oldest < _LONG_WAITS_WINDOW_S:
+            self._expected_streams.clear()
         while self._expected_streams:
             now = time.monotonic()
             for stream_id in [s for s, until in self._expected_streams.items() if until <= now]:
                 del self._expected_streams[stream_id]
             if not self._expected_streams:
-                return
+                break
             wait = min(self._expected_streams.values()) - now
             for descriptor, events in self._epoll.poll(wait):
                 if descriptor not in self._clients and descriptor != bell:
                     handler = self._on_event.get(descriptor)
                     if handler is not None:
                         handler(events)
+        ended = time.monotonic()
+        if ended - began >= _LONG_WAIT_S:
+            self._long_waits.append(ended)
 
     # -- the loop --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import socket
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -13,16 +14,20 @@ from typing import Any
 import msgpack
 import pytest
 from attacks import deaf_listener, opendrive_text
+from child import wait_for
 
 from jaywalk.core.errors import DataError
 from jaywalk.server.log import start_log
 from jaywalk.server.wire import methods  # noqa: F401  (registers them)
+from jaywalk.server.wire import server as server_module
 from jaywalk.server.wire import traffic_managers as managers_module
 from jaywalk.server.wire.codec import WireError
 from jaywalk.server.wire.dialect import CARLA_0_9_16
 from jaywalk.server.wire.episode import Episode
+from jaywalk.server.wire.framing import Inbox
 from jaywalk.server.wire.peer import recognise_peers
 from jaywalk.server.wire.rpc import METHODS, RpcClient, call
+from jaywalk.server.wire.server import CarlaServer
 from jaywalk.server.wire.streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
 from jaywalk.server.wire.traffic_managers import TrafficManagers
 from jaywalk.server.world.actor import SpawnError
@@ -51,12 +56,90 @@ def test_a_long_batch_is_refused_whole(stage: Any) -> None:
     before = len(stage.episode.world.actors)
     place = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     spawn = [[0, [[0, "static.prop.box01", []], place, [False], [[[1, [0]]]] * 2]]]
-    for batch in ([spawn] * 4000, [[[1, [0]]]] * 10_001):
+    alone = [[0, [[0, "static.prop.box01", []], place, [False], []]]]
+    for batch in ([spawn] * 1200, [alone] * 2001, [[[1, [0]]]] * 5001, [[[8, [0]]]] * 10_001):
         answers = asked(stage, "apply_batch", batch, False)
         assert len(answers) == len(batch)  # the wheel crashes on fewer
         assert "at most 10000 are taken" in str(answers[0])
     assert len(stage.episode.world.actors) == before
-    assert len(asked(stage, "apply_batch", [[[1, [0]]]] * 10_000, False)) == 10_000
+    assert len(asked(stage, "apply_batch", [[[8, [0]]]] * 10_000, False)) == 10_000
+    assert len(asked(stage, "apply_batch", [alone] * 2000, False)) == 2000
+    assert len(stage.episode.world.actors) == before + 2000
+
+
+def test_tokens_that_nobody_uses_delay_few_steps(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every wait for a subscription is one that all clients have; so there are few long ones."""
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    clock = SimpleNamespace(now_s=100.0)
+    polls: list[float] = []
+
+    def poll(wait_s: float) -> list[Any]:
+        polls.append(wait_s)
+        clock.now_s += wait_s + 1e-6
+        return []
+
+    monkeypatch.setattr(server_module.time, "monotonic", lambda: clock.now_s)
+    real, server._epoll = server._epoll, SimpleNamespace(poll=poll)
+    for _ in range(50):
+        server.expect_subscriber(1)
+        server.await_subscribers()
+    assert len(polls) == 3
+    assert sum(polls) < 1.0
+    assert clock.now_s < 101.0
+    clock.now_s += 10.0  # later they are waited for again
+    server.expect_subscriber(1)
+    server.await_subscribers()
+    assert len(polls) == 4
+    server._epoll = real
+    monkeypatch.undo()
+    server.close()
+
+
+def test_connections_are_limited_whatever_the_system_allows(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_MOST_CONNECTIONS", 12)
+    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    running = threading.Thread(target=server.run)
+    running.start()
+    kept = []
+    try:
+        for _ in range(30):
+            sock = socket.create_connection(("127.0.0.1", server.port), 60.0)
+            if _is_answered(sock):
+                kept.append(sock)
+            else:
+                sock.close()
+        assert 5 <= len(kept) <= 12  # some are the server's own sockets
+        kept.pop().close()
+
+        def has_room() -> bool:
+            with socket.create_connection(("127.0.0.1", server.port), 60.0) as sock:
+                return _is_answered(sock)
+
+        wait_for(has_room, "room for another connection")
+    finally:
+        for sock in kept:
+            sock.close()
+        server.stop()
+        running.join(60.0)
+
+
+def _is_answered(sock: socket.socket) -> bool:
+    try:
+        sock.sendall(msgpack.packb([0, 1, "version", [[False]]]))
+        return bool(sock.recv(100))
+    except OSError:
+        return False
+
+
+def test_a_connection_that_says_nothing_has_no_decoder() -> None:
+    inbox = Inbox()
+    assert inbox._quick is None
+    inbox.feed(msgpack.packb([0, 1, "version", []]))
+    assert inbox.next() == [0, 1, "version", []]
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

@@ -28,8 +28,10 @@ from jaywalk.server.world.world import UnknownActorError
 if TYPE_CHECKING:
     from jaywalk.server.wire.server import CarlaServer
 
-_SPAWN, _VEHICLE_CONTROL, _LIGHTS = 0, 2, 18
-_COMMAND_LIMIT = 10_000  # with the follow-ups of spawns; some milliseconds each at the worst
+_SPAWN, _DESTROY, _VEHICLE_CONTROL, _PHYSICS, _TRANSFORM, _LIGHTS = 0, 1, 2, 5, 6, 18
+_COMMAND_LIMIT = 10_000  # with the follow-ups of spawns
+# A batch runs in one go while everybody else waits. Commands that take longer count several times.
+_WEIGHTS = {_SPAWN: 5, _DESTROY: 2, _PHYSICS: 2, _TRANSFORM: 2}
 _PUSHES = {10: "impulse", 11: "force", 12: "angular_impulse", 13: "torque"}
 
 
@@ -53,25 +55,29 @@ def apply_batch(
 def _checked(commands: Any) -> Sequence[Any]:
     """The commands of a batch that is not too long; nothing of a longer one is run."""
     taken = array(commands, at_most=_COMMAND_LIMIT)
-    count = len(taken) + sum(_follow_ups(command) for command in taken)
-    if count > _COMMAND_LIMIT:
-        raise WireError(f"a batch has {count} commands, at most {_COMMAND_LIMIT} are taken")
+    weight = sum(_weight(command) for command in taken)
+    if weight > _COMMAND_LIMIT:
+        raise WireError(
+            f"a batch counts as {weight} commands (a spawn as {_WEIGHTS[_SPAWN]}), at most "
+            f"{_COMMAND_LIMIT} are taken; send it in parts"
+        )
     return taken
 
 
-def _follow_ups(command: Any) -> int:
-    """How many commands a spawn brings along; nested ones count too."""
-    count, waiting = 0, [command]
+def _weight(command: Any) -> int:
+    """How much a command counts, with the commands that follow a spawn; nested ones count too."""
+    weight, waiting = 0, [command]
     while waiting:
+        weight += 1
         try:
             index, body = waiting.pop()[0]
+            weight += _WEIGHTS.get(index, 1) - 1
             inner = body[-1] if index == _SPAWN else ()
             if isinstance(inner, list):
-                count += len(inner)
                 waiting += inner
         except (TypeError, ValueError, IndexError, KeyError):
             continue  # told when it is run
-    return count
+    return weight
 
 
 def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
@@ -113,7 +119,7 @@ def _apply(server: CarlaServer, client: RpcClient, index: int, body: Any) -> int
         raise WireError("Jaywalk has no engine console")
     actor_id = integer(body[0])
     world = server.episode.world
-    if index == 1:
+    if index == _DESTROY:
         actors.destroy(server, client, actor_id)
         return actor_id
     actor = world.actor(actor_id)
