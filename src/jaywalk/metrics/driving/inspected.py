@@ -66,9 +66,9 @@ FACTS: Final = (
         suite="baselines/bench2drive-",
         routes=None,
         seeds=_SEEDS,
-        text="all six routes are among those inspected while tuning the server and expert; seven more "
-        "public routes (24948, 25538, 25727, 26023, 28087, 28093, 28147) were inspected with "
-        "seeds 1-8",
+        text="all six routes are among those inspected while tuning the server and expert; "
+        "seven more public routes (24948, 25538, 25727, 26023, 28087, 28093, 28147) were "
+        "inspected with seeds 1-8",
     ),
 )
 
