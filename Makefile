@@ -71,7 +71,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=benchmarks:tools $(BIN)/lint-imports
 
 # Pins every dependency (development tools included) for Python 3.11 and 3.12.
 lock: $(READY)

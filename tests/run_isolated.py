@@ -73,12 +73,18 @@ class Runner:
     def _pytest(self, name: str, *arguments: str, quiet: bool) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", self.markers]
         environment = {
-            **os.environ, "JAYWALK_TEST_LOG": str(self.log), "JAYWALK_TEST_PART": name,
-        }  # fmt: skip
+            **os.environ,
+            "JAYWALK_TEST_LOG": str(self.log),
+            "JAYWALK_TEST_PART": name,
+        }
         return subprocess.run(
-            [*command, *arguments], check=False, text=True, env=environment,
-            stdout=subprocess.PIPE if quiet else None, stderr=subprocess.STDOUT if quiet else None,
-        )  # fmt: skip
+            [*command, *arguments],
+            check=False,
+            text=True,
+            env=environment,
+            stdout=subprocess.PIPE if quiet else None,
+            stderr=subprocess.STDOUT if quiet else None,
+        )
 
     def together(self, folders: list[str], tally: Tally) -> None:
         """Run folders in one pytest with workers; xdist reports a dead worker as a failure."""

@@ -28,9 +28,15 @@ def step(title: str, command: list[str], cwd: Path, **more: str) -> str:
     environment = {key: value for key, value in os.environ.items() if key not in leave_out}
     began = time.monotonic()
     done = subprocess.run(
-        command, cwd=cwd, env={**environment, **more}, check=False, text=True, timeout=1200,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        command,
+        cwd=cwd,
+        env={**environment, **more},
+        check=False,
+        text=True,
+        timeout=1200,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     print(f"{time.monotonic() - began:6.1f} s  {title}", flush=True)
     if done.returncode != 0:
         raise SystemExit(f"FAILED: {title} (exit {done.returncode})\n{done.stdout[-6000:]}")

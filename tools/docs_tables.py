@@ -30,14 +30,14 @@ from jaywalk.metrics.driving.baseline import (
     headline_of,
     read_baseline,
 )
-from jaywalk.metrics.driving.fail2drive_split import CATEGORIES
 from jaywalk.metrics.driving.inspected import inspection_of, split_inspected
 from jaywalk.metrics.driving.protocols import OWN
 from jaywalk.metrics.driving.rates import NOTHING
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
-from jaywalk.metrics.fail2drive.gap import gap_of
-from jaywalk.metrics.fail2drive.run_pairs import Member, members_of
-from jaywalk.metrics.habit.summary import summarise_habit
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.generalization.gap import gap_of
+from jaywalk.metrics.generalization.run_pairs import Member, members_of
+from jaywalk.metrics.generalization.split import CATEGORIES
+from jaywalk.metrics.safety.habit_summary import summarise_habit
 from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.stats.clustered import clustered_wilson
 
@@ -88,8 +88,10 @@ def _habit_row(run: RunScore, label: str) -> list[str]:
     found = summarise_habit(run, ROOT / "no-records")
     figures = found.figures
     completed = [one.detail["end_reason"] == ROUTE_COMPLETED for one in run.episodes]
-    untouched = [done and not one.counts.get("person_contacts", 0)
-                 for done, one in zip(completed, run.episodes, strict=True)]  # fmt: skip
+    untouched = [
+        done and not one.counts.get("person_contacts", 0)
+        for done, one in zip(completed, run.episodes, strict=True)
+    ]
     return [
         label,
         str(len(run.episodes)),
@@ -122,12 +124,13 @@ def smoke_rows(one: Baseline) -> list[list[str]]:
     own, public = aggregate(one.run_score(OWN)), aggregate(one.run_score(PUBLIC))
     return [
         [
-            f"`{one.run.agent}`", str(len(one.episodes)),
+            f"`{one.run.agent}`",
+            str(len(one.episodes)),
             f"{own.successes} ({_figure(own.success, 0)} %)",
             _figure(public.metrics["driving_score"], 1),
             _figure(public.metrics.get(_SHARE_OUTSIDE, NOTHING), 1),
         ]
-    ]  # fmt: skip
+    ]
 
 
 def pair_rows(one: Baseline) -> list[list[str]]:
@@ -210,8 +213,11 @@ def _pair_row(one: Baseline, which: str, label: str) -> list[str]:
         cells.append(_with(values["sr"], overall[half]["sr"], 0))
     for key, digits in (("ds", 1), ("sr", 1)):
         cells.append(_with(found["difference"][key], overall["difference"][key], digits))
-    plain = [member.score.metrics[_SHARE_OUTSIDE] for member in members
-             if _SHARE_OUTSIDE in member.score.metrics]  # fmt: skip
+    plain = [
+        member.score.metrics[_SHARE_OUTSIDE]
+        for member in members
+        if _SHARE_OUTSIDE in member.score.metrics
+    ]
     cells.append(_number(math.fsum(plain) / len(plain), 1) if plain else "-")
     return cells
 
@@ -221,36 +227,66 @@ def overview_rows(one: Baseline) -> list[list[str]]:
     found = headline_of(one)
     public = (PAIRED, BENCH2DRIVE, PUBLIC)
     shown = [name for name in public if f"{name} mean driving_score" in found][:1]
-    points = [found.get(f"{name} mean {metric}", math.nan) for name in shown
-              for metric in ("driving_score", _SHARE_OUTSIDE)]  # fmt: skip
+    points = [
+        found.get(f"{name} mean {metric}", math.nan)
+        for name in shown
+        for metric in ("driving_score", _SHARE_OUTSIDE)
+    ]
     return [
         [
-            f"`{one.name}`", one.run.suite_id, one.run.agent_version,
+            f"`{one.name}`",
+            one.run.suite_id,
+            one.run.agent_version,
             f"{one.run.subset or 'all'}; {','.join(map(str, one.run.seeds))}",
-            str(len(one.episodes)), f"{found.get(f'{OWN} successes', 0.0):.0f}",
+            str(len(one.episodes)),
+            f"{found.get(f'{OWN} successes', 0.0):.0f}",
             *(_number(value, 1) for value in points or (math.nan, math.nan)),
             "yes" if one.in_ci else "no",
         ]
-    ]  # fmt: skip
+    ]
 
 
 _HABIT: Final = (
-    "driver", "episodes", "km", "people hit per km", "P(MAIS 3+) of a hit, %",
-    "serious injuries expected per km", "FPBR", "completed", "completed, nobody touched",
-)  # fmt: skip
+    "driver",
+    "episodes",
+    "km",
+    "people hit per km",
+    "P(MAIS 3+) of a hit, %",
+    "serious injuries expected per km",
+    "FPBR",
+    "completed",
+    "completed, nobody touched",
+)
 _PAIRS: Final = (
-    "driver", "pairs", "base DS", "base SR", "shift DS", "shift SR", "change of DS",
-    "change of SR", "DS without the minimum-speed factor",
-)  # fmt: skip
+    "driver",
+    "pairs",
+    "base DS",
+    "base SR",
+    "shift DS",
+    "shift SR",
+    "change of DS",
+    "change of SR",
+    "DS without the minimum-speed factor",
+)
 _CHANGES: Final = ("driver", *CATEGORIES)
 _SMOKE: Final = (
-    "driver", "episodes", "successes (`jaywalk`)", "driving score (`leaderboard-2.1`)",
+    "driver",
+    "episodes",
+    "successes (`jaywalk`)",
+    "driving score (`leaderboard-2.1`)",
     "... without the minimum-speed factor",
-)  # fmt: skip
+)
 _OVERVIEW: Final = (
-    "baseline", "suite", "driver", "routes; seeds", "episodes", "successes (`jaywalk`)",
-    "mean driving score (public protocol)", "... without the minimum-speed factor", "in CI",
-)  # fmt: skip
+    "baseline",
+    "suite",
+    "driver",
+    "routes; seeds",
+    "episodes",
+    "successes (`jaywalk`)",
+    "mean driving score (public protocol)",
+    "... without the minimum-speed factor",
+    "in CI",
+)
 TABLES: Final = {
     "habit-20": Table("habit-*-20", each(_HABIT, habit_rows)),
     "habit-30": Table("habit-*-30", each(_HABIT, habit_rows)),
@@ -297,8 +333,14 @@ def _sources(chosen: Sequence[Baseline]) -> str:
     for one in chosen:
         assert one.accepted is not None
         seeds = ", ".join(map(str, one.run.seeds))
-        key = (one.code.sources[:SHORT], one.accepted.date, seeds, one.run.subset or "all",
-               one.run.suite_id, inspection_of(one.run_score(OWN)))  # fmt: skip
+        key = (
+            one.code.sources[:SHORT],
+            one.accepted.date,
+            seeds,
+            one.run.subset or "all",
+            one.run.suite_id,
+            inspection_of(one.run_score(OWN)),
+        )
         groups.setdefault(key, []).append(f"`{one.name}`")
     lines = [
         f"{', '.join(names)}: {suite}, routes {subset}, seeds {seeds}; code `{code}`, {date}. "
@@ -336,8 +378,9 @@ def _measurement(path: Path, table: str | None) -> str:
         content = found["tables"][table] if table else found
         rows = [[str(cell) for cell in row] for row in content["rows"]]
         if any(len(row) != len(content["columns"]) for row in rows):
-            raise DataError(f"Table '{table}' of '{path}' has rows that are not as long as its "
-                            "list of columns.")  # fmt: skip
+            raise DataError(
+                f"Table '{table}' of '{path}' has rows that are not as long as its list of columns."
+            )
         return f"{_markdown(content['columns'], rows)}\n\n{footer}"
     except (KeyError, TypeError) as problem:
         raise DataError(f"'{path}' has no table '{table}'.") from problem

@@ -1,6 +1,6 @@
 """Jaywalk tests driving systems around people."""
 
-from jaywalk.core.home import ensure_home
+from jaywalk.core.process import ensure_home
 
 __version__ = "0.1.0"
 

@@ -47,9 +47,15 @@ def test_every_vehicle_has_the_attributes_that_scripts_filter_on(scene: Scene) -
     vehicles = scene.world.get_blueprint_library().filter("vehicle.*")
     assert len(vehicles) >= 41
     needed = {
-        "role_name", "number_of_wheels", "base_type", "generation", "special_type", "has_lights",
-        "has_dynamic_doors", "sticky_control",
-    }  # fmt: skip
+        "role_name",
+        "number_of_wheels",
+        "base_type",
+        "generation",
+        "special_type",
+        "has_lights",
+        "has_dynamic_doors",
+        "sticky_control",
+    }
     for blueprint in vehicles:
         assert needed <= {attribute.id for attribute in blueprint}, blueprint.id
         wheels = int(blueprint.get_attribute("number_of_wheels"))
@@ -62,8 +68,9 @@ def test_every_vehicle_has_the_attributes_that_scripts_filter_on(scene: Scene) -
 def test_filters_take_wildcards_tags_and_attributes(scene: Scene) -> None:
     library = scene.world.get_blueprint_library()
     assert {b.id for b in library.filter("vehicle.tesla.*")} == {
-        "vehicle.tesla.model3", "vehicle.tesla.cybertruck",
-    }  # fmt: skip
+        "vehicle.tesla.model3",
+        "vehicle.tesla.cybertruck",
+    }
     assert {b.id for b in library.filter("model3")} == {"vehicle.tesla.model3"}
     emergency = {b.id for b in library.filter_by_attribute("special_type", "emergency")}
     assert "vehicle.carlamotors.firetruck" in emergency

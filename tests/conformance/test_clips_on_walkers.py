@@ -11,18 +11,17 @@ from live_server import LiveServer
 from scene import DELTA_S, Scene
 from synthetic_motion import still, walking
 
+from jaywalk.actors.posed.clip_trial import play_clips, spawn_walker
+from jaywalk.actors.posed.players import PosedPeople
+from jaywalk.client.bones import BoneLine
+from jaywalk.forecasting.record_export import facing
+from jaywalk.geometry.rotation import angle_between_rad, transforms_from_rotators
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.facing import facing
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.playing.bank import ClipBank
-from jaywalk.motion.playing.players import Cue
-from jaywalk.motion.quaternions import angle_between_rad
-from jaywalk.motion.rotation import transforms_from_rotators
-from jaywalk.scenarios.bone_line import BoneLine
-from jaywalk.scenarios.clip_trial import play_clips, spawn_walker
-from jaywalk.scenarios.posed_people import PosedPeople
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.players import Cue
 
 _LOOKS_LEFT_RAD = 0.6
 

@@ -73,15 +73,25 @@ def test_both_wheels_share_one_world(wheel15: str) -> None:
         for driver, watcher in ((wheel15, sys.executable), (sys.executable, wheel15)):
             wait_for(lambda: server.open_files() <= idle, "the clients before to be gone")
             looking = pool.submit(
-                run_program, "dialect_run", server.port, "watch", timeout_s=300, python=watcher,
+                run_program,
+                "dialect_run",
+                server.port,
+                "watch",
+                timeout_s=300,
+                python=watcher,
                 env=_environment(),
-            )  # fmt: skip
+            )
             # It has its connection and its stream, so it looks on from the beginning.
             wait_for(lambda: server.open_files() >= idle + 2, "the one who looks on")
             driven = pool.submit(
-                run_program, "dialect_run", server.port, "drive", timeout_s=300, python=driver,
+                run_program,
+                "dialect_run",
+                server.port,
+                "drive",
+                timeout_s=300,
+                python=driver,
                 env=_environment(),
-            )  # fmt: skip
+            )
             _check(driven.result(), "0.9.15" if driver == wheel15 else "0.9.16")
             seen = looking.result()
             assert seen["monotonic"]

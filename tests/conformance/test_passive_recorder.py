@@ -163,8 +163,9 @@ def test_a_new_world_is_a_new_episode_and_sigint_saves(scene, client, watcher):
         "recorder stopped",
     ]
     assert [record.ticks.collect().height for record in records] == [
-        pytest.approx(38, abs=2), pytest.approx(33, abs=2),
-    ]  # fmt: skip
+        pytest.approx(38, abs=2),
+        pytest.approx(33, abs=2),
+    ]
     for record in records:
         control = record.ego_states().collect()
         assert control["throttle"].max() == pytest.approx(0.7, abs=1e-6)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scene import DELTA_S, Scene
 
-from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
-from jaywalk.scenarios.obstacle_two_ways import OnLaneTwoWays
-from jaywalk.scenarios.placing import place_on_route
-from jaywalk.scenarios.route_xml import ScenarioSpec
-from jaywalk.scenarios.xml_node import Node
+from jaywalk.actors.events import Moment
+from jaywalk.client.placing import place_on_route
+from jaywalk.scenarios.base import Phase, Stage, make_scenario
+from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.xml_node import Node
+from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
 from jaywalk.town.routes import DenseRoute, RoutePlanner
 
 SPEED_MPS = 8.0
@@ -59,8 +60,15 @@ def _drive(scene: Scene, route: DenseRoute, spec: ScenarioSpec, upto_m: float = 
                 place, speed = state.get_transform().location, state.get_velocity().length()
                 seen.setdefault(key, []).append((place.x, place.y, speed))
         along_m = min(tick * DELTA_S * SPEED_MPS, upto_m)
-        scenario.advance(Moment(elapsed_s=tick * DELTA_S, snapshot=snapshot, ego_id=0,
-                                ego_along_m=along_m, ego_speed_mps=SPEED_MPS))  # fmt: skip
+        scenario.advance(
+            Moment(
+                elapsed_s=tick * DELTA_S,
+                snapshot=snapshot,
+                ego_id=0,
+                ego_along_m=along_m,
+                ego_speed_mps=SPEED_MPS,
+            )
+        )
         scene.tick()
         if scenario.phase is Phase.DONE and not scenario.actor_ids:
             break
@@ -110,7 +118,7 @@ def test_a_construction_site_has_ten_things(scene: Scene, route: DenseRoute) -> 
         ("InvadingTurn", {"distance": "40"}, 4, 1),
         ("YieldToEmergencyVehicle", {"distance": "30"}, 0, 1),
     ],
-)  # fmt: skip
+)
 def test_types_play(
     scene: Scene, route: DenseRoute, kind: str, given: dict[str, str], still: int, moving: int
 ) -> None:
@@ -142,9 +150,14 @@ WALL = {
     ],
 )
 def test_fail2drive_types_play(
-    scene: Scene, route: DenseRoute, kind: str, given: dict[str, str],
-    objects: dict[str, dict[str, str]], still: int, moving: int,
-) -> None:  # fmt: skip
+    scene: Scene,
+    route: DenseRoute,
+    kind: str,
+    given: dict[str, str],
+    objects: dict[str, dict[str, str]],
+    still: int,
+    moving: int,
+) -> None:
     spec = _spec(kind, route, **given)
     nodes = tuple(Node(tag, tuple(some.items())) for tag, some in objects.items())
     tracks = _drive(scene, route, replace(spec, elements=(*spec.elements, *nodes)))

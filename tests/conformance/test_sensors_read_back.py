@@ -142,11 +142,20 @@ def test_instance_camera_tells_two_cars_apart(scene: Scene, pair: Any) -> None:
 
 def test_lidar_sees_ground_and_car_in_its_own_frame(scene: Scene, pair: Any) -> None:
     sensor = scene.spawn(
-        "sensor.lidar.ray_cast", carla.Transform(carla.Location(z=2.0)), pair[0],
-        channels=16, points_per_second=64000, rotation_frequency=20, range=50, upper_fov=5,
-        lower_fov=-25, dropoff_general_rate=0.0, dropoff_intensity_limit=0.0,
-        dropoff_zero_intensity=0.0, noise_stddev=0.0,
-    )  # fmt: skip
+        "sensor.lidar.ray_cast",
+        carla.Transform(carla.Location(z=2.0)),
+        pair[0],
+        channels=16,
+        points_per_second=64000,
+        rotation_frequency=20,
+        range=50,
+        upper_fov=5,
+        lower_fov=-25,
+        dropoff_general_rate=0.0,
+        dropoff_intensity_limit=0.0,
+        dropoff_zero_intensity=0.0,
+        noise_stddev=0.0,
+    )
     reader = Reader(sensor)
     scene.tick()
     cloud = reader.of_frame(scene.tick())
@@ -160,19 +169,27 @@ def test_lidar_sees_ground_and_car_in_its_own_frame(scene: Scene, pair: Any) -> 
     assert len(ground) > 5
     assert np.median(ground[:, 2]) == pytest.approx(-2.0, abs=0.1)
     car = points[
-        (np.abs(points[:, 1]) < 0.8) & (points[:, 2] > -1.7) & (points[:, 0] > BUMPER_M - 1.0)
+        (np.abs(points[:, 1]) < 0.8)
+        & (points[:, 2] > -1.7)
+        & (points[:, 0] > BUMPER_M - 1.0)
         & (points[:, 0] < BUMPER_M + 4.0)
-    ]  # fmt: skip
+    ]
     assert len(car) > 3
     assert car[:, 0].min() == pytest.approx(BUMPER_M, abs=0.6)
 
 
 def test_semantic_lidar_names_the_car_it_hits(scene: Scene, pair: Any) -> None:
     sensor = scene.spawn(
-        "sensor.lidar.ray_cast_semantic", carla.Transform(carla.Location(z=2.0)), pair[0],
-        channels=16, points_per_second=64000, rotation_frequency=20, range=50, upper_fov=5,
+        "sensor.lidar.ray_cast_semantic",
+        carla.Transform(carla.Location(z=2.0)),
+        pair[0],
+        channels=16,
+        points_per_second=64000,
+        rotation_frequency=20,
+        range=50,
+        upper_fov=5,
         lower_fov=-25,
-    )  # fmt: skip
+    )
     reader = Reader(sensor)
     scene.tick()
     cloud = reader.of_frame(scene.tick())
@@ -188,9 +205,14 @@ def test_semantic_lidar_names_the_car_it_hits(scene: Scene, pair: Any) -> None:
 def test_radar_measures_distance_and_closing_speed(scene: Scene, pair: Any) -> None:
     mount = carla.Transform(carla.Location(x=2.6, z=0.8))
     sensor = scene.spawn(
-        "sensor.other.radar", mount, pair[0], horizontal_fov=10, vertical_fov=6, range=60,
+        "sensor.other.radar",
+        mount,
+        pair[0],
+        horizontal_fov=10,
+        vertical_fov=6,
+        range=60,
         points_per_second=20000,
-    )  # fmt: skip
+    )
     reader = Reader(sensor)
     way = pair[0].get_transform().get_forward_vector()
     pair[0].set_target_velocity(carla.Vector3D(way.x * 6.0, way.y * 6.0, 0.0))
@@ -246,9 +268,13 @@ def test_gnss_noise_has_the_asked_spread(scene: Scene) -> None:
 
 def test_obstacle_sensor_reports_what_is_ahead(scene: Scene, pair: Any) -> None:
     sensor = scene.spawn(
-        "sensor.other.obstacle", carla.Transform(carla.Location(x=2.6, z=0.7)), pair[0],
-        distance=30, hit_radius=0.3, only_dynamics=True,
-    )  # fmt: skip
+        "sensor.other.obstacle",
+        carla.Transform(carla.Location(x=2.6, z=0.7)),
+        pair[0],
+        distance=30,
+        hit_radius=0.3,
+        only_dynamics=True,
+    )
     events: list[carla.ObstacleDetectionEvent] = []
     sensor.listen(events.append)
     scene.tick()
@@ -260,10 +286,16 @@ def test_obstacle_sensor_reports_what_is_ahead(scene: Scene, pair: Any) -> None:
 
 def test_all_sensors_together_deliver_on_every_frame(scene: Scene, pair: Any) -> None:
     kinds = [
-        "camera.rgb", "camera.depth", "camera.semantic_segmentation",
-        "camera.instance_segmentation", "lidar.ray_cast", "lidar.ray_cast_semantic",
-        "other.radar", "other.imu", "other.gnss",
-    ]  # fmt: skip
+        "camera.rgb",
+        "camera.depth",
+        "camera.semantic_segmentation",
+        "camera.instance_segmentation",
+        "lidar.ray_cast",
+        "lidar.ray_cast_semantic",
+        "other.radar",
+        "other.imu",
+        "other.gnss",
+    ]
     readers = []
     for kind in kinds:
         small = {"image_size_x": 64, "image_size_y": 48} if kind.startswith("camera") else {}

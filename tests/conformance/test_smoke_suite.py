@@ -10,10 +10,12 @@ from live_server import environment, live_server
 
 # Who drives on without looking hits these (08 and 10 have crossing people and traffic as well).
 HITS = {
-    "01-harbour-hidden": "walker.", "02-harbour-red-light": "vehicle.",
-    "05-orchard-stepping-out": "walker.", "07-orchard-priority": "vehicle.",
+    "01-harbour-hidden": "walker.",
+    "02-harbour-red-light": "vehicle.",
+    "05-orchard-stepping-out": "walker.",
+    "07-orchard-priority": "vehicle.",
     "10-ridge-hard-brake": "vehicle.",
-}  # fmt: skip
+}
 OBSTACLES = ("03", "04", "08", "11")
 
 

@@ -16,16 +16,27 @@ import pytest
 from live_server import LiveServer, live_server
 from scene import DELTA_S, Scene, straight_road
 
-from jaywalk.record.wet_grip import ask_wet_grip
+from jaywalk.record.episode import ask_wet_grip
 
 THROTTLE = [
-    0.963873001, 4.37535692e-4, -0.380192912, 1.74950069, 0.0916787414, -0.070546153,
-    -1.05996152e-3, 6.71079346e-4,
-]  # fmt: skip
+    0.963873001,
+    4.37535692e-4,
+    -0.380192912,
+    1.74950069,
+    0.0916787414,
+    -0.070546153,
+    -1.05996152e-3,
+    6.71079346e-4,
+]
 BRAKE = [
-    9.3171137e-3, 8.20967431e-2, -2.83832427e-3, 5.06587474e-5, -4.90357228e-7, 2.44419284e-9,
+    9.3171137e-3,
+    8.20967431e-2,
+    -2.83832427e-3,
+    5.06587474e-5,
+    -4.90357228e-7,
+    2.44419284e-9,
     -4.91381935e-12,
-]  # fmt: skip
+]
 KMH = 3.6
 
 

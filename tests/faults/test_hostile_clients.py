@@ -76,26 +76,46 @@ def test_hostile_batches(server: LiveServer, bystander: Bystander) -> None:
     with RpcSocket(server.port) as rpc:
         for _ in range(1000):
             commands: Any = [
-                rng.choice([
-                    rng.choice(JUNK), [rng.choice(JUNK)],
-                    [[rng.randrange(-2, 25), rng.choice(JUNK)]],
-                    [[rng.randrange(25), [rng.choice(JUNK) for _ in range(4)]]],
-                    [[0, [rng.choice(JUNK) for _ in range(6)]]],
-                ])
+                rng.choice(
+                    [
+                        rng.choice(JUNK),
+                        [rng.choice(JUNK)],
+                        [[rng.randrange(-2, 25), rng.choice(JUNK)]],
+                        [[rng.randrange(25), [rng.choice(JUNK) for _ in range(4)]]],
+                        [[0, [rng.choice(JUNK) for _ in range(6)]]],
+                    ]
+                )
                 for _ in range(rng.randrange(4))
-            ]  # fmt: skip
+            ]
             rpc.raw("apply_batch", rng.choice([commands, rng.choice(JUNK)]), False)
 
 
 def test_frames_that_are_no_requests(server: LiveServer, bystander: Bystander) -> None:
     rng = random.Random(3)
     shapes: list[Any] = [
-        [], [0], [0, 1], [0, 1, "version"], [1, 1, None, 1], [2, "version", []], {}, 7, "hello",
-        None, [0, -1, "version", [[False]]], [0, 2**64 - 1, "version", [[False]]], [0, 1, 5, []],
-        [0, "x", "version", []], [0, 1, "version", None], [0, 1, "version", {}], [0, 1, None, None],
-        [0, 1, "version", []], [0, 1.5, "version", [[False]]], [[0, 1, "version", []]],
-        [0, 1, ["version"], [[False]]], [0, 1, {"a": []}, [[False]]],
-    ]  # fmt: skip
+        [],
+        [0],
+        [0, 1],
+        [0, 1, "version"],
+        [1, 1, None, 1],
+        [2, "version", []],
+        {},
+        7,
+        "hello",
+        None,
+        [0, -1, "version", [[False]]],
+        [0, 2**64 - 1, "version", [[False]]],
+        [0, 1, 5, []],
+        [0, "x", "version", []],
+        [0, 1, "version", None],
+        [0, 1, "version", {}],
+        [0, 1, None, None],
+        [0, 1, "version", []],
+        [0, 1.5, "version", [[False]]],
+        [[0, 1, "version", []]],
+        [0, 1, ["version"], [[False]]],
+        [0, 1, {"a": []}, [[False]]],
+    ]
     for index in range(1000):
         data = msgpack.packb(shapes[index % len(shapes)])
         if index % 3 == 0:
@@ -108,12 +128,19 @@ def test_lengths_that_lie(server: LiveServer, bystander: Bystander) -> None:
     before = server.resident_mb()
     whole = msgpack.packb([0, 1, "get_actors_by_id", [[False], list(range(50))]])
     huge = [
-        b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff",
-        b"\xdb\xff\xff\xff\xff", b"\x94\x00\x01\xdb\x7f\xff\xff\xff", b"\xc9\xff\xff\xff\xff\x01",
-        b"\x94\x00\x01\xa7version\xdd\x3f\xff\xff\xff", b"\x91" * 5000, b"\x81" * 5000,
-        b"\xdc\xff\xff" * 500, b"\xc1" * 100,
+        b"\xdd\xff\xff\xff\xff",
+        b"\xdf\xff\xff\xff\xff",
+        b"\xc6\xff\xff\xff\xff",
+        b"\xdb\xff\xff\xff\xff",
+        b"\x94\x00\x01\xdb\x7f\xff\xff\xff",
+        b"\xc9\xff\xff\xff\xff\x01",
+        b"\x94\x00\x01\xa7version\xdd\x3f\xff\xff\xff",
+        b"\x91" * 5000,
+        b"\x81" * 5000,
+        b"\xdc\xff\xff" * 500,
+        b"\xc1" * 100,
         b"\x94\x00\x01\xa7version" + b"\x91" * 2000 + b"\xc0",
-    ]  # fmt: skip
+    ]
     for index in range(1000):
         data = huge[index % len(huge)] if index % 2 else whole[: index % len(whole)]
         _send(server.port, data, wait=index % 20 == 0)

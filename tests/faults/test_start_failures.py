@@ -12,9 +12,13 @@ from live_server import environment, serve_command
 
 def _fail(*options: str) -> str:
     done = subprocess.run(
-        serve_command(*options), capture_output=True, text=True, timeout=600, check=False,
+        serve_command(*options),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
         env=environment(),
-    )  # fmt: skip
+    )
     assert done.returncode == 3, (done.returncode, done.stderr)
     assert done.stdout == ""
     [line] = done.stderr.strip().splitlines()

@@ -41,9 +41,13 @@ def test_an_evaluator_starts_us_as_it_starts_carla(tmp_path: Path, ending: signa
     # Python settings that are not for us.
     process = subprocess.Popen(
         f"'{script}' -RenderOffScreen -nosound -carla-rpc-port={port} -graphicsadapter=0 -Odd=1",
-        shell=True, start_new_session=True, cwd="/", text=True, stderr=subprocess.PIPE,
+        shell=True,
+        start_new_session=True,
+        cwd="/",
+        text=True,
+        stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"},
-    )  # fmt: skip
+    )
     try:
         with _connect(port, process) as rpc:
             assert rpc.call("get_map_info")[0].endswith("Orchard")

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 
 @pytest.fixture(scope="module")

@@ -17,17 +17,32 @@ def jaywalk(folder, *words):
     paths = os.pathsep.join(filter(None, sys.path))
     return subprocess.run(
         [sys.executable, "-c", _MAIN, "baseline", *words],
-        cwd=folder, capture_output=True, text=True, timeout=900, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
         env={**os.environ, "PYTHONPATH": paths, "XDG_CACHE_HOME": str(folder / "cache")},
-    )  # fmt: skip
+    )
 
 
 def test_a_driven_baseline_is_verified_and_a_changed_one_found(tmp_path):
     (tmp_path / "baselines").mkdir()
     made = jaywalk(
-        tmp_path, "new", "tiny", "--suite", "smoke", "--subset", "09-ridge-open-rural",
-        "--agent", "blind", "--reason", "a test", "--workers", "1",
-    )  # fmt: skip
+        tmp_path,
+        "new",
+        "tiny",
+        "--suite",
+        "smoke",
+        "--subset",
+        "09-ridge-open-rural",
+        "--agent",
+        "blind",
+        "--reason",
+        "a test",
+        "--workers",
+        "1",
+    )
     assert made.returncode == 0, made.stderr
     path = tmp_path / "baselines/tiny.json"
     ((name, episode),) = read_baseline(path).episodes.items()

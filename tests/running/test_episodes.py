@@ -12,9 +12,9 @@ from short_plans import short_plan, write_driver
 
 from jaywalk import record
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.record.wet_grip import ask_wet_grip, has_wet_grip
+from jaywalk.record.episode import ask_wet_grip, has_wet_grip
 from jaywalk.runner.episode import run_episode
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 
 def test_a_route_is_driven_and_recorded(world: World, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from short_plans import short_plan
 from jaywalk import record
 from jaywalk.runner.episode import run_episode
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
@@ -56,9 +56,13 @@ def _make(world: World, **options: Any) -> Any:
 def env(world: World, routes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One for most tests, for planning a town anew takes seconds."""
     one = _make(
-        world, suite=routes, vehicles=4, people=2, render_mode="rgb_array",
+        world,
+        suite=routes,
+        vehicles=4,
+        people=2,
+        render_mode="rgb_array",
         record=tmp_path_factory.mktemp("records"),
-    )  # fmt: skip
+    )
     yield one
     one.close()
 
@@ -119,9 +123,15 @@ def test_pictures_and_sensors_fit_their_spaces(world: World, routes: str) -> Non
     lidar = {"type": "sensor.lidar.ray_cast", "id": "top", "x": 0.0, "y": 0.0, "z": 2.0}
     speed = {"type": "sensor.speedometer", "id": "speed"}
     env = _make(
-        world, suite=routes, observation="sensors", sensors=[lidar, speed], ticks_per_step=4,
-        render_mode="rgb_array", bev_px=96, bev_pixel_m=0.4,
-    )  # fmt: skip
+        world,
+        suite=routes,
+        observation="sensors",
+        sensors=[lidar, speed],
+        ticks_per_step=4,
+        render_mode="rgb_array",
+        bev_px=96,
+        bev_pixel_m=0.4,
+    )
     env.reset(seed=1)
     bev = env.unwrapped.draw_bev()
     assert bev.shape == (8, 96, 96)

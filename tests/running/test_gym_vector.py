@@ -13,9 +13,14 @@ def test_workers_drive_and_leave_nothing() -> None:
     import jaywalk.gym  # noqa: F401  (registers)
 
     envs = gymnasium.make_vec(
-        "jaywalk/Drive-v1", num_envs=1, vectorization_mode="async", vehicles=0, action="joined",
-        routes="01-harbour-hidden", max_episode_steps=5,
-    )  # fmt: skip
+        "jaywalk/Drive-v1",
+        num_envs=1,
+        vectorization_mode="async",
+        vehicles=0,
+        action="joined",
+        routes="01-harbour-hidden",
+        max_episode_steps=5,
+    )
     before = set(psutil.Process().children(recursive=True))
     seen, _ = envs.reset(seed=1)
     assert len(set(psutil.Process().children(recursive=True)) - before) == 1  # the server

@@ -9,9 +9,9 @@ import pytest
 from short_plans import short_plan
 
 from jaywalk import record
-from jaywalk.metrics.driving.ending import how_it_broke_off
+from jaywalk.metrics.driving.criteria.ending import how_it_broke_off
 from jaywalk.runner.episode import run_episode
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 _AGENT = """
 import json, math, pathlib

@@ -9,12 +9,12 @@ import pytest
 from short_plans import short_plan
 
 import jaywalk.record
-from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
-from jaywalk.metrics.realism.records.record_scene import RecordedScene, recorded_scenes
+from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
 from jaywalk.metrics.realism.scene import CURRENT_STEP, Case, Rollouts
+from jaywalk.rollouts.cases.recorded import RecordedScene, recorded_scenes
+from jaywalk.rollouts.closed_loop import ClosedLoop
 from jaywalk.runner.episode import run_episode
-from jaywalk.runner.rollouts.closed_loop import ClosedLoop
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 
 @pytest.fixture(scope="module")

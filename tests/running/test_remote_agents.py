@@ -15,13 +15,13 @@ from short_plans import short_plan
 
 import jaywalk.record
 import jaywalk_agent
-from jaywalk.agents.beginning import write_agent
+from jaywalk.agents.template import write_agent
+from jaywalk.checks.drive import check_drive
+from jaywalk.checks.rules import judge
 from jaywalk.core.errors import InfrastructureError
-from jaywalk.runner.check_drive import check_drive
-from jaywalk.runner.check_rules import judge
 from jaywalk.runner.episode import run_episode
 from jaywalk.runner.plan import AgentSpec
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 from jaywalk_agent import AgentServer, load_agent
 
 # Tells forecasts and a plan, asks for sensors, draws numbers, and dies or errs when told to.
@@ -147,7 +147,7 @@ def test_its_exception_and_its_silence_are_its_failures(world: World, tmp_path: 
 def test_nobody_there_is_not_the_agents_failure(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jaywalk.agents.plain_agent.WAIT_S", 0.0)
+    monkeypatch.setattr("jaywalk.agents.adapters.remote.WAIT_S", 0.0)
     with pytest.raises(InfrastructureError, match="nobody listens at ws://127"):
         run_episode(short_plan(world, "ws://127.0.0.1:9"), world, tmp_path / "run")
 

@@ -25,11 +25,37 @@ from rpc_socket import RpcError, RpcSocket, StreamSocket
 
 HOST: Final = "127.0.0.1"
 JUNK: Final[list[Any]] = [
-    None, True, False, 0, -1, 2**31, 2**32 - 1, 2**63 - 1, -(2**63), 1.5, float("nan"),
-    float("inf"), -float("inf"), 1e308, "", "x" * 1000, "\u0000", b"", b"\xff" * 64, [], [[]],
-    [[[]]], {}, {"a": 1}, [1, 2], [0.0, 0.0, 0.0], [[0.0] * 3, [0.0] * 3], [None] * 20,
-    [float("nan")] * 3, [[float("inf")] * 3, [0.0] * 3],
-]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    2**31,
+    2**32 - 1,
+    2**63 - 1,
+    -(2**63),
+    1.5,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    1e308,
+    "",
+    "x" * 1000,
+    "\u0000",
+    b"",
+    b"\xff" * 64,
+    [],
+    [[]],
+    [[[]]],
+    {},
+    {"a": 1},
+    [1, 2],
+    [0.0, 0.0, 0.0],
+    [[0.0] * 3, [0.0] * 3],
+    [None] * 20,
+    [float("nan")] * 3,
+    [[float("inf")] * 3, [0.0] * 3],
+]
 # Calls that change the world for everybody by design are not faults: left to other tests.
 LEFT_OUT: Final = {"tick_cue", "load_new_episode", "set_episode_settings", "apply_batch"}
 
@@ -319,10 +345,15 @@ def huge_names(port: int, size: int = 10_000_000) -> int:
     most = 0
     text = "A" * size
     for method, arguments in (
-        (text, []), ("get_actors_by_id", [text]), ("destroy_actor", [text]),
-        ("request_file", [text]), ("replay_file", [text]), ("load_new_episode", [text, True, 0]),
-        ("apply_batch", [[[text, 1]], False]), ("set_weather_parameters", [[text] * 14]),
-    ):  # fmt: skip
+        (text, []),
+        ("get_actors_by_id", [text]),
+        ("destroy_actor", [text]),
+        ("request_file", [text]),
+        ("replay_file", [text]),
+        ("load_new_episode", [text, True, 0]),
+        ("apply_batch", [[[text, 1]], False]),
+        ("set_weather_parameters", [[text] * 14]),
+    ):
         with RpcSocket(port, timeout_s=60.0) as rpc:
             with contextlib.suppress(OSError):
                 rpc.send(method, *arguments)
@@ -405,8 +436,8 @@ def many_connections(port: int, count: int = 6000, hold_s: float = 1.0) -> str:
 
 def method_names() -> list[str]:
     """Every method of the server that may be called with nonsense."""
-    from jaywalk.server.wire import methods  # noqa: F401  (registers them)
-    from jaywalk.server.wire.rpc import METHODS
+    from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)
+    from jaywalk.server.protocol.rpc import METHODS
 
     return sorted(set(METHODS) - LEFT_OUT)
 

@@ -44,14 +44,27 @@ def people_data(videos=(6, 3, 3), people=6, dataset="sim", seed=0):
 
 def _add_video(rows, video, people, rng):
     rows["videos"].append(
-        {"video": video, "width_px": 1920, "height_px": 1080, "n_frames": FRAMES,
-         "road_type": "street", "time_of_day": "daytime", "weather": "clear"}
-    )  # fmt: skip
+        {
+            "video": video,
+            "width_px": 1920,
+            "height_px": 1080,
+            "n_frames": FRAMES,
+            "road_type": "street",
+            "time_of_day": "daytime",
+            "weather": "clear",
+        }
+    )
     for frame in range(FRAMES):
         rows["scene"].append(
-            {"video": video, "frame": frame, "ped_crossing": frame > 20, "ped_sign": False,
-             "stop_sign": False, "light": 0}
-        )  # fmt: skip
+            {
+                "video": video,
+                "frame": frame,
+                "ped_crossing": frame > 20,
+                "ped_sign": False,
+                "stop_sign": False,
+                "light": 0,
+            }
+        )
         rows["ego"].append(
             {"video": video, "frame": frame, "action": "moving_slow", "obd_speed_kmh": 15.0}
         )
@@ -66,15 +79,35 @@ def _add_video(rows, video, people, rng):
 
 def _add_person(rows, video, name, crosses, start, step, height, rng):
     rows["pedestrians"].append(
-        {"video": video, "pedestrian_id": name, "kind": "behaviour", "crossing": int(crosses),
-         "crossing_point": EVENT if crosses else None, "critical_point": EVENT,
-         "exp_start_point": 0, "intention_prob": 1.0 if crosses else 0.0, "age": "adult",
-         "n_boxes": FRAMES, "n_gaps": 0, "missing_crossing_point": False}
-    )  # fmt: skip
+        {
+            "video": video,
+            "pedestrian_id": name,
+            "kind": "behaviour",
+            "crossing": int(crosses),
+            "crossing_point": EVENT if crosses else None,
+            "critical_point": EVENT,
+            "exp_start_point": 0,
+            "intention_prob": 1.0 if crosses else 0.0,
+            "age": "adult",
+            "n_boxes": FRAMES,
+            "n_gaps": 0,
+            "missing_crossing_point": False,
+        }
+    )
     centres = start + step * np.arange(FRAMES) + rng.normal(0.0, 1.0, FRAMES)
     for frame, x in enumerate(centres):
         rows["boxes"].append(
-            {"video": video, "pedestrian_id": name, "frame": frame, "xtl_px": x - 20.0,
-             "ytl_px": 500.0, "xbr_px": x + 20.0, "ybr_px": 500.0 + height, "occlusion": 0,
-             "walking": int(step != 0.0), "looking": 0, "cross": int(crosses and frame >= EVENT)}
-        )  # fmt: skip
+            {
+                "video": video,
+                "pedestrian_id": name,
+                "frame": frame,
+                "xtl_px": x - 20.0,
+                "ytl_px": 500.0,
+                "xbr_px": x + 20.0,
+                "ybr_px": 500.0 + height,
+                "occlusion": 0,
+                "walking": int(step != 0.0),
+                "looking": 0,
+                "cross": int(crosses and frame >= EVENT),
+            }
+        )

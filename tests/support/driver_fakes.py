@@ -152,9 +152,13 @@ class ClosedLoop:
     """
 
     def __init__(
-        self, driver: Any, others: list[FakeActor], route: DenseRoute, lanes: int = 1,
+        self,
+        driver: Any,
+        others: list[FakeActor],
+        route: DenseRoute,
+        lanes: int = 1,
         **arguments: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         x, y, _ = route.position_m[0]
         self.ego = FakeActor(1, "vehicle.ego", x, y, half=(2.446, 0.918, 0.74))
         self.world = FakeWorld([self.ego, *others])
@@ -165,10 +169,16 @@ class ClosedLoop:
         self.decisions: list[Any] = []
         self.driver.setup(
             Briefing(
-                client=None, world=self.world, map=straight_map(lanes=lanes), ego=self.ego,
-                route=route, seed=1, delta_s=DELTA_S, arguments=arguments,
+                client=None,
+                world=self.world,
+                map=straight_map(lanes=lanes),
+                ego=self.ego,
+                route=route,
+                seed=1,
+                delta_s=DELTA_S,
+                arguments=arguments,
             )
-        )  # fmt: skip
+        )
 
     def run(self, seconds: float, each: Any = lambda loop: None) -> ClosedLoop:
         for _ in range(int(seconds / DELTA_S)):

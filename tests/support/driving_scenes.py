@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 import jaywalk.record
 from jaywalk.record import Episode, EpisodeWriter, Record, SharedFiles
 from jaywalk.record.episode import Agent, Route
-from jaywalk.record.state_rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
+from jaywalk.record.rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
 
 LANE_Y = 1.75
 HALF_LENGTH_M = 2.4
@@ -215,19 +215,36 @@ def _add_landmark(
     y = one.get("y", 6.0)
     writer.add(
         "landmarks",
-        actor=number, type_id=type_id, x_m=one["x"], y_m=y, z_m=0.0,
+        actor=number,
+        type_id=type_id,
+        x_m=one["x"],
+        y_m=y,
+        z_m=0.0,
         # As CARLA's lights: their x axis runs across the lane they face.
-        pitch_deg=0.0, yaw_deg=90.0, roll_deg=0.0,
-        trigger_x_m=LANE_Y - y, trigger_y_m=0.0, trigger_z_m=0.0,
-        trigger_half_x_m=half[0], trigger_half_y_m=half[1], trigger_half_z_m=half[2],
-    )  # fmt: skip
+        pitch_deg=0.0,
+        yaw_deg=90.0,
+        roll_deg=0.0,
+        trigger_x_m=LANE_Y - y,
+        trigger_y_m=0.0,
+        trigger_z_m=0.0,
+        trigger_half_x_m=half[0],
+        trigger_half_y_m=half[1],
+        trigger_half_z_m=half[2],
+    )
 
 
 def _add_signal(writer: EpisodeWriter, number: int, tick: int, state: int) -> None:
     writer.add(
-        "signals", actor=number, tick=tick, state=state, frozen=False, elapsed_s=0.0,
-        green_s=10.0, yellow_s=3.0, red_s=2.0,
-    )  # fmt: skip
+        "signals",
+        actor=number,
+        tick=tick,
+        state=state,
+        frozen=False,
+        elapsed_s=0.0,
+        green_s=10.0,
+        yellow_s=3.0,
+        red_s=2.0,
+    )
 
 
 def _states(

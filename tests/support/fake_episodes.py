@@ -19,13 +19,12 @@ from record_scenes import write_episode
 
 from jaywalk.core.errors import AgentUnreachableError, DataError, InfrastructureError
 from jaywalk.record import record_hash
-from jaywalk.runner.outcome import EpisodeOutcome
-from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.scenarios.route_xml import parse_routes
+from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
+from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 _SERVER = (
-    "import os, sys, time; from jaywalk.core.orphans import die_with_parent;"
+    "import os, sys, time; from jaywalk.core.process import die_with_parent;"
     "die_with_parent(int(sys.argv[1])); print('ready', flush=True); time.sleep(600)"
 )
 _ROUTE = """<routes><route id="{id}" town="Harbour"><waypoints>
@@ -100,16 +99,28 @@ def run_episode(
     folder = run_folder / "episodes" / name
     reason = "agent failed" if failure else "route completed"
     write_episode(
-        folder, ticks=12, vehicles=1, walkers=1, seed=plan.seed, scenario=plan.item.id,
+        folder,
+        ticks=12,
+        vehicles=1,
+        walkers=1,
+        seed=plan.seed,
+        scenario=plan.item.id,
         variant=str(time.time_ns()) if kind == "random" else "",
-        end_reason=reason, failure=failure, wall={"seconds": time.time() % 1.0},
-    )  # fmt: skip
+        end_reason=reason,
+        failure=failure,
+        wall={"seconds": time.time() % 1.0},
+    )
     if kind.startswith("crash-late-once"):
         os.kill(os.getpid(), signal.SIGKILL)
     return EpisodeOutcome(
-        episode_id=name, end_reason=reason, failure=failure, record_hash=record_hash(folder),
-        simulated_s=0.55, wall_s=0.1, folder=folder,
-    )  # fmt: skip
+        episode_id=name,
+        end_reason=reason,
+        failure=failure,
+        record_hash=record_hash(folder),
+        simulated_s=0.55,
+        wall_s=0.1,
+        folder=folder,
+    )
 
 
 def _wait_for_the_kill(run_folder: Path) -> None:

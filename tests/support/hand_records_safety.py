@@ -15,7 +15,7 @@ from record_scenes import add_actor
 
 import jaywalk.record
 from jaywalk.record import Episode, EpisodeWriter, Record
-from jaywalk.record.state_rows import KIND_OTHER, KIND_VEHICLE, KIND_WALKER, STATE_DTYPE
+from jaywalk.record.rows import KIND_OTHER, KIND_VEHICLE, KIND_WALKER, STATE_DTYPE
 
 STEP_S = 0.05
 Motion = Callable[[float], tuple[float, float, float]]
@@ -96,21 +96,49 @@ class Scene:
         number = 1000 + self.landmarks
         self.landmarks += 1
         point = {
-            "x_m": x, "y_m": y, "z_m": 0.0, "pitch_deg": 0.0, "yaw_deg": yaw_deg, "roll_deg": 0.0,
-            "road_id": 1, "section_id": 0, "lane_id": -1, "s_m": 0.0, "lane_width_m": 3.5,
+            "x_m": x,
+            "y_m": y,
+            "z_m": 0.0,
+            "pitch_deg": 0.0,
+            "yaw_deg": yaw_deg,
+            "roll_deg": 0.0,
+            "road_id": 1,
+            "section_id": 0,
+            "lane_id": -1,
+            "s_m": 0.0,
+            "lane_width_m": 3.5,
             "is_junction": False,
-        }  # fmt: skip
+        }
         place = {"x_m": x + 20.0, "y_m": y, "z_m": 0.0, "pitch_deg": 0.0, "yaw_deg": 0.0}
         self.rows.append(
-            ("landmarks", {"actor": number, "type_id": "traffic.traffic_light", "roll_deg": 0.0,
-                           "stop_waypoints": [point], "affected_waypoints": [point], **place})
-        )  # fmt: skip
+            (
+                "landmarks",
+                {
+                    "actor": number,
+                    "type_id": "traffic.traffic_light",
+                    "roll_deg": 0.0,
+                    "stop_waypoints": [point],
+                    "affected_waypoints": [point],
+                    **place,
+                },
+            )
+        )
         for at_s, state in states:
             self.rows.append(
-                ("signals", {"actor": number, "tick": round(at_s / STEP_S), "state": state,
-                             "frozen": False, "elapsed_s": 0.0, "green_s": 10.0, "yellow_s": 3.0,
-                             "red_s": 10.0})
-            )  # fmt: skip
+                (
+                    "signals",
+                    {
+                        "actor": number,
+                        "tick": round(at_s / STEP_S),
+                        "state": state,
+                        "frozen": False,
+                        "elapsed_s": 0.0,
+                        "green_s": 10.0,
+                        "yellow_s": 3.0,
+                        "red_s": 10.0,
+                    },
+                )
+            )
         return number
 
     def add_stop_sign(self, x: float, y: float, lane_yaw_deg: float) -> int:
@@ -119,15 +147,29 @@ class Scene:
         self.landmarks += 1
         right = np.radians(lane_yaw_deg + 90.0)
         self.rows.append(
-            ("landmarks", {
-                "actor": number, "type_id": "traffic.stop", "x_m": x + 3.0 * np.cos(right),
-                "y_m": y + 3.0 * np.sin(right), "z_m": 0.0, "pitch_deg": 0.0,
-                "yaw_deg": lane_yaw_deg + 90.0, "roll_deg": 0.0, "trigger_x_m": -3.0,
-                "trigger_y_m": 0.0, "trigger_z_m": 0.0, "trigger_half_x_m": 1.75,
-                "trigger_half_y_m": 0.4, "trigger_half_z_m": 1.0, "trigger_pitch_deg": 0.0,
-                "trigger_yaw_deg": 0.0, "trigger_roll_deg": 0.0,
-            })
-        )  # fmt: skip
+            (
+                "landmarks",
+                {
+                    "actor": number,
+                    "type_id": "traffic.stop",
+                    "x_m": x + 3.0 * np.cos(right),
+                    "y_m": y + 3.0 * np.sin(right),
+                    "z_m": 0.0,
+                    "pitch_deg": 0.0,
+                    "yaw_deg": lane_yaw_deg + 90.0,
+                    "roll_deg": 0.0,
+                    "trigger_x_m": -3.0,
+                    "trigger_y_m": 0.0,
+                    "trigger_z_m": 0.0,
+                    "trigger_half_x_m": 1.75,
+                    "trigger_half_y_m": 0.4,
+                    "trigger_half_z_m": 1.0,
+                    "trigger_pitch_deg": 0.0,
+                    "trigger_yaw_deg": 0.0,
+                    "trigger_roll_deg": 0.0,
+                },
+            )
+        )
         return number
 
     def write(self, folder: Path) -> Record:
@@ -178,8 +220,10 @@ class Scene:
         for row, number in zip(rows, wanted, strict=True):
             kind, motion = self.bodies[number]
             (x, y, yaw), (x0, y0, yaw0), (x1, y1, yaw1) = (
-                motion(t), motion(t - 0.01), motion(t + 0.01),
-            )  # fmt: skip
+                motion(t),
+                motion(t - 0.01),
+                motion(t + 0.01),
+            )
             if t == 0.0:
                 x0, y0, yaw0 = x, y, yaw
             span = 0.01 if t == 0.0 else 0.02

@@ -25,9 +25,10 @@ DISTRIBUTIONS: dict[str, tuple[Draw, float]] = {
     "difference of lognormals": (lambda rng, k: rng.lognormal(size=k) - rng.lognormal(size=k), 0.0),
     "exponential": (lambda rng, k: rng.exponential(size=k), 1.0),
     "score": (
-        lambda rng, k: np.where(rng.random(k) < 0.8, 100.0, rng.uniform(0.0, 100.0, k)), 90.0,
+        lambda rng, k: np.where(rng.random(k) < 0.8, 100.0, rng.uniform(0.0, 100.0, k)),
+        90.0,
     ),
-}  # fmt: skip
+}
 CLUSTERS = (2, 3, 5, 10, 20, 50)
 
 
@@ -115,13 +116,17 @@ def main(arguments: list[str], trials: int = 1000) -> dict[str, Any]:
     """All values."""
     values: dict[str, Any] = {
         "trials": trials,
-        "means": {n: {str(k): missed_by_means(n, k, trials) for k in CLUSTERS}
-                  for n in DISTRIBUTIONS},
-        "rates": {f"{k} routes, shape {s}, {e} events": missed_by_rates(k, s, e, trials)
-                  for k in (5, 10, 20, 100) for s in (0.5, 2.0) for e in (0.3, 3.0)},
-        "success_differences": {str(k): missed_by_success_differences(k, trials)
-                                for k in CLUSTERS},
-    }  # fmt: skip
+        "means": {
+            n: {str(k): missed_by_means(n, k, trials) for k in CLUSTERS} for n in DISTRIBUTIONS
+        },
+        "rates": {
+            f"{k} routes, shape {s}, {e} events": missed_by_rates(k, s, e, trials)
+            for k in (5, 10, 20, 100)
+            for s in (0.5, 2.0)
+            for e in (0.3, 3.0)
+        },
+        "success_differences": {str(k): missed_by_success_differences(k, trials) for k in CLUSTERS},
+    }
     return values | ({"published": published(Path(arguments[0]))} if arguments else {})
 
 
@@ -131,35 +136,63 @@ def tables(values: dict[str, Any]) -> dict[str, Any]:
     def means(label: str, name: str, which: str) -> list[str]:
         return [label, *(f"{values['means'][name][str(k)][which]:.0f}" for k in CLUSTERS)]
 
-    shown = [("normal", "normal", "normal, ours"),
-             ("difference of two heavy-tailed (lognormal) values", "difference of lognormals", ""),
-             ("scores: 80 % are 100, the rest uniform", "score", ""),
-             ("skewed (exponential)", "exponential", "")]  # fmt: skip
-    rows = [row for label, name, ours in shown
-            for row in (means(f"{label}, plain BCa", name, "bca"),
-                        means(ours or "the same, ours", name, "ours"))]  # fmt: skip
+    shown = [
+        ("normal", "normal", "normal, ours"),
+        ("difference of two heavy-tailed (lognormal) values", "difference of lognormals", ""),
+        ("scores: 80 % are 100, the rest uniform", "score", ""),
+        ("skewed (exponential)", "exponential", ""),
+    ]
+    rows = [
+        row
+        for label, name, ours in shown
+        for row in (
+            means(f"{label}, plain BCa", name, "bca"),
+            means(ours or "the same, ours", name, "ours"),
+        )
+    ]
     success = [f"{values['success_differences'][str(k)]:.0f}" for k in CLUSTERS]
     return {
         "means": {
-            "columns": ["95 % intervals that miss the truth, %", *map(str, CLUSTERS[:-1]),
-                        f"{CLUSTERS[-1]} clusters"],
+            "columns": [
+                "95 % intervals that miss the truth, %",
+                *map(str, CLUSTERS[:-1]),
+                f"{CLUSTERS[-1]} clusters",
+            ],
             "rows": [*rows, ["paired success, equal drivers, ours", *success]],
         },
         "rates": {
-            "columns": ["gamma-Poisson events by route, three seeds: intervals that miss, %",
-                        "exact Poisson", "ours"],
-            "rows": [[f"{name} a route", f"{one['poisson']:.0f}", f"{one['ours']:.0f}"]
-                     for name, one in values["rates"].items()],
+            "columns": [
+                "gamma-Poisson events by route, three seeds: intervals that miss, %",
+                "exact Poisson",
+                "ours",
+            ],
+            "rows": [
+                [f"{name} a route", f"{one['poisson']:.0f}", f"{one['ours']:.0f}"]
+                for name, one in values["rates"].items()
+            ],
         },
         "published": {
-            "columns": ["published results, three seeds", "events", "design effect",
-                        "bootstrap / Poisson", "ours / Poisson", "ours / bootstrap"],
-            "rows": [["{} `{}`".format(*name.split()), str(one["events"]),
-                      f"{one['design_effect']:.1f}", f"{one['bootstrap_over_poisson']:.2f}",
-                      f"{one['ours_over_poisson']:.2f}", f"{one['ours_over_bootstrap']:.2f}"]
-                     for name, one in values.get("published", {}).items()],
+            "columns": [
+                "published results, three seeds",
+                "events",
+                "design effect",
+                "bootstrap / Poisson",
+                "ours / Poisson",
+                "ours / bootstrap",
+            ],
+            "rows": [
+                [
+                    "{} `{}`".format(*name.split()),
+                    str(one["events"]),
+                    f"{one['design_effect']:.1f}",
+                    f"{one['bootstrap_over_poisson']:.2f}",
+                    f"{one['ours_over_poisson']:.2f}",
+                    f"{one['ours_over_bootstrap']:.2f}",
+                ]
+                for name, one in values.get("published", {}).items()
+            ],
         },
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def serve_command(*options: str, waits: dict[str, float] | None = None) -> list[
     for name, seconds in (waits or {}).items():
         code = f"server.{name}; server.{name} = {seconds!r}; {code}"
     if waits:
-        code = f"import jaywalk.server.wire.server as server; {code}"
+        code = f"import jaywalk.server.protocol.server as server; {code}"
     return [sys.executable, "-c", code, "serve", *options]
 
 
@@ -120,8 +120,8 @@ class LiveServer:
 def live_server(*options: str, waits: dict[str, float] | None = None) -> Iterator[LiveServer]:
     """A server for the length of a block.
 
-    ``waits`` replaces constants of ``jaywalk.server.wire.server``. A wait without end shows that
-    something else happened first, whatever the speed of the machine.
+    ``waits`` replaces constants of ``jaywalk.server.protocol.server``. A wait without end shows
+    that something else happened first, whatever the speed of the machine.
     """
     server = LiveServer(*options, waits=waits)
     try:

@@ -33,10 +33,20 @@ def recorded_scene(data, clip: str, first: int, most: int = 8) -> LoggedScene:
     size = np.broadcast_to(np.where(kinds == 1, 4.0, 0.5)[:, None], shape).astype("f4")
     none = np.zeros(0, np.int64)
     return LoggedScene(
-        name=f"{clip}@{first}", object_id=np.arange(len(rows)), object_type=kinds,
-        x_m=x, y_m=y, z_m=np.zeros(shape, "f4"), heading_rad=heading, length_m=size,
-        width_m=np.minimum(size, np.float32(1.8)), height_m=np.full(shape, 1.6, "f4"), valid=valid,
-        sdc_index=0, predict_index=np.arange(len(rows)),
-        road_edges=Polylines.of([]), signals=no_signals(),
+        name=f"{clip}@{first}",
+        object_id=np.arange(len(rows)),
+        object_type=kinds,
+        x_m=x,
+        y_m=y,
+        z_m=np.zeros(shape, "f4"),
+        heading_rad=heading,
+        length_m=size,
+        width_m=np.minimum(size, np.float32(1.8)),
+        height_m=np.full(shape, 1.6, "f4"),
+        valid=valid,
+        sdc_index=0,
+        predict_index=np.arange(len(rows)),
+        road_edges=Polylines.of([]),
+        signals=no_signals(),
         lanes=Lanes(lines=Polylines.of([]), lane_id=none, lane_type=none),
-    )  # fmt: skip
+    )

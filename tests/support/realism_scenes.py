@@ -3,14 +3,7 @@
 import numpy as np
 
 from jaywalk.metrics.realism.baselines import log_replay
-from jaywalk.metrics.realism.scene import (
-    N_STEPS,
-    Case,
-    Lanes,
-    LoggedScene,
-    Polylines,
-    Signals,
-)
+from jaywalk.metrics.realism.scene import N_STEPS, Case, Lanes, LoggedScene, Polylines, Signals
 
 ROAD = [[(-200.0, -6.0, 0.0), (200.0, -6.0, 0.0)], [(200.0, 6.0, 0.0), (-200.0, 6.0, 0.0)]]
 LANE = [(-200.0 + 10.0 * i, 0.0, 0.0) for i in range(41)]

@@ -10,7 +10,7 @@ import numpy as np
 from jaywalk.core.seeds import stream
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.record.columns import WEATHER_FIELDS
-from jaywalk.record.state_rows import KIND_VEHICLE, KIND_WALKER, NO_CLIP, STATE_DTYPE
+from jaywalk.record.rows import KIND_VEHICLE, KIND_WALKER, NO_CLIP, STATE_DTYPE
 
 STEP_S = 0.05
 

@@ -17,8 +17,9 @@ import carla
 import numpy as np
 from driver_fakes import dense_route, straight_map
 
-from jaywalk.scenarios.base import Moment, Scenario, Stage, make_scenario
-from jaywalk.scenarios.route_xml import parse_routes
+from jaywalk.actors.events import Moment
+from jaywalk.scenarios.base import Scenario, Stage, make_scenario
+from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.town.routes import DenseRoute
 
 TRIGGER_M = 60.0  # along the route
@@ -175,6 +176,9 @@ def moment(
 ) -> Moment:
     """The ego so far beyond the trigger, and the states of others by their numbers."""
     return Moment(
-        elapsed_s=elapsed_s, snapshot=SimpleNamespace(find=states.get), ego_id=HERO,
-        ego_along_m=TRIGGER_M + ahead_m, ego_speed_mps=speed_mps,
-    )  # fmt: skip
+        elapsed_s=elapsed_s,
+        snapshot=SimpleNamespace(find=states.get),
+        ego_id=HERO,
+        ego_along_m=TRIGGER_M + ahead_m,
+        ego_speed_mps=speed_mps,
+    )

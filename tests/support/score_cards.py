@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction, RunScore
+from jaywalk.metrics.driving.summary import EpisodeScore, Infraction, RunScore
 
 
 def hit(kind: str = "collisions_pedestrian", tick: int = 60, **more: Any) -> Infraction:

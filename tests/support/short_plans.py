@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.world import World
-from jaywalk.scenarios.route_xml import parse_routes
+from jaywalk.runner.session import World
+from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.scenarios.suite import SuiteRoute
 
 _ROUTE = (
@@ -47,20 +47,29 @@ def write_driver(folder: Path, first: str = "pass", name: str = "driver.py") -> 
 
 
 def short_plan(
-    world: World, agent: str, *, length_m: int = 60, vehicles: int = 0, people: int = 0,
-    scenarios: str = "", seed: int = 1, town: str = "Harbour",
-) -> EpisodePlan:  # fmt: skip
+    world: World,
+    agent: str,
+    *,
+    length_m: int = 60,
+    vehicles: int = 0,
+    people: int = 0,
+    scenarios: str = "",
+    seed: int = 1,
+    town: str = "Harbour",
+) -> EpisodePlan:
     """A plan for the lane at the fourth spawn point of Harbour."""
     first, last = _ends(world, length_m)
     points = "".join(f'<position x="{p.x}" y="{p.y}" z="{p.z}"/>' for p in (first, last))
     text = _ROUTE.format(points=points, scenarios=scenarios).replace("Harbour", town)
     return EpisodePlan(
-        suite="test", variant="",
+        suite="test",
+        variant="",
         item=SuiteRoute(
             id="r1", route=parse_routes(text, "test").routes[0], vehicles=vehicles, people=people
         ),
-        seed=seed, agent=AgentSpec(name=agent),
-    )  # fmt: skip
+        seed=seed,
+        agent=AgentSpec(name=agent),
+    )
 
 
 def _ends(world: World, length_m: int) -> tuple[Any, Any]:

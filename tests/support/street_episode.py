@@ -14,8 +14,8 @@ from record_scenes import STEP_S, add_actor
 
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.record.columns import WEATHER_FIELDS
-from jaywalk.record.shared_files import SharedFiles
-from jaywalk.record.state_rows import KIND_VEHICLE, KIND_WALKER, NO_CLIP, STATE_DTYPE
+from jaywalk.record.files import SharedFiles
+from jaywalk.record.rows import KIND_VEHICLE, KIND_WALKER, NO_CLIP, STATE_DTYPE
 
 LANE_Y_M, SPEED_MPS, START_X_M = 1.75, 10.0, 10.0
 PARKED_X_M, PERSON_X_M = 110.0, 60.0
@@ -91,10 +91,20 @@ def write_street(
             writer.add("route", index=index, x_m=float(index), y_m=LANE_Y_M, z_m=0.0)
         writer.add("weather", tick=0, **dict.fromkeys(WEATHER_FIELDS, 1.0))
         writer.add_event(
-            tick=HIT_TICK, end_tick=HIT_TICK + 3, kind="contact", source="geometry", actor=EGO,
-            other=PERSON, other_type_id="walker.pedestrian.0001", x_m=59.4, y_m=1.5, z_m=1.0,
-            speed_mps=SPEED_MPS, other_speed_mps=1.5, closing_mps=SPEED_MPS,
-        )  # fmt: skip
+            tick=HIT_TICK,
+            end_tick=HIT_TICK + 3,
+            kind="contact",
+            source="geometry",
+            actor=EGO,
+            other=PERSON,
+            other_type_id="walker.pedestrian.0001",
+            x_m=59.4,
+            y_m=1.5,
+            z_m=1.0,
+            speed_mps=SPEED_MPS,
+            other_speed_mps=1.5,
+            closing_mps=SPEED_MPS,
+        )
         values = {"town": "street", "ego_actor": EGO, "files": files if with_map else {}}
         writer.finish(Episode(episode_id=name, **(values | episode)))
     return folder
@@ -124,13 +134,32 @@ def _states(tick: int) -> np.ndarray:
 
 
 def _add_light(writer: EpisodeWriter) -> None:
-    stop = {"x_m": 120.0, "y_m": LANE_Y_M, "z_m": 0.0, "pitch_deg": 0.0, "yaw_deg": 0.0,
-            "roll_deg": 0.0, "road_id": 1, "section_id": 0, "lane_id": -1, "s_m": 120.0,
-            "lane_width_m": 3.5, "is_junction": False}  # fmt: skip
+    stop = {
+        "x_m": 120.0,
+        "y_m": LANE_Y_M,
+        "z_m": 0.0,
+        "pitch_deg": 0.0,
+        "yaw_deg": 0.0,
+        "roll_deg": 0.0,
+        "road_id": 1,
+        "section_id": 0,
+        "lane_id": -1,
+        "s_m": 120.0,
+        "lane_width_m": 3.5,
+        "is_junction": False,
+    }
     writer.add(
-        "landmarks", actor=LIGHT, type_id="traffic.traffic_light", x_m=125.0, y_m=6.0, z_m=0.0,
-        pitch_deg=0.0, yaw_deg=180.0, roll_deg=0.0, stop_waypoints=[stop],
-    )  # fmt: skip
+        "landmarks",
+        actor=LIGHT,
+        type_id="traffic.traffic_light",
+        x_m=125.0,
+        y_m=6.0,
+        z_m=0.0,
+        pitch_deg=0.0,
+        yaw_deg=180.0,
+        roll_deg=0.0,
+        stop_waypoints=[stop],
+    )
     times = {"frozen": False, "elapsed_s": 0.0, "green_s": 10.0, "yellow_s": 3.0, "red_s": 2.0}
     for tick, state in ((0, 0), (80, 2)):
         writer.add("signals", actor=LIGHT, tick=tick, state=state, **times)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from jaywalk.geometry.rotation import from_rotvec, multiply
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.foot_lock import move_balls
 from jaywalk.motion.heading import yaw_matrix_2d, yaw_quaternion
-from jaywalk.motion.quaternions import from_rotvec, multiply
 from jaywalk.motion.smpl import BALL_HEIGHT_M, BODY_OFFSETS_M, JOINTS
 
 STAND_M = -float(BODY_OFFSETS_M[[1, 4, 7, 10], 1].sum()) + BALL_HEIGHT_M

@@ -7,22 +7,36 @@ from pathlib import Path
 import av
 import numpy as np
 
+from jaywalk.geometry.rotation import rotate
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.quaternions import rotate
 from jaywalk.motion.video.camera import Camera
 
 _SKIN, _SHIRT, _JEANS, _SHOE, _HAIR = (
-    (222, 178, 148), (168, 40, 46), (44, 62, 110), (30, 28, 26), (52, 36, 26),
-)  # fmt: skip
+    (222, 178, 148),
+    (168, 40, 46),
+    (44, 62, 110),
+    (30, 28, 26),
+    (52, 36, 26),
+)
 # joint, joint, radius at either end (m), colour
 _LIMBS = (
-    (1, 4, 0.085, 0.06, _JEANS), (2, 5, 0.085, 0.06, _JEANS), (4, 7, 0.058, 0.042, _JEANS),
-    (5, 8, 0.058, 0.042, _JEANS), (7, 10, 0.042, 0.036, _SHOE), (8, 11, 0.042, 0.036, _SHOE),
-    (1, 2, 0.10, 0.10, _JEANS), (0, 3, 0.125, 0.12, _SHIRT), (3, 9, 0.12, 0.135, _SHIRT),
-    (13, 16, 0.07, 0.06, _SHIRT), (14, 17, 0.07, 0.06, _SHIRT), (16, 18, 0.052, 0.042, _SHIRT),
-    (17, 19, 0.052, 0.042, _SHIRT), (18, 20, 0.04, 0.03, _SKIN), (19, 21, 0.04, 0.03, _SKIN),
+    (1, 4, 0.085, 0.06, _JEANS),
+    (2, 5, 0.085, 0.06, _JEANS),
+    (4, 7, 0.058, 0.042, _JEANS),
+    (5, 8, 0.058, 0.042, _JEANS),
+    (7, 10, 0.042, 0.036, _SHOE),
+    (8, 11, 0.042, 0.036, _SHOE),
+    (1, 2, 0.10, 0.10, _JEANS),
+    (0, 3, 0.125, 0.12, _SHIRT),
+    (3, 9, 0.12, 0.135, _SHIRT),
+    (13, 16, 0.07, 0.06, _SHIRT),
+    (14, 17, 0.07, 0.06, _SHIRT),
+    (16, 18, 0.052, 0.042, _SHIRT),
+    (17, 19, 0.052, 0.042, _SHIRT),
+    (18, 20, 0.04, 0.03, _SKIN),
+    (19, 21, 0.04, 0.03, _SKIN),
     (12, 15, 0.052, 0.052, _SKIN),
-)  # fmt: skip
+)
 
 
 def _balls(motion: Motion, frame: int) -> list[tuple[np.ndarray, float, tuple[int, int, int]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from jaywalk.cli.catalogue import KINDS, rows_of
+from jaywalk.cli.listing import KINDS, rows_of
 from jaywalk.cli.main import app
 from jaywalk.server.process import ServerProcess
 

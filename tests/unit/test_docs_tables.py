@@ -31,26 +31,41 @@ def habit(name="habit-expert-110", routes=(5, 6, 41, 42), hit=(6,)):
     for number in routes:
         touched = number in hit
         episodes[f"habit-{number:03d}-s1"] = BaselineEpisode(
-            record_hash="h", end_reason="route completed", posed=20,
+            record_hash="h",
+            end_reason="route completed",
+            posed=20,
             scores={
                 "jaywalk": ProtocolScore(
-                    success=not touched, status="",
+                    success=not touched,
+                    status="",
                     metrics={"driven_km": 0.5, "serious_injuries_expected": 0.2 * touched}
                     | ({"pmais3_mean": 0.2} if touched else {}),
-                    counts={"collisions_person": 1, "person_contacts": 1, "braking_events": 4,
-                            "false_braking_events": 1} if touched else {"braking_events": 4},
+                    counts={
+                        "collisions_person": 1,
+                        "person_contacts": 1,
+                        "braking_events": 4,
+                        "false_braking_events": 1,
+                    }
+                    if touched
+                    else {"braking_events": 4},
                     people_hit=[{"injury_risk": 0.2, "speed_mps": 3.0, "unavoidable": False}]
                     * touched,
                 )
             },
-        )  # fmt: skip
+        )
     return Baseline(
         name=name,
-        run=BaselineRun(suite="habit", suite_id="jaywalk/habit-v2", agent="expert",
-                        agent_version="expert-v1", seeds=[1]),
-        code=Code(sources="abcdef" * 10), accepted=Accepted(date="2026-11-16", reason="r"),
+        run=BaselineRun(
+            suite="habit",
+            suite_id="jaywalk/habit-v2",
+            agent="expert",
+            agent_version="expert-v1",
+            seeds=[1],
+        ),
+        code=Code(sources="abcdef" * 10),
+        accepted=Accepted(date="2026-11-16", reason="r"),
         episodes=episodes,
-    )  # fmt: skip
+    )
 
 
 def pairs():
@@ -59,15 +74,19 @@ def pairs():
         for offset, half, points in ((0, "base", 100.0), (1000, "generalization", 80.0)):
             split = {"base": "Base", "generalization": "Generalization"}[half]
             episodes[f"{split}_Animals_{number + offset:04d}-s1"] = BaselineEpisode(
-                record_hash="h", end_reason="route completed", pair=f"Animals_{number:04d}",
-                half=half, shift="Animals", weak=number == 72,
+                record_hash="h",
+                end_reason="route completed",
+                pair=f"Animals_{number:04d}",
+                half=half,
+                shift="Animals",
+                weak=number == 72,
                 scores={
                     "fail2drive": ProtocolScore(
                         success=True, status="Completed", metrics={"driving_score": points}
                     ),
                     "jaywalk": ProtocolScore(success=True, status="Success"),
                 },
-            )  # fmt: skip
+            )
     found = habit("fail2drive-expert", ())
     run = found.run.model_copy(update={"suite_id": "jaywalk/fail2drive-v2"})
     return found.model_copy(update={"run": run, "episodes": episodes})
@@ -126,11 +145,16 @@ def test_a_page_is_filled_once_and_stays(tmp_path):
 
 def measurement(folder, name="x", **change):
     found = {
-        "format": "jaywalk-measurement-1", "columns": ["a", "b"], "rows": [[1, 2]],
-        "command": "jaywalk bench x", "commit": "1234567", "code": "f" * 64, "date": "2026-11-16",
+        "format": "jaywalk-measurement-1",
+        "columns": ["a", "b"],
+        "rows": [[1, 2]],
+        "command": "jaywalk bench x",
+        "commit": "1234567",
+        "code": "f" * 64,
+        "date": "2026-11-16",
         "tables": {"more": {"columns": ["c"], "rows": [["0.5 [0.4, 0.6]"]]}},
         "values": {"speed": "7 ms"},
-    }  # fmt: skip
+    }
     (folder / f"{name}.json").write_text(json.dumps(found | change))
 
 
@@ -142,9 +166,10 @@ def test_measurements_that_are_no_runs_and_unknown_tables(tmp_path):
     assert cells(docs_tables.render("measurement-x.more", [], tmp_path), 0) == ["0.5 [0.4, 0.6]"]
     assert docs_tables.render("source-x", [], tmp_path).startswith("<sub>`jaywalk bench x`;")
     for name, problem in (
-        ("measurement-y", "is no measurement"), ("measurement-x.less", "has no table 'less'"),
+        ("measurement-y", "is no measurement"),
+        ("measurement-x.less", "has no table 'less'"),
         ("z", "No table 'z'"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(DataError, match=problem):
             docs_tables.render(name, [], tmp_path)
 
@@ -169,9 +194,13 @@ def test_values_in_sentences(tmp_path):
 
 def test_intervals_by_hand_are_found():
     by_hand = [
-        "0.08 [0.02, 0.23]", "12 [1, 20]", "+0.174 [0.104, 0.248]", "-3.4 [-6.9, -1.2]",
-        "87.5 % [80.1, 92.0]", "**0.79** [0.7, 0.8]",
-    ]  # fmt: skip
+        "0.08 [0.02, 0.23]",
+        "12 [1, 20]",
+        "+0.174 [0.104, 0.248]",
+        "-3.4 [-6.9, -1.2]",
+        "87.5 % [80.1, 92.0]",
+        "**0.79** [0.7, 0.8]",
+    ]
     for text in by_hand:
         assert docs_tables.unmarked_intervals(f"a {text} b"), text
     generated = f"<!-- table: habit-30 -->\n{by_hand[0]}\n<!-- /table -->"
@@ -200,9 +229,10 @@ def test_every_measurement_is_complete_and_printed():
         names = [f"table: measurement-{path.stem} "] if "columns" in found else []
         names += [f"table: measurement-{path.stem}.{name} " for name in found.get("tables", {})]
         names += [
-            f"value: {path.stem}.{name} " for name, value in found.get("values", {}).items()
+            f"value: {path.stem}.{name} "
+            for name, value in found.get("values", {}).items()
             if isinstance(value, str)
-        ]  # fmt: skip
+        ]
         assert names, path
         unused += [name for name in names if name not in pages]
     assert unused == []
@@ -249,10 +279,11 @@ def test_of_two_baselines_of_a_driver_the_wider_one_is_shown(tmp_path):
     more = {name.replace("-s1", "-s2"): one for name, one in three.episodes.items()}
     three = three.model_copy(
         update={
-            "name": "fail2drive-expert-3seeds", "episodes": three.episodes | more,
+            "name": "fail2drive-expert-3seeds",
+            "episodes": three.episodes | more,
             "run": three.run.model_copy(update={"seeds": [1, 2]}),
         }
-    )  # fmt: skip
+    )
     text = docs_tables.render("fail2drive", [pairs(), three], tmp_path)
     assert cells(text, 0)[:2] == ["`expert`, 2 seeds", "2"]
     assert cells(text, 1)[0].startswith("... weak pairs")
@@ -269,14 +300,15 @@ def test_smoke_shows_success_and_both_driving_scores(tmp_path):
                 "scores": one.scores
                 | {
                     "leaderboard-2.1": ProtocolScore(
-                        success=True, status="",
+                        success=True,
+                        status="",
                         metrics={"driving_score": 80.0, "driving_score_no_min_speed": 100.0},
                     )
                 }
             }
         )
         for name, one in found.episodes.items()
-    }  # fmt: skip
+    }
     found = found.model_copy(update={"episodes": episodes})
     row = cells(docs_tables.render("smoke", [found], tmp_path), 0)
     assert row[:2] == ["`expert`", "4"]

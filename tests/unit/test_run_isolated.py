@@ -33,8 +33,12 @@ def run(tmp_path):
             path.write_text(FILES[name])
         done = subprocess.run(
             [sys.executable, str(TESTS / "run_isolated.py"), *options, *map(str, paths)],
-            cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
-        )  # fmt: skip
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
         return done.returncode, done.stdout.split("== summary")[1]
 
     return start

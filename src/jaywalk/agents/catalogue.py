@@ -16,14 +16,28 @@ AGENTS: Final = Registry("agent")
 _ROOM: Final = "jaywalk.agents"
 
 for _name, _version, _target, _summary in (
-    ("cruise", 1, "cruise:Cruise",
-     "follows the route, keeps distance, obeys lights, brakes in lane"),
-    ("blind", 1, "blind:Blind", "follows the route and ignores everything else"),
-    ("expert", 3, "expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
-    ("timid", 1, "timid:Timid", "cruise that brakes for any person near the road"),
-    ("bold", 1, "bold:Bold", "at the limit; reacts only to what is already in its way"),
-    ("comfort-zone", 2, "comfort_zone:ComfortZoneDriver", "keeps predicted people out of its way"),
-):  # fmt: skip
+    (
+        "cruise",
+        1,
+        "baselines.baselines:Cruise",
+        "follows the route, keeps distance, obeys lights, brakes in lane",
+    ),
+    ("blind", 1, "baselines.baselines:Blind", "follows the route and ignores everything else"),
+    ("expert", 3, "expert.expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
+    ("timid", 1, "baselines.baselines:Timid", "cruise that brakes for any person near the road"),
+    (
+        "bold",
+        1,
+        "baselines.baselines:Bold",
+        "at the limit; reacts only to what is already in its way",
+    ),
+    (
+        "comfort-zone",
+        2,
+        "baselines.comfort_zone:ComfortZoneDriver",
+        "keeps predicted people out of its way",
+    ),
+):
     AGENTS.add(_name, f"{_ROOM}.{_target}", _summary, f"{_name}-v{_version}")
 
 

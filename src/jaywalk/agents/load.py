@@ -9,11 +9,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from jaywalk.agents.agent_surroundings import give_old_numpy
+from jaywalk.agents.adapters.leaderboard import ENTRY_POINT, LeaderboardAgent, add_compatibility
+from jaywalk.agents.adapters.leaderboard_environment import give_old_numpy
+from jaywalk.agents.adapters.remote import PlainDriver
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.leaderboard_agent import ENTRY_POINT, LeaderboardAgent, add_compatibility
-from jaywalk.agents.plain_agent import PlainDriver
 from jaywalk.core.errors import UsageError
 from jaywalk_agent import Agent
 from jaywalk_agent.websocket import parse_address

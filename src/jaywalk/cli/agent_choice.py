@@ -87,8 +87,8 @@ def _spec(
 
 def check_remote(address: str) -> None:
     """Before a long run begins: somebody listens at a remote agent's address."""
+    from jaywalk.agents.adapters.remote import open_link
     from jaywalk.agents.load import is_remote
-    from jaywalk.agents.plain_agent import open_link
     from jaywalk_agent import LinkError
 
     if not is_remote(address):
@@ -121,7 +121,7 @@ def _perception(wanted: str) -> str:
 
 def _predictor(wanted: str) -> str:
     """The predictor's full name, after a look whether it can be had."""
-    from jaywalk.predict.registry import ready_predictor
+    from jaywalk.forecasting.predictors.registry import ready_predictor
 
     name, made = ready_predictor(wanted or "constant-velocity")
     file = getattr(made, "file", None)

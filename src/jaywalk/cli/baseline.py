@@ -66,13 +66,18 @@ def list_baselines(baselines: Folder = _FOLDER, as_json: AsJson = False) -> None
         when = one.accepted.date if one.accepted else "never"
         rows.append(
             {
-                "name": one.name, "suite": one.run.suite_id or one.run.suite,
+                "name": one.name,
+                "suite": one.run.suite_id or one.run.suite,
                 "agent": one.run.agent_version or one.run.agent,
-                "seeds": ",".join(map(str, one.run.seeds)), "subset": one.run.subset,
-                "variant": one.run.variant, "episodes": len(one.episodes), "in_ci": one.in_ci,
-                "accepted": when, "code": one.code.sources[:SHORT],
+                "seeds": ",".join(map(str, one.run.seeds)),
+                "subset": one.run.subset,
+                "variant": one.run.variant,
+                "episodes": len(one.episodes),
+                "in_ci": one.in_ci,
+                "accepted": when,
+                "code": one.code.sources[:SHORT],
             }
-        )  # fmt: skip
+        )
     if as_json:
         print_json(rows)
         return
@@ -208,10 +213,14 @@ def new(
         name=name,
         in_ci=in_ci,
         run=BaselineRun(
-            suite=suite, agent=agent, arguments=spec.arguments, seeds=list(parse_seeds(seeds)),
-            subset=subset, variant=variant,
+            suite=suite,
+            agent=agent,
+            arguments=spec.arguments,
+            seeds=list(parse_seeds(seeds)),
+            subset=subset,
+            variant=variant,
         ),
-    )  # fmt: skip
+    )
     found = suite_of(one, baselines)
     towns = sorted({item.route.town for item in found.routes} - set(own_towns()))
     run = one.run.model_copy(update={"suite_id": found.name, "requires": towns})
@@ -331,8 +340,11 @@ def _drive(
         problem = f"{left} of {summary.total} episodes could not be driven; see {place}/logs"
         return _Driven(problem=problem, run_folder=place, is_scratch=scratch)
     check_run(one, request)  # somebody may have edited the sources meanwhile
-    entries = {name: entry for name, entry in entries.items()
-               if entry.record_hash == summary.hashes.get(name)}  # fmt: skip
+    entries = {
+        name: entry
+        for name, entry in entries.items()
+        if entry.record_hash == summary.hashes.get(name)
+    }
     return _Driven(result=driven(one, request, entries), run_folder=place, is_scratch=scratch)
 
 
@@ -371,8 +383,10 @@ def _accept_one(one: Baseline, result: Baseline, why: str, folder: Path) -> dict
         return {"name": one.name, "summary": f"accepted: {len(done.episodes)} episodes"}
     changes = Changes.between(one, done)
     if changes.moved and one.run.agent_version == done.run.agent_version:
-        say(f"{one.name}: scores moved and the driver is still {done.run.agent_version}; raise its "
-            "version in agents/catalogue.py if the driver changed")  # fmt: skip
+        say(
+            f"{one.name}: scores moved and the driver is still {done.run.agent_version}; raise its "
+            "version in agents/catalogue.py if the driver changed"
+        )
     return {"name": one.name, "summary": f"accepted: {changes.summary()}"}
 
 
@@ -427,12 +441,17 @@ def _print_verdicts(verdicts: list[_Verdict]) -> None:
     for one in verdicts:
         if one.changes is not None and not one.changes.is_equal:
             _print_changes(one, one.changes)
-    count = {state: sum(one.state == state for one in verdicts) for state in
-             dict.fromkeys(one.state for one in verdicts)}  # fmt: skip
+    count = {
+        state: sum(one.state == state for one in verdicts)
+        for state in dict.fromkeys(one.state for one in verdicts)
+    }
     line = ", ".join(f"{n} {state}" for state, n in count.items())
     changed = [one.name for one in verdicts if one.state == "changed"]
-    then = f"jaywalk baseline accept {' '.join(changed)} --reason ..." if changed else (
-        "jaywalk baseline list")  # fmt: skip
+    then = (
+        f"jaywalk baseline accept {' '.join(changed)} --reason ..."
+        if changed
+        else ("jaywalk baseline list")
+    )
     finish([f"baselines: {line}"], then)
 
 
@@ -440,12 +459,17 @@ def _print_changes(verdict: _Verdict, changes: Changes) -> None:
     say(f"{verdict.name}: {changes.summary()}; the new run is {verdict.run_folder}")
     for note in changes.notes:
         say(f"  {note}")
-    moved = [[name, _number(a), _number(b), _number(b - a, sign=True)]
-             for name, (a, b) in changes.headline.items() if a != b]  # fmt: skip
+    moved = [
+        [name, _number(a), _number(b), _number(b - a, sign=True)]
+        for name, (a, b) in changes.headline.items()
+        if a != b
+    ]
     if moved:
         print_table([f"{verdict.name}, all episodes", "accepted", "now", "change"], moved)
-    moves = [[name, str(n), _number(mean, sign=True), _number(largest, sign=True)]
-             for name, (n, mean, largest) in changes.moves().items()]  # fmt: skip
+    moves = [
+        [name, str(n), _number(mean, sign=True), _number(largest, sign=True)]
+        for name, (n, mean, largest) in changes.moves().items()
+    ]
     if moves:
         print_table(["score", "episodes moved", "mean change", "largest"], moves)
     for one in changes.changed[:_SHOWN]:
@@ -470,5 +494,8 @@ def _number(value: float, *, sign: bool = False) -> str:
 
 
 def _text(value: Any) -> str:
-    return {True: "yes", False: "no", None: "-"}[value] if value is None or isinstance(
-        value, bool) else str(value)  # fmt: skip
+    return (
+        {True: "yes", False: "no", None: "-"}[value]
+        if value is None or isinstance(value, bool)
+        else str(value)
+    )

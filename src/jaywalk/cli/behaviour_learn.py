@@ -1,4 +1,7 @@
-"""``jaywalk behaviour train|predict|choose``: models that are trained."""
+"""``jaywalk behaviour train|predict|choose``: models that are trained.
+
+``jaywalk behaviour export``: the three tasks from records of our own runs.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,59 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.behaviour.tasks import STRIDE_FRAMES, find_task
 from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
+from jaywalk.forecasting.behaviour.tasks import STRIDE_FRAMES, find_task
+
+
+def export(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    fov_deg: Annotated[
+        float, typer.Option("--fov", min=20.0, max=150.0, help="Field of view, degrees.")
+    ] = 90.0,
+    range_m: Annotated[
+        float, typer.Option("--range", min=5.0, help="People farther away are not boxed, metres.")
+    ] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make a dataset of people seen by a camera on the ego, from runs of the suite habit.
+
+    All other commands take it as --dataset sim --annotations OUT.
+
+    Example: jaywalk behaviour export runs/habit-expert runs/habit-cruise --out people
+    """
+    from jaywalk.datasets.behaviour_tables import write_tables
+    from jaywalk.forecasting.behaviour.sim_export import export_runs
+    from jaywalk.forecasting.behaviour.sim_frames import Camera
+
+    camera = Camera(fov_deg=fov_deg, range_m=range_m)
+    data = export_runs(runs, camera)
+    about: dict[str, Any] = {
+        "camera": {"fov_deg": fov_deg, "range_m": range_m, "up_m": camera.up_m},
+        "runs": [run.resolve().name for run in runs],
+    }
+    write_tables(data, out, about)
+    report = {
+        "out": str(out),
+        "videos": data.videos.height,
+        "pedestrians": data.pedestrians.height,
+        "boxes": data.boxes.height,
+        "crossing": int((data.pedestrians["crossing"] == 1).sum()),
+        "splits": {name: len(videos) for name, videos in data.splits.items()},
+    }
+    if as_json:
+        print_json(report)
+        return
+    finish(
+        [
+            f"{report['pedestrians']} people in {report['videos']} episodes, "
+            f"{report['crossing']} step onto the road; {report['boxes']} boxes"
+        ],
+        f"jaywalk behaviour counts --task action --dataset sim --annotations {out}",
+    )
+
 
 Dataset = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
 Annotations = Annotated[Path, typer.Option(help="Folder or archive of annotations, or an export.")]
@@ -47,8 +99,8 @@ def train(
     Example: jaywalk behaviour train --model sfgru --task action --dataset jaad --annotations JAAD
     --out models/sfgru-action
     """
-    from jaywalk.behaviour.learning import Plan, train_model
-    from jaywalk.behaviour.load import load_dataset
+    from jaywalk.forecasting.behaviour.learning import Plan, train_model
+    from jaywalk.forecasting.behaviour.sampling import load_dataset
 
     plan = Plan(
         model=model,
@@ -62,8 +114,11 @@ def train(
     data = load_dataset(dataset, annotations)
 
     def report(row: dict[str, Any]) -> None:
-        say(", ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}"
-                      for k, v in row.items()))  # fmt: skip
+        say(
+            ", ".join(
+                f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
+            )
+        )
 
     about = train_model(data, plan, out, report)
     if as_json:
@@ -97,9 +152,8 @@ def predict(
     Example: jaywalk behaviour predict models/sfgru-action --dataset sim --annotations EXPORT
     --out sfgru-sim.csv
     """
-    from jaywalk.behaviour.learning import open_model, prediction_table
-    from jaywalk.behaviour.load import load_dataset
-    from jaywalk.behaviour.sampling import draw_samples
+    from jaywalk.forecasting.behaviour.learning import open_model, prediction_table
+    from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 
     trained = open_model(folder)
     name = task or (trained.about["task"] if trained.about["task"] != "joint" else "action")
@@ -121,8 +175,8 @@ def models(as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
-    from jaywalk.behaviour.models.registry import MODELS
     from jaywalk.core.errors import PrerequisiteError
+    from jaywalk.forecasting.behaviour.models.registry import MODELS
 
     rows = []
     for entry in MODELS:
@@ -136,9 +190,17 @@ def models(as_json: AsJson = False) -> None:
         return
     print_table(
         ["model", "what it is", "config"],
-        [[r["model"], r["summary"], "needs torch" if r["config"] is None else
-          " ".join(f"{k}={v}" for k, v in r["config"].items())] for r in rows],
-    )  # fmt: skip
+        [
+            [
+                r["model"],
+                r["summary"],
+                "needs torch"
+                if r["config"] is None
+                else " ".join(f"{k}={v}" for k, v in r["config"].items()),
+            ]
+            for r in rows
+        ],
+    )
 
 
 def choose(

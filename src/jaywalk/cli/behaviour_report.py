@@ -11,10 +11,10 @@ import polars as pl
 import typer
 from numpy.typing import NDArray
 
-from jaywalk.behaviour.tasks import N_REGIONS, Task, find_task
 from jaywalk.cli.output import finish, say
 from jaywalk.core.errors import UsageError
 from jaywalk.datasets.behaviour_tables import BehaviourData
+from jaywalk.forecasting.behaviour.tasks import N_REGIONS, Task, find_task
 
 Files = Annotated[list[str] | None, typer.Option(metavar="NAME=CSV", help="A model; repeat.")]
 _TITLES = {"action": "Action", "intention": "Intention", "risk": "Event risk"}
@@ -49,7 +49,7 @@ def report(
     Example: jaywalk behaviour report --dataset jaad --annotations JAAD --action forest=a.csv
     --risk forest=r.csv --by scale --by ego --out behaviour.html
     """
-    from jaywalk.behaviour.load import load_dataset
+    from jaywalk.forecasting.behaviour.sampling import load_dataset
     from jaywalk.report.behaviour_page import write_behaviour_page
 
     given = {"action": action or [], "risk": risk or [], "intention": intention or []}
@@ -80,10 +80,9 @@ def report(
 def _task(
     data: BehaviourData, name: str, files: list[str], by: list[str], split: str, resamples: int
 ) -> dict[str, Any]:
-    from jaywalk.behaviour.predictions import read_predictions
-    from jaywalk.behaviour.sampling import draw_samples
-    from jaywalk.behaviour.scoring import Bootstrap, score_report
-    from jaywalk.behaviour.strict import correct_times, strict_reasons
+    from jaywalk.forecasting.behaviour.predictions import read_predictions
+    from jaywalk.forecasting.behaviour.sampling import correct_times, draw_samples, strict_reasons
+    from jaywalk.forecasting.behaviour.scoring import Bootstrap, score_report
 
     task, strict = (find_task(name, data.dataset, strict=s) for s in (False, True))
     drawn = draw_samples(data, task, split)
@@ -115,8 +114,8 @@ def _factor(
     text: str,
 ) -> dict[str, Any]:
     """Groups of one heat map: mAP where it is defined (action), else balanced accuracy."""
-    from jaywalk.behaviour.factors import group_by_factors
-    from jaywalk.behaviour.scoring import Bootstrap, score_report
+    from jaywalk.forecasting.behaviour.factors import group_by_factors
+    from jaywalk.forecasting.behaviour.scoring import Bootstrap, score_report
 
     names = tuple(part.strip() for part in text.split(",") if part.strip())
     values = np.array(group_by_factors(data, drawn, names, observed_only=False))
@@ -140,9 +139,9 @@ def _natural(value: str) -> tuple[float, str]:
 
 
 def _agreement(data: BehaviourData, text: str, split: str) -> dict[str, Any]:
-    from jaywalk.behaviour.agree import agreement_report
-    from jaywalk.behaviour.predictions import read_predictions
-    from jaywalk.behaviour.sampling import draw_samples
+    from jaywalk.forecasting.behaviour.predictions import read_predictions
+    from jaywalk.forecasting.behaviour.sampling import draw_samples
+    from jaywalk.forecasting.behaviour.scoring import agreement_report
 
     ((label, paths),) = _pairs([text])
     wanted_file, comma, done_file = paths.partition(",")
@@ -156,7 +155,7 @@ def _agreement(data: BehaviourData, text: str, split: str) -> dict[str, Any]:
 
 
 def _counts(data: BehaviourData, name: str) -> dict[str, Any]:
-    from jaywalk.behaviour.counts import count_samples
+    from jaywalk.forecasting.behaviour.sampling import count_samples
 
     task = find_task(name, data.dataset)
     table = count_samples(data, task)
@@ -164,7 +163,7 @@ def _counts(data: BehaviourData, name: str) -> dict[str, Any]:
 
 
 def _frame(data: BehaviourData, text: str) -> dict[str, Any] | None:
-    from jaywalk.metrics.behaviour.weights import centrality_weights
+    from jaywalk.metrics.behaviour.instances import centrality_weights
 
     if data.boxes.is_empty():
         return None
@@ -179,9 +178,9 @@ def _frame(data: BehaviourData, text: str) -> dict[str, Any] | None:
         if most.is_empty():
             return None
         video, frame, _ = most.sort("len", "video", "frame", descending=[True, False, False]).row(0)
-    width, height = data.videos.filter(pl.col("video") == video).select(
-        "width_px", "height_px"
-    ).row(0)  # fmt: skip
+    width, height = (
+        data.videos.filter(pl.col("video") == video).select("width_px", "height_px").row(0)
+    )
     boxes = data.boxes.filter((pl.col("video") == video) & (pl.col("frame") == frame))
     return {
         "name": f"{video}, frame {frame}",

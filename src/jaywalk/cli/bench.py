@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import jaywalk
 from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.core.errors import PrerequisiteError
 
 if TYPE_CHECKING:
-    from jaywalk.bench.suite_sample import SuiteSample
+    from jaywalk_bench.suites import SuiteSample
 
-app = typer.Typer(help="Measure speed and memory, with the aims beside them.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure speed and memory against the project's targets.", no_args_is_help=True
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.callback()
 def _benchmarks() -> None:
-    """Measure speed and memory, with the aims beside them."""
+    """Measure speed and memory against the project's targets."""
+    _find_benchmarks()
+
+
+def _find_benchmarks() -> None:
+    """Make ``jaywalk_bench`` importable: it is part of the repository, not of the wheel."""
+    folder = Path(jaywalk.__file__).parents[2] / "benchmarks"
+    if not (folder / "jaywalk_bench").is_dir():
+        raise PrerequisiteError(
+            "Benchmarks are not part of the installed package. Clone the repository and run "
+            "`make bench` there."
+        )
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # for the processes that benchmarks start
 
 
 @app.command()
@@ -31,7 +53,7 @@ def server(
 
     Example: jaywalk bench server --json > bench.json
     """
-    from jaywalk.bench.server import AIMS, bench_server
+    from jaywalk_bench.server import AIMS, bench_server
 
     result = bench_server(town=town, quick=quick, say=say)
     if as_json:
@@ -39,11 +61,13 @@ def server(
         return
     rows = [
         [
-            m.name, f"{m.ticks_per_s:.0f}",
-            f"{m.client_cpu_ms_per_tick:.2f}", f"{m.server_cpu_ms_per_tick:.2f}",
+            m.name,
+            f"{m.ticks_per_s:.0f}",
+            f"{m.client_cpu_ms_per_tick:.2f}",
+            f"{m.server_cpu_ms_per_tick:.2f}",
         ]
         for m in (*result.scenes, *result.curve)
-    ]  # fmt: skip
+    ]
     print_table(["scene (vehicles+people)", "ticks/s", "client ms", "server ms"], rows)
     for name, value in result.reached().items():
         verdict = "ok" if value <= AIMS[name] else "MISSED"
@@ -69,7 +93,7 @@ def run(
 
     Example: jaywalk bench run --json > bench.json
     """
-    from jaywalk.bench.run import AIM_SIMULATED_PER_CPU_S, bench_run
+    from jaywalk_bench.run import AIM_SIMULATED_PER_CPU_S, bench_run
 
     result = bench_run(agent=agent, town=town, say=say)
     if as_json:
@@ -78,11 +102,16 @@ def run(
     print_table(
         ["vehicles+people", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
         [
-            [f"{e.vehicles}+{e.people}", f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
-             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            [
+                f"{e.vehicles}+{e.people}",
+                f"{e.simulated_s:.0f}",
+                f"{e.real_time_factor:.1f}",
+                f"{e.simulated_per_cpu_s:.1f}",
+                f"{e.driving_cpu_ms_per_tick:.2f}",
+            ]
             for e in result.episodes
         ],
-    )  # fmt: skip
+    )
     reached = result.main.simulated_per_cpu_s
     verdict = "ok" if reached >= AIM_SIMULATED_PER_CPU_S else "MISSED"
     costs = result.costs_per_actor_us()
@@ -112,27 +141,27 @@ def habit(
 
     Example: jaywalk bench habit --json > bench.json
     """
-    from jaywalk.bench.habit import (
+    from jaywalk_bench.suites import (
         AIM_SIMULATED_PER_CPU_S,
-        AIM_SUITE_MIN,
-        SAMPLE,
+        HABIT_AIM_SUITE_MIN,
+        HABIT_SAMPLE,
         bench_habit,
     )
 
-    result = bench_habit(agent=agent, subset=subset or SAMPLE, say=say)
+    result = bench_habit(agent=agent, subset=subset or HABIT_SAMPLE, say=say)
     if as_json:
         print_json(result.as_dict())
         return
     _print_routes(result)
     reached, minutes = result.simulated_per_cpu_s, result.suite_min
     verdict = "ok" if reached >= AIM_SIMULATED_PER_CPU_S else "MISSED"
-    in_time = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
+    in_time = "ok" if minutes <= HABIT_AIM_SUITE_MIN else "MISSED"
     finish(
         [
             f"simulated s per CPU s of client and server: {reached:.1f} "
             f"(aim: at least {AIM_SIMULATED_PER_CPU_S:g}) {verdict}",
             f"the whole suite, 3 seeds on 2 cores: {minutes:.0f} min "
-            f"(aim: at most {AIM_SUITE_MIN:g}) {in_time}",
+            f"(aim: at most {HABIT_AIM_SUITE_MIN:g}) {in_time}",
             f"calibration loop: {result.calibration_ms:.1f} ms",
         ],
         "jaywalk bench habit --json > bench.json  # keep it for comparison",
@@ -151,19 +180,19 @@ def fail2drive(
 
     Example: jaywalk bench fail2drive --json > bench.json
     """
-    from jaywalk.bench.fail2drive import AIM_SUITE_MIN, SAMPLE, bench_fail2drive
+    from jaywalk_bench.suites import FAIL2DRIVE_AIM_SUITE_MIN, FAIL2DRIVE_SAMPLE, bench_fail2drive
 
-    result = bench_fail2drive(agent=agent, subset=subset or SAMPLE, say=say)
+    result = bench_fail2drive(agent=agent, subset=subset or FAIL2DRIVE_SAMPLE, say=say)
     if as_json:
         print_json(result.as_dict())
         return
     _print_routes(result)
     minutes = result.suite_min
-    verdict = "ok" if minutes <= AIM_SUITE_MIN else "MISSED"
+    verdict = "ok" if minutes <= FAIL2DRIVE_AIM_SUITE_MIN else "MISSED"
     finish(
         [
             f"{result.suite_routes} routes, one seed on 2 cores: {minutes:.1f} min of CPU "
-            f"(aim: at most {AIM_SUITE_MIN:g}) {verdict}",
+            f"(aim: at most {FAIL2DRIVE_AIM_SUITE_MIN:g}) {verdict}",
             f"calibration loop: {result.calibration_ms:.1f} ms",
         ],
         "jaywalk bench fail2drive --json > bench.json  # keep it for comparison",
@@ -183,7 +212,7 @@ def agents(
 
     Example: jaywalk bench agents --json > bench.json
     """
-    from jaywalk.bench.agents import AIMS_MS, bench_agents
+    from jaywalk_bench.agents import AIMS_MS, bench_agents
 
     names = [name for name in agent.split(",") if name]
     result = bench_agents(names, town=town, ticks=ticks, say=say)
@@ -193,11 +222,17 @@ def agents(
     print_table(
         ["driver", "ms per decision", "median", "99 %", "setup ms", "vehicles+people"],
         [
-            [one.agent, f"{one.ms_per_decision:.2f}", f"{one.median_ms:.2f}", f"{one.p99_ms:.2f}",
-             f"{one.setup_ms:.0f}", f"{one.vehicles}+{one.people}"]
+            [
+                one.agent,
+                f"{one.ms_per_decision:.2f}",
+                f"{one.median_ms:.2f}",
+                f"{one.p99_ms:.2f}",
+                f"{one.setup_ms:.0f}",
+                f"{one.vehicles}+{one.people}",
+            ]
             for one in result.agents
         ],
-    )  # fmt: skip
+    )
     lines = [f"calibration loop: {result.calibration_ms:.1f} ms"]
     for one in result.agents:
         if one.agent in AIMS_MS:
@@ -222,7 +257,7 @@ def determinism(
 
     Example: jaywalk bench determinism --runs 3 --json
     """
-    from jaywalk.bench.determinism import measure_agreement
+    from jaywalk_bench.determinism import measure_agreement
 
     results = [
         measure_agreement(mode, runs=runs, ticks=ticks, town=town, say=say)
@@ -251,7 +286,7 @@ def realism(
 
     Example: jaywalk bench realism --json
     """
-    from jaywalk.bench.realism import bench_realism
+    from jaywalk_bench.realism import bench_realism
 
     result = bench_realism(evaluated=evaluated, say=say)
     if as_json:
@@ -277,7 +312,7 @@ def predict(
 
     Example: jaywalk bench predict --json
     """
-    from jaywalk.bench.predict import AIM_S, DECISION_AIM_MS, bench_predict
+    from jaywalk_bench.predict import AIM_S, DECISION_AIM_MS, bench_predict
 
     result = bench_predict()
     if as_json:
@@ -307,7 +342,7 @@ def motion(
 
     Example: jaywalk bench motion --json
     """
-    from jaywalk.bench.motion import AIM_CLIPS_PER_S, bench_motion
+    from jaywalk_bench.motion import AIM_CLIPS_PER_S, bench_motion
 
     result = bench_motion(clips=clips)
     if as_json:
@@ -329,8 +364,13 @@ def _print_routes(result: SuiteSample) -> None:
     print_table(
         ["route", "simulated s", "x real time", "simulated s per CPU s", "ms per tick"],
         [
-            [name, f"{e.simulated_s:.0f}", f"{e.real_time_factor:.1f}",
-             f"{e.simulated_per_cpu_s:.1f}", f"{e.driving_cpu_ms_per_tick:.2f}"]
+            [
+                name,
+                f"{e.simulated_s:.0f}",
+                f"{e.real_time_factor:.1f}",
+                f"{e.simulated_per_cpu_s:.1f}",
+                f"{e.driving_cpu_ms_per_tick:.2f}",
+            ]
             for name, e in zip(result.routes, result.episodes, strict=True)
         ],
-    )  # fmt: skip
+    )

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from jaywalk.cli.output import finish, print_json, say
 from jaywalk.core.address import parse_address
-from jaywalk.core.printable import printable
+from jaywalk.core.text import printable
 
 if TYPE_CHECKING:
-    from jaywalk.runner.check_drive import CheckDrive
-    from jaywalk.runner.check_rules import Finding
+    from jaywalk.checks.drive import CheckDrive
+    from jaywalk.checks.rules import Finding
 
 _COLOURS: Final = {"pass": "green", "warn": "yellow", "fail": "bold red", "skip": "dim"}
 _AGAIN_S: Final = 2.0
@@ -47,10 +47,10 @@ def check(
 
     Example: jaywalk check --agent ws://127.0.0.1:8765 --json
     """
+    from jaywalk.checks.drive import check_drive, check_reach
+    from jaywalk.checks.rules import FAIL, judge, timing_ms
     from jaywalk.cli.agent_choice import agent_specs
-    from jaywalk.runner.check_drive import check_drive, check_reach
-    from jaywalk.runner.check_rules import FAIL, judge, timing_ms
-    from jaywalk.runner.world import World
+    from jaywalk.runner.session import World
 
     (spec,) = agent_specs(agent, agent_config)
     if not as_json:
@@ -67,11 +67,18 @@ def check(
     findings = judge(drive, again, budget_ms)
     failed = any(one.state == FAIL for one in findings)
     if as_json:
-        print_json({
-            "ok": not failed, "agent": agent, "name": drive.name, "version": drive.version,
-            "checks": [one.as_dict() for one in findings], "step_ms": timing_ms(drive),
-            "setup_s": round(drive.setup_s, 3), "failure": drive.failure,
-        })  # fmt: skip
+        print_json(
+            {
+                "ok": not failed,
+                "agent": agent,
+                "name": drive.name,
+                "version": drive.version,
+                "checks": [one.as_dict() for one in findings],
+                "step_ms": timing_ms(drive),
+                "setup_s": round(drive.setup_s, 3),
+                "failure": drive.failure,
+            }
+        )
     else:
         _print(findings, agent, failed)
     if failed:

@@ -18,8 +18,8 @@ _INCOMPLETE = 4
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN RUN [...]", help="Run folders; the first is the "
-                                   "baseline."),
+        list[Path],
+        typer.Argument(metavar="RUN RUN [...]", help="Run folders; the first is the baseline."),
     ],
     protocol: Annotated[
         str, typer.Option(help="Whose rules; 'jaywalk list protocols' names them.")
@@ -28,7 +28,7 @@ def compare(
         bool, typer.Option(help="Compare runs of different suites or scenario versions too.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Compare runs with the first one. Exit code 4 if episodes are missing.
 
     Example: jaywalk compare runs/smoke-blind runs/smoke-cruise
@@ -67,8 +67,17 @@ def _print(found: Comparison) -> None:
         if pair.unpaired:
             say(f"without a partner: {', '.join(pair.unpaired)}")
         interval = f"difference [{100 * found.level:.0f} %]"
-        columns = ["metric (* primary)", pair.baseline, pair.candidate, interval,
-                   "scenarios up/down/equal", "p", "p (Holm)", "detectable", "n"]  # fmt: skip
+        columns = [
+            "metric (* primary)",
+            pair.baseline,
+            pair.candidate,
+            interval,
+            "scenarios up/down/equal",
+            "p",
+            "p (Holm)",
+            "detectable",
+            "n",
+        ]
         rows = [_row(d, d.name) for d in pair.metrics]
         rows += [_row(d, f"{d.name} per km") for d in pair.rates_per_km]
         print_table(columns, rows)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from jaywalk.cli import health
+from jaywalk.checks import health
 from jaywalk.cli.output import finish, print_json
 
 _COLOURS = {health.OK: "green", health.NOTE: "yellow", health.MISSING: "bold red"}

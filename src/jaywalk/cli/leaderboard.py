@@ -12,7 +12,7 @@ from jaywalk.cli.output import finish, print_json, say
 from jaywalk.core.errors import JaywalkError, UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.fail2drive.validation import Verdict
+    from jaywalk.metrics.generalization.validation import Verdict
 
 app = typer.Typer(
     help="Leaderboard of the generalization benchmark: make, check and show entries.",
@@ -46,7 +46,7 @@ def validate(
     Example: jaywalk leaderboard validate entries/TFv6
     """
     from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.fail2drive.validation import validate_entry
+    from jaywalk.metrics.generalization.validation import validate_entry
 
     found = validate_entry(entry, resamples=1)
     accepted = found.is_valid and not (strict and found.suspicions)
@@ -89,9 +89,9 @@ def build(
     Example: jaywalk leaderboard build entries
     """
     from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE
+    from jaywalk.metrics.generalization.entry import ENTRY_FILE
     from jaywalk.report.leaderboard_page import build_leaderboard, same_names
-    from jaywalk.report.output_file import claim
+    from jaywalk.report.svg import claim
 
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is no folder. Give one that holds entries.")
@@ -143,7 +143,7 @@ def import_results(
     """
     from jaywalk.metrics.driving.files import read_files
     from jaywalk.metrics.driving.results import place_of, read_results
-    from jaywalk.metrics.fail2drive.entry import PUBLIC, RESULTS_FOLDER
+    from jaywalk.metrics.generalization.entry import PUBLIC, RESULTS_FOLDER
 
     found = read_results(results, method)
     if not found.records:
@@ -186,8 +186,8 @@ def entry(
     """
     from jaywalk.metrics.driving.export import export_run
     from jaywalk.metrics.driving.run_score import score_run
-    from jaywalk.metrics.fail2drive.entry import PROTOCOL, PUBLIC, RESULTS_FOLDER
-    from jaywalk.metrics.fail2drive.run_pairs import pair_strengths
+    from jaywalk.metrics.generalization.entry import PROTOCOL, PUBLIC, RESULTS_FOLDER
+    from jaywalk.metrics.generalization.run_pairs import pair_strengths
     from jaywalk.record import find_records, record_hash
 
     scored = score_run(run, PROTOCOL)
@@ -199,8 +199,13 @@ def entry(
     proof = pair_strengths(scored, run)
     others = proof["weak_pairs"] + proof["failed_pairs"]
     weak = [f"{one['pair'][-4:]}/{one['seed']}" for one in others]
-    origin = {"kind": "jaywalk run", "suite": suite, "agent": scored.agent,
-              "records": "records.json", "weak_pairs": sorted(weak)}  # fmt: skip
+    origin = {
+        "kind": "jaywalk run",
+        "suite": suite,
+        "agent": scored.agent,
+        "records": "records.json",
+        "weak_pairs": sorted(weak),
+    }
     about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
     seeds = sorted({one.seed if one.seed is not None else 1 for one in scored.episodes})
     benchmark = suite if suite.rsplit("/", 1)[-1].startswith("fail2drive-v") else PUBLIC
@@ -209,9 +214,14 @@ def entry(
 
 
 def _about(
-    rgb: bool, lidar: bool, privileged: bool, learned: bool,
-    held_out: bool, pretraining: str, bench2drive: float | None,
-) -> dict[str, Any]:  # fmt: skip
+    rgb: bool,
+    lidar: bool,
+    privileged: bool,
+    learned: bool,
+    held_out: bool,
+    pretraining: str,
+    bench2drive: float | None,
+) -> dict[str, Any]:
     """What an entry says of its system."""
     known = {} if bench2drive is None else {"bench2drive_ds": bench2drive}
     modalities = {"rgb": rgb, "lidar": lidar, "privileged": privileged, "learned": learned}
@@ -225,7 +235,7 @@ def _write_entry(
 ) -> None:
     from jaywalk.core.toml_text import format_toml
     from jaywalk.metrics.driving.penalties import PROTOCOLS
-    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE, FORMAT, PROTOCOL
+    from jaywalk.metrics.generalization.entry import ENTRY_FILE, FORMAT, PROTOCOL
 
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -244,7 +254,7 @@ def _counted(number: int, thing: str) -> str:
 
 def _entry_folders(folder: Path) -> list[Path]:
     """Folders of entries below one; those in it may be links. Says what of it is none."""
-    from jaywalk.metrics.fail2drive.entry import ENTRY_FILE
+    from jaywalk.metrics.generalization.entry import ENTRY_FILE
 
     places = {path.parent for path in folder.rglob(ENTRY_FILE)}
     if folder in places:
@@ -259,8 +269,8 @@ def _entry_folders(folder: Path) -> list[Path]:
 
 def _judged(places: list[Path]) -> list[Verdict]:
     """The verdict on each entry; one that cannot be read at all spoils no other."""
-    from jaywalk.metrics.fail2drive.entry import Entry
-    from jaywalk.metrics.fail2drive.validation import Verdict, validate_entry
+    from jaywalk.metrics.generalization.entry import Entry
+    from jaywalk.metrics.generalization.validation import Verdict, validate_entry
 
     verdicts = []
     for place in places:

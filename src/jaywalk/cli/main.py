@@ -14,7 +14,7 @@ import typer
 
 from jaywalk import __version__
 from jaywalk.core.errors import JaywalkError
-from jaywalk.core.printable import printable
+from jaywalk.core.text import printable
 
 # Verb -> file of this folder and the command or group of commands in it.
 VERBS: Final = {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from jaywalk.cli import motion_choice, motion_play, motion_record, motion_video
-from jaywalk.cli.motion_library import library_at
+from jaywalk.cli.motion_choice import library_at
 from jaywalk.cli.motion_model import app as model_app
 from jaywalk.cli.output import finish, print_json, print_table, say
 
@@ -97,13 +97,17 @@ def check(
         return
     rows = [
         [
-            row["name"], row["class"], f"{row['duration_s']:.2f}", f"{row['speed_mps']:.2f}",
-            f"{row['fk_error_deg_max']:.1e}", f"{row['foot_skating_ratio']:.3f}",
+            row["name"],
+            row["class"],
+            f"{row['duration_s']:.2f}",
+            f"{row['speed_mps']:.2f}",
+            f"{row['fk_error_deg_max']:.1e}",
+            f"{row['foot_skating_ratio']:.3f}",
             f"{row['stance_slip_mps']['source']:.3f}",
             *(f"{value:.3f}" for value in row["stance_slip_mps"]["retargeted"].values()),
         ]
         for row in result["clips"]
-    ]  # fmt: skip
+    ]
     rigs = [f"slip {rig}" for rig in result["total"].get("policies", {})]
     print_table(
         ["clip", "class", "s", "m/s", "fk error deg", "skating", "slip source", *rigs], rows
@@ -123,8 +127,8 @@ def classify(
 
     Example: jaywalk motion classify lib --json
     """
-    from jaywalk.motion.classes import ClassRule
-    from jaywalk.motion.library.classing import class_agreement, class_rows
+    from jaywalk.motion.library.building import class_agreement, class_rows
+    from jaywalk.motion.library.classes import ClassRule
 
     lib = library_at(library)
     rule = ClassRule()
@@ -183,7 +187,7 @@ def stats(
     """
     import json
 
-    from jaywalk.motion.stats import draw_stats, library_stats
+    from jaywalk.motion.library.search import draw_stats, library_stats
 
     lib = library_at(library)
     result = library_stats(lib)
@@ -198,11 +202,15 @@ def stats(
         return
     rows = [
         [
-            kind, str(row["clips"]), f"{row['duration_s']:.0f}", f"{row['net_m']['p50']:.2f}",
-            f"{row['excursion_m']['p50']:.2f}", ", ".join(list(row["words"])[:6]),
+            kind,
+            str(row["clips"]),
+            f"{row['duration_s']:.0f}",
+            f"{row['net_m']['p50']:.2f}",
+            f"{row['excursion_m']['p50']:.2f}",
+            ", ".join(list(row["words"])[:6]),
         ]
         for kind, row in result["classes"].items()
-    ]  # fmt: skip
+    ]
     print_table(["class", "clips", "seconds", "net m", "furthest m", "words"], rows)
     finish(files, f"jaywalk motion search {library} 'walks forward'")
 
@@ -221,7 +229,7 @@ def search(
     Example: jaywalk motion search "limping across"
     Example: jaywalk motion search lib "limping across"
     """
-    from jaywalk.motion.search import search as find
+    from jaywalk.motion.library.search import search as find
 
     if not query:
         library, query = Path("default"), str(library)

@@ -1,13 +1,30 @@
-"""``jaywalk motion select``, ``augment`` and ``review``: choosing clips, and making more."""
+"""``jaywalk motion select``, ``augment`` and ``review``: choosing clips, and making more.
+
+Which motion library a command was given.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from jaywalk.motion.library.reading import MotionLibrary
+
+
+def library_at(place: Path) -> MotionLibrary:
+    """The library in a folder; ``default``, unless there is such a folder, is the one we make."""
+    from jaywalk.motion import default_library
+    from jaywalk.motion.library.reading import open_library
+
+    if str(place) == "default" and not place.exists():
+        return default_library(say=say)
+    return open_library(place)
+
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

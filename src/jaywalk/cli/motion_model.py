@@ -35,9 +35,9 @@ def train(
 
     Example: jaywalk motion model train --bvh cmu --out model.npz
     """
-    from jaywalk.motion.model.model_file import save_model
-    from jaywalk.motion.model.training import train as fit
-    from jaywalk.motion.model.training import training_files
+    from jaywalk.motion.synthesis.model_file import save_model
+    from jaywalk.motion.synthesis.training import train as fit
+    from jaywalk.motion.synthesis.training import training_files
 
     model = fit(training_files(bvh, clips, _subjects(leave_out)), say=say)
     save_model(model, out)
@@ -66,8 +66,8 @@ def sample(
 
     Example: jaywalk motion model sample --n 400 --seed 7 --out lib
     """
-    from jaywalk.motion.model.model_file import default_model, load_model
-    from jaywalk.motion.model.sampling import sample_library
+    from jaywalk.motion.synthesis.model_file import default_model, load_model
+    from jaywalk.motion.synthesis.sampling import sample_library
 
     chosen = load_model(model) if model else default_model()
     sample_library(chosen, out, clips=n, seed=seed, say=say)
@@ -80,7 +80,7 @@ def default() -> None:
 
     Example: jaywalk motion search "$(jaywalk motion model default)" phone
     """
-    from jaywalk.motion.model.default import default_library
+    from jaywalk.motion.synthesis.default import default_library
 
     typer.echo(str(default_library(say=say).folder))
 

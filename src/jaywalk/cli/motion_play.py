@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.motion_library import library_at
+from jaywalk.cli.motion_choice import library_at
 from jaywalk.cli.output import finish, print_json, print_table
 
 
@@ -41,16 +41,20 @@ def play(
     Example: jaywalk motion play default notcrossing-look-0005 crossing-walk-0020 --gif walk.gif
     """
     from jaywalk.core.errors import UsageError
-    from jaywalk.metrics.motion.played import played_figures
+    from jaywalk.metrics.motion.library_check import played_figures
     from jaywalk.motion.picture import Film, animate, draw_strip
 
     if loop and not seconds:
         raise UsageError("--loop never ends; say how long with --seconds")
     seen = _seen(library_at(library), clips, rig, seconds, loop, town, server)
     figures = played_figures(
-        rig=rig, bones_m=seen.bones_m, relative=seen.relative, actor=seen.actor,
-        velocity_mps=seen.velocity_mps, delta_s=seen.delta_s,
-    )  # fmt: skip
+        rig=rig,
+        bones_m=seen.bones_m,
+        relative=seen.relative,
+        actor=seen.actor,
+        velocity_mps=seen.velocity_mps,
+        delta_s=seen.delta_s,
+    )
     notes = [
         f"{clip}{' (joining)' if join else ''}"
         for clip, join in zip(seen.clips, seen.joining.tolist(), strict=True)
@@ -80,11 +84,11 @@ def _shown(value: Any) -> str:
 def _seen(
     lib: Any, clips: list[str], rig: str, seconds: float, loop: bool, town: str, server: str
 ) -> Any:
+    from jaywalk.actors.posed.clip_trial import play_clips
     from jaywalk.core.address import parse_address
-    from jaywalk.motion.playing.bank import ClipBank
-    from jaywalk.motion.playing.players import Cue
-    from jaywalk.runner.world import World
-    from jaywalk.scenarios.clip_trial import play_clips
+    from jaywalk.motion.playback.bank import ClipBank
+    from jaywalk.motion.playback.players import Cue
+    from jaywalk.runner.session import World
 
     bank = ClipBank(lib)
     for clip in clips:

@@ -11,9 +11,17 @@ from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 
 _SHOWN = (
-    "people", "person_minutes", "pops", "bone_step_deg_max", "step_m_max", "stance_slip_mps",
-    "slide_share", "sunk_share", "floating_share", "sole_height_m",
-)  # fmt: skip
+    "people",
+    "person_minutes",
+    "pops",
+    "bone_step_deg_max",
+    "step_m_max",
+    "stance_slip_mps",
+    "slide_share",
+    "sunk_share",
+    "floating_share",
+    "sole_height_m",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +44,7 @@ def quality(
 
     Example: jaywalk motion quality runs/habit-expert --json
     """
-    from jaywalk.metrics.habit.quality import summarise_quality
+    from jaywalk.metrics.motion.quality import summarise_quality
     from jaywalk.record import find_records
 
     folders = [folder for run in runs for folder in find_records(run)]
@@ -58,19 +66,25 @@ def quality(
         print_table(
             ["worst", "episode", "person", "clip", "value"],
             [
-                [what, one["episode"], str(one["actor"]), one["clip"],
-                 _number(one["bone_step_deg" if what == "pops" else what])]
-                for what, rows in found["worst"].items() for one in rows[:3]
+                [
+                    what,
+                    one["episode"],
+                    str(one["actor"]),
+                    one["clip"],
+                    _number(one["bone_step_deg" if what == "pops" else what]),
+                ]
+                for what, rows in found["worst"].items()
+                for one in rows[:3]
             ],
-        )  # fmt: skip
+        )
         finish([f"{len(people)} people of {len(chosen)} episodes"], f"jaywalk score {runs[0]}")
     if found["groups"]["all"]["pops"]:
         raise typer.Exit(1)
 
 
 def _measure(folders: list[Path], motions: Path | None) -> list[Any]:
-    from jaywalk.metrics.habit.posed import bank_for
-    from jaywalk.metrics.habit.quality import measure_record
+    from jaywalk.metrics.motion.quality import measure_record
+    from jaywalk.metrics.safety.posed import bank_for
     from jaywalk.record import open as open_record
     from jaywalk.report.ground_plan import town_of
 
@@ -113,9 +127,9 @@ def life(
 
     Example: jaywalk motion life runs/habit-bold habit-002-s1 --png life.png --mp4 life.mp4
     """
-    from jaywalk.metrics.habit.posed import bank_for
+    from jaywalk.metrics.safety.posed import bank_for
     from jaywalk.report.person_life import read_life, write_life_film, write_life_strip
-    from jaywalk.report.replay_film import find_episode
+    from jaywalk.report.replay import find_episode
 
     if png is None and mp4 is None:
         raise UsageError("Say what to write: --png FILE, --mp4 FILE, or both.")
@@ -127,8 +141,9 @@ def life(
     moments = [{"what": m.what, "time_s": m.time_s} for m in lived.moments]
     files = [str(file) for file in (png, mp4) if file is not None]
     if as_json:
-        print_json({"person": lived.person.actor, "moments": moments, "frames": frames,
-                    "files": files})  # fmt: skip
+        print_json(
+            {"person": lived.person.actor, "moments": moments, "frames": frames, "files": files}
+        )
         return
     for moment in moments:
         say(f"{moment['time_s']:7.2f} s  {moment['what']}")

@@ -77,7 +77,7 @@ def video(
             f"{clip}: nobody could be used ({len(problems)} left out); see the lines above"
         )
     if overlay is not None:
-        from jaywalk.motion.video.overlay import draw_overlay
+        from jaywalk.motion.video.mediapipe_pose import draw_overlay
 
         draw_overlay(clip, overlay, people, reading, rate_hz=rate_hz)
     if as_json:
@@ -140,13 +140,16 @@ def video_accuracy(
         [
             [
                 "none at all" if i == 0 else f"{row['noise']['image_px']:g}",
-                *(f"{1000 * row[key]:.0f}" for key in ("mpjpe_m", "pa_mpjpe_m", "path_m",
-                                                      "path_shape_m")),
-                f"{100 * row['scale_error']:.1f}", str(row["clips"]),
+                *(
+                    f"{1000 * row[key]:.0f}"
+                    for key in ("mpjpe_m", "pa_mpjpe_m", "path_m", "path_shape_m")
+                ),
+                f"{100 * row['scale_error']:.1f}",
+                str(row["clips"]),
             ]
             for i, row in enumerate(rows)
         ],
-    )  # fmt: skip
+    )
 
 
 def register(app: typer.Typer) -> None:

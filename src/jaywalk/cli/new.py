@@ -32,7 +32,7 @@ def agent(
 
     Example: jaywalk new agent my_agent --remote
     """
-    from jaywalk.agents.beginning import write_agent
+    from jaywalk.agents.template import write_agent
 
     path, test = write_agent(Path.cwd(), name, remote=remote)
     lines = [f"wrote {path.name} and {test.name}", f"test: pytest {test.name}"]

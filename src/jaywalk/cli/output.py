@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jaywalk.core.printable import printable
+from jaywalk.core.text import printable
 
 
 def print_json(value: Any) -> None:

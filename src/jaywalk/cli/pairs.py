@@ -12,10 +12,11 @@ from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.fail2drive.counterfactual import PairCheck, PairTally
+    from jaywalk.metrics.generalization.counterfactual import PairCheck, PairTally
 
-app = typer.Typer(help="Counterfactual pairs: are they, and what do they show?",
-                  no_args_is_help=True)  # fmt: skip
+app = typer.Typer(
+    help="Counterfactual pairs: are they, and what do they show?", no_args_is_help=True
+)
 
 
 class View(StrEnum):
@@ -51,8 +52,13 @@ def check(
 
     Example: jaywalk pairs check runs/fail2drive-expert
     """
-    from jaywalk.metrics.fail2drive.counterfactual import REACH_M, SIGHT_M, PairTally, check_pair
-    from jaywalk.metrics.fail2drive.record_pairs import pair_records
+    from jaywalk.metrics.generalization.counterfactual import (
+        REACH_M,
+        SIGHT_M,
+        PairTally,
+        check_pair,
+        pair_records,
+    )
 
     for run in runs:
         if not run.exists():
@@ -93,17 +99,32 @@ def check(
 def _print_checks(found: list[PairCheck]) -> None:
     words = {(True, False): "ok", (True, True): "ok, start only"}
     print_table(
-        ["pair", "seed", "verdict", "must agree for", "ego drove", "first difference",
-         "of the background", "shared", "own"],
         [
-            [one.pair, str(one.seed), words.get((one.passed, one.weak), "FAILED"),
-             _when(one.compared_ticks - 1, one.step_s), f"{one.ego_moved_m:.0f} m",
-             _when(one.first_difference_tick, one.step_s),
-             _when(one.background_difference_tick, one.step_s),
-             str(one.shared_actors), str(one.own_actors)]
+            "pair",
+            "seed",
+            "verdict",
+            "must agree for",
+            "ego drove",
+            "first difference",
+            "of the background",
+            "shared",
+            "own",
+        ],
+        [
+            [
+                one.pair,
+                str(one.seed),
+                words.get((one.passed, one.weak), "FAILED"),
+                _when(one.compared_ticks - 1, one.step_s),
+                f"{one.ego_moved_m:.0f} m",
+                _when(one.first_difference_tick, one.step_s),
+                _when(one.background_difference_tick, one.step_s),
+                str(one.shared_actors),
+                str(one.own_actors),
+            ]
             for one in found
         ],
-    )  # fmt: skip
+    )
 
 
 def _when(tick: int | None, step_s: float) -> str:
@@ -142,12 +163,11 @@ def sheet(
 
     Example: jaywalk pairs sheet -o classes.png
     """
-    from jaywalk.report.output_file import claim
-    from jaywalk.runner.driver_sheet import draw_driver_sheet
+    from jaywalk.checks.sheets import draw_driver_sheet, draw_sheet, first_of_each_class
+    from jaywalk.checks.staging import stage_routes
+    from jaywalk.report.svg import claim
     from jaywalk.runner.driver_view import photograph_pairs
-    from jaywalk.runner.pair_sheet import draw_sheet, first_of_each_class
-    from jaywalk.runner.staging import stage_routes
-    from jaywalk.runner.world import World
+    from jaywalk.runner.session import World
     from jaywalk.scenarios.suite import load_suite
 
     if out.suffix != ".png":
@@ -173,7 +193,7 @@ def assets(
 
     Example: jaywalk pairs assets -o assets.png
     """
-    from jaywalk.runner.asset_sheet import draw_assets
+    from jaywalk.checks.sheets import draw_assets
 
     draw_assets(out)
     finish(["14 pictures and 17 animals drawn"], f"open {out}")

@@ -38,8 +38,8 @@ def gap(
 
     Example: jaywalk predict gap vci_dut_citr.tar.xz --png gaps.png
     """
-    from jaywalk.predict.figures import draw_gaps
-    from jaywalk.predict.gap_report import gap_report
+    from jaywalk.forecasting.figures import draw_gaps
+    from jaywalk.forecasting.gaps import gap_report
 
     report, gaps = gap_report(open_data(data, format_name, source))
     if png is not None:
@@ -100,14 +100,14 @@ def evaluate(
 
     Example: jaywalk predict eval vci_dut_citr.tar.xz --source citr --json
     """
-    from jaywalk.predict.comparison import compare, roc_bands
-    from jaywalk.predict.evaluate import Settings, score, summarise
-    from jaywalk.predict.figures import draw_roc
-    from jaywalk.predict.learning import judging
-    from jaywalk.predict.registry import ready_names, ready_predictor
-    from jaywalk.predict.samples import roi_samples
-    from jaywalk.predict.splits import of_split
-    from jaywalk.predict.windows import build_windows
+    from jaywalk.forecasting.ablation import compare, roc_bands
+    from jaywalk.forecasting.evaluate import Settings, score, summarise
+    from jaywalk.forecasting.figures import draw_roc
+    from jaywalk.forecasting.learning import judging
+    from jaywalk.forecasting.predictors.registry import ready_names, ready_predictor
+    from jaywalk.forecasting.samples import roi_samples
+    from jaywalk.forecasting.splits import of_split
+    from jaywalk.forecasting.windows import build_windows
 
     found = [ready_predictor(name) for name in predictors or ready_names()]
     models = {name: judging(model) for name, model in found}
@@ -144,7 +144,7 @@ def evaluate(
         draw_roc(roc_bands(scores, windows, meetings, settings), png)
         output["figure"] = str(png)
     if forecasts_png is not None:
-        from jaywalk.predict.forecast_figure import draw_forecasts
+        from jaywalk.forecasting.figures import draw_forecasts
 
         draw_forecasts(models, windows, meetings, forecasts_png, folds=settings.folds)
         output["forecasts_figure"] = str(forecasts_png)
@@ -171,8 +171,8 @@ def open_data(data: Path, format_name: str, source: str) -> Any:
 
 def _leaks(models: dict[str, Any], table: Any) -> list[str]:
     """A warning for every trained network that judges scenes it has seen."""
-    from jaywalk.predict.cvae import Cvae
-    from jaywalk.predict.learning import seen_scenes
+    from jaywalk.forecasting.cvae.predictor import Cvae
+    from jaywalk.forecasting.learning import seen_scenes
 
     found = []
     for name, model in models.items():
@@ -185,8 +185,8 @@ def _leaks(models: dict[str, Any], table: Any) -> list[str]:
 
 def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[str, Any]:
     """History, horizons and distance of the windows: as asked for, else what the data allow."""
-    from jaywalk.predict.evaluate import target_rate
-    from jaywalk.predict.windows import usual_times
+    from jaywalk.forecasting.evaluate import target_rate
+    from jaywalk.forecasting.windows import usual_times
 
     usual = usual_times(table)
     try:

@@ -44,7 +44,7 @@ def export(
     Example: jaywalk predict export runs/cruise runs/blind --out people
     """
     from jaywalk.datasets.trajectories import write_trajectories
-    from jaywalk.predict.record_export import export_records
+    from jaywalk.forecasting.record_export import export_records
 
     data = export_records(runs, range_m=range_m, cell_m=cell_m, motions=motions or ())
     write_trajectories(data, out)
@@ -147,8 +147,8 @@ def ablate(
     Example: jaywalk predict ablate people --epochs 300 --device cuda --out study
     """
     from jaywalk.datasets.formats import open_trajectories
-    from jaywalk.predict.feature_sets import feature_set
-    from jaywalk.predict.learning import BEST, check_recipe, missing_features, possible_sets
+    from jaywalk.forecasting.cvae.config import feature_set
+    from jaywalk.forecasting.learning import BEST, check_recipe, missing_features, possible_sets
 
     table = open_trajectories(data, format_name)
     chosen = [feature_set(name) for name in sets] if sets else possible_sets(table)
@@ -191,9 +191,7 @@ def _sizes(state: int, width: int, map_px: int, map_cell_m: float, anchor: str) 
 
 def _recipe(features: str, sizes: dict[str, Any], plan: dict[str, Any], batch: int) -> Any:
     """Config and settings of one training."""
-    from jaywalk.predict.cvae_config import CvaeConfig
-    from jaywalk.predict.feature_sets import feature_set
-    from jaywalk.predict.train_settings import TrainSettings
+    from jaywalk.forecasting.cvae.config import CvaeConfig, TrainSettings, feature_set
 
     with_map = feature_set(features).map
     width = sizes["width"] or (256 if with_map else 384)
@@ -206,7 +204,7 @@ def _learn(
 ) -> dict[str, Any]:
     import json
 
-    from jaywalk.predict.learning import learn
+    from jaywalk.forecasting.learning import learn
 
     config, settings = _recipe(features, sizes, plan, batch)
 
@@ -221,15 +219,19 @@ def _learn(
 def _judged(
     table: Any, files: dict[str, Path], draws: int, resamples: int, every_s: float
 ) -> dict[str, Any]:
-    from jaywalk.predict.ablation import ablation
-    from jaywalk.predict.evaluate import Settings, score
-    from jaywalk.predict.feature_sets import feature_set
-    from jaywalk.predict.learning import judging
-    from jaywalk.predict.registry import make_predictor
-    from jaywalk.predict.samples import roi_samples
-    from jaywalk.predict.splits import of_split
-    from jaywalk.predict.tables import table_of_metrics, table_of_optimal_sets
-    from jaywalk.predict.windows import build_windows
+    from jaywalk.forecasting.ablation import ablation
+    from jaywalk.forecasting.cvae.config import feature_set
+    from jaywalk.forecasting.evaluate import (
+        Settings,
+        score,
+        table_of_metrics,
+        table_of_optimal_sets,
+    )
+    from jaywalk.forecasting.learning import judging
+    from jaywalk.forecasting.predictors.registry import make_predictor
+    from jaywalk.forecasting.samples import roi_samples
+    from jaywalk.forecasting.splits import of_split
+    from jaywalk.forecasting.windows import build_windows
 
     test = of_split(table, "test")
     windows = build_windows(test, every_s=every_s).with_context(test)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaywalk.cli.output import finish, print_json, print_table, say
-from jaywalk.cli.realism_people import people
-from jaywalk.cli.realism_rollout import rollout
+from jaywalk.cli.realism_people import people, rollout
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.realism.better.jaywalk1 import Jaywalk1Score
     from jaywalk.metrics.realism.bounds import Bounds
     from jaywalk.metrics.realism.challenge import ChallengeConfig
+    from jaywalk.metrics.realism.jaywalk_score.score import Jaywalk1Score
     from jaywalk.metrics.realism.scene import Case
     from jaywalk.metrics.realism.score import RealismScore
     from jaywalk.stats.bootstrap import Estimate
@@ -124,11 +123,11 @@ def score(
     A run is scored with the rollouts that 'realism rollout' made of it, or, without any, with its
     scenes rolled out by lane followers.
     """
-    from jaywalk.cli.realism_json import better_json, score_json
-    from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
+    from jaywalk.cli.realism_people import better_json, score_json
     from jaywalk.metrics.realism.bounds import bounds
-    from jaywalk.metrics.realism.readers.inputs import read_case_set
+    from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
     from jaywalk.metrics.realism.score import score_cases
+    from jaywalk.rollouts.inputs import read_case_set
 
     read = read_case_set(source, rollouts, policy=policy)
     if read.made_here:
@@ -200,11 +199,16 @@ def _print_better(better: Jaywalk1Score, source: Path) -> None:
     print_table(
         ["safety", "rate", "95 % interval", "events/h", "in the log"],
         [
-            [name, f"{s.rate:.4f}", f"[{s.interval.low:.4f}, {s.interval.high:.4f}]",
-             f"{s.events_per_hour:.2f}", f"{s.logged_rate:.4f}"]
+            [
+                name,
+                f"{s.rate:.4f}",
+                f"[{s.interval.low:.4f}, {s.interval.high:.4f}]",
+                f"{s.events_per_hour:.2f}",
+                f"{s.logged_rate:.4f}",
+            ]
             for name, s in better.safety.items()
         ],
-    )  # fmt: skip
+    )
     for part in (better.coordination, better.coverage):
         print_table(["number", "value"], [[name, f"{value:.3f}"] for name, value in part.items()])
     finish(
@@ -227,9 +231,9 @@ def audit(
 
     Example: jaywalk realism audit scenes/
     """
-    from jaywalk.cli.realism_json import plain
-    from jaywalk.metrics.realism.audit import audit as run_audit
-    from jaywalk.metrics.realism.readers.inputs import read_cases
+    from jaywalk.cli.realism_people import plain
+    from jaywalk.metrics.realism.studies.audit import audit as run_audit
+    from jaywalk.rollouts.inputs import read_cases
 
     rules = _challenge(config)
     found = run_audit(read_cases(source, rollouts, or_log=True), rules)
@@ -239,11 +243,16 @@ def audit(
     print_table(
         ["logged event", "agents", "share", "95 % interval", "scenes"],
         [
-            [name, str(e.agents), f"{e.share:.3f}",
-             f"[{e.interval.low:.3f}, {e.interval.high:.3f}]", str(e.scenarios)]
+            [
+                name,
+                str(e.agents),
+                f"{e.share:.3f}",
+                f"[{e.interval.low:.3f}, {e.interval.high:.3f}]",
+                str(e.scenarios),
+            ]
             for name, e in found.events.items()
         ],
-    )  # fmt: skip
+    )
     finish(
         [
             f"{found.n_agents} agents in {found.n_scenarios} scenes, {len(found.clean)} clean",
@@ -268,11 +277,11 @@ def weights(
 
     Example: jaywalk realism weights scenes/ --json
     """
-    from jaywalk.cli.realism_json import plain
+    from jaywalk.cli.realism_people import plain
     from jaywalk.metrics.realism.bounds import bounds
-    from jaywalk.metrics.realism.readers.inputs import read_cases
     from jaywalk.metrics.realism.score import score_cases
-    from jaywalk.metrics.realism.weight_study import weight_study
+    from jaywalk.metrics.realism.studies.weights import weight_study
+    from jaywalk.rollouts.inputs import read_cases
 
     rules = _challenge(config)
     cases = read_cases(source, rollouts)
@@ -284,11 +293,17 @@ def weights(
     print_table(
         ["feature", "weight", "likelihood", "share", "score without it", "share of the gap"],
         [
-            [name, f"{r.weight:.3f}", f"{r.likelihood:.3f}", f"{r.share:.3f}",
-             f"{r.without:.3f}", f"{r.gap_share:.3f}"]
+            [
+                name,
+                f"{r.weight:.3f}",
+                f"{r.likelihood:.3f}",
+                f"{r.share:.3f}",
+                f"{r.without:.3f}",
+                f"{r.gap_share:.3f}",
+            ]
             for name, r in found.rows.items()
         ],
-    )  # fmt: skip
+    )
     low, middle, high = found.drawn
     finish(
         [
@@ -316,14 +331,14 @@ def study(
 
     Example: jaywalk realism study collisions scenes/ --png collisions.png
     """
-    from jaywalk.cli.realism_json import plain
-    from jaywalk.metrics.realism.readers.inputs import read_cases
-    from jaywalk.metrics.realism.studies.catalogue import STUDIES
+    from jaywalk.cli.realism_people import plain
+    from jaywalk.metrics.realism.studies.studies import STUDIES
+    from jaywalk.rollouts.inputs import read_cases
 
     rules = _challenge(config)
     found = STUDIES[name.value](read_cases(source, rollouts, or_log=True), rules)
     if png is not None:
-        from jaywalk.report.study_figure import draw_study
+        from jaywalk.report.figures import draw_study
 
         draw_study(found, png)
     if as_json:

@@ -29,7 +29,7 @@ def replay(
 
     Example: jaywalk replay runs/smoke-blind harbour-03-s1 --mp4 crash.mp4
     """
-    from jaywalk.report.replay_film import find_episode, write_film, write_still
+    from jaywalk.report.replay import find_episode, write_film, write_still
     from jaywalk.report.rerun_file import write_rerun
 
     if mp4 is None and png is None and rerun is None:

@@ -47,15 +47,25 @@ def report(
 
     scored = score_folders(runs, protocol or usual_protocol(runs))
     write_page(
-        scored, output, title=title, allow_mixed=allow_mixed, most_episodes=most_episodes,
+        scored,
+        output,
+        title=title,
+        allow_mixed=allow_mixed,
+        most_episodes=most_episodes,
         motions=motions,
-    )  # fmt: skip
+    )
     size = output.stat().st_size
     complete = all(run.score.is_complete for run in scored)
     if as_json:
-        print_json({"page": str(output), "bytes": size, "complete": complete,
-                    "episodes": sum(len(run.score.episodes) for run in scored),
-                    "mixed_code": any(run.score.mixed_code for run in scored)})  # fmt: skip
+        print_json(
+            {
+                "page": str(output),
+                "bytes": size,
+                "complete": complete,
+                "episodes": sum(len(run.score.episodes) for run in scored),
+                "mixed_code": any(run.score.mixed_code for run in scored),
+            }
+        )
         return
     state = "" if complete else ", INCOMPLETE"
     finish(

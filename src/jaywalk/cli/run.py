@@ -21,10 +21,9 @@ from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.runner.job import RunRequest, RunSummary, Show
+    from jaywalk.runner.job import RunRequest, RunSummary, Show, Verification
     from jaywalk.runner.pool import QuickScore, Scorer
-    from jaywalk.runner.tally import Tally
-    from jaywalk.runner.verify import Verification
+    from jaywalk.runner.progress import Tally
     from jaywalk.scenarios.suite import Suite
 
 _INCOMPLETE: Final = 4
@@ -142,9 +141,12 @@ def run(
         check_remote(one.name)
     chosen = subset_of(find_suite(suite, variant, routes), subset)
     chosen = override(
-        chosen, people=people, vehicles=vehicles, town=xodr.stem if xodr else town,
+        chosen,
+        people=people,
+        vehicles=vehicles,
+        town=xodr.stem if xodr else town,
         wet_grip=wet_grip,
-    )  # fmt: skip
+    )
     if not (server or xodr):
         _check_towns(chosen)
     _check_scenarios(chosen)
@@ -173,15 +175,18 @@ def run(
     )
     folders = _run_folders(out, suite, [one.name for one in agents])
     _run_all(
-        [replace(base, agent=one, run_folder=folder)
-         for one, folder in zip(agents, folders, strict=True)],
-        verify=verify_determinism, as_json=as_json,
-    )  # fmt: skip
+        [
+            replace(base, agent=one, run_folder=folder)
+            for one, folder in zip(agents, folders, strict=True)
+        ],
+        verify=verify_determinism,
+        as_json=as_json,
+    )
 
 
 def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
     from jaywalk.metrics.driving.inspected import inspection_line
-    from jaywalk.runner.verify import compare_hashes
+    from jaywalk.runner.job import compare_hashes
 
     signal.signal(signal.SIGTERM, as_interrupt)
     summaries: list[RunSummary] = []
@@ -256,9 +261,10 @@ def _quick_scorer() -> Scorer:
             success = protocols.score_episode(record, "jaywalk").success
             metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
             return QuickScore(
-                success=success, driving_score=metrics["driving_score"],
+                success=success,
+                driving_score=metrics["driving_score"],
                 no_min_speed=metrics.get(NO_MIN_SPEED, math.nan),
-            )  # fmt: skip
+            )
         except Exception as problem:  # a display never ends a run
             say(f"{folder.name} is recorded but cannot be scored: {problem}")
             return None
@@ -303,8 +309,8 @@ def _motions(name: str, suite: Suite) -> tuple[str, str]:
     """Folder and digest of a motion library that can pose people; "" for the one we have."""
     if name in ("", "default"):
         return "", ""
+    from jaywalk.actors.posed.repertoire import read_repertoire
     from jaywalk.motion.library.reading import library_digest, open_library
-    from jaywalk.scenarios.habit.repertoire import read_repertoire
 
     if not any(one.posed for one in suite.routes):
         raise UsageError(

@@ -59,8 +59,8 @@ def new(
 
     Example: jaywalk scenario new --list
     """
-    from jaywalk.scenarios.toolbox.beginning import Wanted, beginning, parse_point
     from jaywalk.scenarios.toolbox.editing import edited_text
+    from jaywalk.scenarios.toolbox.templates import Wanted, beginning, parse_point
     from jaywalk.scenarios.toolbox.text import check_suffix, parse_text
 
     if show_types:
@@ -77,9 +77,7 @@ def new(
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
     _check_free(path, force, "--out")
     given = frozenset(key for one in settings or [] for key in parse_setting(one)[0])
-    wanted = Wanted(
-        name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
-    )  # fmt: skip
+    wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given)
     text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
     write_whole(path, text)
     if as_json:
@@ -96,16 +94,20 @@ def _list_types(as_json: bool) -> None:
     from jaywalk.scenarios.toolbox.routes import defaults_of
 
     rows = [
-        (entry.name, entry.summary, {
-            key: None if value == NOWHERE else value
-            for key, value in defaults_of(entry.name).items()
-        })
+        (
+            entry.name,
+            entry.summary,
+            {
+                key: None if value == NOWHERE else value
+                for key, value in defaults_of(entry.name).items()
+            },
+        )
         for entry in SCENARIOS
-    ]  # fmt: skip
+    ]
     if as_json:
-        print_json([
-            {"type": name, "summary": summary, "params": params} for name, summary, params in rows
-        ])  # fmt: skip
+        print_json(
+            [{"type": name, "summary": summary, "params": params} for name, summary, params in rows]
+        )
         return
     print_table(
         ["type", "what happens", "parameters"],
@@ -232,8 +234,15 @@ def pair(
     write_whole(path, partner)
     write_whole(file, text)
     if as_json:
-        print_json({"base": str(path), "generalization": str(file), "pair": shifted["pair"],
-                    "shift": shifted["shift"], "changes": words})  # fmt: skip
+        print_json(
+            {
+                "base": str(path),
+                "generalization": str(file),
+                "pair": shifted["pair"],
+                "shift": shifted["shift"],
+                "changes": words,
+            }
+        )
         return
     finish(
         [*words, f"wrote {path}; both halves of pair '{shifted['pair']}', {shifted['shift']}"],
@@ -290,8 +299,8 @@ def export_file(
 
     Example: jaywalk scenario export barrels.toml -o barrels.xml
     """
-    from jaywalk.scenarios.public_form import as_public
-    from jaywalk.scenarios.route_xml import RouteFile, format_routes
+    from jaywalk.scenarios.formats.public_form import as_public
+    from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import checked_route
 
@@ -328,7 +337,7 @@ def import_file(
 
     Example: jaywalk scenario import Generalization_Wall_1095.xml
     """
-    from jaywalk.scenarios.toolbox.importing import imported_texts
+    from jaywalk.scenarios.toolbox.editing import imported_texts
 
     if syntax not in ("toml", "yaml"):
         raise UsageError(f"--as is '{syntax}', expected toml or yaml.")

@@ -12,11 +12,11 @@ from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.driving.scorecard import EpisodeScore
+    from jaywalk.checks.staging import StagedView
+    from jaywalk.metrics.driving.summary import EpisodeScore
     from jaywalk.report.scenario_picture import Mark
     from jaywalk.runner.plan import EpisodePlan
-    from jaywalk.runner.stage_view import StagedView
-    from jaywalk.scenarios.route_xml import Route
+    from jaywalk.scenarios.formats.route_xml import Route
 
 PROTOCOL: Final = "fail2drive"
 _PICTURES: Final = (".png", ".jpg", ".svg", ".pdf")
@@ -24,9 +24,9 @@ _PICTURES: Final = (".png", ".jpg", ".svg", ".pdf")
 
 def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     """Draw a scenario file; returns how many bodies are in the picture."""
+    from jaywalk.checks.staging import StagedView
     from jaywalk.report.scenario_picture import draw_scenario
     from jaywalk.runner.plan import AgentSpec, plan_episodes
-    from jaywalk.runner.stage_view import StagedView
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
@@ -39,9 +39,14 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
     route = plan.item.route
     length = f"{float(dense.along_m[-1]):.0f} m"
     draw_scenario(
-        load_town(route.town), dense.position_m, _marks(route), view.bodies, png, ways_m=view.ways,
+        load_town(route.town),
+        dense.position_m,
+        _marks(route),
+        view.bodies,
+        png,
+        ways_m=view.ways,
         title=f"{plan.item.id}: {_types(route)} in {route.town}, {length}",
-    )  # fmt: skip
+    )
     return len(view.bodies)
 
 
@@ -53,8 +58,8 @@ def picture_path(path: Path, option: str) -> Path:
 
 
 def _staged(plan: EpisodePlan, server: str) -> StagedView:
-    from jaywalk.runner.stage_view import view_stage
-    from jaywalk.runner.world import World
+    from jaywalk.checks.staging import view_stage
+    from jaywalk.runner.session import World
 
     town = plan.item.route.town
     world = World.attach(*parse_address(server)) if server else World.embedded(town)
@@ -66,10 +71,14 @@ def _marks(route: Route) -> list[Mark]:
     from jaywalk.report.scenario_picture import Mark
 
     return [
-        Mark(x_m=spec.trigger.x_m, y_m=spec.trigger.y_m, yaw_deg=spec.trigger.yaw_deg,
-             words=spec.name)
+        Mark(
+            x_m=spec.trigger.x_m,
+            y_m=spec.trigger.y_m,
+            yaw_deg=spec.trigger.yaw_deg,
+            words=spec.name,
+        )
         for spec in route.scenarios
-    ]  # fmt: skip
+    ]
 
 
 def _types(route: Route) -> str:
@@ -77,9 +86,15 @@ def _types(route: Route) -> str:
 
 
 def check_file(
-    file: Path, *, agent: str, seeds: str, out: Path | None, png: Path | None, server: str,
+    file: Path,
+    *,
+    agent: str,
+    seeds: str,
+    out: Path | None,
+    png: Path | None,
+    server: str,
     workers: int,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Drive a scenario file and judge it; what ``--json`` prints."""
     from jaywalk.cli.run import quietly
     from jaywalk.core.source_digest import sources_digest
@@ -105,9 +120,14 @@ def check_file(
     name += "-attached" if server else ""
     folder = out or Path("runs") / name
     request = RunRequest(
-        run_folder=folder, suite=suite, agent=spec, seeds=parse_seeds(seeds), options={},
-        server=server, workers=workers,
-    )  # fmt: skip
+        run_folder=folder,
+        suite=suite,
+        agent=spec,
+        seeds=parse_seeds(seeds),
+        options={},
+        server=server,
+        workers=workers,
+    )
     say(f"{file}: {agent} drives it with seeds {seeds} ...")
     quietly(request)
     run = score_run(folder, PROTOCOL)
@@ -142,8 +162,16 @@ def _not_run(folder: Path, missing: Sequence[str]) -> list[dict[str, Any]]:
     for name in missing:
         error = rows[name].error.strip().rsplit("\n", 1)[-1] if name in rows else ""
         why = f"could not be run: {error}" if error else "could not be run"
-        found.append({"episode": name, "solved": False, "why": why, "picture": "",
-                      "driving_score": None, "status": ""})  # fmt: skip
+        found.append(
+            {
+                "episode": name,
+                "solved": False,
+                "why": why,
+                "picture": "",
+                "driving_score": None,
+                "status": "",
+            }
+        )
     return found
 
 
@@ -151,8 +179,8 @@ def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) ->
     solved = score.success and score.metrics["route_completion"] >= 100.0
     picture, why = "", ""
     if not solved:
-        from jaywalk.report.causes import decisive, in_words
-        from jaywalk.report.replay_film import find_episode, write_still
+        from jaywalk.report.replay import find_episode, write_still
+        from jaywalk.report.summary import decisive, in_words
 
         event = decisive(score)
         path = png or folder / f"{score.episode_id}.png"

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.gap_output import number, print_gap, with_interval
 from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.score_output import number, print_gap, with_interval
 from jaywalk.core.errors import UsageError
 
 _INCOMPLETE = 4
@@ -99,7 +99,7 @@ def score(
 
 def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
     from jaywalk.metrics.driving.run_score import run_notes
-    from jaywalk.metrics.habit.table import habit_table
+    from jaywalk.metrics.safety.habit_summary import habit_table
 
     rows = habit_table(folder, by)
     held_out, mixed = run_notes(folder)
@@ -110,13 +110,25 @@ def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
     print_table(
         [by, "met", "hit", "unavoidable", "hits/km", "95 %", "P(MAIS3+)", "injured/km", "began s"],
         [
-            [row.group, str(row.people), str(row.hits), str(row.unavoidable), f"{row.per_km:.2f}",
-             f"{row.interval.low:.2f}-{row.interval.high:.2f}",
-             *(number(None if math.isnan(value) else value, digits) for value, digits in
-               ((row.injury_risk, 3), (row.injured_per_km, 3), (row.began_s, 2)))]
+            [
+                row.group,
+                str(row.people),
+                str(row.hits),
+                str(row.unavoidable),
+                f"{row.per_km:.2f}",
+                f"{row.interval.low:.2f}-{row.interval.high:.2f}",
+                *(
+                    number(None if math.isnan(value) else value, digits)
+                    for value, digits in (
+                        (row.injury_risk, 3),
+                        (row.injured_per_km, 3),
+                        (row.began_s, 2),
+                    )
+                ),
+            ]
             for row in rows
         ],
-    )  # fmt: skip
+    )
     say(f"held out? {held_out}")
     few = [row.group for row in rows if row.few_clusters]
     if few:
@@ -136,8 +148,8 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
     from jaywalk.metrics.driving.bench2drive import run_abilities
     from jaywalk.metrics.driving.run_score import score_run
     from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.fail2drive.run_pairs import has_pairs, pair_scores
-    from jaywalk.metrics.habit.summary import is_habit, summarise_habit
+    from jaywalk.metrics.generalization.run_pairs import has_pairs, pair_scores
+    from jaywalk.metrics.safety.habit_summary import is_habit, summarise_habit
 
     found = aggregate(score_run(folder, protocol))
     people = summarise_habit(found.run, folder) if is_habit(found.run) else None
@@ -171,10 +183,13 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
 def _print_abilities(found: dict[str, Any]) -> None:
     bounds, n = found["intervals"], found["n"]
     rows = [
-        [name, with_interval(value, bounds[name]) if n.get(name) else number(value),
-         str(n.get(name, ""))]
+        [
+            name,
+            with_interval(value, bounds[name]) if n.get(name) else number(value),
+            str(n.get(name, "")),
+        ]
         for name, value in found["abilities"].items()
-    ]  # fmt: skip
+    ]
     print_table(["ability", "success %", "drives"], rows)
     if found["types_of_no_ability"]:
         say(f"of no ability: {', '.join(found['types_of_no_ability'])}")
@@ -190,11 +205,12 @@ def score_results(
     requires_completion: bool = False,
 ) -> dict[str, Any]:
     """Score result files; returns what ``--json`` prints."""
-    from jaywalk.metrics.driving import bench2drive, fail2drive, leaderboard
-    from jaywalk.metrics.driving.fail2drive_split import read_split
+    from jaywalk.metrics.driving import bench2drive, leaderboard
     from jaywalk.metrics.driving.penalties import PROTOCOLS, protocol_named
     from jaywalk.metrics.driving.results import read_results
     from jaywalk.metrics.driving.summary import jsonable
+    from jaywalk.metrics.generalization import public as fail2drive
+    from jaywalk.metrics.generalization.split import read_split
 
     if protocol == "jaywalk":
         raise UsageError(

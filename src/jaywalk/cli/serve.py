@@ -15,7 +15,7 @@ import typer
 from jaywalk.cli.output import finish, say
 from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
-from jaywalk.core.orphans import die_with_parent
+from jaywalk.core.process import die_with_parent
 
 _SPEED_LIMITS = ("auto", "road", "carla")
 _SLOWEST, _FASTEST = 0.1, 1000.0
@@ -85,8 +85,7 @@ def serve(
             options += ["--max-speed-factor", f"{max_speed_factor:g}"]
         _write_launcher(as_carla, town, xodr, options)
         return
-    from jaywalk.server.log import start_log
-    from jaywalk.server.start import start_server
+    from jaywalk.server.start import start_log, start_server
 
     start_log(verbose)
     if not _is_loopback(host):
@@ -123,7 +122,7 @@ def serve(
 
 def _write_launcher(folder: Path, town: str, xodr: Path | None, options: list[str]) -> None:
     """For programs that start CARLA themselves."""
-    from jaywalk.server.as_carla import write_launcher
+    from jaywalk.server.start import write_launcher
 
     place = ["--xodr", str(xodr.resolve())] if xodr else ["--town", town] if town else []
     path = write_launcher(folder.resolve(), place, options)

@@ -13,7 +13,7 @@ from jaywalk.cli.output import finish, print_json
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.scenarios.public_export import PublicRoute
+    from jaywalk.scenarios.formats.public_form import PublicRoute
 
 app = typer.Typer(
     help="Suites: build one for any town, export any for public evaluators.",
@@ -50,8 +50,8 @@ def build(
 
     Example: jaywalk suite build random --town Harbour --routes 10 --seed 1
     """
-    from jaywalk.scenarios.route_xml import write_routes
-    from jaywalk.scenarios.suites.building import BuildRequest, build_suite
+    from jaywalk.scenarios.formats.route_xml import write_routes
+    from jaywalk.suites.building import BuildRequest, build_suite
     from jaywalk.town.town import load_town
 
     if bool(town) == (xodr is not None):
@@ -98,8 +98,8 @@ def export(
     Example: jaywalk suite export fail2drive --subset 75,1075 -o routes
     """
     from jaywalk.runner.selection import find_suite, subset_of
-    from jaywalk.scenarios.public_export import public_routes
-    from jaywalk.scenarios.route_xml import RouteFile, write_routes
+    from jaywalk.scenarios.formats.public_form import public_routes
+    from jaywalk.scenarios.formats.route_xml import RouteFile, write_routes
 
     made = public_routes(subset_of(find_suite(suite, variant, routes), subset).routes)
     files = [out / f"{one.id}.xml" for one in made]

@@ -66,7 +66,7 @@ def limits(
 
     Example: jaywalk town limits Harbour Orchard Ridge -o scenario_runner/speed_limits
     """
-    from jaywalk.town.limit_table import write_limit_table
+    from jaywalk.town.check import write_limit_table
 
     for name in names:
         try:

@@ -62,8 +62,22 @@ def compile_kernel(function: _F, **options: Any) -> _F:
     # Numba offers no public way to set the stamp that decides whether an index file is valid.
     file = Path(function.__code__.co_filename)
     if file.is_relative_to(_PACKAGE):
-        dispatcher._cache._cache_file._source_stamp = source_stamp(file)
+        index = dispatcher._cache._cache_file
+        index._source_stamp = source_stamp(file)
+        index._load_index = _readable(index._load_index)
     return cast(_F, dispatcher)
+
+
+def _readable(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    """Treat an index as empty if it names modules that have moved since it was written."""
+
+    def read() -> dict[Any, str]:
+        try:
+            return load()
+        except (ImportError, AttributeError):
+            return {}
+
+    return read
 
 
 def kernel(function: _F) -> _F:

@@ -159,9 +159,12 @@ def _number(key: str, place: list[Any], path: str) -> int:
 
 
 def edit_text(
-    text: str, document: Mapping[str, Any], keys: Sequence[str], value: Any,
+    text: str,
+    document: Mapping[str, Any],
+    keys: Sequence[str],
+    value: Any,
     words: FieldWords | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """The text with one value changed; comments stay where that is one line's matter."""
     wanted = with_value(document, keys, value)
     patched = _patched(text, keys, value)

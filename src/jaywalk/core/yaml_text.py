@@ -49,9 +49,11 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in seen:
-                problem = "a key is no text" if not isinstance(key, yaml.ScalarNode) else (
-                    f"'{key.value}' is given twice"
-                )  # fmt: skip
+                problem = (
+                    "a key is no text"
+                    if not isinstance(key, yaml.ScalarNode)
+                    else (f"'{key.value}' is given twice")
+                )
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
         return {key.value: self.construct_object(one, deep=True) for key, one in node.value}
@@ -66,8 +68,12 @@ for _tag, _pattern, _first in (
     ("float", r"^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$", "-+."),
 ):
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
-_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(
-    loader.construct_scalar(node).replace(".inf", "inf").replace(".nan", "nan")))  # fmt: skip
+_Loader.add_constructor(
+    "tag:yaml.org,2002:float",
+    lambda loader, node: float(
+        loader.construct_scalar(node).replace(".inf", "inf").replace(".nan", "nan")
+    ),
+)
 _Loader.add_constructor(
     "tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True)
 )
@@ -101,9 +107,12 @@ def format_yaml(document: Mapping[str, Any], words: FieldWords | None = None) ->
 
 
 def _mapping(
-    table: Mapping[str, Any], path: tuple[str, ...], indent: str, lines: list[str],
+    table: Mapping[str, Any],
+    path: tuple[str, ...],
+    indent: str,
+    lines: list[str],
     words: FieldWords,
-) -> None:  # fmt: skip
+) -> None:
     for key, value in table.items():
         here = (*path, key)
         note = f"  # {words(here)}" if words(here) else ""
@@ -161,9 +170,12 @@ def _scalar(text: str) -> str:
 
 
 def edit_yaml(
-    text: str, document: Mapping[str, Any], keys: Sequence[str], value: Any,
+    text: str,
+    document: Mapping[str, Any],
+    keys: Sequence[str],
+    value: Any,
     words: FieldWords | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """The text with one value changed; comments stay where that is one place's matter."""
     wanted = with_value(document, keys, value)
     patched = _patched(text, keys, value)

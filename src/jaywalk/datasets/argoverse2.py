@@ -10,14 +10,19 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
-from jaywalk.datasets.resampling import check_raw
-from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 _COLUMNS = {
-    "scenario_id": pl.String, "track_id": pl.String, "object_type": pl.String,
-    "timestep": pl.Int64, "position_x": pl.Float64, "position_y": pl.Float64,
-    "heading": pl.Float64, "velocity_x": pl.Float64, "velocity_y": pl.Float64,
-}  # fmt: skip
+    "scenario_id": pl.String,
+    "track_id": pl.String,
+    "object_type": pl.String,
+    "timestep": pl.Int64,
+    "position_x": pl.Float64,
+    "position_y": pl.Float64,
+    "heading": pl.Float64,
+    "velocity_x": pl.Float64,
+    "velocity_y": pl.Float64,
+}
 # The files give no box. A mid-size saloon, its reference point taken as the centre: an assumption.
 _LENGTH_M, _WIDTH_M = 4.9, 1.9
 

@@ -2,16 +2,27 @@
 
 One frame number is 1/30 s. Boxes are in pixels of the full picture. Light states are shared by both
 datasets: 0 none or undefined, 1 red, 2 yellow, 3 green.
+
+Keeps the typed tables of behaviour in a folder: what an export from our own runs is.
+
+Collects the boxes of many CVAT tracks into one table.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file, read_text
+from jaywalk.datasets.cvat import CvatTrack
 
 LIGHT_NONE, LIGHT_RED, LIGHT_YELLOW, LIGHT_GREEN = 0, 1, 2, 3
 
@@ -178,3 +189,106 @@ def _split_tracks(boxes: pl.DataFrame) -> Iterator[tuple[str, Track]]:
 def frame_of(rows: list[dict[str, object]], schema: pl.Schema) -> pl.DataFrame:
     """Build a table of a schema; columns that no row has are null."""
     return pl.DataFrame(rows, schema=schema)
+
+
+FORMAT: Final = "jaywalk-behaviour-1"
+_ABOUT = "behaviour.json"
+_SCHEMAS = {
+    "videos": VIDEO_SCHEMA,
+    "pedestrians": PEDESTRIAN_SCHEMA,
+    "boxes": BOX_SCHEMA,
+    "scene": SCENE_SCHEMA,
+    "ego": EGO_SCHEMA,
+}
+
+
+def write_tables(data: BehaviourData, folder: Path, about: dict[str, Any]) -> None:
+    """Write all tables; ``behaviour.json`` comes last, so that a folder is whole or no export."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in _SCHEMAS:
+        getattr(data, name).write_parquet(folder / f"{name}.parquet")
+    kept = {"format": FORMAT, "dataset": data.dataset, "splits": data.splits} | about
+    (folder / _ABOUT).write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
+
+
+def read_tables(folder: Path) -> BehaviourData:
+    """Read what was written."""
+    file = folder / _ABOUT
+    if not file.is_file():
+        raise PrerequisiteError(
+            f"'{folder}' is no export of behaviour (it has no {_ABOUT}). Make one: "
+            "jaywalk behaviour export RUN --out DIR."
+        )
+    try:
+        about = json.loads(read_text(file, "an export of behaviour"))
+        splits = {name: tuple(videos) for name, videos in about["splits"].items()}
+        found = about["format"]
+    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        raise DataError(f"'{file}' is broken ({problem}). Export the run again.") from problem
+    if found != FORMAT:
+        raise DataError(f"'{file}' is of the form {found}; expected {FORMAT}. Export it again.")
+    tables = {name: _read(folder / f"{name}.parquet", schema) for name, schema in _SCHEMAS.items()}
+    return BehaviourData(dataset=str(about["dataset"]), splits=splits, defects=(), **tables)
+
+
+def _read(file: Path, schema: pl.Schema) -> pl.DataFrame:
+    try:
+        open_file(file, "a table of an export").close()
+        table = pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        raise DataError(f"'{file}' cannot be read: {problem}. Export the run again.") from problem
+    if dict(table.schema) != dict(schema):
+        raise DataError(f"'{file}' has other columns than this version; export the run again.")
+    return table
+
+
+_TAGS: tuple[tuple[str, str, dict[str | None, int]], ...] = (
+    ("occlusion", "occlusion", {"none": 0, "part": 1, "full": 2}),
+    ("action", "walking", {"standing": 0, "walking": 1}),
+    ("look", "looking", {"not-looking": 0, "looking": 1}),
+    ("cross", "cross", {"not-crossing": 0, "crossing": 1, "crossing-irrelevant": -1}),
+)
+
+
+class BoxColumns:
+    """Gathers tracks; ``table`` gives them as one polars table in the order they came."""
+
+    def __init__(self) -> None:
+        self._names: list[tuple[str, str, int]] = []
+        self._frames: list[int] = []
+        self._corners: list[tuple[float, float, float, float]] = []
+        self._tags: dict[str, list[int | None]] = {column: [] for _, column, _ in _TAGS}
+
+    def add(self, video: str, pedestrian_id: str, track: CvatTrack, file: str) -> int:
+        """Add a track sorted by frame, and return its number of gaps."""
+        frames, corners = track.frames, track.corners_px
+        # The authors' order is by frame already; of a doubled frame the last box counts.
+        latest = {frame: i for i, frame in enumerate(frames)}
+        order = [latest[frame] for frame in sorted(latest)]
+        self._frames += [frames[i] for i in order]
+        self._corners += [corners[i] for i in order]
+        for name, column, codes in _TAGS:
+            values = track.attributes.get(name)
+            if values is None:
+                self._tags[column] += [None] * len(order)
+            else:
+                self._tags[column] += [codes.get(values[i]) for i in order]
+        self._names.append((video, pedestrian_id, len(order)))
+        if not np.isfinite(np.array(corners)).all():
+            raise DataError(f"'{file}': pedestrian {pedestrian_id} has a box that is not finite.")
+        return int((np.diff(sorted(latest)) > 1).sum())
+
+    def table(self) -> pl.DataFrame:
+        """Return all boxes."""
+        if not self._frames:
+            return pl.DataFrame(schema=BOX_SCHEMA)
+        counts = [n for _, _, n in self._names]
+        corners = np.array(self._corners, np.float64)
+        columns: dict[str, object] = {
+            "video": np.repeat(np.array([video for video, _, _ in self._names]), counts),
+            "pedestrian_id": np.repeat(np.array([person for _, person, _ in self._names]), counts),
+            "frame": np.array(self._frames, np.int32),
+        }
+        for i, column in enumerate(("xtl_px", "ytl_px", "xbr_px", "ybr_px")):
+            columns[column] = corners[:, i]
+        return pl.DataFrame(columns | self._tags, schema=BOX_SCHEMA)

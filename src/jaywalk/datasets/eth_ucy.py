@@ -9,8 +9,7 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
-from jaywalk.datasets.resampling import check_raw
-from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 RATE_HZ = 2.5
 

@@ -24,11 +24,17 @@ from jaywalk.datasets.behaviour_tables import (
     SCENE_SCHEMA,
     VIDEO_SCHEMA,
     BehaviourData,
+    BoxColumns,
     frame_of,
 )
-from jaywalk.datasets.box_columns import BoxColumns
-from jaywalk.datasets.cvat import read_cvat, read_elements, read_text
-from jaywalk.datasets.xml_values import optional_float, optional_frame, optional_int
+from jaywalk.datasets.cvat import (
+    optional_float,
+    optional_frame,
+    optional_int,
+    read_cvat,
+    read_elements,
+    read_text,
+)
 
 FOLDERS = frozenset(
     {

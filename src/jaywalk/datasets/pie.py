@@ -3,6 +3,8 @@
 Layout: ``annotations_attributes/setSS`` (always needed), ``annotations/setSS`` (boxes) and
 ``annotations_vehicle/setSS`` (sensors), each as a folder or as the authors' zip. Boxes and sensors
 may be absent, or present for some videos only; what needs them says so.
+
+Derives signs, crossings and lights per frame from the objects drawn in a PIE video.
 """
 
 from __future__ import annotations
@@ -19,17 +21,76 @@ from jaywalk.datasets.behaviour_checks import find_defects
 from jaywalk.datasets.behaviour_tables import (
     BOX_SCHEMA,
     EGO_SCHEMA,
+    LIGHT_GREEN,
+    LIGHT_NONE,
+    LIGHT_RED,
+    LIGHT_YELLOW,
     PEDESTRIAN_SCHEMA,
     SCENE_SCHEMA,
     VIDEO_SCHEMA,
     BehaviourData,
+    BoxColumns,
     Defect,
     frame_of,
 )
-from jaywalk.datasets.box_columns import BoxColumns
-from jaywalk.datasets.cvat import CvatVideo, read_cvat, read_elements
-from jaywalk.datasets.pie_scene import scene_rows
-from jaywalk.datasets.xml_values import optional_float, optional_frame, optional_int
+from jaywalk.datasets.cvat import (
+    CvatVideo,
+    optional_float,
+    optional_frame,
+    optional_int,
+    read_cvat,
+    read_elements,
+)
+
+_PEDESTRIAN_SIGNS = frozenset({"ped_blue", "ped_yellow", "ped_white", "ped_text"})
+_LIGHTS = {"red": LIGHT_RED, "yellow": LIGHT_YELLOW, "green": LIGHT_GREEN}
+
+
+def scene_rows(video: str, parsed: CvatVideo) -> list[dict[str, object]]:
+    """Return one row for every frame in which a sign, a crosswalk or a light is drawn.
+
+    Where several lights are visible, the one that comes last in the file counts, as in the
+    benchmark; it may face another road.
+    """
+    rows: dict[int, dict[str, object]] = {}
+    for track in parsed.tracks:
+        for i, frame in enumerate(track.frames):
+            change = _seen(track.label, track.attributes, i)
+            if not change:
+                continue
+            row = rows.setdefault(
+                frame,
+                {
+                    "video": video,
+                    "frame": frame,
+                    "ped_crossing": False,
+                    "ped_sign": False,
+                    "stop_sign": False,
+                    "light": LIGHT_NONE,
+                },
+            )
+            row.update(change)
+    return [rows[frame] for frame in sorted(rows)]
+
+
+def _seen(label: str, attributes: dict[str, list[str | None]], i: int) -> dict[str, object]:
+    if label == "crosswalk":
+        return {"ped_crossing": True}
+    if label == "traffic_light":
+        return {"light": _LIGHTS.get(str(_at(attributes, "state", i)), LIGHT_NONE)}
+    if label == "sign":
+        kind = _at(attributes, "type", i)
+        if kind in _PEDESTRIAN_SIGNS:
+            return {"ped_sign": True}
+        if kind == "stop_sign":
+            return {"stop_sign": True}
+    return {}
+
+
+def _at(attributes: dict[str, list[str | None]], name: str, i: int) -> str | None:
+    values = attributes.get(name)
+    return values[i] if values else None
+
 
 FOLDERS = frozenset({"annotations", "annotations_attributes", "annotations_vehicle"})
 SPLIT_SETS = {

@@ -17,9 +17,18 @@ from jaywalk.core.errors import DataError
 from jaywalk.core.files import load_arrays
 
 CLASSES: Final = (
-    "unknown", "road", "sidewalk", "cycle track", "bus lane", "barred area", "zebra",
-    "refuge island", "traffic light", "lawn", "building",
-)  # fmt: skip
+    "unknown",
+    "road",
+    "sidewalk",
+    "cycle track",
+    "bus lane",
+    "barred area",
+    "zebra",
+    "refuge island",
+    "traffic light",
+    "lawn",
+    "building",
+)
 """Names of the class ids 0 to 10."""
 
 NETWORK_CLASSES: Final = (0, 1, 2, 3, 1, 5, 4, 5, 2, 7, 6)
@@ -61,11 +70,15 @@ def write_maps(maps: dict[str, SemanticMap], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for course, one in maps.items():
         np.savez_compressed(
-            folder / f"{course}.npz", allow_pickle=False, labels=one.labels,
-            origin_m=np.array(one.origin_m), cell_m=np.array(one.cell_m),
-            world_to_pixel=one.world_to_pixel, classes=np.array(CLASSES),
+            folder / f"{course}.npz",
+            allow_pickle=False,
+            labels=one.labels,
+            origin_m=np.array(one.origin_m),
+            cell_m=np.array(one.cell_m),
+            world_to_pixel=one.world_to_pixel,
+            classes=np.array(CLASSES),
             version=np.array(one.version),
-        )  # fmt: skip
+        )
 
 
 def read_maps(folder: Path) -> dict[str, SemanticMap]:

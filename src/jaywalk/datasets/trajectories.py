@@ -3,6 +3,8 @@
 Right-handed ground plane in metres, radians, seconds; ``k`` counts tenths of a second. ``null``
 means not labelled. ``x, y`` of an ego row is its reference point, whichever a dataset gives, and
 ``front_overhang`` the distance from there to the front bumper along the heading.
+
+From the frames of a video to the common grid, and the checks that belong to raw tracks.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import load_arrays
 from jaywalk.datasets.row_checks import (
@@ -33,27 +35,49 @@ SOURCES = ("sim", "dut", "citr", "av2", "waymo", "eth_ucy")
 
 TRACKS = pl.Schema(
     {
-        "scene_id": pl.String, "course_id": pl.String, "track_id": pl.String, "k": pl.Int64,
-        "x": pl.Float64, "y": pl.Float64, "head_rad": pl.Float64, "body_rad": pl.Float64,
-        "looks_at_ego": pl.Boolean, "occluded": pl.Boolean, "source": pl.String,
+        "scene_id": pl.String,
+        "course_id": pl.String,
+        "track_id": pl.String,
+        "k": pl.Int64,
+        "x": pl.Float64,
+        "y": pl.Float64,
+        "head_rad": pl.Float64,
+        "body_rad": pl.Float64,
+        "looks_at_ego": pl.Boolean,
+        "occluded": pl.Boolean,
+        "source": pl.String,
     }
-)  # fmt: skip
+)
 EGO = pl.Schema(
     {
-        "scene_id": pl.String, "ego_id": pl.String, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64,
-        "yaw": pl.Float64, "v": pl.Float64, "a": pl.Float64, "length": pl.Float64,
-        "width": pl.Float64, "front_overhang": pl.Float64,
+        "scene_id": pl.String,
+        "ego_id": pl.String,
+        "k": pl.Int64,
+        "x": pl.Float64,
+        "y": pl.Float64,
+        "yaw": pl.Float64,
+        "v": pl.Float64,
+        "a": pl.Float64,
+        "length": pl.Float64,
+        "width": pl.Float64,
+        "front_overhang": pl.Float64,
     }
-)  # fmt: skip
+)
 META = pl.Schema(
     {
-        "scene_id": pl.String, "track_id": pl.String, "n": pl.Int64, "crossing": pl.Boolean,
-        "location": pl.String, "in_front": pl.Boolean, "min_distance": pl.Float64,
-        "traffic_light": pl.Boolean, "actor": pl.Boolean, "split": pl.String, "stratum": pl.String,
+        "scene_id": pl.String,
+        "track_id": pl.String,
+        "n": pl.Int64,
+        "crossing": pl.Boolean,
+        "location": pl.String,
+        "in_front": pl.Boolean,
+        "min_distance": pl.Float64,
+        "traffic_light": pl.Boolean,
+        "actor": pl.Boolean,
+        "split": pl.String,
+        "stratum": pl.String,
     }
-)  # fmt: skip
-
-FloatArray = NDArray[np.float64]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,3 +222,47 @@ def _read_paths(file: Path) -> dict[tuple[str, str, int], FloatArray]:
         scene, ego, k = str(name).split("|")
         paths[scene, ego, int(k)] = np.asarray(stored[f"path_{i}"], dtype=np.float64)
     return paths
+
+
+LONGEST_HOLE_S = 0.2
+"""Longer than this nobody knows where a track went: it is cut, not bridged."""
+
+
+def grid(
+    frames: IntArray, columns: list[FloatArray], rate_hz: float
+) -> tuple[IntArray, list[FloatArray]]:
+    """Interpolate columns linearly at every tenth of a second of the clip's own clock.
+
+    The clock starts at frame 0, so that all tracks of a clip share one grid. Nothing is
+    extrapolated and no hole is bridged; the result may be empty.
+    """
+    cut = np.flatnonzero(np.diff(frames) / rate_hz > LONGEST_HOLE_S) + 1
+    parts = [_grid_of(part, rate_hz) for part in np.split(frames, cut)]
+    k = np.concatenate(parts)
+    return k, [np.interp(k * STEP_S, frames / rate_hz, column) for column in columns]
+
+
+def check_raw(
+    table: pl.DataFrame, place: str, rate_hz: float, *, walkers: bool, step: int | None = None
+) -> None:
+    """Raise on doubled, unsorted or NaN rows, on mixed rates, and on pixels given as metres.
+
+    Args:
+        table: Columns ``id``, ``frame``, ``x``, ``y``.
+        place: File to name in the error.
+        rate_hz: Frames per second.
+        walkers: Whether the rows are people, whose speed tells pixels from metres.
+        step: Frames between the rows of a track; None takes any that is common to all.
+    """
+    if table.is_empty():
+        raise DataError(f"{place}: holds no rows.")
+    check_rows(table, ["id"], place, time="frame")
+    check_rate(table, ["id"], place, time="frame", expected=step)
+    if walkers:
+        check_walkers(table, ["id"], place, 1.0 / rate_hz, time="frame")
+
+
+def _grid_of(frames: IntArray, rate_hz: float) -> IntArray:
+    first = int(np.ceil(frames[0] / rate_hz / STEP_S - 1e-9))
+    last = int(np.floor(frames[-1] / rate_hz / STEP_S + 1e-9))
+    return np.arange(first, last + 1)

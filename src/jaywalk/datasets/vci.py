@@ -17,9 +17,8 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.datasets.annotation_files import read_members
-from jaywalk.datasets.resampling import check_raw, grid
 from jaywalk.datasets.row_checks import check_finite, check_vehicles
-from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw, grid
 
 _FOLDER = "trajectories_filtered"
 _PED, _VEH = "_traj_ped_filtered.csv", "_traj_veh_filtered.csv"

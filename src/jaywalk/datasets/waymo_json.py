@@ -12,8 +12,7 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import DATA_BYTES, read_text
-from jaywalk.datasets.resampling import check_raw
-from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble
+from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 _PEDESTRIAN = ("TYPE_PEDESTRIAN", 2)
 _TIMING_SLACK_S = 0.02
@@ -85,10 +84,11 @@ def _rows(track: dict[str, Any], n: int, file: Path) -> pl.DataFrame:
 
 _EMPTY = pl.DataFrame(
     schema={
-        "id": pl.String, "frame": pl.Int64,
+        "id": pl.String,
+        "frame": pl.Int64,
         **dict.fromkeys(("x", "y", "yaw", "vx", "vy", "length", "width"), pl.Float64),
     }
-)  # fmt: skip
+)
 
 
 def _people(scene: str, people: pl.DataFrame, file: Path) -> pl.DataFrame:

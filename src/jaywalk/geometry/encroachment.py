@@ -3,6 +3,12 @@
 A track is (ticks, 8): centre x, y, height z, heading as cosine and sine, and three more columns not
 used here. A shape is half length, half width, and 1 for an upright cylinder whose radius is the
 half length. Between ticks bodies move straight.
+
+Time until two bodies touch if both go on at their present speed.
+
+Vehicles go on along the way they truly took (straight on after its end), so that a bend or a parked
+car beside it is no conflict; people and animals, who turn on the spot, go straight on.
+Tracks and shapes as in :mod:`jaywalk.geometry.encroachment`; columns 5 and 6 are the velocity.
 """
 
 from __future__ import annotations
@@ -10,20 +16,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.geometry.boxes import box_box_overlap, circle_box_overlap, circle_circle_overlap
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from jaywalk.geometry.box import box_box_overlap, circle_box_overlap, circle_circle_overlap
 
 _STOREY_M = 2.5  # bodies whose middles differ more in height are on different levels
 _FINE = 16  # parts of a tick in which the smallest gap is looked for
 
 
 @kernel
-def overlap_m(a: Floats, a_shape: Floats, b: Floats, b_shape: Floats) -> float:
+def overlap_m(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray) -> float:
     """Penetration depth of two bodies; not above 0: apart."""
     if a_shape[2] != 0.0 and b_shape[2] != 0.0:
         return float(circle_circle_overlap(a[0], a[1], a_shape[0], b[0], b[1], b_shape[0])[0])
@@ -41,14 +44,24 @@ def overlap_m(a: Floats, a_shape: Floats, b: Floats, b_shape: Floats) -> float:
         )
     return float(
         box_box_overlap(
-            a[0], a[1], a[3], a[4], a_shape[0], a_shape[1],
-            b[0], b[1], b[3], b[4], b_shape[0], b_shape[1],
+            a[0],
+            a[1],
+            a[3],
+            a[4],
+            a_shape[0],
+            a_shape[1],
+            b[0],
+            b[1],
+            b[3],
+            b[4],
+            b_shape[0],
+            b_shape[1],
         )[0]
-    )  # fmt: skip
+    )
 
 
 @kernel
-def reach_m(shape: Floats) -> float:
+def reach_m(shape: FloatArray) -> float:
     """Radius of the circle around a body."""
     if shape[2] != 0.0:
         return float(shape[0])
@@ -56,7 +69,7 @@ def reach_m(shape: Floats) -> float:
 
 
 @kernel
-def longest_step_m(track: Floats) -> float:
+def longest_step_m(track: FloatArray) -> float:
     """Longest way between two ticks."""
     longest = 1e-6
     for k in range(1, track.shape[0]):
@@ -68,9 +81,15 @@ def longest_step_m(track: Floats) -> float:
 
 @kernel
 def later_use(
-    time_s: Floats, first: Floats, first_shape: Floats, first_here: Bools,
-    second: Floats, second_shape: Floats, second_here: Bools, window_s: float,
-) -> Any:  # fmt: skip
+    time_s: FloatArray,
+    first: FloatArray,
+    first_shape: FloatArray,
+    first_here: BoolArray,
+    second: FloatArray,
+    second_shape: FloatArray,
+    second_here: BoolArray,
+    window_s: float,
+) -> Any:
     """For each tick of ``first``: how soon afterwards ``second`` covers some of the same ground.
 
     Returns:
@@ -103,7 +122,9 @@ def later_use(
 
 
 @kernel
-def _between(track: Floats, time_s: Floats, at: int, share: float, out: Floats) -> float:
+def _between(
+    track: FloatArray, time_s: FloatArray, at: int, share: float, out: FloatArray
+) -> float:
     """Pose at ``at`` plus a share of the step to its neighbour; gives the time."""
     to = at + 1 if share >= 0.0 else at - 1
     part = abs(share)
@@ -119,9 +140,14 @@ def _between(track: Floats, time_s: Floats, at: int, share: float, out: Floats) 
 
 @kernel
 def finer_gap(
-    time_s: Floats, first: Floats, first_shape: Floats, i: int,
-    second: Floats, second_shape: Floats, k: int,
-) -> float:  # fmt: skip
+    time_s: FloatArray,
+    first: FloatArray,
+    first_shape: FloatArray,
+    i: int,
+    second: FloatArray,
+    second_shape: FloatArray,
+    k: int,
+) -> float:
     """The smallest gap around a pair of ticks that share ground, to a sixteenth of a tick."""
     a, b = np.zeros(5), np.zeros(5)
     best = time_s[k] - time_s[i]
@@ -134,3 +160,134 @@ def finer_gap(
             if overlap_m(a, first_shape, b, second_shape) > 0.0:
                 best = came - left
     return float(best)
+
+
+_STEP_S = 0.05  # spacing of tries once the bodies are near
+_EXACT_S = 1e-3
+
+
+@kernel
+def arc_lengths(track: FloatArray) -> FloatArray:
+    """Way driven until each tick."""
+    arc = np.zeros(track.shape[0])
+    for k in range(1, track.shape[0]):
+        arc[k] = arc[k - 1] + np.hypot(track[k, 0] - track[k - 1, 0], track[k, 1] - track[k - 1, 1])
+    return arc
+
+
+@kernel
+def pose_ahead(
+    track: FloatArray, arc: FloatArray, at: int, way_m: float, straight: bool, out: FloatArray
+) -> None:
+    """Pose after ``way_m`` more metres from tick ``at``."""
+    last = track.shape[0] - 1
+    start, base = at, way_m
+    if not straight:
+        target = arc[at] + way_m
+        if target <= arc[last]:
+            k = np.searchsorted(arc, target)
+            k = max(k, at)
+            if k > at and arc[k] > arc[k - 1]:
+                part = (target - arc[k - 1]) / (arc[k] - arc[k - 1])
+                for j in range(5):
+                    out[j] = track[k - 1, j] + part * (track[k, j] - track[k - 1, j])
+                norm = np.sqrt(out[3] ** 2 + out[4] ** 2)
+                if norm > 1e-9:
+                    out[3], out[4] = out[3] / norm, out[4] / norm
+            else:
+                out[:5] = track[at, :5]
+            return
+        start, base = last, target - arc[last]
+    out[:5] = track[start, :5]
+    ux, uy = track[start, 3], track[start, 4]
+    speed = np.hypot(track[at, 5], track[at, 6])
+    if straight and speed > 1e-6:
+        ux, uy = track[at, 5] / speed, track[at, 6] / speed
+    elif track[at, 5] * track[at, 3] + track[at, 6] * track[at, 4] < 0.0:
+        ux, uy = -ux, -uy  # it drives backwards
+    out[0] += base * ux
+    out[1] += base * uy
+
+
+@kernel
+def _touch_s(
+    a: FloatArray,
+    a_arc: FloatArray,
+    a_shape: FloatArray,
+    b: FloatArray,
+    b_arc: FloatArray,
+    b_shape: FloatArray,
+    b_straight: bool,
+    at: int,
+    horizon_s: float,
+    at_a: FloatArray,
+    at_b: FloatArray,
+) -> float:
+    a_mps, b_mps = np.hypot(a[at, 5], a[at, 6]), np.hypot(b[at, 5], b[at, 6])
+    reach = reach_m(a_shape) + reach_m(b_shape)
+    after, before = 0.0, 0.0
+    while after <= horizon_s:
+        pose_ahead(a, a_arc, at, a_mps * after, False, at_a)
+        pose_ahead(b, b_arc, at, b_mps * after, b_straight, at_b)
+        away = np.hypot(at_a[0] - at_b[0], at_a[1] - at_b[1]) - reach
+        if away <= 0.0 and overlap_m(at_a, a_shape, at_b, b_shape) > 0.0:
+            break
+        before = after
+        if a_mps + b_mps < 1e-3:
+            return np.inf
+        after += max(away / (a_mps + b_mps), _STEP_S)
+    if after > horizon_s:
+        return np.inf
+    while after - before > _EXACT_S:
+        middle = 0.5 * (before + after)
+        pose_ahead(a, a_arc, at, a_mps * middle, False, at_a)
+        pose_ahead(b, b_arc, at, b_mps * middle, b_straight, at_b)
+        if overlap_m(at_a, a_shape, at_b, b_shape) > 0.0:
+            after = middle
+        else:
+            before = middle
+    pose_ahead(a, a_arc, at, a_mps * after, False, at_a)
+    pose_ahead(b, b_arc, at, b_mps * after, b_straight, at_b)
+    return after
+
+
+@kernel
+def times_to_touch(
+    ego: FloatArray,
+    ego_shape: FloatArray,
+    other: FloatArray,
+    other_shape: FloatArray,
+    wanted: BoolArray,
+    horizon_s: float,
+    other_walks: bool,
+) -> Any:
+    """Seconds until the front half of ``ego`` touches ``other``, for each wanted tick.
+
+    Who walks goes straight on, whatever its shape: animals are boxes, but turn on the spot as
+    people do. Touches behind the middle of the ego are the other's doing and give infinity.
+    """
+    n = ego.shape[0]
+    found = np.full(n, np.inf)
+    ego_arc, other_arc = arc_lengths(ego), arc_lengths(other)
+    at_a, at_b = np.zeros(5), np.zeros(5)
+    for k in range(n):
+        if not wanted[k] or abs(ego[k, 2] - other[k, 2]) > _STOREY_M:
+            continue
+        after = _touch_s(
+            ego,
+            ego_arc,
+            ego_shape,
+            other,
+            other_arc,
+            other_shape,
+            other_walks,
+            k,
+            horizon_s,
+            at_a,
+            at_b,
+        )
+        if after < np.inf:
+            ahead = (at_b[0] - at_a[0]) * at_a[3] + (at_b[1] - at_a[1]) * at_a[4]
+            if ahead >= 0.0:
+                found[k] = after
+    return found

@@ -1,7 +1,7 @@
 """A path by arc length, and points seen from it: how far along and how far to the left.
 
 Right-handed ground plane: the lateral offset is positive to the left of the direction of travel.
-Records of CARLA are left-handed and are converted once (:mod:`jaywalk.core.frames`) before.
+Records of CARLA are left-handed and are converted once (:mod:`jaywalk.geometry.frames`) before.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _TIE_M = 1e-6
 """Two path points this equally far from a point are a tie, decided by continuity."""

@@ -1,17 +1,98 @@
-"""Drives episodes with one of the example policies: ``python -m jaywalk.gym --policy cruise``."""
+"""Drives episodes with one of the example policies: ``python -m jaywalk.gym --policy cruise``.
+
+Two policies to begin with: one that knows nothing, one that reads the observation ``state``.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Protocol
 
 import gymnasium  # type: ignore[import-not-found,unused-ignore]
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from jaywalk.core.errors import UsageError
 from jaywalk.gym import ENV_ID
-from jaywalk.gym.policies import CruisePolicy, Policy, RandomPolicy
+from jaywalk.gym.views import (
+    EGO_FIELDS,
+    EGO_SIZE,
+    PERSON_FIELDS,
+    RANGE_M,
+    ROUTE_AHEAD_M,
+    SPEED_MPS,
+    THING_FIELDS,
+    THINGS,
+)
+
+_SPEED: Final = EGO_FIELDS.index("speed")
+_LIMIT: Final = EGO_FIELDS.index("speed_limit")
+_RED: Final = EGO_FIELDS.index("red_light")
+_FRONT_M: Final = 3.5  # from the ego's origin to its bumper, with a little room
+_CORRIDOR_M: Final = 1.9  # half width
+_BRAKING_MPS2: Final = 3.0
+_LIMIT_SHARE: Final = 0.8
+
+
+class Policy(Protocol):
+    """From an observation to an action."""
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """The action of the next step."""
+
+
+class RandomPolicy:
+    """Any action of the space."""
+
+    def __init__(self, action_space: Any, seed: int = 0) -> None:
+        self._space = action_space
+        self._space.seed(seed)
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """A draw."""
+        return np.asarray(self._space.sample(), np.float32)
+
+
+class CruisePolicy:
+    """Steers for a point of the route ahead, stops for what is in the way and for red lights.
+
+    For the observation ``state`` and the action ``pedals``.
+    """
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Throttle, brake, steer."""
+        state = np.asarray(observation, np.float64)
+        speed = state[_SPEED] * SPEED_MPS
+        route = state[EGO_SIZE : EGO_SIZE + 2 * len(ROUTE_AHEAD_M)].reshape(-1, 2) * RANGE_M
+        ahead_m = np.clip(3.0 + 0.6 * speed, 5.0, 20.0)
+        aim = route[int(np.searchsorted(ROUTE_AHEAD_M, ahead_m))]
+        steer = np.clip(1.2 * np.arctan2(aim[1], max(aim[0], 0.5)), -1.0, 1.0)
+        room = min(self._room_m(state, route), state[_RED] * RANGE_M - 1.0)
+        # The speed from which one stops in the room there is, up to the limit.
+        wanted = min(
+            _LIMIT_SHARE * state[_LIMIT] * SPEED_MPS,
+            np.sqrt(2.0 * _BRAKING_MPS2 * max(room, 0.0)),
+        )
+        push = wanted - speed
+        throttle, brake = np.clip(0.35 * push, 0.0, 0.75), np.clip(-0.3 * push - 0.1, 0.0, 1.0)
+        if wanted < 0.3:
+            throttle, brake = 0.0, 1.0
+        return np.array([throttle, brake, steer], np.float32)
+
+    def _room_m(self, state: NDArray[np.float64], route: NDArray[np.float64]) -> float:
+        """Room to the first thing or person near the route ahead."""
+        start = EGO_SIZE + 2 * len(ROUTE_AHEAD_M)
+        middle = start + THINGS * len(THING_FIELDS)
+        things = state[start:middle].reshape(-1, len(THING_FIELDS))
+        people = state[middle:].reshape(-1, len(PERSON_FIELDS))
+        places = np.concatenate([things[things[:, 8] > 0.0, :2], people[people[:, 4] > 0.0, :2]])
+        places = places * RANGE_M
+        line = np.concatenate([[[0.0, 0.0]], route])
+        beside = np.abs(places[:, 1] - np.interp(places[:, 0], line[:, 0], line[:, 1]))
+        blocking = places[(places[:, 0] > 1.0) & (beside < _CORRIDOR_M), 0]
+        return float(blocking.min()) - _FRONT_M - 4.0 if len(blocking) else RANGE_M
 
 
 def drive_episode(env: Any, policy: Policy, seed: int) -> dict[str, Any]:

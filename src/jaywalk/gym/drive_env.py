@@ -15,18 +15,14 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Decision
 from jaywalk.core.errors import InfrastructureError, UsageError
-from jaywalk.gym.bev_view import BevView
-from jaywalk.gym.collisions import CollisionTeller
-from jaywalk.gym.look import Look, Looker
 from jaywalk.gym.options import DriveOptions
-from jaywalk.gym.reward import add_terms, reward_terms
-from jaywalk.gym.sensor_view import SensorView
-from jaywalk.gym.state_view import ego_vector, state_vector
+from jaywalk.gym.reward import CollisionTeller, add_terms, reward_terms
+from jaywalk.gym.views import BevView, Look, Looker, SensorView, ego_vector, state_vector
 from jaywalk.runner.ending import TIMED_OUT
 from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
+from jaywalk.runner.session import STEP_S, World
 from jaywalk.runner.staged import StagedEpisode
-from jaywalk.runner.world import STEP_S, World
 
 AGENT_NAME: Final = "gym"
 COLLIDED: Final = "collision"
@@ -68,7 +64,7 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode: a route of the suite and its seed are drawn from the seed.
 
         Args:
@@ -190,7 +186,7 @@ class _Running:
 
     def __init__(
         self, plan: EpisodePlan, world: World, options: DriveOptions, pictures: bool
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._options = options
         self.reason = ""
         self._finished = False
@@ -242,9 +238,7 @@ class _Running:
         stage = self._stage
         before_m, turned = stage.progress.along_m, control[2] - self._control[2]
         stage.prepare()
-        self._events += [
-            {"kind": one.kind, "name": one.name, **one.detail} for one in stage.events
-        ]  # fmt: skip
+        self._events += [{"kind": one.kind, "name": one.name, **one.detail} for one in stage.events]
         stage.move(decision)
         self.reason = stage.judge()
         collisions = self._collisions.tell()
@@ -257,10 +251,14 @@ class _Running:
         add_terms(
             self._terms,
             reward_terms(
-                self._options.weights, self._look, stage.progress.along_m - before_m, turned,
-                collisions, "" if self.reason == COLLIDED else self.reason,
+                self._options.weights,
+                self._look,
+                stage.progress.along_m - before_m,
+                turned,
+                collisions,
+                "" if self.reason == COLLIDED else self.reason,
             ),
-        )  # fmt: skip
+        )
 
     def _observe(self) -> Any:
         look = self._look

@@ -12,10 +12,15 @@ import numpy as np
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
-from jaywalk.gym.bev_view import BEV_CHANNELS
 from jaywalk.gym.reward import RewardWeights
-from jaywalk.gym.sensor_view import CAMERA, check_readable, sensor_spaces
-from jaywalk.gym.state_view import EGO_SIZE, STATE_SIZE
+from jaywalk.gym.views import (
+    BEV_CHANNELS,
+    CAMERA,
+    EGO_SIZE,
+    STATE_SIZE,
+    check_readable,
+    sensor_spaces,
+)
 from jaywalk.runner.selection import find_suite, override
 from jaywalk.scenarios.suite import Suite
 
@@ -66,10 +71,12 @@ class DriveOptions:
         _expect("observation", observation, OBSERVATIONS)
         _expect("action", action, ACTIONS)
         for name, value, least in (
-            ("ticks_per_step", ticks_per_step, 1), ("bev_px", bev_px, 16),
-            ("bev_pixel_m", bev_pixel_m, 0.05), ("people", people or 0, 0),
+            ("ticks_per_step", ticks_per_step, 1),
+            ("bev_px", bev_px, 16),
+            ("bev_pixel_m", bev_pixel_m, 0.05),
+            ("people", people or 0, 0),
             ("vehicles", vehicles or 0, 0),
-        ):  # fmt: skip
+        ):
             if value < least:
                 raise UsageError(f"{name} is {value}, expected {least} or more.")
         check_readable(sensors)

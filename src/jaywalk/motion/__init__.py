@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def default_library(*, say: Callable[[str], None] = lambda _: None) -> MotionLibrary:
-    """The motions that come with Jaywalk; see :mod:`jaywalk.motion.model.default`."""
-    from jaywalk.motion.model.default import default_library as found  # heavy imports
+    """The motions that come with Jaywalk; see :mod:`jaywalk.motion.synthesis.default`."""
+    from jaywalk.motion.synthesis.default import default_library as found  # heavy imports
 
     return found(say=say)

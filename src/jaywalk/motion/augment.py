@@ -13,32 +13,25 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import derive_seed
-from jaywalk.motion.clip import Motion
+from jaywalk.geometry.rotation import conjugate, continuous, from_rotvec, multiply, slerp, to_rotvec
+from jaywalk.motion.clip import Motion, mirror
 from jaywalk.motion.library.building import on_rigs
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.mirror import mirror
-from jaywalk.motion.model.draws import Draws
-from jaywalk.motion.model.pose_channels import mean_rotations
-from jaywalk.motion.quaternions import (
-    conjugate,
-    continuous,
-    from_rotvec,
-    multiply,
-    slerp,
-    to_rotvec,
-)
 from jaywalk.motion.retarget import RootPolicy
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import JOINTS
+from jaywalk.motion.synthesis.draws import Draws
+from jaywalk.motion.synthesis.pose_channels import mean_rotations
 
 #: Joints whose movement a style changes; legs and pelvis stay, so feet do.
 _UPPER: Final = tuple(
-    i for i, name in enumerate(JOINTS)
+    i
+    for i, name in enumerate(JOINTS)
     if any(part in name for part in ("spine", "neck", "head", "collar", "shoulder", "elbow"))
-)  # fmt: skip
+)
 _TRUNK: Final = tuple(i for i, name in enumerate(JOINTS) if "spine" in name)
 _GREATEST_WARP: Final = 0.22
 _SPEEDS: Final = (0.8, 1.25)
@@ -215,8 +208,9 @@ def augment_library(
     if out.resolve() == library.folder.resolve():
         raise UsageError(f"{out} is the library itself; give another folder")
     policies = {rig: RootPolicy(text) for rig, text in library.meta["policies"].items()}
-    notes = {"augmented": {"ways": list(ways), "copies": copies, "seed": seed,
-                           "test_share": test_share}}  # fmt: skip
+    notes = {
+        "augmented": {"ways": list(ways), "copies": copies, "seed": seed, "test_share": test_share}
+    }
     with LibraryWriter(out, policies, notes) as writer:
         for motion in augmented_motions(
             library, ways, copies=copies, seed=seed, test_share=test_share

@@ -1,20 +1,27 @@
-"""A motion: how a person's joints turn and where the pelvis goes."""
+"""A motion: how a person's joints turn and where the pelvis goes.
+
+Mirror image of a motion: left and right exchanged.
+
+Exact change of rate: at the wanted instants, not by taking every n-th frame.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from jaywalk.core.errors import DataError
-from jaywalk.motion.quaternions import normalise
-from jaywalk.motion.rotation import FloatArray
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.rotation import normalise, slerp
 from jaywalk.motion.smpl import (
     BODY_OFFSETS_M,
     JOINT_COUNT,
     LEG_LENGTH_M,
+    MIRRORED,
     PARENTS,
     global_rotations,
     joint_positions,
@@ -115,3 +122,60 @@ class Motion:
             digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
         digest.update(f"{self.rate_hz:.6f} {self.body_scale:.6f}".encode())
         return digest.hexdigest()
+
+
+def mirror(motion: Motion) -> Motion:
+    """Reflect in the plane x = 0; mirroring twice gives the motion back."""
+    rotations = motion.rotations[:, MIRRORED] * np.array([1.0, 1.0, -1.0, -1.0])
+    root = motion.root_m * np.array([-1.0, 1.0, 1.0])
+    name = motion.name[1:] if motion.mirrored else "M" + motion.name
+    return replace(
+        motion,
+        name=name,
+        rotations=rotations,
+        root_m=root,
+        mirrored=not motion.mirrored,
+        caption=mirror_caption(motion.caption),
+    )
+
+
+def mirror_caption(caption: str) -> str:
+    """Exchange left and right, clockwise and counterclockwise."""
+    exchange = {"left": "right", "right": "left", "clockwise": "counterclockwise"}
+
+    def swap(found: re.Match[str]) -> str:
+        word = found.group(0)
+        other = exchange.get(word.lower(), "clockwise")
+        return other.capitalize() if word[0].isupper() else other
+
+    return re.sub(r"\b(left|right|counter-?clockwise|clockwise)\b", swap, caption, flags=re.I)
+
+
+def resample(motion: Motion, rate_hz: float) -> Motion:
+    """The motion at another rate, from its first frame to the last instant it covers.
+
+    Taking every ``int(rate/20)``-th frame turns 100 Hz into 20 Hz but 30 Hz into 30 Hz; this does
+    not. Rotations by slerp, path linearly: positions at common instants are kept exactly.
+    """
+    if not rate_hz > 0.0:
+        raise UsageError(f"rate {rate_hz} Hz; expected a positive number")
+    # the last frame may lie a rounding error before the wanted instant
+    count = int(np.floor(motion.duration_s * rate_hz + 1e-6)) + 1
+    frames = np.minimum(np.arange(count) * (motion.rate_hz / rate_hz), motion.frames - 1.0)
+    before = np.minimum(frames.astype(np.int64), motion.frames - 2)
+    share = frames - before
+    near = np.rint(share)
+    share = np.where(np.abs(share - near) < 1e-9, near, share)
+    return replace(
+        motion,
+        rotations=_turns_at(motion.rotations, before, share),
+        root_m=motion.root_m[before] * (1.0 - share[:, None])
+        + motion.root_m[before + 1] * share[:, None],
+        rate_hz=rate_hz,
+    )
+
+
+def _turns_at(rotations: FloatArray, before: np.ndarray, share: FloatArray) -> FloatArray:
+    if not ((share > 0.0) & (share < 1.0)).any():
+        return np.asarray(rotations[before + share.astype(np.int64)])
+    return slerp(rotations[before], rotations[before + 1], share[:, None])

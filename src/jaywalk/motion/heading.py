@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.rotation import multiply, rotate
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.quaternions import multiply, rotate
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import SPINE3
 
 

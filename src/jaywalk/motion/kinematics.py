@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.motion.rotation import (
-    FloatArray,
+from jaywalk.geometry.rotation import (
     quat_from_rotator,
     quat_multiply,
     quat_rotate,
     rotator_from_quat,
 )
-
-IntArray = NDArray[np.int64]
 
 _DEG = math.pi / 180.0
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.retarget import DRIVEN, RigMotion
-from jaywalk.motion.rotation import FloatArray
 
 _LEFT, _RIGHT, _MIDDLE = "#c0392b", "#2471a3", "#2c3e50"
 _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")

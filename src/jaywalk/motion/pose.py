@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.rotation import quat_slerp, transforms_from_rotators
 from jaywalk.motion.carla_rigs import Rig
 from jaywalk.motion.kinematics import bone_report
-from jaywalk.motion.rotation import FloatArray, quat_slerp, transforms_from_rotators
 
 
 @kernel

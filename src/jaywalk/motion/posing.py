@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.rotation import (
-    FloatArray,
+from jaywalk.geometry.rotation import (
     Quat,
     Vec3,
     quat_conjugate,
@@ -25,6 +23,7 @@ from jaywalk.motion.rotation import (
     quat_normalise,
     quat_rotate,
 )
+from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 
 # Places in the bone order of carla_rigs.json, as constants the compiler can see.
 ROOT, HIPS, SPINE, CHEST, NECK, HEAD = 0, 1, 2, 3, 28, 29

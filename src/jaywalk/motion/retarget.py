@@ -13,20 +13,21 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.motion.carla_rigs import Rig, load_rig
-from jaywalk.motion.clip import Motion
-from jaywalk.motion.heading import heading_rad
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.leg_reach import lead_legs, lowering_m
-from jaywalk.motion.quaternions import conjugate, multiply, rotate
-from jaywalk.motion.rotation import (
-    FloatArray,
+from jaywalk.geometry.rotation import (
+    conjugate,
+    multiply,
     quat_conjugate,
     quat_multiply,
     quat_rotate,
+    rotate,
     rotator_from_quat,
 )
+from jaywalk.motion.carla_rigs import Rig, load_rig
+from jaywalk.motion.clip import Motion
+from jaywalk.motion.heading import heading_rad
+from jaywalk.motion.legs import lead_legs, lowering_m
 from jaywalk.motion.smpl import (
     BALL_HEIGHT_M,
     BODY_OFFSETS_M,

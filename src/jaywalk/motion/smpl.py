@@ -9,17 +9,35 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.rotation import FloatArray, quat_multiply, quat_rotate
+from jaywalk.geometry.rotation import quat_multiply, quat_rotate
 
 #: The 22 joints that SMPL, SMPL-H and SMPL-X share.
 JOINTS: Final = (
-    "pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2",
-    "left_ankle", "right_ankle", "spine3", "left_foot", "right_foot", "neck", "left_collar",
-    "right_collar", "head", "left_shoulder", "right_shoulder", "left_elbow", "right_elbow",
-    "left_wrist", "right_wrist",
-)  # fmt: skip
+    "pelvis",
+    "left_hip",
+    "right_hip",
+    "spine1",
+    "left_knee",
+    "right_knee",
+    "spine2",
+    "left_ankle",
+    "right_ankle",
+    "spine3",
+    "left_foot",
+    "right_foot",
+    "neck",
+    "left_collar",
+    "right_collar",
+    "head",
+    "left_shoulder",
+    "right_shoulder",
+    "left_elbow",
+    "right_elbow",
+    "left_wrist",
+    "right_wrist",
+)
 JOINT_COUNT: Final = len(JOINTS)
 PARENTS: Final[IntArray] = np.array(
     [-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19], dtype=np.int64

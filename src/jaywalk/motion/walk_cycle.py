@@ -4,6 +4,8 @@ Poses are built in mesh space (x left, y forward, z up) as turns away from the r
 odd axes of the rig's bones never matter: a turn about +x brings a hanging limb forward, about +y
 leans to the left, about +z brings the left side forward. Legs are solved backwards from the path
 of the feet, which therefore neither slide nor sink.
+
+The pose of a knocked-down walker.
 """
 
 from __future__ import annotations
@@ -12,11 +14,20 @@ import math
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.rotation import (
+    Quat,
+    Vec3,
+    quat_about_x,
+    quat_about_y,
+    quat_about_z,
+    quat_multiply,
+    quat_rotate,
+)
 from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.leg_ik import solve_leg
-from jaywalk.motion.lying import lying_pose, rest_on_ground
+from jaywalk.motion.kinematics import mesh_pose
+from jaywalk.motion.legs import solve_leg
 from jaywalk.motion.pose import blend_into
 from jaywalk.motion.posing import (
     ARM_L,
@@ -39,16 +50,50 @@ from jaywalk.motion.posing import (
     set_turn,
     trait,
 )
-from jaywalk.motion.rotation import (
-    FloatArray,
-    Quat,
-    Vec3,
-    quat_about_x,
-    quat_about_y,
-    quat_about_z,
-    quat_multiply,
-    quat_rotate,
-)
+
+
+@kernel
+def rest_on_ground(local: FloatArray, rest: FloatArray, parents: IntArray, height_m: float) -> None:
+    """Shift the hips so that the lowest joint lies ``height_m`` (its flesh) above the ground."""
+    mesh = mesh_pose(local, parents)
+    lowest = np.inf
+    for bone in range(HIPS, mesh.shape[0]):
+        lowest = min(lowest, mesh[bone, 2])
+    z = mesh[HIPS, 2] + height_m - lowest
+    set_hips(local, rest, (mesh[HIPS, 0], mesh[HIPS, 1], z))
+
+
+@kernel
+def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> None:
+    """Write the pose of a knocked-down walker, on the back or on the front by its style."""
+    rest, parents = tables.rest_mesh[rig], tables.parents
+    copy_pose(tables.rest_local[rig], out)
+    face_up = 1.0 if trait(style, 7.0) > 0.0 else -1.0
+    body = quat_multiply(
+        quat_about_z(0.4 * trait(style, 8.0)), quat_about_x(face_up * 0.5 * math.pi)
+    )
+    none = (1.0, 0.0, 0.0, 0.0)
+    set_hips(out, rest, (0.0, 0.0, 0.0))
+    set_turn(out, rest, parents, HIPS, body, none)
+    for side_index in range(2):
+        side = 1.0 if side_index == 0 else -1.0
+        thigh = THIGH_L if side_index == 0 else THIGH_R
+        arm = ARM_L if side_index == 0 else ARM_R
+        bend = trait(style, 10.0 + side)
+        # all limbs spread in the plane of the ground
+        thigh_turn = quat_multiply(body, quat_about_y(-side * (0.16 + 0.10 * bend)))
+        shank_turn = quat_multiply(thigh_turn, quat_about_y(side * (0.18 + 0.16 * bend)))
+        foot_turn = quat_multiply(shank_turn, quat_about_x(-0.6))
+        set_turn(out, rest, parents, thigh, thigh_turn, body)
+        set_turn(out, rest, parents, thigh + 1, shank_turn, thigh_turn)
+        set_turn(out, rest, parents, thigh + 2, foot_turn, shank_turn)
+        arm_turn = quat_multiply(body, quat_about_y(side * (0.7 + 0.4 * bend)))
+        # undo the rest bend of the elbow, which would lift or bury the hand
+        fore_turn = quat_multiply(arm_turn, quat_about_z(-side * 0.26))
+        set_turn(out, rest, parents, arm, arm_turn, body)
+        set_turn(out, rest, parents, arm + 1, fore_turn, arm_turn)
+    rest_on_ground(out, rest, parents, 0.05 * tables.leg_length_m[rig])
+
 
 # Looped over, since every constant argument would be compiled as a function of its own.
 _TRUNK = np.array([SPINE, CHEST, NECK, HEAD], dtype=np.int64)
@@ -59,9 +104,15 @@ _TURN = 2.0 * math.pi
 
 @kernel
 def _ankle_target(
-    rest: FloatArray, foot_bone: int, toe_bone: int, foot: Foot, side: float, gait: Gait,
-    spread_m: float, toe_out_rad: float,
-) -> Vec3:  # fmt: skip
+    rest: FloatArray,
+    foot_bone: int,
+    toe_bone: int,
+    foot: Foot,
+    side: float,
+    gait: Gait,
+    spread_m: float,
+    toe_out_rad: float,
+) -> Vec3:
     """Ankle position in mesh space for a place in the foot's path."""
     height, joint = rest[foot_bone, 2], rest[toe_bone, 2]
     dx = rest[toe_bone, 0] - rest[foot_bone, 0]
@@ -110,9 +161,17 @@ def _hip_height(phase: float, gait: Gait, leg_m: float, ankle_m: float, landing:
 
 @kernel
 def _pose_leg(
-    local: FloatArray, rest: FloatArray, parents: IntArray, thigh: int, hip: Vec3, ankle: Vec3,
-    pelvis_turn: Quat, foot: Foot, side: float, toe_out_rad: float,
-) -> None:  # fmt: skip
+    local: FloatArray,
+    rest: FloatArray,
+    parents: IntArray,
+    thigh: int,
+    hip: Vec3,
+    ankle: Vec3,
+    pelvis_turn: Quat,
+    foot: Foot,
+    side: float,
+    toe_out_rad: float,
+) -> None:
     """Solve one leg; ``thigh`` is followed by shank, foot and toe in the bone order."""
     shank, foot_bone, toe = thigh + 1, thigh + 2, thigh + 3
     knee_yaw = quat_about_z(-side * 0.6 * toe_out_rad)
@@ -138,9 +197,16 @@ def _pose_leg(
 
 @kernel
 def _pose_arm(
-    local: FloatArray, rest: FloatArray, parents: IntArray, arm: int, side: float, chest: Quat,
-    swing_rad: float, elbow_rad: float, away_rad: float,
-) -> None:  # fmt: skip
+    local: FloatArray,
+    rest: FloatArray,
+    parents: IntArray,
+    arm: int,
+    side: float,
+    chest: Quat,
+    swing_rad: float,
+    elbow_rad: float,
+    away_rad: float,
+) -> None:
     """Hang an arm: ``swing`` forward, ``away`` from the body, ``elbow`` beyond its rest bend."""
     forearm, hand = arm + 1, arm + 2
     lower = quat_about_y(side * (0.5 * math.pi - away_rad))
@@ -157,9 +223,15 @@ def _pose_arm(
 
 @kernel
 def _pose_upper_body(
-    local: FloatArray, rest: FloatArray, parents: IntArray, gait: Gait, phase: float,
-    time_s: float, style: float, pelvis: Quat,
-) -> None:  # fmt: skip
+    local: FloatArray,
+    rest: FloatArray,
+    parents: IntArray,
+    gait: Gait,
+    phase: float,
+    time_s: float,
+    style: float,
+    pelvis: Quat,
+) -> None:
     """Trunk, head and arms: counter-rotation, lean, breathing, and arms against the legs."""
     idle = 1.0 - gait.walk
     lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * trait(style, 1.0)) * _DEG
@@ -192,9 +264,14 @@ def _pose_upper_body(
 
 @kernel
 def moving_pose(
-    tables: RigTables, rig: int, speed_mps: float, phase: float, time_s: float, style: float,
+    tables: RigTables,
+    rig: int,
+    speed_mps: float,
+    phase: float,
+    time_s: float,
+    style: float,
     out: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """Write the standing, walking or running pose (bones, 7) of one walker to ``out``."""
     rest, parents, leg = tables.rest_mesh[rig], tables.parents, tables.leg_length_m[rig]
     copy_pose(tables.rest_local[rig], out)
@@ -251,9 +328,14 @@ def moving_pose(
 
 @kernel
 def animate_walkers(
-    tables: RigTables, rigs: IntArray, speeds_mps: FloatArray, phases: FloatArray,
-    time_s: float, styles: FloatArray, down: FloatArray,
-) -> FloatArray:  # fmt: skip
+    tables: RigTables,
+    rigs: IntArray,
+    speeds_mps: FloatArray,
+    phases: FloatArray,
+    time_s: float,
+    styles: FloatArray,
+    down: FloatArray,
+) -> FloatArray:
     """Poses of many walkers at once.
 
     Args:

@@ -4,11 +4,10 @@
 """
 
 from jaywalk.record.episode import Episode
-from jaywalk.record.hashing import record_hash
+from jaywalk.record.files import SharedFiles
 from jaywalk.record.reader import Record, find_records
 from jaywalk.record.reader import open_record as open
-from jaywalk.record.shared_files import SharedFiles
-from jaywalk.record.writer import EpisodeWriter, remove_unfinished
+from jaywalk.record.writer import EpisodeWriter, record_hash, remove_unfinished
 
 __all__ = [
     "Episode",

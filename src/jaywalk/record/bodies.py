@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jaywalk.geometry.tilted import upright_box
+from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.box import upright_box
 from jaywalk.record import columns as c
-
-Floats = NDArray[np.float64]
 
 IS_ROUND: Final = "is_round"  # column that ``body_shapes`` adds
 LOW_PROP_M: Final = 0.24  # lower props are driven over
@@ -61,7 +60,7 @@ def solid_bodies(shapes: pl.DataFrame) -> pl.DataFrame:
     ).sort(c.ACTOR)
 
 
-def box_places(rows: pl.DataFrame, bodies: pl.DataFrame, who: NDArray[np.int64]) -> Floats:
+def box_places(rows: pl.DataFrame, bodies: pl.DataFrame, who: NDArray[np.int64]) -> FloatArray:
     """(n, 4) centres and headings (radians) of the boxes of some states.
 
     Args:

@@ -2,12 +2,16 @@
 
 Used by the runner (which drives the world itself) and by the passive recorder (which only watches).
 Everything per tick comes out of the snapshot; the server is asked once per new actor.
+
+What a collision sensor said, joined with what geometry says.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +19,14 @@ import numpy as np
 import polars as pl
 
 from jaywalk.record import columns as c
-from jaywalk.record.client_rows import (
+from jaywalk.record.contacts import MERGE_S, Contact, find_contacts
+from jaywalk.record.episode import Episode
+from jaywalk.record.rows import (
+    KIND_OTHER,
+    KIND_VEHICLE,
+    KIND_WALKER,
+    NO_CLIP,
+    STATE_DTYPE,
     actor_row,
     chassis_row,
     kind_of,
@@ -23,31 +34,137 @@ from jaywalk.record.client_rows import (
     pose_of,
     signal_row,
 )
-from jaywalk.record.contacts import MERGE_S, find_contacts
-from jaywalk.record.episode import Episode
-from jaywalk.record.sensor_hits import Hit, join_hits
-from jaywalk.record.state_rows import (
-    KIND_OTHER,
-    KIND_VEHICLE,
-    KIND_WALKER,
-    NO_CLIP,
-    STATE_DTYPE,
-)
 from jaywalk.record.writer import EpisodeWriter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One message of the ego's collision sensor."""
+
+    tick: int
+    other: int | None  # None: scenery
+    other_type_id: str
+    impulse_ns: tuple[float, float, float]
+    place_m: tuple[float, float, float]
+
+    @property
+    def size_ns(self) -> float:
+        """Length of the impulse."""
+        return math.sqrt(sum(part * part for part in self.impulse_ns))
+
+
+def group_hits(hits: Iterable[Hit], merge_ticks: int) -> list[list[Hit]]:
+    """Messages of one contact each: same other, never more than ``merge_ticks`` apart."""
+    latest: dict[tuple[int | None, str], list[Hit]] = {}
+    groups: list[list[Hit]] = []
+    for hit in sorted(hits, key=lambda hit: hit.tick):
+        key = hit.other, hit.other_type_id
+        group = latest.get(key)
+        if group is None or hit.tick - group[-1].tick > merge_ticks:
+            group = latest[key] = []
+            groups.append(group)
+        group.append(hit)
+    return groups
+
+
+def join_hits(
+    ego: int,
+    hits: Iterable[Hit],
+    contacts: list[Contact],
+    merge_ticks: int,
+    velocity_before: Callable[[int], tuple[float, float]],
+) -> tuple[list[Contact], list[dict[str, Any]]]:
+    """Give contacts their impulses; returns them and events for what geometry did not see.
+
+    Args:
+        ego: Actor that wears the sensor.
+        hits: Messages of the sensor.
+        contacts: Contacts found by geometry.
+        merge_ticks: Messages this far apart belong together.
+        velocity_before: Velocity (x, y) of the ego at the last tick before a tick.
+    """
+    joined = list(contacts)
+    alone: list[dict[str, Any]] = []
+    for group in group_hits(hits, merge_ticks):
+        first, last = group[0], group[-1]
+        total = sum(hit.size_ns for hit in group)
+        for k, contact in enumerate(joined):
+            same = (contact.actor, contact.other) == (ego, first.other)
+            near = first.tick <= contact.end_tick + merge_ticks
+            if same and near and last.tick >= contact.tick - merge_ticks:
+                total += contact.impulse_ns or 0.0
+                joined[k] = replace(contact, impulse_ns=total)
+                break
+        else:
+            alone.append(_event(ego, first, last, total, velocity_before(first.tick)))
+    return joined, alone
+
+
+def _event(
+    ego: int, first: Hit, last: Hit, total_ns: float, velocity: tuple[float, float]
+) -> dict[str, Any]:
+    vx, vy = velocity
+    flat = math.hypot(*first.impulse_ns[:2])
+    row: dict[str, Any] = {
+        c.TICK: first.tick,
+        c.END_TICK: last.tick,
+        c.ACTOR: ego,
+        c.OTHER: first.other,
+        c.OTHER_TYPE_ID: first.other_type_id,
+        c.SPEED_MPS: math.hypot(vx, vy),
+        c.IMPULSE_NS: total_ns,
+    }
+    row |= dict(zip((c.X_M, c.Y_M, c.Z_M), first.place_m, strict=True))
+    if flat > 0.0:
+        nx, ny = first.impulse_ns[0] / flat, first.impulse_ns[1] / flat
+        row |= {c.NORMAL_X: nx, c.NORMAL_Y: ny, c.CLOSING_MPS: max(-(vx * nx + vy * ny), 0.0)}
+    return row
+
 
 _FLUSH_ROWS: Final = 4096
 _MOTION: Final = (
-    c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG, c.VX_MPS, c.VY_MPS, c.VZ_MPS,
-    c.WX_DPS, c.WY_DPS, c.WZ_DPS, c.AX_MPS2, c.AY_MPS2, c.AZ_MPS2,
-)  # fmt: skip
+    c.X_M,
+    c.Y_M,
+    c.Z_M,
+    c.PITCH_DEG,
+    c.YAW_DEG,
+    c.ROLL_DEG,
+    c.VX_MPS,
+    c.VY_MPS,
+    c.VZ_MPS,
+    c.WX_DPS,
+    c.WY_DPS,
+    c.WZ_DPS,
+    c.AX_MPS2,
+    c.AY_MPS2,
+    c.AZ_MPS2,
+)
 _CONTROL: Final = (
-    c.THROTTLE, c.STEER, c.BRAKE, c.SPEED_LIMIT_KMH, c.WALK_X, c.WALK_Y, c.WALK_Z,
-    c.WALK_SPEED_MPS, c.CLIP_PHASE, c.CLIP_BLEND,
-)  # fmt: skip
+    c.THROTTLE,
+    c.STEER,
+    c.BRAKE,
+    c.SPEED_LIMIT_KMH,
+    c.WALK_X,
+    c.WALK_Y,
+    c.WALK_Z,
+    c.WALK_SPEED_MPS,
+    c.CLIP_PHASE,
+    c.CLIP_BLEND,
+)
 _WHOLE: Final = (
-    c.ACTOR, c.TICK, "family", c.HAND_BRAKE, c.REVERSE, c.MANUAL_GEAR, c.GEAR, c.AT_LIGHT,
-    c.LIGHT_STATE, c.LAMPS, c.JUMP, c.CLIP,
-)  # fmt: skip
+    c.ACTOR,
+    c.TICK,
+    "family",
+    c.HAND_BRAKE,
+    c.REVERSE,
+    c.MANUAL_GEAR,
+    c.GEAR,
+    c.AT_LIGHT,
+    c.LIGHT_STATE,
+    c.LAMPS,
+    c.JUMP,
+    c.CLIP,
+)
 _SETTLED: Final = frozenset({"light", "sign"})
 _NO_WALK: Final = (0.0, 0.0, 0.0, 0.0)
 _NO_DRIVE: Final = (0.0, 0.0, 0.0, 0.0)
@@ -199,11 +316,19 @@ class EpisodeCapture:
             drive = (control.throttle, control.steer, control.brake, known.handle.get_speed_limit())
             self._motion(one, drive, _NO_WALK, None)
             self._wholes += (
-                known.number, tick, KIND_VEHICLE, control.hand_brake, control.reverse,
-                control.manual_gear_shift, control.gear, known.handle.is_at_traffic_light(),
-                int(known.handle.get_traffic_light_state()), self.lamps.get(one.id, 0), False,
+                known.number,
+                tick,
+                KIND_VEHICLE,
+                control.hand_brake,
+                control.reverse,
+                control.manual_gear_shift,
+                control.gear,
+                known.handle.is_at_traffic_light(),
+                int(known.handle.get_traffic_light_state()),
+                self.lamps.get(one.id, 0),
+                False,
                 NO_CLIP,
-            )  # fmt: skip
+            )
             if one.id == self.ego_id:
                 self._follow_ego(one, tick)
         elif kind == "walker":
@@ -212,18 +337,38 @@ class EpisodeCapture:
             self._motion(one, _NO_DRIVE, (way.x, way.y, way.z, control.speed), posed)
             clip = NO_CLIP if posed is None else self.writer.clip_number(posed[0])
             self._wholes += (
-                known.number, tick, KIND_WALKER, False, False, False, 0, False, 0, 0,
-                control.jump, clip,
-            )  # fmt: skip
+                known.number,
+                tick,
+                KIND_WALKER,
+                False,
+                False,
+                False,
+                0,
+                False,
+                0,
+                0,
+                control.jump,
+                clip,
+            )
         elif kind == "prop":
             pose = pose_of(one.get_transform())
             if pose != known.pose:
                 known.pose = pose
                 self._motion(one, _NO_DRIVE, _NO_WALK, None)
                 self._wholes += (
-                    known.number, tick, KIND_OTHER, False, False, False, 0, False, 0, 0, False,
+                    known.number,
+                    tick,
+                    KIND_OTHER,
+                    False,
+                    False,
+                    False,
+                    0,
+                    False,
+                    0,
+                    0,
+                    False,
                     NO_CLIP,
-                )  # fmt: skip
+                )
         elif kind == "light":
             signal = int(known.handle.get_state()), bool(known.handle.is_frozen())
             if signal != known.signal:
@@ -250,9 +395,26 @@ class EpisodeCapture:
         v, w, a = one.get_velocity(), one.get_angular_velocity(), one.get_acceleration()
         phase, blend = (0.0, 0.0) if posed is None else posed[1:]
         self._floats += (
-            p.x, p.y, p.z, r.pitch, r.yaw, r.roll, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z,
-            *drive, *walk, phase, blend,
-        )  # fmt: skip
+            p.x,
+            p.y,
+            p.z,
+            r.pitch,
+            r.yaw,
+            r.roll,
+            v.x,
+            v.y,
+            v.z,
+            w.x,
+            w.y,
+            w.z,
+            a.x,
+            a.y,
+            a.z,
+            *drive,
+            *walk,
+            phase,
+            blend,
+        )
         self._rows += 1
 
     def _flush(self) -> None:
@@ -285,9 +447,13 @@ class EpisodeCapture:
             self.writer.add("landmarks", **{**row, c.ACTOR: number, **more})
 
     def add_hit(
-        self, frame: int, other_id: int, other_type_id: str,
-        impulse_ns: Vector, place_m: Vector,
-    ) -> None:  # fmt: skip
+        self,
+        frame: int,
+        other_id: int,
+        other_type_id: str,
+        impulse_ns: Vector,
+        place_m: Vector,
+    ) -> None:
         """Take a message of the ego's collision sensor."""
         self._hits.append((frame, other_id, other_type_id, impulse_ns, place_m))
 
@@ -329,9 +495,13 @@ class EpisodeCapture:
             self.writer.add_event(kind="contact", source=source, **row)
 
     def _hit(
-        self, frame: int, other_id: int, other_type_id: str,
-        impulse_ns: Vector, place_m: Vector,
-    ) -> Hit:  # fmt: skip
+        self,
+        frame: int,
+        other_id: int,
+        other_type_id: str,
+        impulse_ns: Vector,
+        place_m: Vector,
+    ) -> Hit:
         return Hit(
             tick=max(frame - (self.first_frame or 0), 0),
             other=self.number_of(other_id) if other_id else None,

@@ -2,6 +2,13 @@
 
 Pure functions of the states and boxes of a record. They know no protocol: whose fault a contact
 was, whether it counts and for how long it is forgiven is for the metrics to say.
+
+Finds which actors touched during a step, from their poses at its two ends.
+
+A simulator pushes colliding bodies apart within the step, so boxes at the ends of steps need not
+overlap at all. Each pair is therefore tried along two motions: the one that happened (straight
+between the two ends) and the one that would have happened had nothing been in the way (the pose and
+velocity at the beginning, carried on). Shapes are upright: boxes, and cylinders for people.
 """
 
 from __future__ import annotations
@@ -14,36 +21,256 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.kernels import kernel
+from jaywalk.geometry.box import box_box_overlap, box_box_point, circle_box_overlap
 from jaywalk.record import columns as c
 from jaywalk.record.bodies import IS_ROUND, body_shapes, box_places, solid_bodies
-from jaywalk.record.touching import (
-    COS,
-    HIGH,
-    HX,
-    HY,
-    LOW,
-    MOVES,
-    POSE_COLUMNS,
-    ROUND,
-    SHAPE_COLUMNS,
-    SIN,
-    TOUCH,
-    TURN,
-    VX,
-    VY,
-    find_touches,
+
+# Columns of a pose: box centre, heading, bottom and top, velocity and rate of turning.
+X, Y, COS, SIN, LOW, HIGH, VX, VY, TURN = range(9)
+POSE_COLUMNS: Final = 9
+# Columns of a shape: half length, half width, 1 for an upright cylinder, 1 for what can drive.
+HX, HY, ROUND, MOVES = range(4)
+SHAPE_COLUMNS: Final = 4
+
+TOUCH_HEIGHT_M: Final = 0.05  # least common height of two bodies in contact
+FREE_DEPTH_M: Final = 0.02  # carried-on motion must overlap by this: braking may have averted it
+_SPACING_M: Final = 0.05  # spacing of the poses tried along a motion
+_MOST_TRIES: Final = 64
+
+TOUCH: Final = np.dtype(
+    [
+        ("step", "i4"),
+        ("a", "i4"),
+        ("b", "i4"),
+        ("depth_m", "f8"),
+        ("x_m", "f8"),
+        ("y_m", "f8"),
+        ("z_m", "f8"),
+        ("nx", "f8"),
+        ("ny", "f8"),
+        ("closing_mps", "f8"),
+    ]
 )
-from jaywalk.record.touching import X as _X
-from jaywalk.record.touching import Y as _Y
+
+
+@kernel
+def _overlap(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray) -> Any:
+    if a_shape[ROUND] != 0.0:
+        return circle_box_overlap(
+            a[X], a[Y], a_shape[HX], b[X], b[Y], b[COS], b[SIN], b_shape[HX], b_shape[HY]
+        )
+    if b_shape[ROUND] != 0.0:
+        depth, nx, ny = circle_box_overlap(
+            b[X], b[Y], b_shape[HX], a[X], a[Y], a[COS], a[SIN], a_shape[HX], a_shape[HY]
+        )
+        return depth, -nx, -ny
+    return box_box_overlap(
+        a[X],
+        a[Y],
+        a[COS],
+        a[SIN],
+        a_shape[HX],
+        a_shape[HY],
+        b[X],
+        b[Y],
+        b[COS],
+        b[SIN],
+        b_shape[HX],
+        b_shape[HY],
+    )
+
+
+@kernel
+def _point(
+    a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray, nx: float, ny: float
+) -> Any:
+    if a_shape[ROUND] != 0.0:
+        return a[X] - nx * a_shape[HX], a[Y] - ny * a_shape[HX]
+    if b_shape[ROUND] != 0.0:
+        return b[X] + nx * b_shape[HX], b[Y] + ny * b_shape[HX]
+    return box_box_point(
+        a[X],
+        a[Y],
+        a[COS],
+        a[SIN],
+        a_shape[HX],
+        a_shape[HY],
+        b[X],
+        b[Y],
+        b[COS],
+        b[SIN],
+        b_shape[HX],
+        b_shape[HY],
+    )
+
+
+@kernel
+def _between(start: FloatArray, end: FloatArray, share: float, out: FloatArray) -> None:
+    """Pose at a share of the step."""
+    for k in range(POSE_COLUMNS):
+        out[k] = start[k] + share * (end[k] - start[k])
+    norm = np.sqrt(out[COS] ** 2 + out[SIN] ** 2)
+    if norm > 1e-9:
+        out[COS], out[SIN] = out[COS] / norm, out[SIN] / norm
+    else:
+        out[COS], out[SIN] = end[COS], end[SIN]
+
+
+@kernel
+def _carry_on(start: FloatArray, delta_s: float, out: FloatArray) -> None:
+    """Pose at the end of the step had nothing been in the way."""
+    out[:] = start
+    out[X] += start[VX] * delta_s
+    out[Y] += start[VY] * delta_s
+    angle = start[TURN] * delta_s
+    cos, sin = np.cos(angle), np.sin(angle)
+    out[COS] = start[COS] * cos - start[SIN] * sin
+    out[SIN] = start[SIN] * cos + start[COS] * sin
+
+
+@kernel
+def _along(
+    a0: FloatArray,
+    a1: FloatArray,
+    a_shape: FloatArray,
+    b0: FloatArray,
+    b1: FloatArray,
+    b_shape: FloatArray,
+    least_m: float,
+    at_a: FloatArray,
+    at_b: FloatArray,
+    touch: Any,
+) -> bool:
+    """First overlap deeper than ``least_m`` along a motion, after its beginning."""
+    moved = np.sqrt((a1[X] - a0[X] - b1[X] + b0[X]) ** 2 + (a1[Y] - a0[Y] - b1[Y] + b0[Y]) ** 2)
+    tries = min(max(int(np.ceil(moved / _SPACING_M)), 1), _MOST_TRIES)
+    for k in range(1, tries + 1):
+        _between(a0, a1, k / tries, at_a)
+        _between(b0, b1, k / tries, at_b)
+        if min(at_a[HIGH], at_b[HIGH]) - max(at_a[LOW], at_b[LOW]) < TOUCH_HEIGHT_M:
+            continue
+        depth, nx, ny = _overlap(at_a, a_shape, at_b, b_shape)
+        if depth > least_m:
+            touch["depth_m"], touch["nx"], touch["ny"] = depth, nx, ny
+            touch["x_m"], touch["y_m"] = _point(at_a, a_shape, at_b, b_shape, nx, ny)
+            touch["z_m"] = 0.5 * (max(at_a[LOW], at_b[LOW]) + min(at_a[HIGH], at_b[HIGH]))
+            return True
+    return False
+
+
+@kernel
+def _meet(
+    a0: FloatArray,
+    a1: FloatArray,
+    a_shape: FloatArray,
+    b0: FloatArray,
+    b1: FloatArray,
+    b_shape: FloatArray,
+    delta_s: float,
+    work: FloatArray,
+    touch: Any,
+) -> bool:
+    if not _along(a0, a1, a_shape, b0, b1, b_shape, 0.0, work[0], work[1], touch):
+        _carry_on(a0, delta_s, work[2])
+        _carry_on(b0, delta_s, work[3])
+        met = _along(
+            a0, work[2], a_shape, b0, work[3], b_shape, FREE_DEPTH_M, work[0], work[1], touch
+        )
+        if not met:
+            return False
+    towards = -((a0[VX] - b0[VX]) * touch["nx"] + (a0[VY] - b0[VY]) * touch["ny"])
+    touch["closing_mps"] = max(towards, 0.0)
+    return True
+
+
+@kernel
+def find_touches(
+    poses: FloatArray,
+    alive: NDArray[np.bool_],
+    shapes: FloatArray,
+    delta_s: FloatArray,
+    only: int,
+    out: Any,
+) -> int:
+    """Find every touching pair of every step.
+
+    Args:
+        poses: (ticks, actors, POSE_COLUMNS).
+        alive: (ticks, actors).
+        shapes: (actors, SHAPE_COLUMNS).
+        delta_s: (ticks,) length of the step that ends at each tick.
+        only: Index of the one actor whose contacts are wanted, -1 for all.
+        out: ``TOUCH`` rows to fill.
+
+    Returns:
+        How many touches there are; those beyond the length of ``out`` are only counted.
+    """
+    ticks, actors = alive.shape
+    work = np.zeros((4, POSE_COLUMNS))
+    west, east = np.zeros(actors), np.zeros(actors)
+    here = np.zeros(actors, np.int64)
+    spare = np.zeros(1, TOUCH)
+    count = 0
+    for step in range(1, ticks):
+        used = 0
+        for k in range(actors):
+            if not (alive[step, k] and alive[step - 1, k]):
+                continue
+            start, end = poses[step - 1, k], poses[step, k]
+            reach = shapes[k, HX]
+            if shapes[k, ROUND] == 0.0:
+                reach = np.sqrt(shapes[k, HX] ** 2 + shapes[k, HY] ** 2)
+            free = start[X] + start[VX] * delta_s[step]
+            west[used] = min(start[X], end[X], free) - reach
+            east[used] = max(start[X], end[X], free) + reach
+            here[used] = k
+            used += 1
+        order = np.argsort(west[:used])
+        for p in range(used):
+            for q in range(p + 1, used):
+                if west[order[q]] > east[order[p]]:
+                    break
+                a, b = min(here[order[p]], here[order[q]]), max(here[order[p]], here[order[q]])
+                if only >= 0 and a != only and b != only:
+                    continue
+                if shapes[a, MOVES] == 0.0 and shapes[b, MOVES] == 0.0:
+                    continue
+                # People brush past each other; that is no hit.
+                if shapes[a, ROUND] != 0.0 and shapes[b, ROUND] != 0.0:
+                    continue
+                touch = out[count] if count < len(out) else spare[0]
+                if _meet(
+                    poses[step - 1, a],
+                    poses[step, a],
+                    shapes[a],
+                    poses[step - 1, b],
+                    poses[step, b],
+                    shapes[b],
+                    delta_s[step],
+                    work,
+                    touch,
+                ):
+                    touch["step"], touch["a"], touch["b"] = step, a, b
+                    count += 1
+    return count
+
 
 MERGE_S: Final = 0.5  # bodies that bounce apart for less than this had one contact
 _WINDOW_TICKS: Final = 2000
 _NEVER: Final = -1
 _NEEDED: Final = (
-    c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS, c.WZ_DPS,
-)  # fmt: skip
-
-Floats = NDArray[np.float64]
+    c.ACTOR,
+    c.TICK,
+    c.X_M,
+    c.Y_M,
+    c.Z_M,
+    c.YAW_DEG,
+    c.VX_MPS,
+    c.VY_MPS,
+    c.WZ_DPS,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +302,9 @@ class _Bodies:
     """What can touch: numbers of the actors, their shapes, shaped rows and half heights."""
 
     numbers: NDArray[np.int64]
-    shapes: Floats
+    shapes: FloatArray
     table: pl.DataFrame
-    half_z: Floats
+    half_z: FloatArray
 
 
 def find_contacts(
@@ -113,7 +340,7 @@ def find_contacts(
         if not len(found):
             return []
         only = int(found[0])
-    touches: list[tuple[int, NDArray[np.void], Floats]] = []
+    touches: list[tuple[int, NDArray[np.void], FloatArray]] = []
     held = _Held(bodies)
     for first, last in _windows(len(numbers)):
         poses, alive, speeds = held.dense(states.lazy(), actors, numbers[first:last])
@@ -134,7 +361,7 @@ def _windows(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _run(
-    poses: Floats, alive: NDArray[np.bool_], shapes: Floats, delta_s: Floats, only: int
+    poses: FloatArray, alive: NDArray[np.bool_], shapes: FloatArray, delta_s: FloatArray, only: int
 ) -> NDArray[np.void]:
     out = np.zeros(4096, TOUCH)
     count = find_touches(poses, alive, shapes, delta_s, only, out)
@@ -163,11 +390,11 @@ class _Held:
 
     def __init__(self, bodies: _Bodies) -> None:
         self._bodies = bodies
-        self._last: Floats = np.zeros((len(bodies.numbers), POSE_COLUMNS))
+        self._last: FloatArray = np.zeros((len(bodies.numbers), POSE_COLUMNS))
 
     def dense(
         self, states: pl.LazyFrame, actors: pl.DataFrame, ticks: NDArray[np.int64]
-    ) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    ) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
         numbers = self._bodies.numbers
         wanted = states.filter(
             pl.col(c.TICK).is_between(int(ticks[0]), int(ticks[-1]))
@@ -192,10 +419,10 @@ class _Held:
         alive = (ticks[:, None] >= born) & (ticks[:, None] <= gone)
         return poses, alive, np.hypot(poses[..., VX], poses[..., VY])
 
-    def _poses(self, rows: pl.DataFrame, who: NDArray[np.int64]) -> Floats:
+    def _poses(self, rows: pl.DataFrame, who: NDArray[np.int64]) -> FloatArray:
         out = np.zeros((rows.height, POSE_COLUMNS))
         place, half_z = box_places(rows, self._bodies.table, who), self._bodies.half_z[who]
-        out[:, _X], out[:, _Y] = place[:, 0], place[:, 1]
+        out[:, X], out[:, Y] = place[:, 0], place[:, 1]
         out[:, COS], out[:, SIN] = np.cos(place[:, 3]), np.sin(place[:, 3])
         out[:, LOW], out[:, HIGH] = place[:, 2] - half_z, place[:, 2] + half_z
         out[:, VX], out[:, VY] = rows[c.VX_MPS].to_numpy(), rows[c.VY_MPS].to_numpy()
@@ -204,10 +431,10 @@ class _Held:
 
 
 def _merge(
-    touches: list[tuple[int, NDArray[np.void], Floats]],
+    touches: list[tuple[int, NDArray[np.void], FloatArray]],
     bodies: _Bodies,
     ticks: NDArray[np.int64],
-    times: Floats,
+    times: FloatArray,
     merge_s: float,
     ego: int | None,
 ) -> list[Contact]:

@@ -15,8 +15,8 @@ from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_text
 from jaywalk.record import columns as c
 from jaywalk.record.episode import EPISODE_FILE, FORMAT, Episode
+from jaywalk.record.files import find_shared_file
 from jaywalk.record.schema import BY_NAME, SCHEMA_VERSION, TABLES, Table
-from jaywalk.record.shared_files import find_shared_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,20 @@ from jaywalk import __version__
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.core.files import read_bytes
 from jaywalk.record.capture import EpisodeCapture
-from jaywalk.record.client_rows import landmark_row, weather_row
-from jaywalk.record.episode import Agent, Episode, Route, Sampling, Server, SharedFile, Wall
+from jaywalk.record.episode import (
+    Agent,
+    Episode,
+    Route,
+    Sampling,
+    Server,
+    SharedFile,
+    Wall,
+    ask_wet_grip,
+    wet_grip_settings,
+)
+from jaywalk.record.files import SharedFiles
 from jaywalk.record.route_file import RouteEntry, match_route, read_routes
-from jaywalk.record.shared_files import SharedFiles
-from jaywalk.record.wet_grip import ask_wet_grip, wet_grip_settings
+from jaywalk.record.rows import landmark_row, weather_row
 
 _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
@@ -376,9 +385,12 @@ class PassiveRecorder:
         def on_hit(event: Any) -> None:
             other, force, place = event.other_actor, event.normal_impulse, event.transform.location
             capture.add_hit(
-                event.frame, other.id, other.type_id,
-                (force.x, force.y, force.z), (place.x, place.y, place.z),
-            )  # fmt: skip
+                event.frame,
+                other.id,
+                other.type_id,
+                (force.x, force.y, force.z),
+                (place.x, place.y, place.z),
+            )
 
         running.sensor.listen(on_hit)
 

@@ -28,11 +28,20 @@ F32_LIST: Final = pa.list_(F32)
 
 WAYPOINT: Final = pa.struct(
     [
-        (c.X_M, F32), (c.Y_M, F32), (c.Z_M, F32), (c.PITCH_DEG, F32), (c.YAW_DEG, F32),
-        (c.ROLL_DEG, F32), (c.ROAD_ID, I32), (c.SECTION_ID, I32), (c.LANE_ID, I32), (c.S_M, F64),
-        (c.LANE_WIDTH_M, F64), (c.IS_JUNCTION, BOOL),
+        (c.X_M, F32),
+        (c.Y_M, F32),
+        (c.Z_M, F32),
+        (c.PITCH_DEG, F32),
+        (c.YAW_DEG, F32),
+        (c.ROLL_DEG, F32),
+        (c.ROAD_ID, I32),
+        (c.SECTION_ID, I32),
+        (c.LANE_ID, I32),
+        (c.S_M, F64),
+        (c.LANE_WIDTH_M, F64),
+        (c.IS_JUNCTION, BOOL),
     ]
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +94,15 @@ def _group(
 
 
 EVENT_KINDS: Final = (
-    "contact", "trigger", "scenario_start", "scenario_end", "scenario_timeout",
-    "criterion_switch", "agent_failure", "note",
-)  # fmt: skip
+    "contact",
+    "trigger",
+    "scenario_start",
+    "scenario_end",
+    "scenario_timeout",
+    "criterion_switch",
+    "agent_failure",
+    "note",
+)
 
 _PLACE: Final = (c.X_M, c.Y_M, c.Z_M)
 _ROTATION: Final = (c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
@@ -362,6 +377,16 @@ DEBUG: Final = Table(
 )
 
 TABLES: Final = (
-    TICKS, ROUTE, ACTORS, LANDMARKS, STATES, SIGNALS, EGO, EVENTS, WEATHER, FORECASTS, DEBUG,
-)  # fmt: skip
+    TICKS,
+    ROUTE,
+    ACTORS,
+    LANDMARKS,
+    STATES,
+    SIGNALS,
+    EGO,
+    EVENTS,
+    WEATHER,
+    FORECASTS,
+    DEBUG,
+)
 BY_NAME: Final = {table.name: table for table in TABLES}

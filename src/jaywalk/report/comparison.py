@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.rates import (
@@ -24,8 +25,7 @@ from jaywalk.metrics.driving.rates import (
     pooled_rule,
     sums,
 )
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
-from jaywalk.report.causes import cause_of
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
 from jaywalk.report.scored_runs import (
     ScoredRun,
     episodes_by_pair,
@@ -33,23 +33,28 @@ from jaywalk.report.scored_runs import (
     run_labels,
     what_was_tested,
 )
-from jaywalk.stats.bootstrap import Estimate, FloatArray, Statistic, bca, cluster_codes
-from jaywalk.stats.clustered import success_difference
-from jaywalk.stats.compare import (
+from jaywalk.report.summary import cause_of
+from jaywalk.stats.bootstrap import Estimate, Statistic, bca, cluster_codes
+from jaywalk.stats.clustered import (
     SignTest,
     compare_paired,
     detectable_difference,
     holm,
     mcnemar,
     sign_test,
+    success_difference,
 )
 from jaywalk.stats.intervals import FEW_CLUSTERS, Interval, poisson_rate
 
 SUCCESS = "success_rate"
 # The declared primary set: what a claim "better" may rest on. Protocols call people differently.
 PRIMARY: Final = (
-    SUCCESS, "driving_score", "collisions_person_per_km", "collisions_pedestrian_per_km", "fpbr",
-)  # fmt: skip
+    SUCCESS,
+    "driving_score",
+    "collisions_person_per_km",
+    "collisions_pedestrian_per_km",
+    "fpbr",
+)
 POWER: Final = 0.8
 _MOST_NAMED = 3
 
@@ -198,8 +203,9 @@ def compare_runs(
         raise UsageError("Nothing to compare: give two or more runs.")
     scores = [run.score for run in runs]
     labels = run_labels(scores)
-    warnings = [f"{label}: {text}" for label, s in zip(labels, scores, strict=True)
-                for text in s.warnings]  # fmt: skip
+    warnings = [
+        f"{label}: {text}" for label, s in zip(labels, scores, strict=True) for text in s.warnings
+    ]
     pairs = []
     for label, run in zip(labels[1:], runs[1:], strict=True):
         problems = _differences_of_test(runs[0], run)
@@ -284,9 +290,11 @@ def _success_difference(rows: Rows, level: float) -> Difference:
 
 def _percent(estimate: Estimate) -> Estimate:
     return replace(
-        estimate, value=100.0 * estimate.value, interval=estimate.interval.scaled(100.0),
+        estimate,
+        value=100.0 * estimate.value,
+        interval=estimate.interval.scaled(100.0),
         standard_error=100.0 * estimate.standard_error,
-    )  # fmt: skip
+    )
 
 
 def _mean_difference(name: str, rows: Rows, level: float) -> Difference | None:

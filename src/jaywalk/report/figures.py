@@ -1,29 +1,68 @@
-"""Figures about whole runs, one column of a paper wide: values, rates, differences, scenarios."""
+"""Figures about whole runs, one column of a paper wide: values, rates, differences, scenarios.
+
+The figure of a realism study: its curves and what they show.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore, scenario_of
+from jaywalk.core.errors import PrerequisiteError
+from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
+from jaywalk.metrics.realism.studies.studies import Curve, Study
 from jaywalk.report.comparison import Difference, PairOfRuns
 from jaywalk.report.labels import label_of, number
 from jaywalk.report.summary import Quantity, RunSummary
-from jaywalk.report.svg import (
-    HAIR,
-    SERIES,
-    SOFT,
-    drawing,
-    el,
-    legend,
-    legend_lines,
-    text,
-    ticks_of,
-)
+from jaywalk.report.svg import HAIR, SERIES, SOFT, drawing, el, legend, legend_lines, text, ticks_of
+
+_COLOURS = ("#7b4fa3", "#2e86ab", "#e4572e", "#3da35d")
+_WIDTH_CHARS = 90
+_MARKED_POINTS = 20  # more of them are only in the way
+
+
+def _style(study: Study, curve: Curve) -> dict[str, Any]:
+    if not study.connected:
+        # The first is larger, so that it shows behind another of the same height.
+        return {"linestyle": "none", "marker": "o", "ms": 9 if curve is study.curves[0] else 5}
+    return {"marker": "o", "markersize": 3} if len(curve.x) <= _MARKED_POINTS else {}
+
+
+def draw_study(study: Study, path: Path) -> None:
+    """Write a study as a picture."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(7.2, 4.4), dpi=120, layout="constrained")
+    axes = figure.add_subplot()
+    for curve, colour in zip(study.curves, _COLOURS, strict=False):
+        axes.plot(curve.x, curve.y, color=colour, label=curve.name, **_style(study, curve))
+    if not study.connected:
+        heights = list(zip(*(curve.y for curve in study.curves), strict=True))
+        low, high = [min(h) for h in heights], [max(h) for h in heights]
+        axes.vlines(study.curves[0].x, low, high, color="#999999", linewidth=1.0, zorder=1)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_title(study.title)
+    axes.set_xlabel(
+        study.x_label + "\n\n" + "\n".join(textwrap.wrap(study.finding, _WIDTH_CHARS)), fontsize=9
+    )
+    axes.set_ylabel(study.y_label)
+    axes.set_ylim(0.0, max(1.0, *(max(curve.y) for curve in study.curves)) * 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, loc="best" if study.connected else "lower left")
+    try:
+        figure.savefig(path)
+    except OSError as problem:
+        raise PrerequisiteError(
+            f"Cannot write '{path}': {problem.strerror}. Give a file in a folder that exists."
+        ) from problem
+
 
 WIDTH: Final = 380.0
 _LEFT: Final = 8.0
@@ -94,8 +133,9 @@ def _percent_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
 
 def _rate_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
     names = dict.fromkeys(q.name for run in runs for q in run.quantities if q.kind == "per_km")
-    groups = [_group(label_of(name).words, [r.quantity(name, "per_km") for r in runs])
-              for name in names]  # fmt: skip
+    groups = [
+        _group(label_of(name).words, [r.quantity(name, "per_km") for r in runs]) for name in names
+    ]
     ends = [dot.high for group in groups for dot in group.dots if math.isfinite(dot.high)]
     if not ends:
         return None
@@ -178,18 +218,45 @@ def dot_plot(
     for value in ticks_of(*span):
         x = left + (value - span[0]) * scale
         zero = span[0] < 0.0 and value == 0.0
-        parts.append(el("line", x1=x, x2=x, y1=top, y2=bottom, stroke=SOFT if zero else HAIR,
-                        class_="rule" if zero else "hair"))  # fmt: skip
-        parts.append(text(x, bottom + 14.0, number(value).removesuffix(".00").removesuffix(".0"),
-                          size=10.0, text_anchor="middle", fill=SOFT, class_="s"))  # fmt: skip
+        parts.append(
+            el(
+                "line",
+                x1=x,
+                x2=x,
+                y1=top,
+                y2=bottom,
+                stroke=SOFT if zero else HAIR,
+                class_="rule" if zero else "hair",
+            )
+        )
+        parts.append(
+            text(
+                x,
+                bottom + 14.0,
+                number(value).removesuffix(".00").removesuffix(".0"),
+                size=10.0,
+                text_anchor="middle",
+                fill=SOFT,
+                class_="s",
+            )
+        )
     y = top
     for group, height in zip(groups, heights, strict=True):
         parts.append(text(left, y + 13.0, group.heading, size=11.0, font_weight=600))
         for k, dot in enumerate(group.dots):
             parts.append(_dot(dot, y + 22.0 + _ROW * k, left, right, span[0], scale))
         y += height
-    parts.append(text((left + right) / 2.0, bottom + 29.0, axis, size=10.0, text_anchor="middle",
-                      fill=SOFT, class_="s"))  # fmt: skip
+    parts.append(
+        text(
+            (left + right) / 2.0,
+            bottom + 29.0,
+            axis,
+            size=10.0,
+            text_anchor="middle",
+            fill=SOFT,
+            class_="s",
+        )
+    )
     return drawing(WIDTH, bottom + 36.0, parts, title=title)
 
 
@@ -201,8 +268,10 @@ def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: floa
     if math.isfinite(dot.low) and not math.isnan(dot.high):
         low, high = at(dot.low), at(dot.high)
         parts.append(el("line", x1=low, x2=high, y1=y, y2=y, stroke=dot.colour, stroke_width=2))
-        parts += [el("line", x1=x, x2=x, y1=y - 3.5, y2=y + 3.5, stroke=dot.colour,
-                     stroke_width=2) for x in (low, high)]  # fmt: skip
+        parts += [
+            el("line", x1=x, x2=x, y1=y - 3.5, y2=y + 3.5, stroke=dot.colour, stroke_width=2)
+            for x in (low, high)
+        ]
     if math.isfinite(dot.value):
         parts.append(el("circle", cx=at(dot.value), cy=y, r=4.2, fill=dot.colour))
     parts.append(text(WIDTH - _RIGHT, y + 3.8, dot.words, size=10.5, text_anchor="end"))
@@ -241,12 +310,30 @@ def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
     for value in ticks_of(0.0, 100.0):
         x = left + value / 100.0 * (right - left)
         parts.append(el("line", x1=x, x2=x, y1=top, y2=bottom, stroke=HAIR, class_="hair"))
-        parts.append(text(x, bottom + 14.0, f"{value:.0f}", size=10.0, text_anchor="middle",
-                          fill=SOFT, class_="s"))  # fmt: skip
+        parts.append(
+            text(
+                x,
+                bottom + 14.0,
+                f"{value:.0f}",
+                size=10.0,
+                text_anchor="middle",
+                fill=SOFT,
+                class_="s",
+            )
+        )
     for k, (name, of_runs) in enumerate(rows.items()):
         parts.append(_scenario_row(name, of_runs, metric, top + _ROW * (k + 0.5), (left, right)))
-    parts.append(text((left + right) / 2.0, bottom + 29.0, words.lower(), size=10.0,
-                      text_anchor="middle", fill=SOFT, class_="s"))  # fmt: skip
+    parts.append(
+        text(
+            (left + right) / 2.0,
+            bottom + 29.0,
+            words.lower(),
+            size=10.0,
+            text_anchor="middle",
+            fill=SOFT,
+            class_="s",
+        )
+    )
     return FigureOfRuns(
         name="scenarios",
         title=title,
@@ -290,10 +377,30 @@ def _scenario_row(
         dots.append((x, run_colour(index), whole))
     if len(dots) > 1:
         xs = [x for x, _, _ in dots]
-        parts.append(el("line", x1=min(xs), x2=max(xs), y1=y, y2=y, stroke=HAIR, stroke_width=2,
-                        class_="hair"))  # fmt: skip
+        parts.append(
+            el(
+                "line",
+                x1=min(xs),
+                x2=max(xs),
+                y1=y,
+                y2=y,
+                stroke=HAIR,
+                stroke_width=2,
+                class_="hair",
+            )
+        )
     for x, colour, whole in dots:
         fill = colour if whole else "#ffffff"
-        parts.append(el("circle", cx=x, cy=y, r=4.0, fill=fill, stroke=colour, stroke_width=1.8,
-                        class_=None if whole else "hollow"))  # fmt: skip
+        parts.append(
+            el(
+                "circle",
+                cx=x,
+                cy=y,
+                r=4.0,
+                fill=fill,
+                stroke=colour,
+                stroke_width=1.8,
+                class_=None if whole else "hollow",
+            )
+        )
     return "".join(parts)

@@ -1,15 +1,119 @@
-"""What the pairs of runs show, for the page: halves, changes, categories, reactions, cues."""
+"""What the pairs of runs show, for the page: halves, changes, categories, reactions, cues.
+
+Harmonic means by category as bars: what is left under the shift, and what it took.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jaywalk.metrics.fail2drive.gap import KEYS
-from jaywalk.metrics.fail2drive.run_pairs import pair_scores
-from jaywalk.report.gap_figure import gap_figure
+from jaywalk.metrics.generalization.gap import KEYS
+from jaywalk.metrics.generalization.run_pairs import pair_scores
+from jaywalk.report.figures import run_colour
 from jaywalk.report.scored_runs import ScoredRun
+from jaywalk.report.svg import INK, drawing, el, legend, text
+
+_HEIGHT: Final = 300.0
+_TOP, _BOTTOM, _LEFT = 34.0, 30.0, 34.0
+_BAR: Final = 20.0
+_GAP: Final = 26.0
+_LEAST_WIDE: Final = 384.0  # of all groups
+
+
+def gap_figure(named: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> str:
+    """SVG of one or more tables of pairs.
+
+    The solid bar is the harmonic mean under the shift with its interval; the pale part above is
+    what the shift took, a darker cap what it gave.
+
+    Args:
+        named: Name and result of ``metrics.generalization.gap.gap_of``, as plain values.
+        title: For those who cannot see it.
+    """
+    groups = list(dict.fromkeys(key for _, found in named for key in found["categories"]))
+    # Pages stretch a drawing to their width: with few groups it is no narrower, only emptier.
+    group_wide = max(_BAR * len(named) + _GAP, 96.0, _LEAST_WIDE / max(len(groups), 1))
+    width = _LEFT + group_wide * len(groups) + 8.0
+    lines = max(1, -(-len(named) // 4))
+    top = _TOP + 16.0 * (lines - 1)
+    high = _HEIGHT - top - _BOTTOM
+
+    def y(value: float) -> float:
+        return round(top + high * (1.0 - value / 100.0), 1)
+
+    parts = []
+    for tick in (0, 25, 50, 75, 100):
+        parts.append(
+            el(
+                "line",
+                x1=_LEFT,
+                x2=width,
+                y1=y(tick),
+                y2=y(tick),
+                stroke="#9aa1ac",
+                stroke_width=0.5,
+                opacity=0.6,
+            )
+        )
+        parts.append(text(_LEFT - 5.0, y(tick) + 3.5, str(tick), size=10.0, text_anchor="end"))
+    for k, group in enumerate(groups):
+        x = _LEFT + group_wide * (k + 0.5)
+        parts.append(text(x, _HEIGHT - 11.0, group, size=12.0, text_anchor="middle"))
+        first = x - 0.5 * _BAR * len(named)
+        for number, (_, found) in enumerate(named):
+            if group in found["categories"]:
+                left = round(first + _BAR * number, 1)
+                parts += _bar(found["categories"][group], left, run_colour(number), y)
+    keys = [(run_colour(number), name) for number, (name, _) in enumerate(named)]
+    parts.append(legend(keys, _LEFT, 12.0, width))
+    return drawing(width, _HEIGHT, parts, title=title)
+
+
+def _bar(values: Mapping[str, Any], left: float, colour: str, y: Any) -> list[str]:
+    base, shift = values["base_hm"] or 0.0, values["generalization_hm"] or 0.0
+    wide = _BAR - 4.0
+    low, high = min(base, shift), max(base, shift)
+    lost = base > shift
+    words = f"base {base:.1f}, shift {shift:.1f}"
+    parts = [
+        el(
+            "rect",
+            el("title", words),
+            x=left,
+            y=y(low),
+            width=wide,
+            height=round(y(0) - y(low), 1),
+            fill=colour,
+        ),
+        el(
+            "rect",
+            x=left,
+            y=y(high),
+            width=wide,
+            height=round(y(low) - y(high), 1),
+            fill=colour if lost else INK,
+            opacity=0.3 if lost else 0.75,
+        ),
+    ]
+    ends = values["intervals"]["generalization"]["hm"]
+    if all(end is not None for end in ends):
+        x = round(left + wide / 2.0, 1)
+        parts.append(
+            el(
+                "line",
+                x1=x,
+                x2=x,
+                y1=y(ends[0]),
+                y2=y(ends[1]),
+                stroke=INK,
+                stroke_width=1.3,
+                class_="g-arrow",
+            )
+        )
+    return parts
+
 
 _HALVES: Final = ("base", "generalization")
 _REACTIONS: Final = (
@@ -40,8 +144,9 @@ class GapView:
 
 def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None:
     """The view of all runs that have pairs; None if none has."""
-    scored = [(label, pair_scores(run.score, run.folder))
-              for run, label in zip(runs, labels, strict=True)]  # fmt: skip
+    scored = [
+        (label, pair_scores(run.score, run.folder)) for run, label in zip(runs, labels, strict=True)
+    ]
     found = [(label, one) for label, one in scored if one is not None]
     if not found:
         return None
@@ -98,10 +203,13 @@ def _main_cells(one: dict[str, Any]) -> list[dict[str, str]]:
         for key in KEYS:
             is_shift = half == _HALVES[1]
             cells.append(
-                cell(one[half][key], one["intervals"][half][key],
-                     one["change_percent"][key] if is_shift else None,
-                     one["intervals"]["change_percent"][key])
-            )  # fmt: skip
+                cell(
+                    one[half][key],
+                    one["intervals"][half][key],
+                    one["change_percent"][key] if is_shift else None,
+                    one["intervals"]["change_percent"][key],
+                )
+            )
     return cells
 
 
@@ -116,9 +224,11 @@ def _hm_cell(values: dict[str, Any] | None) -> dict[str, str]:
     if values is None:
         return cell(None, None)
     return cell(
-        values["generalization_hm"], values["intervals"]["generalization"]["hm"],
-        values["change_percent"], values["intervals"]["change_percent"]["hm"],
-    )  # fmt: skip
+        values["generalization_hm"],
+        values["intervals"]["generalization"]["hm"],
+        values["change_percent"],
+        values["intervals"]["change_percent"]["hm"],
+    )
 
 
 def _cue_rows(
@@ -127,10 +237,17 @@ def _cue_rows(
     tables = [{one["cue"]: one for one in run.get("cues", [])} for _, run in found]
     names = dict.fromkeys(name for table in tables for name in table)
     return [
-        (name, [cell(table[name]["generalization"]["hm"], None, table[name]["change_percent"])
-                if name in table else cell(None, None) for table in tables])
+        (
+            name,
+            [
+                cell(table[name]["generalization"]["hm"], None, table[name]["change_percent"])
+                if name in table
+                else cell(None, None)
+                for table in tables
+            ],
+        )
         for name in names
-    ]  # fmt: skip
+    ]
 
 
 def _reaction_rows(
@@ -142,8 +259,10 @@ def _reaction_rows(
         if not table or not table["all"]["n"]:
             continue
         for name, values in [*table["classes"].items(), ("all", table["all"])]:
-            cells = [cell(values[key]["value"], values[key]["interval"], digits=digits)
-                     for key, _, digits in _REACTIONS]  # fmt: skip
+            cells = [
+                cell(values[key]["value"], values[key]["interval"], digits=digits)
+                for key, _, digits in _REACTIONS
+            ]
             rows.append((f"{label}: {name}" if len(found) > 1 else name, cells))
     return rows
 
@@ -170,9 +289,12 @@ def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
 
 
 def cell(
-    value: float | None, interval: Any, change: float | None = None, of_change: Any = None,
+    value: float | None,
+    interval: Any,
+    change: float | None = None,
+    of_change: Any = None,
     digits: int = 1,
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """A cell of a table as texts."""
     return {
         "value": "–" if value is None else f"{value:z.{digits}f}",

@@ -13,9 +13,9 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError
 from jaywalk.record.reader import Record
-from jaywalk.report.scene import FloatArray
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.scenery import KINDS, Shape
@@ -26,11 +26,23 @@ Window = tuple[float, float, float, float]  # x low, y low, x high, y high
 # Later ones are drawn over earlier ones.
 SURFACES: Final = ("verge", "walk", "road", "parking", "cycle")
 _SURFACE_OF: Final = {
-    "border": "verge", "median": "verge", "sidewalk": "walk", "walking": "walk", "curb": "walk",
-    "parking": "parking", "biking": "cycle", "driving": "road", "shoulder": "road", "stop": "road",
-    "bidirectional": "road", "entry": "road", "exit": "road", "onRamp": "road", "offRamp": "road",
+    "border": "verge",
+    "median": "verge",
+    "sidewalk": "walk",
+    "walking": "walk",
+    "curb": "walk",
+    "parking": "parking",
+    "biking": "cycle",
+    "driving": "road",
+    "shoulder": "road",
+    "stop": "road",
+    "bidirectional": "road",
+    "entry": "road",
+    "exit": "road",
+    "onRamp": "road",
+    "offRamp": "road",
     "restricted": "road",
-}  # fmt: skip
+}
 _HOLE_M2: Final = 60.0  # the largest gap between turning lanes that is still pavement
 _SEAM_M: Final = 0.05  # neighbouring lanes are sampled apart: closes the hairlines between them
 _SIMPLER_M: Final = 0.04

@@ -66,8 +66,15 @@ _WORDS: Final = {
     "uncomfortable_share": "Share of time uncomfortable",
 }
 _PERCENT: Final = frozenset({"success_rate", "route_completion"})
-_SHORT: Final = {"ttc": "TTC", "pet": "PET", "ade": "ADE", "fde": "FDE", "fpbr": "FPBR",
-                 "pmais3": "pMAIS3+", "rms": "RMS"}  # fmt: skip
+_SHORT: Final = {
+    "ttc": "TTC",
+    "pet": "PET",
+    "ade": "ADE",
+    "fde": "FDE",
+    "fpbr": "FPBR",
+    "pmais3": "pMAIS3+",
+    "rms": "RMS",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

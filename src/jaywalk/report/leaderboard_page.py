@@ -12,15 +12,14 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from jaywalk import __version__
-from jaywalk.metrics.driving.fail2drive_split import CATEGORIES
 from jaywalk.metrics.driving.inspected import inspection_line
 from jaywalk.metrics.driving.summary import jsonable
-from jaywalk.metrics.fail2drive.entry import MODALITIES, PUBLIC
-from jaywalk.metrics.fail2drive.gap import KEYS
-from jaywalk.metrics.fail2drive.validation import Verdict
-from jaywalk.report.gap_figure import gap_figure
-from jaywalk.report.generalization import cell
-from jaywalk.report.output_file import content_policy
+from jaywalk.metrics.generalization.entry import MODALITIES, PUBLIC
+from jaywalk.metrics.generalization.gap import KEYS
+from jaywalk.metrics.generalization.split import CATEGORIES
+from jaywalk.metrics.generalization.validation import Verdict
+from jaywalk.report.generalization import cell, gap_figure
+from jaywalk.report.svg import content_policy
 
 _HALVES: Final = ("base", "generalization")
 
@@ -45,38 +44,78 @@ class PrintedRow:
 
 # Tables 1 and 2 of the paper (arXiv:2604.08535).
 PAPER: Final = (
-    PrintedRow(method="TCP", modalities=("rgb", "learned"), bench2drive=59.9,
-               base=(24.7, 39.1, 30.3), generalization=(24.5, 31.4, 27.5),
-               change_percent=(-0.8, -19.7, -9.1),
-               categories=((31.4, -10.3), (6.2, -1.4), (22.1, -30.6), (42.8, 3.6))),
-    PrintedRow(method="UniAD", modalities=("rgb", "learned"), bench2drive=45.8,
-               base=(47.5, 36.3, 41.2), generalization=(44.0, 27.6, 33.9),
-               change_percent=(-7.4, -24.0, -17.6),
-               categories=((26.3, 4.6), (13.0, 84.2), (17.9, -67.9), (66.3, -4.7))),
-    PrintedRow(method="Orion", modalities=("rgb", "learned"), bench2drive=77.8,
-               base=(53.0, 52.0, 52.5), generalization=(51.2, 46.0, 48.5),
-               change_percent=(-3.4, -11.5, -7.7),
-               categories=((53.0, -9.6), (34.0, 47.9), (35.4, -34.0), (66.0, -8.4))),
-    PrintedRow(method="HiP-AD", modalities=("rgb", "learned"), bench2drive=86.8,
-               base=(74.1, 70.7, 72.4), generalization=(67.1, 56.7, 61.5),
-               change_percent=(-9.4, -19.8, -15.1),
-               categories=((70.9, -5.6), (40.8, -27.1), (42.6, -46.6), (82.3, 4.1))),
-    PrintedRow(method="SimLingo", modalities=("rgb", "learned"), bench2drive=85.1,
-               base=(82.6, 79.3, 80.9), generalization=(71.7, 55.0, 62.2),
-               change_percent=(-13.2, -30.6, -23.1),
-               categories=((71.1, -9.0), (45.9, -32.2), (31.2, -64.2), (86.8, -5.9))),
-    PrintedRow(method="TF++", modalities=("rgb", "lidar", "learned"), bench2drive=84.2,
-               base=(83.3, 78.5, 80.8), generalization=(75.4, 61.1, 67.5),
-               change_percent=(-9.5, -22.2, -16.5),
-               categories=((77.0, -7.8), (40.4, -30.6), (47.2, -43.9), (93.7, -2.2))),
-    PrintedRow(method="PlanT 2.0", modalities=("privileged", "learned"), bench2drive=92.4,
-               base=(87.8, 85.0, 86.4), generalization=(73.3, 58.0, 64.8),
-               change_percent=(-16.5, -31.8, -25.0),
-               categories=((86.6, -6.2), (36.2, -44.4), (36.7, -59.7), (82.9, -13.7))),
-    PrintedRow(method="PDMLite-F2D", modalities=("privileged",), bench2drive=97.0,
-               base=(95.6, 97.0, 96.3), generalization=(94.0, 95.3, 94.6),
-               change_percent=(-1.7, -1.8, -1.7)),
-)  # fmt: skip
+    PrintedRow(
+        method="TCP",
+        modalities=("rgb", "learned"),
+        bench2drive=59.9,
+        base=(24.7, 39.1, 30.3),
+        generalization=(24.5, 31.4, 27.5),
+        change_percent=(-0.8, -19.7, -9.1),
+        categories=((31.4, -10.3), (6.2, -1.4), (22.1, -30.6), (42.8, 3.6)),
+    ),
+    PrintedRow(
+        method="UniAD",
+        modalities=("rgb", "learned"),
+        bench2drive=45.8,
+        base=(47.5, 36.3, 41.2),
+        generalization=(44.0, 27.6, 33.9),
+        change_percent=(-7.4, -24.0, -17.6),
+        categories=((26.3, 4.6), (13.0, 84.2), (17.9, -67.9), (66.3, -4.7)),
+    ),
+    PrintedRow(
+        method="Orion",
+        modalities=("rgb", "learned"),
+        bench2drive=77.8,
+        base=(53.0, 52.0, 52.5),
+        generalization=(51.2, 46.0, 48.5),
+        change_percent=(-3.4, -11.5, -7.7),
+        categories=((53.0, -9.6), (34.0, 47.9), (35.4, -34.0), (66.0, -8.4)),
+    ),
+    PrintedRow(
+        method="HiP-AD",
+        modalities=("rgb", "learned"),
+        bench2drive=86.8,
+        base=(74.1, 70.7, 72.4),
+        generalization=(67.1, 56.7, 61.5),
+        change_percent=(-9.4, -19.8, -15.1),
+        categories=((70.9, -5.6), (40.8, -27.1), (42.6, -46.6), (82.3, 4.1)),
+    ),
+    PrintedRow(
+        method="SimLingo",
+        modalities=("rgb", "learned"),
+        bench2drive=85.1,
+        base=(82.6, 79.3, 80.9),
+        generalization=(71.7, 55.0, 62.2),
+        change_percent=(-13.2, -30.6, -23.1),
+        categories=((71.1, -9.0), (45.9, -32.2), (31.2, -64.2), (86.8, -5.9)),
+    ),
+    PrintedRow(
+        method="TF++",
+        modalities=("rgb", "lidar", "learned"),
+        bench2drive=84.2,
+        base=(83.3, 78.5, 80.8),
+        generalization=(75.4, 61.1, 67.5),
+        change_percent=(-9.5, -22.2, -16.5),
+        categories=((77.0, -7.8), (40.4, -30.6), (47.2, -43.9), (93.7, -2.2)),
+    ),
+    PrintedRow(
+        method="PlanT 2.0",
+        modalities=("privileged", "learned"),
+        bench2drive=92.4,
+        base=(87.8, 85.0, 86.4),
+        generalization=(73.3, 58.0, 64.8),
+        change_percent=(-16.5, -31.8, -25.0),
+        categories=((86.6, -6.2), (36.2, -44.4), (36.7, -59.7), (82.9, -13.7)),
+    ),
+    PrintedRow(
+        method="PDMLite-F2D",
+        modalities=("privileged",),
+        bench2drive=97.0,
+        base=(95.6, 97.0, 96.3),
+        generalization=(94.0, 95.3, 94.6),
+        change_percent=(-1.7, -1.8, -1.7),
+    ),
+)
 
 
 def same_names(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
@@ -127,24 +166,28 @@ def _board(name: str, entries: Sequence[Verdict], with_paper: bool) -> dict[str,
         "rows": rows,
         "figure": Markup(gap_figure(plain, f"Harmonic means by category on {name}")),
         "categories": categories,
-        "by_category": [(method, [_group(found["categories"].get(key)) for key in categories])
-                        for method, found in plain],
+        "by_category": [
+            (method, [_group(found["categories"].get(key)) for key in categories])
+            for method, found in plain
+        ],
         "printed_by_category": _printed_categories(categories) if is_printed else [],
         "methods": [method for method, _ in plain],
-        "by_class": [(key, [_group(found["classes"].get(key)) for _, found in plain])
-                     for key in classes],
+        "by_class": [
+            (key, [_group(found["classes"].get(key)) for _, found in plain]) for key in classes
+        ],
         "entries": list(zip(ranked, labels, anchors, strict=True)),
-    }  # fmt: skip
+    }
 
 
 def _labels(entries: Sequence[Verdict]) -> list[str]:
     """Methods, with the folder where several entries have the same one."""
     twice = same_names(entries)
     return [
-        f"{one.entry.method} ({one.entry.folder.name})" if one.entry.method in twice
+        f"{one.entry.method} ({one.entry.folder.name})"
+        if one.entry.method in twice
         else one.entry.method
         for one in entries
-    ]  # fmt: skip
+    ]
 
 
 def _rank(one: Verdict) -> float:
@@ -160,8 +203,14 @@ def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
     for half in _HALVES:
         for key in KEYS:
             change = score["change_percent"][key] if half == _HALVES[1] else None
-            cells.append(cell(score[half][key], score["intervals"][half][key], change,
-                               score["intervals"]["change_percent"][key]))  # fmt: skip
+            cells.append(
+                cell(
+                    score[half][key],
+                    score["intervals"][half][key],
+                    change,
+                    score["intervals"]["change_percent"][key],
+                )
+            )
     return {
         "method": label,
         "anchor": anchor,
@@ -218,8 +267,10 @@ def _printed_categories(shown: Sequence[str]) -> list[tuple[str, list[dict[str, 
     for row in sorted(PAPER, key=lambda one: -one.generalization[2]):
         if row.categories:
             given = dict(zip(CATEGORIES, row.categories, strict=True))
-            cells = [cell(given[key][0], None, given[key][1]) if key in given
-                     else cell(None, None) for key in shown]  # fmt: skip
+            cells = [
+                cell(given[key][0], None, given[key][1]) if key in given else cell(None, None)
+                for key in shown
+            ]
             out.append((row.method, cells))
     return out
 
@@ -228,9 +279,11 @@ def _group(values: Any) -> dict[str, str]:
     if values is None:
         return cell(None, None)
     return cell(
-        values["generalization_hm"], values["intervals"]["generalization"]["hm"],
-        values["change_percent"], values["intervals"]["change_percent"]["hm"],
-    )  # fmt: skip
+        values["generalization_hm"],
+        values["intervals"]["generalization"]["hm"],
+        values["change_percent"],
+        values["intervals"]["change_percent"]["hm"],
+    )
 
 
 def _fixed(value: Any) -> str:

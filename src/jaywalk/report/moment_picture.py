@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 import shapely
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, rings_of
-from jaywalk.report.scene import Body, FloatArray, Scene
+from jaywalk.report.scene import Body, Scene
 from jaywalk.report.series import corners
 from jaywalk.report.svg import INK, drawing, el, path_of, text, text_width
 
@@ -19,8 +20,13 @@ _SCALE: Final = 7.6  # px per metre
 _GHOSTS_S: Final = (2.0, 1.5, 1.0, 0.5)
 _ARROW_S: Final = 1.0
 _HIT_ROWS: Final = 2  # a contact this near to the moment belongs to it
-SURFACE_FILLS: Final = {"verge": "#d7e0c6", "walk": "#ddd8ce", "road": "#aab0b8",
-                        "parking": "#b5bbc7", "cycle": "#c6a79b"}  # fmt: skip
+SURFACE_FILLS: Final = {
+    "verge": "#d7e0c6",
+    "walk": "#ddd8ce",
+    "road": "#aab0b8",
+    "parking": "#b5bbc7",
+    "cycle": "#c6a79b",
+}
 GROUND_FILL: Final = "#e9eee0"
 BODY_FILLS: Final = {"ego": "#1d6fb8", "vehicle": "#f4f4f2", "walker": "#e11d74", "prop": "#c98a2b"}
 LIGHT_FILLS: Final = ("#d92d20", "#f5a524", "#1e9e5a", "#555555", "#555555")
@@ -40,12 +46,24 @@ def moment_picture(scene: Scene, row: int, plan: GroundPlan | None, *, title: st
     if plan is not None:
         parts += _ground(plan.cut(window.buffer(1.0)), onto)
     if len(scene.route_m) > 1:
-        parts.append(el("path", d=path_of(onto(scene.route_m)), fill="none", stroke="#1d6fb8",
-                        stroke_width=2, stroke_dasharray="1 6", stroke_linecap="round",
-                        opacity=0.75))  # fmt: skip
+        parts.append(
+            el(
+                "path",
+                d=path_of(onto(scene.route_m)),
+                fill="none",
+                stroke="#1d6fb8",
+                stroke_width=2,
+                stroke_dasharray="1 6",
+                stroke_linecap="round",
+                opacity=0.75,
+            )
+        )
     parts += _lights(scene, row, onto)
-    parts += [_star(onto(np.array([hit.place_m]))[0]) for hit in scene.hits
-              if abs(hit.row - row) <= _HIT_ROWS]  # fmt: skip
+    parts += [
+        _star(onto(np.array([hit.place_m]))[0])
+        for hit in scene.hits
+        if abs(hit.row - row) <= _HIT_ROWS
+    ]
     parts += _bodies(scene, row, onto, window.buffer(4.0))
     parts += [_scale_bar(), _legend(scene, row)]
     return drawing(WIDTH, HEIGHT, parts, title=title)
@@ -70,23 +88,55 @@ def _ground(plan: GroundPlan, at: Onto) -> list[str]:
     for name in SURFACES:
         if name in plan.surfaces:
             data = "".join(path_of(at(ring), close=True) for ring in rings_of(plan.surfaces[name]))
-            parts.append(el("path", d=data, fill=SURFACE_FILLS[name], fill_rule="evenodd",
-                            class_=f"g-{name}"))  # fmt: skip
+            parts.append(
+                el(
+                    "path",
+                    d=data,
+                    fill=SURFACE_FILLS[name],
+                    fill_rule="evenodd",
+                    class_=f"g-{name}",
+                )
+            )
     stripes = "".join(path_of(at(stripe), close=True) for stripe in plan.stripes)
     parts.append(el("path", d=stripes, fill="#ffffff", class_="g-paint") if stripes else "")
     for colour, stroke in (("yellow", "#f2c230"), ("", "#ffffff")):
         lines = [line for line, paint in plan.lines if (paint == "yellow") == bool(colour)]
         data = "".join(path_of(at(line)) for line in lines)
         if data:
-            parts.append(el("path", d=data, fill="none", stroke=stroke, stroke_width=1.1,
-                            class_="g-yellow" if colour else "g-line"))  # fmt: skip
+            parts.append(
+                el(
+                    "path",
+                    d=data,
+                    fill="none",
+                    stroke=stroke,
+                    stroke_width=1.1,
+                    class_="g-yellow" if colour else "g-line",
+                )
+            )
     boxes = "".join(path_of(at(box), close=True) for box in plan.boxes)
     if boxes:
-        parts.append(el("path", d=boxes, fill="#cbbfae", stroke="#a3978a", stroke_width=0.6,
-                        class_="g-block"))  # fmt: skip
+        parts.append(
+            el(
+                "path",
+                d=boxes,
+                fill="#cbbfae",
+                stroke="#a3978a",
+                stroke_width=0.6,
+                class_="g-block",
+            )
+        )
     for tx, ty, radius in np.column_stack([at(plan.crowns), plan.crowns[:, 2] * _SCALE]):
-        parts.append(el("circle", cx=round(tx, 1), cy=round(ty, 1), r=round(radius, 1),
-                        fill="#9db985", opacity=0.55, class_="g-tree"))  # fmt: skip
+        parts.append(
+            el(
+                "circle",
+                cx=round(tx, 1),
+                cy=round(ty, 1),
+                r=round(radius, 1),
+                fill="#9db985",
+                opacity=0.55,
+                class_="g-tree",
+            )
+        )
     return parts
 
 
@@ -100,8 +150,18 @@ def _lights(scene: Scene, row: int, at: Onto) -> list[str]:
             ends = at(np.array([place - across, place + across]))
             if (ends > -20).all() and (ends < WIDTH + 20).all():
                 (x1, y1), (x2, y2) = np.round(ends, 1)
-                parts.append(el("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour,
-                                stroke_width=3.4, stroke_linecap="round"))  # fmt: skip
+                parts.append(
+                    el(
+                        "line",
+                        x1=x1,
+                        y1=y1,
+                        x2=x2,
+                        y2=y2,
+                        stroke=colour,
+                        stroke_width=3.4,
+                        stroke_linecap="round",
+                    )
+                )
     return parts
 
 
@@ -170,8 +230,15 @@ def _arrow(body: Body, row: int, at: Onto) -> str:
     side = np.array([-ahead[1], ahead[0]])
     head = [tip - 0.8 * ahead + 0.4 * side, tip, tip - 0.8 * ahead - 0.4 * side]
     data = path_of(at(np.array([pose[:2], tip]))) + path_of(at(np.array(head)))
-    return el("path", d=data, fill="none", stroke=INK, stroke_width=1.3, stroke_linecap="round",
-              class_="g-arrow")  # fmt: skip
+    return el(
+        "path",
+        d=data,
+        fill="none",
+        stroke=INK,
+        stroke_width=1.3,
+        stroke_linecap="round",
+        class_="g-arrow",
+    )
 
 
 def _legend(scene: Scene, row: int) -> str:
@@ -185,8 +252,19 @@ def _legend(scene: Scene, row: int) -> str:
             speed = float(body.speed_mps[row - body.first])
             words.append((BODY_FILLS[body.kind], f"{what} {speed:.1f} m/s"))
     wide = 26.0 + max((text_width(name) for _, name in words), default=0.0)
-    parts = [el("rect", x=6, y=6, width=round(wide, 1), height=8 + 16 * len(words), rx=4,
-                fill="#ffffff", opacity=0.88, class_="g-card")]  # fmt: skip
+    parts = [
+        el(
+            "rect",
+            x=6,
+            y=6,
+            width=round(wide, 1),
+            height=8 + 16 * len(words),
+            rx=4,
+            fill="#ffffff",
+            opacity=0.88,
+            class_="g-card",
+        )
+    ]
     for k, (colour, name) in enumerate(words):
         y = 22.0 + 16.0 * k
         parts.append(el("circle", cx=16, cy=y - 4.0, r=4, fill=colour, stroke=INK))
@@ -199,14 +277,27 @@ def _star(place: FloatArray) -> str:
     angles = np.linspace(0.0, 2.0 * np.pi, 17)[:-1]
     radius = np.where(np.arange(16) % 2 == 0, 17.0, 8.0)
     points = place + np.column_stack([radius * np.cos(angles), radius * np.sin(angles)])
-    return el("path", d=path_of(points, close=True), fill="#ffd43b", stroke="#b3261e",
-              stroke_width=1.2, opacity=0.8)  # fmt: skip
+    return el(
+        "path",
+        d=path_of(points, close=True),
+        fill="#ffd43b",
+        stroke="#b3261e",
+        stroke_width=1.2,
+        opacity=0.8,
+    )
 
 
 def _scale_bar() -> str:
     long = 10.0 * _SCALE
     x, y = WIDTH - 14.0 - long, HEIGHT - 12.0
-    bar = el("path", d=f"M{x} {y - 4}V{y}H{x + long}V{y - 4}", fill="none", stroke=INK,
-             stroke_width=1.4, class_="g-arrow")  # fmt: skip
-    return bar + text(x + long / 2.0, y - 5.0, "10 m", size=10.0, text_anchor="middle",
-                      class_="g-scale")  # fmt: skip
+    bar = el(
+        "path",
+        d=f"M{x} {y - 4}V{y}H{x + long}V{y - 4}",
+        fill="none",
+        stroke=INK,
+        stroke_width=1.4,
+        class_="g-arrow",
+    )
+    return bar + text(
+        x + long / 2.0, y - 5.0, "10 m", size=10.0, text_anchor="middle", class_="g-scale"
+    )

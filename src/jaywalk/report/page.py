@@ -22,10 +22,10 @@ from jaywalk.report.figures import figures_of, leading_metric, run_colour
 from jaywalk.report.generalization import gap_view
 from jaywalk.report.habit_section import habit_view
 from jaywalk.report.labels import interval_text, label_of, number, p_text
-from jaywalk.report.output_file import claim, content_policy
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.summary import QuantityKind, RunSummary, summarise
+from jaywalk.report.svg import claim, content_policy
 
 MOST_EPISODES: Final = 60
 _SCRIPTS: Final = ("replay.js", "page.js")
@@ -114,10 +114,17 @@ def summary_rows(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
                 cells.append({"value": "–", "interval": "", "n": "", "note": ""})
                 continue
             n = f"{q.n} in {number(run.driven_km)} km" if kind == "per_km" else f"n {q.n}"
-            cells.append({"value": number(q.value), "interval": interval_text(q.low, q.high),
-                          "n": n, "note": q.note})  # fmt: skip
-        rows.append({"name": name, "words": label.words, "unit": unit, "kind": kind,
-                     "cells": cells})  # fmt: skip
+            cells.append(
+                {
+                    "value": number(q.value),
+                    "interval": interval_text(q.low, q.high),
+                    "n": n,
+                    "note": q.note,
+                }
+            )
+        rows.append(
+            {"name": name, "words": label.words, "unit": unit, "kind": kind, "cells": cells}
+        )
     return rows
 
 
@@ -170,8 +177,9 @@ def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any
             mean = number(_mean(of_run, metric))
             if math.isfinite(faster := _mean(of_run, NO_MIN_SPEED)):
                 mean += f" ({number(faster)})"
-            cells.append({"cards": of_run, "mean": mean,
-                          "won": sum(c.score.success for c in of_run)})  # fmt: skip
+            cells.append(
+                {"cards": of_run, "mean": mean, "won": sum(c.score.success for c in of_run)}
+            )
         classes = [kind for kind in kinds if kind and kind != name]
         found.append({"name": name, "classes": classes, "cells": cells})
     return found

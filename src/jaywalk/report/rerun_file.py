@@ -14,19 +14,25 @@ import numpy as np
 import polars as pl
 from scipy.spatial.transform import Rotation
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.core.frames import carla_to_right_handed
+from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.record import columns as c
 from jaywalk.record.reader import Record
 from jaywalk.report.ground_plan import SURFACES, ground_plan, rings_of, town_of
 from jaywalk.report.moment_picture import BODY_FILLS, LIGHT_FILLS
-from jaywalk.report.output_file import claim
-from jaywalk.report.scene import FloatArray, Scene, read_scene
+from jaywalk.report.scene import Scene, read_scene
 from jaywalk.report.series import ego_series
+from jaywalk.report.svg import claim
 
 TIMELINE: Final = "game_time"
-_LINE_COLOURS: Final = {"verge": 0x9DB985FF, "walk": 0xB8AFA0FF, "road": 0x7A828CFF,
-                        "parking": 0x8A93A5FF, "cycle": 0xB98A7AFF}  # fmt: skip
+_LINE_COLOURS: Final = {
+    "verge": 0x9DB985FF,
+    "walk": 0xB8AFA0FF,
+    "road": 0x7A828CFF,
+    "parking": 0x8A93A5FF,
+    "cycle": 0xB98A7AFF,
+}
 _SERIES: Final = ("speed_mps", "brake", "throttle", "gap_m", "ttc_s", "person_m")
 
 
@@ -77,9 +83,11 @@ def _lives(record: Record, scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]
     """Every drawn body: its actor row and its states."""
     kinds = {body.actor: body.kind for body in scene.bodies}
     actors = record.actors.filter(pl.col(c.ACTOR).is_in(list(kinds))).collect()
-    states = record.states.filter(pl.col(c.ACTOR).is_in(list(kinds))).select(
-        c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG
-    ).collect()  # fmt: skip
+    states = (
+        record.states.filter(pl.col(c.ACTOR).is_in(list(kinds)))
+        .select(c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
+        .collect()
+    )
     by_actor = {key: rows for (key,), rows in states.group_by(c.ACTOR, maintain_order=True)}
     for actor in actors.iter_rows(named=True):
         number = actor[c.ACTOR]

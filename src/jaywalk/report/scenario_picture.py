@@ -12,14 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.report.moment_picture import BODY_FILLS, pointed
-from jaywalk.report.output_file import claim
+from jaywalk.report.svg import claim
 from jaywalk.town.picture import INK, PAPER, Window, town_axes
 from jaywalk.town.town import Town
 
-FloatArray = NDArray[np.float64]
 _BLUE: Final = "#1d6fb8"
 _RED: Final = "#b3261e"
 _WAY: Final = "#6a3fb5"
@@ -100,12 +99,14 @@ def draw_scenario(
     figure.suptitle(title, fontsize=12, color=INK, x=0.02, ha="left")
     counted = sum(body.is_background for body in bodies)
     figure.text(
-        0.02, 0.02,
+        0.02,
+        0.02,
         f"blue: the route, a dot every {_TICK_M} m, and the ego; red: trigger; orange: things; "
         f"white: vehicles; grey: background traffic ({counted}); pink: people and animals; "
         "dashed: ways of others",
-        fontsize=9, color=INK,
-    )  # fmt: skip
+        fontsize=9,
+        color=INK,
+    )
     figure.tight_layout(rect=(0.0, 0.04, 1.0, 0.96))
     figure.savefig(claim(path), facecolor=PAPER)
 
@@ -117,9 +118,11 @@ def _window(route_m: FloatArray) -> Window:
 
 
 def _close(
-    route_m: FloatArray, marks: Sequence[Mark], bodies: Sequence[Footprint],
+    route_m: FloatArray,
+    marks: Sequence[Mark],
+    bodies: Sequence[Footprint],
     ways_m: Sequence[FloatArray],
-) -> Window:  # fmt: skip
+) -> Window:
     """Around what the scenario put there, where others meet the route, its trigger, the middle."""
     own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
     near = np.array(own).reshape(-1, 2)
@@ -154,8 +157,14 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
     x, y = (np.interp(places, along, route_m[:, k]) for k in (0, 1))
     ax.scatter(x, y, s=9, color=_BLUE, zorder=11)
     (x0, y0), (x1, y1) = route_m[-4, :2].tolist(), route_m[-1, :2].tolist()
-    ax.annotate("", (2 * x1 - x0, 2 * y1 - y0), (x0, y0), zorder=12, annotation_clip=True,
-                arrowprops={"arrowstyle": "-|>", "color": _BLUE, "lw": 1.6})  # fmt: skip
+    ax.annotate(
+        "",
+        (2 * x1 - x0, 2 * y1 - y0),
+        (x0, y0),
+        zorder=12,
+        annotation_clip=True,
+        arrowprops={"arrowstyle": "-|>", "color": _BLUE, "lw": 1.6},
+    )
 
 
 def _draw_way(ax: Axes, way_m: FloatArray) -> None:
@@ -163,8 +172,14 @@ def _draw_way(ax: Axes, way_m: FloatArray) -> None:
     ax.plot(way_m[:, 0], way_m[:, 1], color=_WAY, linewidth=1.4, linestyle=(0, (4, 2)), zorder=11)
     for k in range(min(len(way_m) - 1, 12), len(way_m), 40):
         (x0, y0), (x1, y1) = way_m[k - 1, :2].tolist(), way_m[k, :2].tolist()
-        ax.annotate("", (x1, y1), (x0, y0), zorder=12, annotation_clip=True,
-                    arrowprops={"arrowstyle": "-|>", "color": _WAY, "lw": 1.2})  # fmt: skip
+        ax.annotate(
+            "",
+            (x1, y1),
+            (x0, y0),
+            zorder=12,
+            annotation_clip=True,
+            arrowprops={"arrowstyle": "-|>", "color": _WAY, "lw": 1.2},
+        )
 
 
 def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:
@@ -174,9 +189,14 @@ def _draw_bodies(ax: Axes, bodies: Sequence[Footprint]) -> None:
         some = [one for one in bodies if (one.kind, one.is_background) == (kind, background)]
         fill = _BACKGROUND if background and kind == "vehicle" else BODY_FILLS[kind]
         ax.add_collection(
-            PolyCollection([_outline(body) for body in some], facecolors=fill, edgecolors=INK,
-                           linewidths=0.6, zorder=13 + order[kind])
-        )  # fmt: skip
+            PolyCollection(
+                [_outline(body) for body in some],
+                facecolors=fill,
+                edgecolors=INK,
+                linewidths=0.6,
+                zorder=13 + order[kind],
+            )
+        )
 
 
 def _outline(body: Footprint) -> FloatArray:
@@ -200,11 +220,18 @@ def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:
         ends = np.array([mark.x_m, mark.y_m]) + np.array([[-1.0], [1.0]]) * across
         ax.plot(ends[:, 0], ends[:, 1], color=_RED, linewidth=2.4, zorder=17)
         left = mark.x_m < sum(ax.get_xlim()) / 2.0
-        ax.annotate(mark.words, (mark.x_m, mark.y_m), xytext=(7 if left else -7, -15),
-                    textcoords="offset points", ha="left" if left else "right",
-                    fontsize=7.5, color=_RED, zorder=18, annotation_clip=True,
-                    bbox={"boxstyle": "round,pad=0.15", "fc": "#ffffffcc", "ec": "none"},
-                    )  # fmt: skip
+        ax.annotate(
+            mark.words,
+            (mark.x_m, mark.y_m),
+            xytext=(7 if left else -7, -15),
+            textcoords="offset points",
+            ha="left" if left else "right",
+            fontsize=7.5,
+            color=_RED,
+            zorder=18,
+            annotation_clip=True,
+            bbox={"boxstyle": "round,pad=0.15", "fc": "#ffffffcc", "ec": "none"},
+        )
 
 
 @dataclass(slots=True)
@@ -232,9 +259,11 @@ def _named(bodies: Sequence[Footprint]) -> list[_Named]:
             continue
         name, place = _short_name(body.type_id), (body.x_m, body.y_m)
         near = (
-            one for one in found if one.name == name
+            one
+            for one in found
+            if one.name == name
             and min(np.hypot(x - place[0], y - place[1]) for x, y in one.places) < _TOGETHER_M
-        )  # fmt: skip
+        )
         group = next(near, None)
         if group is None:
             found.append(_Named(name, [place]))
@@ -251,8 +280,11 @@ def _short_name(type_id: str) -> str:
 def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
     """Names in a column at either edge, where they hide nothing, with a line to the thing."""
     (west, east), (south, north) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
-    seen = [one for one in _named(bodies)
-            if west < one.middle[0] < east and south < one.middle[1] < north]  # fmt: skip
+    seen = [
+        one
+        for one in _named(bodies)
+        if west < one.middle[0] < east and south < one.middle[1] < north
+    ]
     upside_down = ax.get_ylim()[0] > ax.get_ylim()[1]
     for right in (False, True):
         some = [one for one in seen if (one.middle[0] > 0.45 * west + 0.55 * east) == right]
@@ -262,12 +294,18 @@ def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
         rows = _spread([heights[k] for k in order])
         for k, height in zip(order, rows, strict=True):
             ax.annotate(
-                some[k].words, some[k].middle, xytext=(0.98 if right else 0.02, height),
-                textcoords="axes fraction", ha="right" if right else "left", va="center",
-                fontsize=7.5, color=INK, zorder=18,
+                some[k].words,
+                some[k].middle,
+                xytext=(0.98 if right else 0.02, height),
+                textcoords="axes fraction",
+                ha="right" if right else "left",
+                va="center",
+                fontsize=7.5,
+                color=INK,
+                zorder=18,
                 bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffffdd", "ec": "none"},
                 arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5},
-            )  # fmt: skip
+            )
 
 
 def _spread(heights: list[float]) -> list[float]:

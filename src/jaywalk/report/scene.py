@@ -12,15 +12,13 @@ from typing import Final, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.record import columns as c
 from jaywalk.record.bodies import body_shapes, box_places
 from jaywalk.record.episode import Episode
 from jaywalk.record.reader import Record
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 BodyKind = Literal["ego", "vehicle", "walker", "prop"]
 
 LIGHT_STATES: Final = ("red", "yellow", "green", "off", "unknown")
@@ -170,7 +168,7 @@ def _bodies(
     actors = {number: shapes[k] for k, number in enumerate(shapes[c.ACTOR])}
     states = record.states.select(
         c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
-    ).collect()  # fmt: skip
+    ).collect()
     bodies = [
         _body(actors[number], rows, tick, is_ego=number == ego)
         for (number,), rows in states.group_by(c.ACTOR, maintain_order=True)
@@ -264,9 +262,7 @@ def _hits(record: Record, tick: IntArray) -> tuple[Hit, ...]:
     if ego is None:
         return ()
     events = record.events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
-    rows = events.select(
-        c.TICK, c.X_M, c.Y_M, c.OTHER, c.OTHER_TYPE_ID, c.CLOSING_MPS
-    ).collect()  # fmt: skip
+    rows = events.select(c.TICK, c.X_M, c.Y_M, c.OTHER, c.OTHER_TYPE_ID, c.CLOSING_MPS).collect()
     return tuple(
         Hit(
             row=int(np.searchsorted(tick, row[c.TICK])),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.episode import EPISODE_FILE

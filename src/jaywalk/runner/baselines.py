@@ -22,8 +22,7 @@ from jaywalk.metrics.driving.baseline import (
     entry_of,
     protocol_versions,
 )
-from jaywalk.metrics.fail2drive.counterfactual import check_pair
-from jaywalk.metrics.fail2drive.record_pairs import half_of
+from jaywalk.metrics.generalization.counterfactual import check_pair, half_of
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
 from jaywalk.runner.code import code_differences, suite_digest
@@ -32,9 +31,9 @@ from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.job import RunRequest
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.selection import find_suite, subset_of
-from jaywalk.scenarios.route_xml import parse_routes
+from jaywalk.scenarios.formats.route_xml import parse_routes
+from jaywalk.scenarios.formats.xml_node import Node, format_tree
 from jaywalk.scenarios.suite import Suite, SuiteRoute
-from jaywalk.scenarios.xml_node import Node, format_tree
 from jaywalk.town.town import available_towns
 
 LOG_FILE: Final = "LOG.md"
@@ -204,8 +203,11 @@ def _other_run(config: RunConfig, request: RunRequest) -> list[str]:
         "traffic": (config.options.get("traffic"), request.traffic),
     }
     lines = [f"{key}: {a!r} there, {b!r} expected" for key, (a, b) in pairs.items() if a != b]
-    other = [one.id for one in request.suite.routes
-             if config.suite.routes.get(one.id) != route_digest(one)]  # fmt: skip
+    other = [
+        one.id
+        for one in request.suite.routes
+        if config.suite.routes.get(one.id) != route_digest(one)
+    ]
     if other:
         lines.append(f"{len(other)} routes are missing or differ ({', '.join(other[:3])})")
     if lacking := sorted(set(request.seeds) - set(config.seeds)):
@@ -282,10 +284,12 @@ def _route_xml(one: dict[str, Any]) -> str:
         attributes=(("name", f"{one['scenario']}_1"), ("type", str(one["scenario"]))),
         children=(
             _place("trigger_point", one["trigger"]),
-            *(Node(tag=key, attributes=(("value", str(value)),))
-              for key, value in one.get("parameters", {}).items()),
+            *(
+                Node(tag=key, attributes=(("value", str(value)),))
+                for key, value in one.get("parameters", {}).items()
+            ),
         ),
-    )  # fmt: skip
+    )
     route = Node(
         tag="route",
         attributes=(("id", str(one["id"])), ("town", str(one["town"]))),

@@ -7,20 +7,19 @@ from typing import Any, Final
 
 import carla
 
+from jaywalk.actors.crowd.crowd import Crowd
+from jaywalk.actors.crowd.state import CrowdSettings
+from jaywalk.actors.events import Moment, ScenarioEvent
+from jaywalk.actors.posed.people import HabitPeople
+from jaywalk.actors.posed.repertoire import ambient_of, manner_of
+from jaywalk.actors.traffic.paths import DriverSettings
+from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
-from jaywalk.runner.world import STEP_S, World
-from jaywalk.scenarios.base import Moment, Scenario, Stage, Told, make_scenario
-from jaywalk.scenarios.clearing import lanes_abreast
-from jaywalk.scenarios.crowd import Crowd
-from jaywalk.scenarios.crowd_state import CrowdSettings
-from jaywalk.scenarios.events import ScenarioEvent
-from jaywalk.scenarios.habit.manner import ambient_of, manner_of
-from jaywalk.scenarios.habit.people import HabitPeople
-from jaywalk.scenarios.rehearsal import Needs, rehearse
-from jaywalk.scenarios.traffic import Traffic
-from jaywalk.scenarios.traffic_state import DriverSettings
+from jaywalk.runner.session import STEP_S, World
+from jaywalk.scenarios.base import Scenario, Stage, Told, make_scenario
+from jaywalk.scenarios.rehearsal import Needs, lanes_abreast, rehearse
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
 
@@ -116,9 +115,15 @@ def set_the_stage(
 
 
 def _spawn_people(
-    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, key: str, seed: int,
-    cast: Cast, needs: Needs,
-) -> None:  # fmt: skip
+    plan: EpisodePlan,
+    world: World,
+    carla_world: Any,
+    route: DenseRoute,
+    key: str,
+    seed: int,
+    cast: Cast,
+    needs: Needs,
+) -> None:
     """Posed people have the first choice of places: theirs decide what the route is about."""
     if not (plan.item.people or plan.item.posed):
         return
@@ -152,9 +157,13 @@ def _set_up_scenarios(
     """
     assert cast.traffic is not None
     stage = Stage(
-        client=world.client, world=carla_world, map=carla_world.get_map(), route=route,
-        seed=seed, traffic=cast.traffic,
-    )  # fmt: skip
+        client=world.client,
+        world=carla_world,
+        map=carla_world.get_map(),
+        route=route,
+        seed=seed,
+        traffic=cast.traffic,
+    )
     for spec in plan.item.route.scenarios:
         scenario = make_scenario(spec, stage)
         scenario.setup()

@@ -68,8 +68,9 @@ def code_differences(old: Code, new: Code) -> list[str]:
         pairs["motion library"] = (old.motions, new.motions)
     for town in sorted(old.towns.keys() & new.towns.keys()):
         pairs[f"town {town}"] = (old.towns[town], new.towns[town])
-    return [f"{name}: {_short(a)} there, {_short(b)} here" for name, (a, b) in pairs.items()
-            if a != b]  # fmt: skip
+    return [
+        f"{name}: {_short(a)} there, {_short(b)} here" for name, (a, b) in pairs.items() if a != b
+    ]
 
 
 def distinct(codes: Iterable[Code]) -> list[Code]:
@@ -85,7 +86,7 @@ def distinct(codes: Iterable[Code]) -> list[Code]:
 def default_motions_digest() -> str:
     """Digest of the default motion library's content; generates the library if need be."""
     from jaywalk.motion.library.reading import library_digest
-    from jaywalk.motion.model.default import default_library
+    from jaywalk.motion.synthesis.default import default_library
 
     return library_digest(default_library().folder)
 

@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
-from jaywalk.record.storage import sync_file
+from jaywalk.record.files import sync_file
 from jaywalk.runner.code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.scenarios.route_xml import RouteFile, format_routes
+from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 CONFIG_FILE: Final = "config.json"

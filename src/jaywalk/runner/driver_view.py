@@ -18,8 +18,8 @@ from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
+from jaywalk.runner.session import STEP_S, World
 from jaywalk.runner.staged import StagedEpisode
-from jaywalk.runner.world import STEP_S, World
 from jaywalk.scenarios.base import Phase
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -49,9 +49,18 @@ _OTHERS: Final = ("hero", "background")
 _BLOCKERS: Final = "_PedestrianOtherBlocker_"  # a class in which what hides a person is the shift
 _SMALL: Final = frozenset(
     f"static.prop.{name}"
-    for name in ("ampel", "dirt", "graffiti", "schild", "smiley", "snow", "stickers", "walkingkid",
-                 "walkingkidlarge")
-)  # fmt: skip
+    for name in (
+        "ampel",
+        "dirt",
+        "graffiti",
+        "schild",
+        "smiley",
+        "snow",
+        "stickers",
+        "walkingkid",
+        "walkingkidlarge",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +77,13 @@ class Photo:
 
 
 def photograph_pairs(
-    suite: Suite, items: Iterable[SuiteRoute], world: World, *, seed: int = 1,
+    suite: Suite,
+    items: Iterable[SuiteRoute],
+    world: World,
+    *,
+    seed: int = 1,
     say: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Photo, Photo]]:  # fmt: skip
+) -> Iterator[tuple[Photo, Photo]]:
     """Base and shift of every pair among some routes."""
     halves: dict[str, list[SuiteRoute]] = {}
     for item in items:
@@ -84,8 +97,9 @@ def photograph_pairs(
 
 
 def _plan(suite: Suite, item: SuiteRoute, seed: int) -> EpisodePlan:
-    return EpisodePlan(suite=suite.name, variant=suite.variant, item=item, seed=seed,
-                       agent=AgentSpec(name=_DRIVER))  # fmt: skip
+    return EpisodePlan(
+        suite=suite.name, variant=suite.variant, item=item, seed=seed, agent=AgentSpec(name=_DRIVER)
+    )
 
 
 class _Drive:
@@ -107,8 +121,12 @@ class _Drive:
     def _camera(self, kind: str, sink: queue.SimpleQueue[Any]) -> Any:
         world = self._stage.carla_world
         model = world.get_blueprint_library().find(kind)
-        values = {"image_size_x": SIZE_PX[0], "image_size_y": SIZE_PX[1], "fov": _FOV_DEG,
-                  "sensor_tick": _EVERY_TICKS * STEP_S}  # fmt: skip
+        values = {
+            "image_size_x": SIZE_PX[0],
+            "image_size_y": SIZE_PX[1],
+            "fov": _FOV_DEG,
+            "sensor_tick": _EVERY_TICKS * STEP_S,
+        }
         for name, value in values.items():
             model.set_attribute(name, str(value))
         ahead_m, above_m = _EYE
@@ -122,17 +140,26 @@ class _Drive:
         stage = self._stage
         driver = make_driver(_DRIVER)
         seed = derive_seed(self._plan.seed, "driver", seed_name(_DRIVER))
-        driver.setup(Briefing(
-            client=stage.server.client, world=stage.carla_world, map=stage.map, ego=stage.ego,
-            route=stage.route, delta_s=STEP_S, seed=seed, told=stage.cast.told(),
-        ))  # fmt: skip
+        driver.setup(
+            Briefing(
+                client=stage.server.client,
+                world=stage.carla_world,
+                map=stage.map,
+                ego=stage.ego,
+                route=stage.route,
+                delta_s=STEP_S,
+                seed=seed,
+                told=stage.cast.told(),
+            )
+        )
         try:
             stage.begin()
             things = self._things()
             while not stage.judge() and not self._is_over():
                 stage.prepare()
-                moment = DriverMoment(frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s,
-                                      snapshot=stage.snapshot)  # fmt: skip
+                moment = DriverMoment(
+                    frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s, snapshot=stage.snapshot
+                )
                 stage.move(driver.decide(moment))
                 if stage.tick % _EVERY_TICKS == 1:
                     self._consider(things)
@@ -177,10 +204,14 @@ class _Drive:
             return
         pixels = np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
         self._best = Photo(
-            item=self._plan.item, pixels=pixels[..., 2::-1].copy(),
-            along_m=self._stage.progress.along_m, elapsed_s=self._stage.elapsed_s, score=score,
-            detail_px=_middle(seen) if self._small else None, lamps=self._lamps(things),
-        )  # fmt: skip
+            item=self._plan.item,
+            pixels=pixels[..., 2::-1].copy(),
+            along_m=self._stage.progress.along_m,
+            elapsed_s=self._stage.elapsed_s,
+            score=score,
+            detail_px=_middle(seen) if self._small else None,
+            lamps=self._lamps(things),
+        )
 
     def _lamps(self, things: set[int]) -> str:
         states = self._stage.carla_world.get_vehicles_light_states()

@@ -10,26 +10,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jaywalk.agents.adapters.sensor_rig import SensorError
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
-from jaywalk.agents.sensor_rig import SensorError
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
-from jaywalk.record.hashing import record_hash
+from jaywalk.record.writer import record_hash
 from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
-from jaywalk.runner.outcome import EpisodeOutcome
-from jaywalk.runner.patience import OutOfPatience, patience
-from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
+from jaywalk.runner.session import STEP_S, World
 from jaywalk.runner.staged import Heartbeat, StagedEpisode, silent
-from jaywalk.runner.watchdog import DEFAULT_S, agent_patience_s
-from jaywalk.runner.world import STEP_S, World
+from jaywalk.runner.watchdog import DEFAULT_S, OutOfPatience, agent_patience_s, patience
 
 
 def run_episode(
-    plan: EpisodePlan, world: World, run_folder: Path, heartbeat: Heartbeat = silent,
+    plan: EpisodePlan,
+    world: World,
+    run_folder: Path,
+    heartbeat: Heartbeat = silent,
     watchdog_s: float = DEFAULT_S,
-) -> EpisodeOutcome:  # fmt: skip
+) -> EpisodeOutcome:
     """Run one episode and write its record to ``run_folder/episodes/<episode id>``.
 
     Args:
@@ -94,11 +95,16 @@ class _DrivenEpisode:
         plan = stage.plan
         stage.heartbeat(0.0, 0.0, "agent: setup")
         briefing = Briefing(
-            client=stage.server.client, world=stage.carla_world, map=stage.map, ego=stage.ego,
-            route=stage.route, delta_s=STEP_S,
+            client=stage.server.client,
+            world=stage.carla_world,
+            map=stage.map,
+            ego=stage.ego,
+            route=stage.route,
+            delta_s=STEP_S,
             seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
-            arguments=plan.agent.arguments, told=stage.cast.told(),
-        )  # fmt: skip
+            arguments=plan.agent.arguments,
+            told=stage.cast.told(),
+        )
 
         def make() -> Driver:
             self._made = make_driver(plan.agent.name)

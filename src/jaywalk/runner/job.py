@@ -1,8 +1,11 @@
-"""A run: one suite, one agent, some seeds, one folder. Runs what is missing and nothing twice."""
+"""A run: one suite, one agent, some seeds, one folder. Runs what is missing and nothing twice.
+
+Whether a run is deterministic: every episode once more, and hashes of the records compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,17 +16,40 @@ from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.record.episode import Code
 from jaywalk.runner.code import code_of_run
 from jaywalk.runner.config import resolve_config, settle_config
-from jaywalk.runner.crew import EPISODE_MODULE, Crew, Setup
-from jaywalk.runner.folder import EPISODES_FOLDER, missing_plans
+from jaywalk.runner.folder import EPISODES_FOLDER, RunLock, missing_plans
 from jaywalk.runner.local import LocalCrew, cores
-from jaywalk.runner.lock import RunLock
 from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
-from jaywalk.runner.pool import DEFAULT_RETRIES, Pool, Scorer, Watcher
+from jaywalk.runner.pool import DEFAULT_RETRIES, EPISODE_MODULE, Crew, Pool, Scorer, Setup, Watcher
+from jaywalk.runner.progress import Tally
 from jaywalk.runner.selection import check_ids
 from jaywalk.runner.state import DONE, FAILED, RunState
-from jaywalk.runner.tally import Tally
 from jaywalk.runner.watchdog import DEFAULT_S
 from jaywalk.scenarios.suite import Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """Episodes whose two records were compared; those recorded only once are not among them."""
+
+    identical: tuple[str, ...]
+    differing: tuple[str, ...]
+    uncompared: tuple[str, ...]
+
+    @property
+    def compared(self) -> int:
+        """How many pairs there were."""
+        return len(self.identical) + len(self.differing)
+
+
+def compare_hashes(first: Mapping[str, str], second: Mapping[str, str]) -> Verification:
+    """Compare the record hashes of two runs, by episode."""
+    both = sorted(first.keys() & second.keys())
+    return Verification(
+        identical=tuple(name for name in both if first[name] == second[name]),
+        differing=tuple(name for name in both if first[name] != second[name]),
+        uncompared=tuple(sorted(first.keys() ^ second.keys())),
+    )
+
 
 VERIFY_FOLDER: Final = ".verify"  # hidden, so that nobody scores the repeats
 

@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final
 
-from jaywalk.runner.crew import Broken, Event, Fault, Finished, Progress, Setup
 from jaywalk.runner.folder import LOGS_FOLDER
 from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.pool import Broken, Event, Fault, Finished, Progress, Setup
 from jaywalk.runner.watchdog import Watchdog, kill_tree
 
 _CLOSE_S: Final = 10.0
@@ -23,7 +23,7 @@ _LAST_WORDS: Final = 400  # characters of a dead worker's log that go into the e
 
 
 class LocalCrew:
-    """A :class:`~jaywalk.runner.crew.Crew` of processes; a dead one is replaced when needed."""
+    """A :class:`~jaywalk.runner.pool.Crew` of processes; a dead one is replaced when needed."""
 
     def __init__(
         self, setup: Setup, size: int, *, lock_fd: int | None = None, log_prefix: str = ""
@@ -33,7 +33,7 @@ class LocalCrew:
         Args:
             setup: What workers need to know.
             size: Number of slots.
-            lock_fd: Open file that workers hold as well, see :class:`jaywalk.runner.lock.RunLock`.
+            lock_fd: Open file that workers hold as well, see ``runner.folder.RunLock``.
             log_prefix: Tells the logs of several crews in one run folder apart.
         """
         self._setup, self._log_prefix = setup, log_prefix
@@ -96,14 +96,21 @@ class _Worker:
         with theirs, self._log.open("ab") as log:
             self._log_start = log.tell()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "jaywalk.runner.worker", str(theirs.fileno()),
-                 str(os.getpid())],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                [
+                    sys.executable,
+                    "-m",
+                    "jaywalk.runner.worker",
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
                 pass_fds=[theirs.fileno(), *([] if lock_fd is None else [lock_fd])],
                 # Ctrl-C in the terminal is for the scheduler, which then ends its workers.
                 start_new_session=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )  # fmt: skip
+            )
         self.line = Connection(ours.detach())
         self._send(setup)
 
@@ -154,10 +161,13 @@ class _Worker:
                 self._watchdog.beat(now_s, simulated_s, doing)
                 return [
                     Progress(
-                        slot=self._slot, episode_id=self.plan.episode_id,
-                        simulated_s=simulated_s, route_share=share, doing=doing,
+                        slot=self._slot,
+                        episode_id=self.plan.episode_id,
+                        simulated_s=simulated_s,
+                        route_share=share,
+                        doing=doing,
                     )
-                ]  # fmt: skip
+                ]
             case ("done", outcome):
                 self._rest()
                 return [Finished(slot=self._slot, outcome=outcome)]

@@ -1,4 +1,7 @@
-"""What is to be run: one plan per episode, derived from suite, agent, seeds and options alone."""
+"""What is to be run: one plan per episode, derived from suite, agent, seeds and options alone.
+
+What an episode comes to.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,19 @@ from typing import Any
 
 from jaywalk.record.episode import Code
 from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeOutcome:
+    """An episode that has been recorded; an agent's failure is one, too."""
+
+    episode_id: str
+    end_reason: str
+    failure: str  # what the agent raised, with its traceback
+    record_hash: str
+    simulated_s: float
+    wall_s: float
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

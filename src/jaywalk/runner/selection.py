@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import UsageError
-from jaywalk.scenarios.route_xml import Route
+from jaywalk.scenarios.formats.route_xml import Route
 from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, load_suite, suite_of_files
 
 FILES_SUITE: Final = "files"
@@ -117,9 +117,13 @@ def _known(suite: Suite) -> str:
 
 
 def override(
-    suite: Suite, *, people: int | None = None, vehicles: int | None = None, town: str = "",
+    suite: Suite,
+    *,
+    people: int | None = None,
+    vehicles: int | None = None,
+    town: str = "",
     wet_grip: bool | None = None,
-) -> Suite:  # fmt: skip
+) -> Suite:
     """The suite with other numbers of people or vehicles about, another town or other wet roads.
 
     Of people two in three are posed where the suite has such people.

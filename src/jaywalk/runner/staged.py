@@ -3,6 +3,10 @@
 The order of a tick is always the same: scenarios, traffic and people act on the last snapshot, the
 driver decides on it, the world is ticked, the new snapshot is recorded. Nothing looks at a clock
 but the heartbeat.
+
+What only the runner knows, as rows of the record: the route, and each decision of the driver.
+
+The weather of a route: between two given points it changes linearly with the way driven.
 """
 
 from __future__ import annotations
@@ -18,12 +22,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import carla
+import numpy as np
 
 from jaywalk import __version__
-from jaywalk.agents.base import Decision
+from jaywalk.actors.events import Moment, ScenarioEvent
+from jaywalk.agents.base import Decision, Forecast
 from jaywalk.record import columns as c
 from jaywalk.record.capture import EpisodeCapture
-from jaywalk.record.client_rows import landmark_row, weather_row
 from jaywalk.record.episode import (
     Agent,
     Episode,
@@ -33,21 +38,137 @@ from jaywalk.record.episode import (
     SharedFile,
     Wall,
     canonical_json,
+    wet_grip_settings,
 )
-from jaywalk.record.shared_files import SharedFiles
-from jaywalk.record.wet_grip import wet_grip_settings
+from jaywalk.record.files import SharedFiles
+from jaywalk.record.rows import landmark_row, weather_row
+from jaywalk.record.writer import EpisodeWriter
 from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.code import code_of_episode
 from jaywalk.runner.config import route_digest
-from jaywalk.runner.ego_rows import add_decision, add_route
-from jaywalk.runner.ending import EGO_REMOVED, EndRules
+from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
 from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.plan import EpisodePlan
-from jaywalk.runner.route_progress import RouteProgress
-from jaywalk.runner.route_weather import RouteWeather
-from jaywalk.runner.world import STEP_S, World
-from jaywalk.scenarios.base import Moment
-from jaywalk.scenarios.events import ScenarioEvent
+from jaywalk.runner.session import STEP_S, World
+from jaywalk.scenarios.formats.route_xml import WeatherPoint
+from jaywalk.town.lane_graph import RoadOption
+from jaywalk.town.routes import DenseRoute
+
+_ROTATION: Final = (c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
+_LANE: Final = (c.ROAD_ID, c.SECTION_ID, c.LANE_ID)
+
+
+def add_route(writer: EpisodeWriter, route: DenseRoute) -> None:
+    """The dense route."""
+    for k in range(len(route)):
+        x, y, z = (float(value) for value in route.position_m[k])
+        writer.add(
+            "route",
+            **{
+                c.INDEX: k,
+                c.X_M: x,
+                c.Y_M: y,
+                c.Z_M: z,
+                c.ROAD_OPTION: RoadOption(int(route.option[k])).name,
+                c.IS_JUNCTION: bool(route.in_junction[k]),
+                **dict(zip(_ROTATION, map(float, route.rotation_deg[k]), strict=True)),
+                **dict(zip(_LANE, map(int, route.lane[k]), strict=True)),
+            },
+        )
+
+
+def add_decision(
+    capture: EpisodeCapture, ego: Any, decision: Decision, progress: RouteProgress
+) -> None:
+    """What the driver was told and wanted at the present tick."""
+    control, tick = decision.control, capture.tick
+    row: dict[str, Any] = {
+        c.TICK: tick,
+        c.ROUTE_INDEX: progress.index,
+        c.SPEED_LIMIT_KMH: ego.get_speed_limit(),
+        c.COMMAND_THROTTLE: control.throttle,
+        c.COMMAND_STEER: control.steer,
+        c.COMMAND_BRAKE: control.brake,
+    }
+    if decision.plan is not None:
+        row[c.PATH_X_M] = decision.plan.path_m[:, 0].tolist()
+        row[c.PATH_Y_M] = decision.plan.path_m[:, 1].tolist()
+        if decision.plan.time_s is not None:
+            row[c.PATH_TIME_S] = decision.plan.time_s.tolist()
+    capture.writer.add("ego", **row)
+    for forecast in decision.forecasts:
+        _add_forecast(capture, forecast, tick)
+    for topic, detail in decision.debug.items():
+        numbered = _numbered(capture, detail)
+        row = {c.TICK: tick, c.TOPIC: topic, c.DETAIL: canonical_json(numbered)}
+        capture.writer.add("debug", **row)
+
+
+def _numbered(capture: EpisodeCapture, detail: Any) -> Any:
+    """The same with actors by their number in the record: a server's ids differ from run to run."""
+    if not isinstance(detail, dict) or not isinstance(detail.get("to"), list | tuple):
+        return detail
+    return {**detail, "to": [capture.number_of(int(actor)) for actor in detail["to"]]}
+
+
+def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:
+    number = capture.number_of(forecast.actor_id)
+    if number is None:
+        return  # predicted somebody who was never seen
+    for mode, weight in enumerate(forecast.weight):
+        row: dict[str, Any] = {
+            c.TICK: tick,
+            c.ACTOR: number,
+            c.SOURCE: forecast.source,
+            c.MODE: mode,
+            c.FRAME: "world",
+            c.WEIGHT: float(weight),
+            c.TIME_S: forecast.time_s.tolist(),
+            c.X_M: forecast.mean_m[mode, :, 0].tolist(),
+            c.Y_M: forecast.mean_m[mode, :, 1].tolist(),
+        }
+        if forecast.covariance_m2 is not None:
+            spread = forecast.covariance_m2[mode]
+            row[c.VAR_XX_M2] = spread[:, 0, 0].tolist()
+            row[c.VAR_XY_M2] = spread[:, 0, 1].tolist()
+            row[c.VAR_YY_M2] = spread[:, 1, 1].tolist()
+        capture.writer.add("forecasts", **row)
+
+
+_STEP: Final = 0.01  # share of the route between two changes
+# What the Leaderboard sets when a route file says nothing.
+_FAIR: Final = {"sun_altitude_angle": 70.0, "cloudiness": 50.0}
+
+
+class RouteWeather:
+    """Sets the weather while the ego drives."""
+
+    def __init__(self, points: tuple[WeatherPoint, ...] | None) -> None:
+        ordered = sorted(points or (), key=lambda point: point.route_percentage)
+        self._share = np.array([point.route_percentage / 100.0 for point in ordered])
+        self._values = [point.values for point in ordered] or [_FAIR]
+        self._share = self._share if len(self._share) else np.zeros(1)
+        self._last = -1.0
+
+    def advance(self, world: Any, share: float) -> Any | None:
+        """Change the weather when it is time to; returns what was set."""
+        first = self._last < 0.0
+        constant = all(values == self._values[0] for values in self._values)
+        if not first and (constant or share < self._last + _STEP):
+            return None
+        self._last = share
+        weather = self._at(share)
+        world.set_weather(weather)
+        return weather
+
+    def _at(self, share: float) -> Any:
+        names = {name for values in self._values for name in values}
+        weather = carla.WeatherParameters()
+        for name in sorted(names):
+            given = [values.get(name, getattr(weather, name)) for values in self._values]
+            setattr(weather, name, float(np.interp(share, self._share, given)))
+        return weather
+
 
 # (simulated seconds, share of the route, what is going on)
 Heartbeat = Callable[[float, float, str], None]
@@ -83,9 +204,13 @@ class StagedEpisode:
     """
 
     def __init__(
-        self, plan: EpisodePlan, world: World, run_folder: Path | None,
-        heartbeat: Heartbeat = silent, episode_id: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        plan: EpisodePlan,
+        world: World,
+        run_folder: Path | None,
+        heartbeat: Heartbeat = silent,
+        episode_id: str = "",
+    ) -> None:
         """Load the town and put everybody in place.
 
         Args:
@@ -161,9 +286,12 @@ class StagedEpisode:
             hits.append(EgoHit(frame=event.frame, other_id=other.id, other_type_id=other.type_id))
             if capture is not None:
                 capture.add_hit(
-                    event.frame, other.id, other.type_id,
-                    (force.x, force.y, force.z), (place.x, place.y, place.z),
-                )  # fmt: skip
+                    event.frame,
+                    other.id,
+                    other.type_id,
+                    (force.x, force.y, force.z),
+                    (place.x, place.y, place.z),
+                )
 
         sensor.listen(on_hit)
         self.carla_world.tick()
@@ -193,9 +321,12 @@ class StagedEpisode:
         if sky is not None and self._capture is not None:
             self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
         moment = Moment(
-            elapsed_s=self.elapsed_s, snapshot=self.snapshot, ego_id=self.ego.id,
-            ego_along_m=self.progress.along_m, ego_speed_mps=self._speed_mps,
-        )  # fmt: skip
+            elapsed_s=self.elapsed_s,
+            snapshot=self.snapshot,
+            ego_id=self.ego.id,
+            ego_along_m=self.progress.along_m,
+            ego_speed_mps=self._speed_mps,
+        )
         self.cast.advance(moment)
         if self._capture is not None and self.cast.posed is not None:
             self._capture.pose_states = self.cast.posed.playing()
@@ -275,20 +406,33 @@ class StagedEpisode:
             scenario=plan.item.id,
             variant=plan.variant,
             pair=plan.item.pair,
-            parameters={"vehicles": plan.item.vehicles, "people": plan.item.people,
-                        "posed": plan.item.posed, "traffic_speed": list(plan.item.traffic_speed),
-                        "traffic": plan.traffic, "motions": plan.motions_name, **_half_of(plan)},
+            parameters={
+                "vehicles": plan.item.vehicles,
+                "people": plan.item.people,
+                "posed": plan.item.posed,
+                "traffic_speed": list(plan.item.traffic_speed),
+                "traffic": plan.traffic,
+                "motions": plan.motions_name,
+                **_half_of(plan),
+            },
             town=plan.item.route.town,
             seed=plan.seed,
             agent=self._agent,
-            server=Server(kind=server.kind, version=server.server_version,
-                          settings={"synchronous_mode": True, "fixed_delta_seconds": STEP_S,
-                                    **wet_grip_settings(server.wet_grip)}),
+            server=Server(
+                kind=server.kind,
+                version=server.server_version,
+                settings={
+                    "synchronous_mode": True,
+                    "fixed_delta_seconds": STEP_S,
+                    **wet_grip_settings(server.wet_grip),
+                },
+            ),
             route=Route(
                 route_id=plan.item.route.id,
                 dense=True,
-                scenarios=[{"name": spec.name, "type": spec.type}
-                           for spec in plan.item.route.scenarios],
+                scenarios=[
+                    {"name": spec.name, "type": spec.type} for spec in plan.item.route.scenarios
+                ],
             ),
             sampling=Sampling(lamps_ticks=_LAMPS_TICKS),
             end_reason=reason,
@@ -303,7 +447,7 @@ class StagedEpisode:
                 address=f"{server.host}:{server.port}",
                 machine=platform.machine(),
             ),
-        )  # fmt: skip
+        )
 
 
 def _half_of(plan: EpisodePlan) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from jaywalk.core.errors import DataError
-from jaywalk.runner.outcome import EpisodeOutcome
+from jaywalk.runner.plan import EpisodeOutcome
 
 STATE_FILE: Final = "run.sqlite"
 PENDING: Final = "pending"
@@ -110,10 +110,14 @@ class RunState:
             outcome.episode_id,
             "state = ?, end_reason = ?, failure = ?, record_hash = ?, simulated_s = ?, wall_s = ?",
             (
-                DONE, outcome.end_reason, outcome.failure, outcome.record_hash,
-                outcome.simulated_s, outcome.wall_s,
+                DONE,
+                outcome.end_reason,
+                outcome.failure,
+                outcome.record_hash,
+                outcome.simulated_s,
+                outcome.wall_s,
             ),
-        )  # fmt: skip
+        )
 
     def note_score(
         self, episode_id: str, success: bool, driving_score: float, no_min_speed: float = math.nan
@@ -127,9 +131,10 @@ class RunState:
     def put_back(self, episode_id: str, error: str = "") -> None:
         """An attempt came to nothing; the episode waits again."""
         self._update(
-            episode_id, "state = ?, error = CASE ? WHEN '' THEN error ELSE ? END",
+            episode_id,
+            "state = ?, error = CASE ? WHEN '' THEN error ELSE ? END",
             (PENDING, error, error),
-        )  # fmt: skip
+        )
 
     def give_up(self, episode_id: str, error: str) -> None:
         """No more attempts in this session."""

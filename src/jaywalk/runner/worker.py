@@ -24,10 +24,9 @@ from jaywalk.core.errors import (
     JaywalkError,
     PrerequisiteError,
 )
-from jaywalk.core.orphans import die_with_parent
-from jaywalk.runner.crew import Fault, Setup
-from jaywalk.runner.outcome import EpisodeOutcome
-from jaywalk.runner.plan import EpisodePlan
+from jaywalk.core.process import die_with_parent
+from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
+from jaywalk.runner.pool import Fault, Setup
 
 # Messages to the parent: ("opening",), ("episode",), ("beat", simulated_s, route_share, doing),
 # ("done", EpisodeOutcome), ("fault", Fault, text). From it: Setup, then EpisodePlan or None.

@@ -17,10 +17,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.core.seeds import stream
-from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.events import (
+from jaywalk.actors.events import (
     BLOCKED,
     CAPS_TRAFFIC,
     END,
@@ -29,10 +26,14 @@ from jaywalk.scenarios.events import (
     SWITCH,
     TIMEOUT,
     TRIGGER,
+    Moment,
     ScenarioEvent,
 )
-from jaywalk.scenarios.route_xml import ScenarioSpec, TriggerPoint
-from jaywalk.scenarios.xml_node import number
+from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.formats.route_xml import ScenarioSpec, TriggerPoint
+from jaywalk.scenarios.formats.xml_node import number
 from jaywalk.town.routes import DenseRoute
 
 OBSTACLE_TIMEOUT_S: Final = 240.0
@@ -72,17 +73,6 @@ class Stage:
     seed: int
     traffic: Any = None
     delta_s: float = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """The ego at this tick. Frame: CARLA's left-handed metres."""
-
-    elapsed_s: float
-    snapshot: Any
-    ego_id: int
-    ego_along_m: float  # on the route
-    ego_speed_mps: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +209,11 @@ class Scenario(ABC):
         """What privileged public agents are told after ``setup``, if anything."""
         if not self.told_as or not self.actor_ids:
             return None
-        return Told(name=self.told_as, first_actor=self.actor_ids[0],
-                    direction=str(getattr(self.parameters, "direction", "")))  # fmt: skip
+        return Told(
+            name=self.told_as,
+            first_actor=self.actor_ids[0],
+            direction=str(getattr(self.parameters, "direction", "")),
+        )
 
     def closed(self) -> list[NDArray[np.float64]]:
         """Ways (n, 4; x, y, z, yaw in radians) that background traffic keeps off, after ``setup``.

@@ -9,12 +9,17 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import READER, REQUIRED, UNREAD
-from jaywalk.scenarios.xml_node import Node, number
+from jaywalk.scenarios.formats.xml_node import Node, number
 
 # Numbers of an object and how large they may be, either way: metres and degrees.
 _OBJECT_KEYS: Final = {
-    "x": 2000.0, "y": 200.0, "z": 100.0, "yaw": 360.0, "pitch": 360.0, "roll": 360.0,
-}  # fmt: skip
+    "x": 2000.0,
+    "y": 200.0,
+    "z": 100.0,
+    "yaw": 360.0,
+    "pitch": 360.0,
+    "roll": 360.0,
+}
 MOST_OBJECTS: Final = 200
 _MOST: Final = 2000.0  # of any number that has no bound of its own
 _FARTHEST_M: Final = 2000.0  # of anything from its trigger

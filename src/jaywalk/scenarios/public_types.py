@@ -2,6 +2,10 @@
 
 They take the parameters and the defaults of those projects; the behaviour follows the published
 figures. Only types whose behaviour is the same are here: any other type is an error.
+
+HardBrake: the car ahead stops, and its brake lights stay dark.
+
+RightOfWay: an ordinary vehicle, not an emergency one, takes the ego's right of way.
 """
 
 from __future__ import annotations
@@ -10,11 +14,16 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from jaywalk.scenarios.base import INTERNAL, Moment, Parameters
-from jaywalk.scenarios.hard_brake import HardBrake, HardBrakeParameters
-from jaywalk.scenarios.obstacle_layouts import construction_site, parked_car
-from jaywalk.scenarios.obstacle_on_lane import ConstructionObstacle, ParkedObstacle
-from jaywalk.scenarios.obstacle_two_ways import ConstructionTwoWays, ParkedTwoWays
+from jaywalk.actors.events import Moment
+from jaywalk.client.placing import Roadside, place_on_route
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.crossings.stepping_out import SteppingOut
+from jaywalk.scenarios.flows.hard_brake import HardBrake, HardBrakeParameters
+from jaywalk.scenarios.junctions.right_of_way import PriorityTaken
+from jaywalk.scenarios.obstacles.layouts import construction_site, parked_car
+from jaywalk.scenarios.obstacles.on_lane import ConstructionObstacle, ParkedObstacle
+from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import ConstructionTwoWays, ParkedTwoWays
 from jaywalk.scenarios.parameter_fields import (
     ahead,
     crossing_angle,
@@ -25,10 +34,6 @@ from jaywalk.scenarios.parameter_fields import (
     side,
     within,
 )
-from jaywalk.scenarios.placing import Roadside, place_on_route
-from jaywalk.scenarios.public_obstacles import LbTwoWays
-from jaywalk.scenarios.right_of_way import PriorityTaken
-from jaywalk.scenarios.stepping_out import SteppingOut
 
 _NEWER_CAR: Final = "vehicle.*_2020"
 _BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
@@ -243,3 +248,38 @@ class LbRedLightRunner(LbPriorityTaken):
 
     told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
     holds_lights: ClassVar[bool] = True
+
+
+@dataclass(slots=True, kw_only=True)
+class HardBrakeNoLights(LbHardBrake):
+    """As HardBreakRoute, without the lights."""
+
+    brake_lights: ClassVar[bool] = False
+    draws_as: ClassVar[str] = "HardBreakRoute"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalRightOfWayParameters(LbRightOfWayParameters):
+    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
+
+    vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
+
+
+@dataclass(slots=True, kw_only=True)
+class NormalPriorityTaken(LbPriorityTaken):
+    """NormalVehicleTakingPriority."""
+
+    parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
+    special_lights: ClassVar[bool] = False
+    draws_as: ClassVar[str] = "OppositeVehicleTakingPriority"
+    told_as: ClassVar[str] = "NormalVehicleTakingPriority"
+
+
+@dataclass(slots=True, kw_only=True)
+class NormalRedLightRunner(LbRedLightRunner):
+    """NormalVehicleRunningRedLight."""
+
+    parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
+    special_lights: ClassVar[bool] = False
+    draws_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    told_as: ClassVar[str] = "NormalVehicleRunningRedLight"

@@ -10,23 +10,26 @@ from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry
-from jaywalk.scenarios.route_xml import Route, ScenarioSpec, read_routes
-from jaywalk.scenarios.xml_node import attribute
+from jaywalk.scenarios.formats.route_xml import Route, ScenarioSpec, read_routes
+from jaywalk.scenarios.formats.xml_node import attribute
 
 SUITES: Final = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
 SUITES.add(
-    "fail2drive", "jaywalk.scenarios.suites.fail2drive_routes:load",
+    "fail2drive",
+    "jaywalk.suites.fail2drive:load",
     "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift",
-)  # fmt: skip
+)
 SUITES.add(
-    "habit", "jaywalk.scenarios.suites.habit_routes:load",
+    "habit",
+    "jaywalk.suites.habit:load",
     "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
-)  # fmt: skip
+)
 SUITES.add(
-    "smoke", "jaywalk.scenarios.suites.smoke_routes:load",
+    "smoke",
+    "jaywalk.suites.smoke:load",
     "12 short routes over the three towns, every first scenario",
-)  # fmt: skip
+)
 
 MOST_ABOUT: Final = 1000  # vehicles or people of one kind that a route may ask for
 _USUAL_SPEED: Final = (0.85, 1.0)
@@ -153,8 +156,11 @@ def _other_half(path: Path) -> Path | None:
     if found is None:
         return None
     number = int(found[3]) % _SHIFT_OFFSET
-    stem = (f"Generalization_{found[2]}_{number + _SHIFT_OFFSET:04d}" if found[1] == "Base"
-            else f"Base_{found[2]}_{number:04d}")  # fmt: skip
+    stem = (
+        f"Generalization_{found[2]}_{number + _SHIFT_OFFSET:04d}"
+        if found[1] == "Base"
+        else f"Base_{found[2]}_{number:04d}"
+    )
     other = path.with_name(f"{stem}{path.suffix}")
     return other if other.is_file() else None
 

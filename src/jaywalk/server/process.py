@@ -46,10 +46,23 @@ class ServerProcess:
         """
         started = time.perf_counter()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jaywalk", "serve", "--port", "0", "--town", town,
-             "--seed", str(seed), "--parent", str(os.getpid())],
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "jaywalk",
+                "serve",
+                "--port",
+                "0",
+                "--town",
+                town,
+                "--seed",
+                str(seed),
+                "--parent",
+                str(os.getpid()),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         try:
             line = self._first_line(timeout_s)
             ready = _READY.match(line)

@@ -1,25 +1,178 @@
-"""Starting a server: the town, its derived parts, compiled kernels, then the ports."""
+"""Starting a server: the town, its derived parts, compiled kernels, then the ports.
+
+A ``CarlaUE4.sh`` that starts this server, for programs that start CARLA themselves.
+
+The server's log: short lines, few of a kind, and nothing in them that drives a terminal.
+
+Clients decide how often the server has something to complain about; they must not decide how much
+disk its log takes.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import shlex
 import sys
 import time
-from typing import Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
-from jaywalk.core.errors import DataError
+import jaywalk
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.kernels import cache_folder, is_cached
-from jaywalk.core.turns import in_turns
+from jaywalk.core.process import in_turns
+from jaywalk.core.text import MESSAGE_LIMIT, printable, shortened
 from jaywalk.motion.walk_cycle import animate_walkers
-from jaywalk.server.sensors.cast import cast_rays
+from jaywalk.server.encoding import framing
+from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
+from jaywalk.server.protocol.server import CarlaServer
 from jaywalk.server.sensors.catalogue import SENSORS
-from jaywalk.server.sensors.scan import scan_directions
-from jaywalk.server.wire import framing
-from jaywalk.server.wire.dialect import CARLA_0_9_16, dialect_of
-from jaywalk.server.wire.episode import Episode
-from jaywalk.server.wire.server import CarlaServer
-from jaywalk.server.world.actor import Actor
+from jaywalk.server.sensors.scan import cast_rays, scan_directions
+from jaywalk.server.session.episode import Episode
+from jaywalk.server.world.tables import Actor
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.town.town import load_town
+
+LAUNCHER: Final = "CarlaUE4.sh"
+_MARK: Final = "# Written by 'jaywalk serve --as-carla'."
+# Flags of Unreal's that have no meaning here. It does not care about upper and lower case.
+_NO_EFFECT: Final = (
+    "-renderoffscreen",
+    "-nosound",
+    "-quality-level=*",
+    "-prefernvidia",
+    "-opengl*",
+    "-vulkan",
+    "-benchmark",
+    "-fps=*",
+    "-graphicsadapter=*",
+    "-carla-server",
+    "-carla-settings=*",
+    "-carla-streaming-port=*",
+    "-carla-secondary-port=*",
+    "-windowed",
+    "-fullscreen",
+    "-resx=*",
+    "-resy=*",
+    "-novsync",
+    "-carla-no-hud",
+    "-no-rendering",
+    "-unattended",
+    "-stdout",
+    "-log",
+    "-fullstdoutlogoutput",
+    "-allowcommandletrendering",
+    "carlaue4",
+)
+_SCRIPT: Final = """\
+#!/bin/sh
+{mark}
+# Starts Jaywalk where a program expects the CARLA simulator, with Unreal's flags.
+port=2000
+town=
+for flag in "$@"; do
+  case "$(printf %s "$flag" | tr '[:upper:]' '[:lower:]')" in
+    -carla-rpc-port=*|-carla-port=*|-carla-world-port=*|-world-port=*) port="${{flag#*=}}" ;;
+    {ignored}) ;;
+    /game/*) town="${{flag##*/}}" ;;
+    *) echo "CarlaUE4.sh (jaywalk): ignored $flag" >&2 ;;
+  esac
+done
+# The caller's Python settings are for its own Python.
+unset PYTHONHOME
+{environment}
+if [ -n "$town" ]; then set -- --town "$town"; else set -- {town}; fi
+exec {python} -m jaywalk serve --port "$port" {options} "$@"
+"""
+
+
+def write_launcher(folder: Path, town: list[str], options: list[str]) -> Path:
+    """Write the script and return its path; another's file is left alone.
+
+    Args:
+        folder: Made if needed; to be used as ``CARLA_ROOT``.
+        town: Options that name the town to start in, unless the caller names a map.
+        options: Further options of ``jaywalk serve``.
+
+    Raises:
+        UsageError: There is a CARLA already, or the folder cannot be written.
+    """
+    path = folder / LAUNCHER
+    try:
+        if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
+            raise UsageError(f"{path} is there and is not ours. Give --as-carla another folder.")
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(_script(town, options), encoding="utf-8")
+        path.chmod(0o755)
+    except OSError as problem:
+        raise UsageError(
+            f"--as-carla: cannot write {path} ({problem.strerror}). Give another folder."
+        ) from problem
+    return path
+
+
+def _script(town: list[str], options: list[str]) -> str:
+    settings = [f"export PYTHONPATH={shlex.quote(str(Path(jaywalk.__file__).parents[1]))}"]
+    towns = os.environ.get("JAYWALK_TOWN_PATH", "")
+    if towns:
+        kept = shlex.quote(os.pathsep.join(os.path.abspath(one) for one in towns.split(os.pathsep)))
+        settings.append(f'[ -n "$JAYWALK_TOWN_PATH" ] || export JAYWALK_TOWN_PATH={kept}')
+    return _SCRIPT.format(
+        mark=_MARK,
+        ignored="|".join(_NO_EFFECT),
+        environment="\n".join(settings),
+        python=shlex.quote(sys.executable),
+        town=shlex.join(town),
+        options=shlex.join(options),
+    )
+
+
+_FORMAT: Final = "jaywalk: %(levelname)s: %(message)s"
+_PER_WINDOW: Final = 20  # lines of one kind ...
+_WINDOW_S: Final = 10.0  # ... in so many seconds
+
+
+class _Line(logging.Formatter):
+    """One line a message; a traceback, asked for with --verbose, keeps its lines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = record.getMessage()
+        record.msg, record.args = printable(shortened(message), layout=False), None
+        return shortened(printable(super().format(record)), 20 * MESSAGE_LIMIT)
+
+
+class _FewOfAKind(logging.Filter):
+    """Lets some lines of a kind pass in a window, then counts the rest and tells their number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}  # kind: window's begin, count
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind = (record.name, str(record.msg))  # what is put into the message does not count
+        now_s = time.monotonic()
+        begin_s, count = self._seen.get(kind, (now_s, 0))
+        if now_s - begin_s >= _WINDOW_S:
+            if count > _PER_WINDOW:
+                left_out = count - _PER_WINDOW
+                record.msg = f"{record.getMessage()} (and {left_out} like it before)"
+                record.args = None
+            begin_s, count = now_s, 0
+        self._seen[kind] = begin_s, count + 1
+        return count < _PER_WINDOW
+
+
+def start_log(verbose: bool, stream: IO[str] | None = None) -> None:
+    """Send the log to stderr: warnings, or with ``verbose`` everything and in full."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_Line(_FORMAT))
+    if not verbose:
+        handler.addFilter(_FewOfAKind())
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler], force=True
+    )
+
 
 DEFAULT_TOWN: Final = "Harbour"
 # If these are cached, so is the rest: they are the last ones that a cold start compiles.

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.stats.intervals import (
@@ -32,7 +33,6 @@ from jaywalk.stats.intervals import (
     t_quantile,
 )
 
-FloatArray = NDArray[np.float64]
 Statistic = Callable[[FloatArray], FloatArray]
 
 # Largest block of multiplicities held at once (doubles): 32 MB.
@@ -158,9 +158,13 @@ def expanded_level(level: float, clusters: int) -> float:
 
 
 def _interval(
-    statistic: Statistic, clusters: int, value: float, drawn: FloatArray, level: float,
+    statistic: Statistic,
+    clusters: int,
+    value: float,
+    drawn: FloatArray,
+    level: float,
     bounds: tuple[float, float],
-) -> tuple[Interval, float, str]:  # fmt: skip
+) -> tuple[Interval, float, str]:
     """Interval, standard error and a note about the method where it is not BCa."""
     # Resamples of equal clusters differ by rounding alone.
     if np.ptp(drawn) <= 1e-12 * max(1.0, abs(value)):

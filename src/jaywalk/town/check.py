@@ -1,18 +1,143 @@
-"""Says whether an OpenDRIVE file makes a usable town, what is in it and what is doubtful."""
+"""Says whether an OpenDRIVE file makes a usable town, what is in it and what is doubtful.
+
+Speed limits of a town as the table that PDM-Lite and Fail2Drive's traffic read.
+
+Both look their limits up in a file of the town's lane points, which public repositories have for
+CARLA's towns only. The steps and the five metres around are those of the published tables.
+
+Loads an OpenDRIVE text with CARLA's native parser in a process of its own.
+
+The native parser can abort on a broken file; run as ``python -m jaywalk.town.check`` with the text
+on standard input, only this process dies. Prints one JSON object.
+"""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import time
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from jaywalk.core.errors import DataError
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.town.lanes import lane_strips
 from jaywalk.town.opendrive import parse_opendrive, read_opendrive, structure_errors
-from jaywalk.town.probe import probe
 from jaywalk.town.roads import Road, read_roads
+from jaywalk.town.town import Town
+
+STEPS_KMH: Final = (50.0, 80.0, 100.0, 120.0)  # a limit is rounded up to one of these
+UNSAID_KMH: Final = 50.0  # where a road says nothing
+_SPACING_M: Final = 1.0
+_AROUND_M: Final = 5.0  # the highest limit this near counts, so that lanes do not flicker
+
+
+def limit_table(town: Town) -> dict[str, NDArray[np.float64]]:
+    """``locations`` (n, 3) of lane points in CARLA's frame and their ``speed_limits`` in km/h."""
+    places = []
+    said = []
+    for waypoint in town.carla_map.generate_waypoints(_SPACING_M):
+        at, yaw_deg = waypoint.transform.location, waypoint.transform.rotation.yaw
+        places.append((at.x, at.y, at.z))
+        said.append(town.speed_limit_kmh(at.x, at.y, at.z, yaw_deg))
+    locations = np.array(places, np.float64).reshape(-1, 3)
+    limits = np.nan_to_num(np.array(said, np.float64), nan=UNSAID_KMH)
+    if not len(limits):
+        return {"speed_limits": limits, "locations": locations}
+    near = cKDTree(locations[:, :2]).query_ball_point(locations[:, :2], _AROUND_M, p=np.inf)
+    highest = np.array([limits[some].max() for some in near])
+    step = np.searchsorted(STEPS_KMH, highest).clip(max=len(STEPS_KMH) - 1)
+    return {"speed_limits": np.array(STEPS_KMH)[step], "locations": locations}
+
+
+def write_limit_table(town: Town, folder: Path) -> Path:
+    """Write ``<town>_speed_limits.npy`` into a folder and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{town.name}_speed_limits.npy"
+    # A pickled dict: that is what the programs load.
+    np.save(path, np.array(limit_table(town), dtype=object), allow_pickle=True)
+    return path
+
+
+_TIMEOUT_S = 120.0
+
+
+def probe(text: str) -> dict[str, Any]:
+    """Facts that only CARLA's parser knows; :class:`DataError` when it refuses or dies."""
+    command = [sys.executable, "-m", "jaywalk.town.check"]
+    try:
+        done = subprocess.run(  # our own module, no shell
+            command, input=text.encode(), capture_output=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise DataError(f"CARLA's parser did not finish within {_TIMEOUT_S:.0f} s.") from error
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        reason = lines[-1] if lines else "no message"
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}"
+        raise DataError(f"CARLA's parser died on this file ({how}): {reason}")
+    answer: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
+    if "error" in answer:
+        raise DataError(str(answer["error"]))
+    return answer
+
+
+def _facts(text: str) -> dict[str, Any]:
+    from jaywalk.town.opendrive import native_map
+    from jaywalk.town.town import Town
+
+    start = time.perf_counter()  # reported as the load time; decides nothing
+    native_map("check", text)
+    load_s = time.perf_counter() - start
+    town = Town(name="check", opendrive=text)
+    kinds = [sign.type_id for sign in town.signs]
+    return {
+        "load_s": round(load_s, 3),
+        "crosswalks": len(town.crosswalks),
+        "spawn_points": len(town.spawn_points),
+        "lights": len(town.lights),
+        "lights_without_lane": [x.signal_id for x in town.lights if not len(x.stops)],
+        "signs_without_lane": [x.signal_id for x in town.signs if not len(x.stops)],
+        "stop": kinds.count("traffic.stop"),
+        "yield": kinds.count("traffic.yield"),
+        "speed": sum(kind.startswith("traffic.speed") for kind in kinds),
+        "dead_ends": _dead_ends(town),
+    }
+
+
+def _dead_ends(town: Any) -> int:
+    """Driving lanes outside junctions from whose end no lane goes on."""
+    ends = 0
+    for strip in town.strips:
+        if strip.kind != "driving" or strip.in_junction:
+            continue
+        forward = strip.lane.lane_id < 0
+        section = strip.road.sections[-1 if forward else 0]
+        if strip.section is not section:
+            continue
+        s_m = strip.s_m[-1] - 0.05 if forward else strip.s_m[0] + 0.05
+        waypoint = town.carla_map.get_waypoint_xodr(strip.road.road_id, strip.lane.lane_id, s_m)
+        if waypoint is None or strip.width_m.max() < 1.0:
+            continue
+        ends += not waypoint.next(0.5)
+    return ends
+
+
+def _main() -> None:
+    text = sys.stdin.buffer.read().decode()
+    try:
+        answer = _facts(text)
+    except (JaywalkError, RuntimeError) as error:
+        answer = {"error": str(error)}
+    sys.stdout.write(json.dumps(answer) + "\n")
+
 
 _CONTACTS = {"start", "end"}
 
@@ -87,13 +212,11 @@ def check_opendrive(path: Path) -> TownCheck:
 def _link_errors(root: Element, roads: list[Road]) -> list[str]:
     """Lane links and junction connections that lead to a lane that is not there."""
     ends = {
-        (road.road_id, contact): {
-            lane.lane_id for lane in (*section.left, *section.right)
-        }
+        (road.road_id, contact): {lane.lane_id for lane in (*section.left, *section.right)}
         for road in roads
         if road.sections
         for contact, section in (("start", road.sections[0]), ("end", road.sections[-1]))
-    }  # fmt: skip
+    }
     errors: list[str] = []
     for road in roads:
         for end, side in (("predecessor", "start"), ("successor", "end")):
@@ -157,3 +280,7 @@ def _warnings(root: Element, roads: list[Road], facts: dict[str, Any]) -> list[s
         if missing:
             warnings.append(f"signals that stop no lane: {', '.join(missing[:10])}")
     return warnings
+
+
+if __name__ == "__main__":
+    _main()

@@ -308,10 +308,17 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     clear, clear_z = _tree(collector.quads["clear"], collector.heights["clear"])
     mouth, mouth_z = _tree(collector.quads["mouth"], collector.heights["mouth"])
     return Surfaces(
-        road=road, road_z=road_z, walk=walk, walk_z=walk_z, clear=clear, clear_z=clear_z,
-        mouth=mouth, mouth_z=mouth_z,
-        junctions=shapely.STRtree(hulls), frontages=tuple(frontages),
-    )  # fmt: skip
+        road=road,
+        road_z=road_z,
+        walk=walk,
+        walk_z=walk_z,
+        clear=clear,
+        clear_z=clear_z,
+        mouth=mouth,
+        mouth_z=mouth_z,
+        junctions=shapely.STRtree(hulls),
+        frontages=tuple(frontages),
+    )
 
 
 def _four_corners(ring: Values, reach_m: float) -> Values:

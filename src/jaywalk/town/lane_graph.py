@@ -13,11 +13,10 @@ from typing import Any, Final
 
 import networkx
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.town import opendrive
 
-FloatArray = NDArray[np.float64]
 LaneKey = tuple[int, int, int]  # road, section, lane
 
 
@@ -124,9 +123,14 @@ class LaneGraph:
             if path:
                 self.graph.add_node(end, place=_xyz(path[-1].transform.location))
                 edge = Edge(
-                    option=RoadOption.LANEFOLLOW, entry=segment.exit, exit=path[-1], path=path,
-                    in_junction=segment.exit.is_junction, exit_way=None, chord=None,
-                )  # fmt: skip
+                    option=RoadOption.LANEFOLLOW,
+                    entry=segment.exit,
+                    exit=path[-1],
+                    path=path,
+                    in_junction=segment.exit.is_junction,
+                    exit_way=None,
+                    chord=None,
+                )
                 self.graph.add_edge(start, end, edge=edge, length=len(path) + 1)
 
     def _add_lane_changes(self, segment: LaneSegment) -> None:
@@ -152,9 +156,14 @@ class LaneGraph:
                 if target is None:
                     continue
                 edge = Edge(
-                    option=option, entry=waypoint, exit=beside, path=[],
-                    in_junction=False, exit_way=None, chord=None,
-                )  # fmt: skip
+                    option=option,
+                    entry=waypoint,
+                    exit=beside,
+                    path=[],
+                    in_junction=False,
+                    exit_way=None,
+                    chord=None,
+                )
                 self.graph.add_edge(start, target[0], edge=edge, length=0)
                 missing.remove(option)
             if not missing:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.town.roads import FloatArray, Lane, LaneSection, Road
+from jaywalk.town.roads import Lane, LaneSection, Road
 
 _ARC_STEPS = 64  # intervals of the arc-length table of one cubic
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.town.lanes import LaneStrip
-from jaywalk.town.roads import FloatArray, RoadMark
+from jaywalk.town.roads import RoadMark
 
 DASH_M, GAP_M = 3.0, 4.5
 _STRIPE_M = 0.5  # stripe and gap of a zebra
@@ -151,9 +152,15 @@ def zebra_stripes(polygon_m: FloatArray) -> list[FloatArray]:
         middle = first + 2.0 * _STRIPE_M * k
         reach = _crossings(u, v, middle)
         if reach is not None:
-            corners = [(middle + du, dv) for du, dv in
-                       ((-_STRIPE_M / 2, reach[0]), (_STRIPE_M / 2, reach[0]),
-                        (_STRIPE_M / 2, reach[1]), (-_STRIPE_M / 2, reach[1]))]  # fmt: skip
+            corners = [
+                (middle + du, dv)
+                for du, dv in (
+                    (-_STRIPE_M / 2, reach[0]),
+                    (_STRIPE_M / 2, reach[0]),
+                    (_STRIPE_M / 2, reach[1]),
+                    (-_STRIPE_M / 2, reach[1]),
+                )
+            ]
             stripes.append(np.array(corners) @ np.array([walk, across]))
     return stripes
 

@@ -3,25 +3,84 @@
 Cells are sidewalks and crosswalks; neighbours share an edge, so people change sides only at
 crosswalks. Two cells of a kind make one polygon: its six corners are the format's limit, so every
 cell edge still has its own neighbour. Mesh axes are (x, z, y) of CARLA's world.
+
+The bounding-volume tree of a Detour tile, without which every query scans every polygon.
+
+Nodes are in depth-first order: a leaf holds its polygon's number, an inner node minus the number
+of nodes in its subtree, which is how far a query jumps when it misses the node.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.kernels import kernel
-from jaywalk.town.bounding_tree import NODE, build_tree, quantise
-from jaywalk.town.fill import fill_polygon, fill_strip
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
-from jaywalk.town.roads import FloatArray
+from jaywalk.town.raster import fill_polygon, fill_strip
 from jaywalk.town.surface import covered_nodes, strip_triangles
+
+NODE: Final = np.dtype([("low", "<u2", (3,)), ("high", "<u2", (3,)), ("index", "<i4")])
+_LARGEST: Final = 0xFFFF
+
+
+def quantise(
+    low_m: NDArray[np.float64],
+    high_m: NDArray[np.float64],
+    origin_m: NDArray[np.float64],
+    per_metre: float,
+) -> NDArray[np.int64]:
+    """Boxes (n, 6) in whole steps from the tile's corner, rounded outwards."""
+    low = np.floor((low_m - origin_m) * per_metre)
+    high = np.ceil((high_m - origin_m) * per_metre)
+    boxes: NDArray[np.int64] = np.concatenate([low, high], axis=1).astype(np.int64)
+    return np.clip(boxes, 0, _LARGEST)
+
+
+def build_tree(boxes: NDArray[np.int64]) -> NDArray[np.void]:
+    """Tree over boxes (n, 6): split at the median of the longest side, 2 n - 1 nodes."""
+    count = len(boxes)
+    bounds = np.zeros((2 * count - 1, 6), np.int64)
+    index = np.zeros(2 * count - 1, np.int64)
+    _fill(boxes, np.arange(count), bounds, index)
+    nodes = np.zeros(2 * count - 1, NODE)
+    nodes["low"], nodes["high"], nodes["index"] = bounds[:, :3], bounds[:, 3:], index
+    return nodes
+
+
+@kernel
+def _fill(
+    boxes: NDArray[np.int64],
+    order: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    index: NDArray[np.int64],
+) -> None:
+    stack = [(0, len(order), 0)]  # first item, end, node
+    while len(stack) > 0:
+        first, end, node = stack.pop()
+        for axis in range(3):
+            bounds[node, axis] = boxes[order[first:end], axis].min()
+            bounds[node, 3 + axis] = boxes[order[first:end], 3 + axis].max()
+        size = end - first
+        if size == 1:
+            index[node] = order[first]
+            continue
+        index[node] = -(2 * size - 1)
+        axis = int(np.argmax(bounds[node, 3:] - bounds[node, :3]))
+        middle = boxes[order[first:end], axis] + boxes[order[first:end], 3 + axis]
+        # A stable sort keeps the bytes the same on every machine.
+        order[first:end] = order[first:end][np.argsort(middle, kind="mergesort")]
+        half = first + size // 2
+        stack.append((half, end, node + 2 * (half - first)))
+        stack.append((first, half, node + 1))
+
 
 SIDEWALK_AREA, CROSSWALK_AREA = 1, 2
 SIDEWALK_FLAG, CROSSWALK_FLAG = 2, 4
@@ -32,17 +91,42 @@ _SMALLEST_CELLS = 12  # a smaller island only traps the people who are put there
 _NO_LINK = 0xFFFFFFFF
 _TREE_STEPS_PER_M = 20.0  # 16 bits reach 3.2 km
 REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
-ROADWAY = frozenset({"driving", "bidirectional", "parking", "stop", "biking", "entry", "exit",
-                      "onRamp", "offRamp", "restricted", "rail", "tram"})  # fmt: skip
+ROADWAY = frozenset(
+    {
+        "driving",
+        "bidirectional",
+        "parking",
+        "stop",
+        "biking",
+        "entry",
+        "exit",
+        "onRamp",
+        "offRamp",
+        "restricted",
+        "rail",
+        "tram",
+    }
+)
 
 _POLYGON = np.dtype(
-    [("first_link", "<u4"), ("vertices", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"),
-     ("count", "u1"), ("area", "u1")]
-)  # fmt: skip
+    [
+        ("first_link", "<u4"),
+        ("vertices", "<u2", 6),
+        ("neighbours", "<u2", 6),
+        ("flags", "<u2"),
+        ("count", "u1"),
+        ("area", "u1"),
+    ]
+)
 _DETAIL = np.dtype(
-    [("vertex_base", "<u4"), ("triangle_base", "<u4"), ("vertex_count", "u1"),
-     ("triangle_count", "u1"), ("pad", "<u2")]
-)  # fmt: skip
+    [
+        ("vertex_base", "<u4"),
+        ("triangle_base", "<u4"),
+        ("vertex_count", "u1"),
+        ("triangle_count", "u1"),
+        ("pad", "<u2"),
+    ]
+)
 
 
 class NavMesh(NamedTuple):
@@ -281,14 +365,39 @@ def _pack(
     tree = _tree(vertices, polygons, low)
     header = struct.pack(
         "<15i3f3f3ff",
-        _TILE_MAGIC, 7, 0, 0, 0, 0, count, len(vertices), links, count, 0, len(triangles) // 4,
-        len(tree), 0, count,
-        2.0, 0.3, 0.5, *low, *high, _TREE_STEPS_PER_M,
-    )  # fmt: skip
+        _TILE_MAGIC,
+        7,
+        0,
+        0,
+        0,
+        0,
+        count,
+        len(vertices),
+        links,
+        count,
+        0,
+        len(triangles) // 4,
+        len(tree),
+        0,
+        count,
+        2.0,
+        0.3,
+        0.5,
+        *low,
+        *high,
+        _TREE_STEPS_PER_M,
+    )
     data = b"".join(
-        [header, vertices.astype("<f4").tobytes(), polygons.tobytes(), bytes(12 * links),
-         details.tobytes(), triangles.tobytes(), tree.tobytes()]
-    )  # fmt: skip
+        [
+            header,
+            vertices.astype("<f4").tobytes(),
+            polygons.tobytes(),
+            bytes(12 * links),
+            details.tobytes(),
+            triangles.tobytes(),
+            tree.tobytes(),
+        ]
+    )
     bits = max(count - 1, 1).bit_length()
     params = struct.pack("<5f2i", *low, high[0] - low[0], high[2] - low[2], 1, 1 << bits)
     head = struct.pack("<3i", _SET_MAGIC, 1, 1) + params

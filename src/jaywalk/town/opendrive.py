@@ -40,14 +40,24 @@ class MapLimits:
 
 # CARLA's largest towns are 10 km wide; a file of the user's may be a few times larger.
 FILE_LIMITS: Final = MapLimits(
-    characters=MAX_TEXT_BYTES, tags=4_000_000, roads=50_000, road_km=2000.0, lane_km=10_000.0,
-    area_km2=400.0, reach_km=1000.0,
-)  # fmt: skip
+    characters=MAX_TEXT_BYTES,
+    tags=4_000_000,
+    roads=50_000,
+    road_km=2000.0,
+    lane_km=10_000.0,
+    area_km2=400.0,
+    reach_km=1000.0,
+)
 # A map that a client sends is built while others drive: a town of usual size, Town04 ten times.
 CLIENT_LIMITS: Final = MapLimits(
-    characters=16_000_000, tags=1_000_000, roads=5_000, road_km=150.0, lane_km=600.0,
-    area_km2=16.0, reach_km=100.0,
-)  # fmt: skip
+    characters=16_000_000,
+    tags=1_000_000,
+    roads=5_000,
+    road_km=150.0,
+    lane_km=600.0,
+    area_km2=16.0,
+    reach_km=100.0,
+)
 _METRES: Final = frozenset(
     {"s", "t", "x", "y", "z", "u", "v", "length", "width", "height", "radius", "sOffset", "zOffset"}
 )
@@ -152,9 +162,11 @@ def structure_errors(root: Element) -> list[str]:
     errors: list[str] = size_errors(root, FILE_LIMITS)
     ids = [road.get("id", "") for road in roads]
     junctions = [junction.get("id", "") for junction in root.findall("junction")]
-    errors += [f"{kind} id '{twice}' is used more than once"
-               for kind, names in (("road", ids), ("junction", junctions))
-               for twice in sorted(n for n, k in Counter(names).items() if k > 1)]  # fmt: skip
+    errors += [
+        f"{kind} id '{twice}' is used more than once"
+        for kind, names in (("road", ids), ("junction", junctions))
+        for twice in sorted(n for n, k in Counter(names).items() if k > 1)
+    ]
     known = {"road": set(ids), "junction": set(junctions)}
     for road in roads:
         errors += _road_errors(road, known)

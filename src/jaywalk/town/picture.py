@@ -18,9 +18,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch
 from matplotlib.transforms import ScaledTranslation
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.raster import GROUND, ROAD, ROAD_LINE, SIDEWALK, TERRAIN, build_raster
-from jaywalk.town.roads import FloatArray
 from jaywalk.town.scenery import KINDS, Shape
 from jaywalk.town.town import Town
 
@@ -86,18 +86,28 @@ def draw_town(
     FigureCanvasAgg(figure)
     total_w, total_h = figure.get_size_inches()
     ax = figure.add_axes(
-        ((total_w - map_inches[0] + 0.3) / 2 / total_w, 1.25 / total_h,
-         map_inches[0] / total_w, map_inches[1] / total_h)
-    )  # fmt: skip
+        (
+            (total_w - map_inches[0] + 0.3) / 2 / total_w,
+            1.25 / total_h,
+            map_inches[0] / total_w,
+            map_inches[1] / total_h,
+        )
+    )
     town_axes(town, ax, window_m=window, spawn_points=spawn_points)
     _frame(ax)
     _scale_bar(ax, window)
     _title(figure, ax, town)
     figure.legend(
-        handles=_legend_entries(town, spawn_points), loc="lower center", ncols=_columns(total_w),
-        frameon=False, fontsize=8, labelcolor=INK, bbox_to_anchor=(0.5, 0.1 / total_h),
-        handlelength=1.6, columnspacing=1.6,
-    )  # fmt: skip
+        handles=_legend_entries(town, spawn_points),
+        loc="lower center",
+        ncols=_columns(total_w),
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+        bbox_to_anchor=(0.5, 0.1 / total_h),
+        handlelength=1.6,
+        columnspacing=1.6,
+    )
     figure.savefig(path_png, facecolor=PAPER)
 
 
@@ -126,8 +136,9 @@ def _draw_ground(town: Town, ax: Axes, window: Window) -> None:
         raster.y0_m + raster.rows * cell_m,
         raster.y0_m,
     )
-    ax.imshow(palette[raster.labels], extent=extent, origin="upper", interpolation="antialiased",
-              zorder=0)  # fmt: skip
+    ax.imshow(
+        palette[raster.labels], extent=extent, origin="upper", interpolation="antialiased", zorder=0
+    )
     for kind, colour in _LANE_COLOURS.items():
         bands = [
             np.concatenate([s.inner_m[:, :2], s.outer_m[::-1, :2]])
@@ -150,9 +161,11 @@ def _draw_paint(town: Town, ax: Axes, window: Window) -> None:
 def _draw_scenery(town: Town, ax: Axes, window: Window) -> None:
     table = town.scenery
     inside = (
-        (table["x"] > window[0] - 40) & (table["x"] < window[2] + 40)
-        & (table["y"] > window[1] - 40) & (table["y"] < window[3] + 40)
-    )  # fmt: skip
+        (table["x"] > window[0] - 40)
+        & (table["x"] < window[2] + 40)
+        & (table["y"] > window[1] - 40)
+        & (table["y"] < window[3] + 40)
+    )
     table = table[inside]
     span = max(window[2] - window[0], window[3] - window[1])
     boxes = table[table["shape"] == Shape.BOX]
@@ -171,17 +184,24 @@ def _draw_scenery(town: Town, ax: Axes, window: Window) -> None:
         discs = [Circle((r["x"], r["y"]), max(float(r["ex"]), least)) for r in rows]
         ax.add_collection(
             PatchCollection(
-                discs, facecolors=[_softened(r, 0.85 if greens else 1.0) for r in rows],
-                edgecolors="#4d6b3d66" if greens else "none", linewidths=0.3, zorder=order,
+                discs,
+                facecolors=[_softened(r, 0.85 if greens else 1.0) for r in rows],
+                edgecolors="#4d6b3d66" if greens else "none",
+                linewidths=0.3,
+                zorder=order,
             )
-        )  # fmt: skip
+        )
 
 
 def _draw_signals(town: Town, ax: Axes, window: Window) -> None:
     bars = [_stop_bar(stop) for light in town.lights for stop in light.stops]
     ax.add_collection(LineCollection(bars, colors=_RED, linewidths=1.6, zorder=6))
-    bars = [_stop_bar(stop) for sign in town.signs for stop in sign.stops
-            if not sign.type_id.startswith("traffic.speed")]  # fmt: skip
+    bars = [
+        _stop_bar(stop)
+        for sign in town.signs
+        for stop in sign.stops
+        if not sign.type_id.startswith("traffic.speed")
+    ]
     ax.add_collection(LineCollection(bars, colors=_AMBER, linewidths=1.2, zorder=6))
     # Symbols shrink on maps of large towns, else they would hide the streets.
     span = max(window[2] - window[0], window[3] - window[1])
@@ -195,10 +215,18 @@ def _draw_signals(town: Town, ax: Axes, window: Window) -> None:
     for sign in town.signs:
         x, y = sign.pose.x, sign.pose.y
         if sign.type_id.startswith("traffic.speed") and _inside(x, y, window):
-            ax.text(x, y, sign.type_id.rsplit(".", 1)[-1], fontsize=5.0 * scale, color=INK,
-                    ha="center", va="center", clip_on=True, zorder=8,
-                    bbox={"boxstyle": "circle,pad=0.25", "fc": "white", "ec": _RED, "lw": scale},
-            )  # fmt: skip
+            ax.text(
+                x,
+                y,
+                sign.type_id.rsplit(".", 1)[-1],
+                fontsize=5.0 * scale,
+                color=INK,
+                ha="center",
+                va="center",
+                clip_on=True,
+                zorder=8,
+                bbox={"boxstyle": "circle,pad=0.25", "fc": "white", "ec": _RED, "lw": scale},
+            )
 
 
 def _light_heads(ax: Axes, places: list[tuple[float, float]], scale: float) -> None:
@@ -206,13 +234,28 @@ def _light_heads(ax: Axes, places: list[tuple[float, float]], scale: float) -> N
     if not places:
         return
     xs, ys = zip(*places, strict=True)
-    ax.scatter(xs, ys, s=95.0 * scale, marker=_HEAD, c=INK, edgecolors="white",
-               linewidths=0.7 * scale, zorder=7)  # fmt: skip
+    ax.scatter(
+        xs,
+        ys,
+        s=95.0 * scale,
+        marker=_HEAD,
+        c=INK,
+        edgecolors="white",
+        linewidths=0.7 * scale,
+        zorder=7,
+    )
     for lift_pt, colour in ((2.7, _RED), (0.0, _AMBER), (-2.7, _GREEN)):
         lift = lift_pt * scale**0.5 / 72.0
         shift = ScaledTranslation(0.0, lift, ax.figure.dpi_scale_trans)
-        ax.scatter(xs, ys, s=4.2 * scale, c=colour, linewidths=0, zorder=7.1,
-                   transform=ax.transData + shift)  # fmt: skip
+        ax.scatter(
+            xs,
+            ys,
+            s=4.2 * scale,
+            c=colour,
+            linewidths=0,
+            zorder=7.1,
+            transform=ax.transData + shift,
+        )
 
 
 def _scatter(
@@ -222,17 +265,27 @@ def _scatter(
     if seen:
         edge = "white" if fill == _RED else _RED
         xs, ys = zip(*seen, strict=True)
-        ax.scatter(xs, ys, s=size, marker=marker, c=fill, edgecolors=edge, linewidths=0.8,
-                   zorder=7)  # fmt: skip
+        ax.scatter(xs, ys, s=size, marker=marker, c=fill, edgecolors=edge, linewidths=0.8, zorder=7)
 
 
 def _draw_spawn_points(town: Town, ax: Axes, window: Window) -> None:
     poses = [p for p in town.spawn_points if _inside(p.x, p.y, window)]
     if poses:
         yaw = np.deg2rad([p.yaw for p in poses])
-        ax.quiver([p.x for p in poses], [p.y for p in poses], 4.0 * np.cos(yaw), 4.0 * np.sin(yaw),
-                  angles="xy", scale_units="xy", scale=1.0, color="#1f5fa8", width=2.2,
-                  units="dots", pivot="mid", zorder=6.5)  # fmt: skip
+        ax.quiver(
+            [p.x for p in poses],
+            [p.y for p in poses],
+            4.0 * np.cos(yaw),
+            4.0 * np.sin(yaw),
+            angles="xy",
+            scale_units="xy",
+            scale=1.0,
+            color="#1f5fa8",
+            width=2.2,
+            units="dots",
+            pivot="mid",
+            zorder=6.5,
+        )
 
 
 def _stop_bar(stop: FloatArray) -> FloatArray:
@@ -279,11 +332,28 @@ def _scale_bar(ax: Axes, window: Window) -> None:
     for k in range(4):
         ends = (window[2] - length + k * length / 4, window[2] - length + (k + 1) * length / 4)
         ax.add_line(
-            Line2D(ends, (0.0, 0.0), transform=place, clip_on=False, linewidth=3.5, color=INK,
-                   alpha=1.0 if k % 2 == 0 else 0.35, solid_capstyle="butt")
-        )  # fmt: skip
-    ax.text(window[2] - length - 0.01 * wide, 0.0, f"{length} m", fontsize=8, color=INK,
-            transform=place, ha="right", va="center", clip_on=False)  # fmt: skip
+            Line2D(
+                ends,
+                (0.0, 0.0),
+                transform=place,
+                clip_on=False,
+                linewidth=3.5,
+                color=INK,
+                alpha=1.0 if k % 2 == 0 else 0.35,
+                solid_capstyle="butt",
+            )
+        )
+    ax.text(
+        window[2] - length - 0.01 * wide,
+        0.0,
+        f"{length} m",
+        fontsize=8,
+        color=INK,
+        transform=place,
+        ha="right",
+        va="center",
+        clip_on=False,
+    )
 
 
 def _title(figure: Figure, ax: Axes, town: Town) -> None:
@@ -299,8 +369,15 @@ def _title(figure: Figure, ax: Axes, town: Town) -> None:
     facts += [f"{count} {things}" for count, things in counts if count]
     ax.set_title("  ·  ".join(facts), loc="left", fontsize=8.5, color="#6b6f76", pad=6)
     box = ax.get_position()
-    figure.text(box.x0, box.y1 + 0.34 / figure.get_size_inches()[1], town.name, fontsize=17,
-                color=INK, fontweight="bold", va="bottom")  # fmt: skip
+    figure.text(
+        box.x0,
+        box.y1 + 0.34 / figure.get_size_inches()[1],
+        town.name,
+        fontsize=17,
+        color=INK,
+        fontweight="bold",
+        va="bottom",
+    )
 
 
 def _columns(width_inches: float) -> int:
@@ -310,16 +387,26 @@ def _columns(width_inches: float) -> int:
 def _legend_entries(town: Town, spawn_points: bool) -> list[Any]:
     """Entries for what this town really has."""
     lanes = {strip.kind for strip in town.strips}
-    kinds = {sign.type_id.rsplit(".", 1)[0] if "speed" in sign.type_id else sign.type_id
-             for sign in town.signs}  # fmt: skip
+    kinds = {
+        sign.type_id.rsplit(".", 1)[0] if "speed" in sign.type_id else sign.type_id
+        for sign in town.signs
+    }
     things = {KINDS[k] for k in np.unique(town.scenery["kind"])} if len(town.scenery) else set()
 
     def patch(colour: str, label: str) -> Patch:
         return Patch(facecolor=colour, edgecolor="#00000030", linewidth=0.5, label=label)
 
     def mark(marker: Any, fill: str, edge: str, label: str) -> Line2D:
-        return Line2D([], [], linestyle="none", marker=marker, markersize=6, markerfacecolor=fill,
-                      markeredgecolor=edge, label=label)  # fmt: skip
+        return Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker=marker,
+            markersize=6,
+            markerfacecolor=fill,
+            markeredgecolor=edge,
+            label=label,
+        )
 
     candidates = [
         ("driving" in lanes, patch(_GROUND_COLOURS[ROAD], "Road")),

@@ -2,6 +2,11 @@
 
 Drawn from lane strips, lane markings and crosswalks; cell (row, column) covers
 ``x0 + column * cell .. + cell`` and the same in y. Frame: CARLA's left-handed world, metres.
+
+Filling polygons into a raster: one scanline kernel for lanes, crosswalks and markings.
+
+A cell belongs to a polygon when its centre lies inside (even-odd rule, half-open at the edges), so
+polygons that share an edge neither overlap nor leave a gap.
 """
 
 from __future__ import annotations
@@ -13,19 +18,93 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label
 
-from jaywalk.town.fill import fill_polygon, fill_strip
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.kernels import kernel
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import Marking, lane_markings, zebra_stripes
-from jaywalk.town.roads import FloatArray
+
+
+@kernel
+def fill_polygon(
+    labels: NDArray[np.uint8],
+    x0_m: float,
+    y0_m: float,
+    cell_m: float,
+    polygon_m: NDArray[np.float64],
+    label: int,
+) -> None:
+    """Write ``label`` into the cells of ``labels`` (rows, columns) whose centre lies inside."""
+    rows, columns = labels.shape
+    count = len(polygon_m)
+    low, high = polygon_m[0, 1], polygon_m[0, 1]
+    for k in range(1, count):
+        low, high = min(low, polygon_m[k, 1]), max(high, polygon_m[k, 1])
+    first = max(int(np.ceil((low - y0_m) / cell_m - 0.5)), 0)
+    last = min(int(np.ceil((high - y0_m) / cell_m - 0.5)), rows)
+    crossings = np.empty(count)
+    for row in range(first, last):
+        y = y0_m + (row + 0.5) * cell_m
+        found = 0
+        for k in range(count):
+            n = k + 1 if k + 1 < count else 0
+            ya, yb = polygon_m[k, 1], polygon_m[n, 1]
+            if (ya <= y) != (yb <= y):
+                xa, xb = polygon_m[k, 0], polygon_m[n, 0]
+                x = xa + (y - ya) * (xb - xa) / (yb - ya)
+                at = found
+                while at > 0 and crossings[at - 1] > x:
+                    crossings[at] = crossings[at - 1]
+                    at -= 1
+                crossings[at] = x
+                found += 1
+        for pair in range(found // 2):
+            start = max(int(np.ceil((crossings[2 * pair] - x0_m) / cell_m - 0.5)), 0)
+            stop = min(int(np.ceil((crossings[2 * pair + 1] - x0_m) / cell_m - 0.5)), columns)
+            for column in range(start, stop):
+                labels[row, column] = label
+
+
+@kernel
+def fill_strip(
+    labels: NDArray[np.uint8],
+    x0_m: float,
+    y0_m: float,
+    cell_m: float,
+    inner_m: NDArray[np.float64],
+    outer_m: NDArray[np.float64],
+    label: int,
+) -> None:
+    """Fill the band between two edges given at the same stations, piece by piece."""
+    piece = np.empty((4, 2))
+    for k in range(len(inner_m) - 1):
+        for axis in range(2):
+            piece[0, axis] = inner_m[k, axis]
+            piece[1, axis] = inner_m[k + 1, axis]
+            piece[2, axis] = outer_m[k + 1, axis]
+            piece[3, axis] = outer_m[k, axis]
+        fill_polygon(labels, x0_m, y0_m, cell_m, piece, label)
+
 
 ROAD, SIDEWALK, TERRAIN, ROAD_LINE, GROUND = 1, 2, 10, 24, 25
 
 _LABELS = {
-    "driving": ROAD, "parking": ROAD, "shoulder": ROAD, "stop": ROAD, "biking": ROAD,
-    "bidirectional": ROAD, "entry": ROAD, "exit": ROAD, "onRamp": ROAD, "offRamp": ROAD,
-    "restricted": ROAD, "border": GROUND, "median": GROUND, "curb": SIDEWALK, "sidewalk": SIDEWALK,
+    "driving": ROAD,
+    "parking": ROAD,
+    "shoulder": ROAD,
+    "stop": ROAD,
+    "biking": ROAD,
+    "bidirectional": ROAD,
+    "entry": ROAD,
+    "exit": ROAD,
+    "onRamp": ROAD,
+    "offRamp": ROAD,
+    "restricted": ROAD,
+    "border": GROUND,
+    "median": GROUND,
+    "curb": SIDEWALK,
+    "sidewalk": SIDEWALK,
     "walking": SIDEWALK,
-}  # fmt: skip
+}
 _RIM_M = 12.0
 _MAX_CELLS = 60_000_000  # bytes; a wide rural town gets coarser cells instead of more of them
 _HOLE_M2 = 60.0  # the largest gap between turning lanes that is still taken for pavement
@@ -132,8 +211,12 @@ def _close_holes(labels: NDArray[np.uint8], cell_m: float) -> None:
     small[border] = False  # cut by the window: nobody knows how large it is
     tips = np.zeros_like(small)
     if (labels == GROUND).any():
-        for a, b in ((pieces[1:], labels[:-1]), (pieces[:-1], labels[1:]),
-                     (pieces[:, 1:], labels[:, :-1]), (pieces[:, :-1], labels[:, 1:])):  # fmt: skip
+        for a, b in (
+            (pieces[1:], labels[:-1]),
+            (pieces[:-1], labels[1:]),
+            (pieces[:, 1:], labels[:, :-1]),
+            (pieces[:, :-1], labels[:, 1:]),
+        ):
             tips[a[b == GROUND]] = True
     new = np.where(small, np.where(tips, GROUND, ROAD), 0).astype(np.uint8)[pieces]
     np.copyto(labels, new, where=new > 0)

@@ -11,9 +11,8 @@ from enum import IntEnum
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from jaywalk.core.arrays import FloatArray
 
 _KMH_PER_UNIT = {"km/h": 1.0, "kmh": 1.0, "mph": 1.609344, "m/s": 3.6, "": 3.6}
 

@@ -16,11 +16,11 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.town import opendrive
 from jaywalk.town.lane_graph import LANE_CHANGES, Edge, LaneGraph, RoadOption
 
-FloatArray = NDArray[np.float64]
 Point = tuple[float, float, float]
 
 _STRAIGHT_RAD: Final = math.radians(35.0)

@@ -15,9 +15,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.town.lanes import evaluate, road_point
-from jaywalk.town.roads import FloatArray, Road
-from jaywalk.town.spawn import Pose
+from jaywalk.town.roads import Road
+from jaywalk.town.waypoints import Pose
 
 if TYPE_CHECKING:
     import carla
@@ -96,10 +97,15 @@ def read_signals(
                 places[signal_id] = (group, 0, -1)
             lights.append(
                 LightSpec(
-                    signal_id=signal_id, pose=pose, trigger=trigger, stops=stops,
-                    group=group, stage=stage, junction_id=junction_id,
+                    signal_id=signal_id,
+                    pose=pose,
+                    trigger=trigger,
+                    stops=stops,
+                    group=group,
+                    stage=stage,
+                    junction_id=junction_id,
                 )
-            )  # fmt: skip
+            )
         else:
             signs.append(
                 SignSpec(
@@ -164,12 +170,16 @@ def _renumber(lights: list[LightSpec]) -> list[LightSpec]:
         stages.setdefault(light.group, []).append(light.stage)
     return [
         LightSpec(
-            signal_id=light.signal_id, pose=light.pose, trigger=light.trigger, stops=light.stops,
-            group=groups[light.group], junction_id=light.junction_id,
+            signal_id=light.signal_id,
+            pose=light.pose,
+            trigger=light.trigger,
+            stops=light.stops,
+            group=groups[light.group],
+            junction_id=light.junction_id,
             stage=sorted(set(stages[light.group])).index(light.stage),
         )
         for light in lights
-    ]  # fmt: skip
+    ]
 
 
 def _stop_boxes(sites: list[_Site], carla_map: carla.Map) -> FloatArray:
@@ -235,8 +245,15 @@ def _lane_box(carla_map: Any, road: Road, lane_id: int, s_m: float) -> list[floa
         waypoint = before[0]
     place, yaw_deg = waypoint.transform.location, waypoint.transform.rotation.yaw
     yaw = math.radians(math.remainder(yaw_deg, 360.0))
-    return [place.x, place.y, place.z + _HALF_HEIGHT_M, yaw,
-            _HALF_LENGTH_M, waypoint.lane_width / 4.0, _HALF_HEIGHT_M]  # fmt: skip
+    return [
+        place.x,
+        place.y,
+        place.z + _HALF_HEIGHT_M,
+        yaw,
+        _HALF_LENGTH_M,
+        waypoint.lane_width / 4.0,
+        _HALF_HEIGHT_M,
+    ]
 
 
 def _place(site: _Site, stops: FloatArray) -> tuple[Pose, Trigger, FloatArray]:
@@ -261,9 +278,12 @@ def _trigger(pose: Pose, stops: FloatArray) -> Trigger:
         for u, v, w in np.ndindex(2, 2, 2):
             along, across = (2 * u - 1) * length, (2 * v - 1) * width
             corners.append(
-                (x + along * cos - across * sin, y + along * sin + across * cos,
-                 z + (2 * w - 1) * height)
-            )  # fmt: skip
+                (
+                    x + along * cos - across * sin,
+                    y + along * sin + across * cos,
+                    z + (2 * w - 1) * height,
+                )
+            )
     world = np.array(corners) - (pose.x, pose.y, pose.z)
     cos, sin = math.cos(math.radians(pose.yaw)), math.sin(math.radians(pose.yaw))
     local = world @ np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])

@@ -31,9 +31,7 @@ def build_ground(strips: list[LaneStrip], cell_m: float = 2.0, margin_m: float =
     starts, levels = _merge_levels(nodes[order], heights[order], columns * rows)
     starts, levels = _fill(starts, levels, columns, rows)
     base_m = float(np.median(levels))
-    return Ground(
-        float(low[0]), float(low[1]), cell_m, columns, rows, starts, levels, base_m
-    )  # fmt: skip
+    return Ground(float(low[0]), float(low[1]), cell_m, columns, rows, starts, levels, base_m)
 
 
 def strip_triangles(strips: list[LaneStrip]) -> NDArray[np.float64]:

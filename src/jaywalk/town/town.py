@@ -18,6 +18,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.town import opendrive
 from jaywalk.town.ground import Ground
@@ -26,11 +27,11 @@ from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
 from jaywalk.town.navmesh import build_navmesh
 from jaywalk.town.opendrive import FILE_LIMITS
 from jaywalk.town.raster import SemanticRaster, build_raster
-from jaywalk.town.roads import FloatArray, Road, read_roads
+from jaywalk.town.roads import Road, read_roads
 from jaywalk.town.scenery import generate_scenery, load_scenery
 from jaywalk.town.signals import LightSpec, SignSpec, read_signals
-from jaywalk.town.spawn import Pose, spawn_points
 from jaywalk.town.surface import build_ground
+from jaywalk.town.waypoints import Pose, spawn_points
 
 if TYPE_CHECKING:
     import carla

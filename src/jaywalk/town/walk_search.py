@@ -12,10 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.town.roads import FloatArray
-from jaywalk.town.walk_tiles import SIDE, find_cell
-from jaywalk.town.walkways import CROSSWALK, STEP_M, WalkGrid, cell_at, edge_gap
+from jaywalk.town.walkways import CROSSWALK, SIDE, STEP_M, WalkGrid, cell_at, edge_gap, find_cell
 
 NO_CELL: Final = -(1 << 30)
 _NEAR_M: Final = 1.0
@@ -27,9 +26,12 @@ _SMOOTH_M: Final = 1.0  # half the length over which corners are rounded
 
 @kernel
 def _search(
-    grid: WalkGrid, start: tuple[int, int], goal: tuple[int, int], keep_m: float,
+    grid: WalkGrid,
+    start: tuple[int, int],
+    goal: tuple[int, int],
+    keep_m: float,
     crosswalks: bool,
-) -> NDArray[np.int64]:  # fmt: skip
+) -> NDArray[np.int64]:
     """Cells (row, column) from start to goal; empty when there is no way."""
     rim = int(_RIM_M / grid.tiling.cell_m)
     top, left = min(start[0], goal[0]) - rim, min(start[1], goal[1]) - rim
@@ -195,9 +197,11 @@ def blocks_at(grid: WalkGrid, names: NDArray[np.int32], places_m: FloatArray) ->
 
 @kernel
 def _blocks_at(
-    grid: WalkGrid, names: NDArray[np.int32], places: NDArray[np.float64],
+    grid: WalkGrid,
+    names: NDArray[np.int32],
+    places: NDArray[np.float64],
     result: NDArray[np.int64],
-) -> None:  # fmt: skip
+) -> None:
     for k in range(len(places)):
         row, column = nearest_cell(grid, places[k, 0], places[k, 1])
         if row != NO_CELL:

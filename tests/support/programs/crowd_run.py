@@ -12,10 +12,10 @@ import time
 import carla
 import numpy as np
 
-from jaywalk.scenarios.crowd import Crowd
-from jaywalk.scenarios.crowd_network import walk_network_of
-from jaywalk.scenarios.crowd_state import CROSSING, DOWN, STANDING, WAITING, WALKING
-from jaywalk.scenarios.traffic import Traffic, network_of
+from jaywalk.actors.crowd.crowd import Crowd
+from jaywalk.actors.crowd.places import walk_network_of
+from jaywalk.actors.crowd.state import CROSSING, DOWN, STANDING, WAITING, WALKING
+from jaywalk.actors.traffic.traffic import Traffic, network_of
 from jaywalk.town.town import town_from_opendrive
 from jaywalk.town.walkways import solid_gap, underfoot
 
@@ -66,16 +66,21 @@ class Watch:
         names = ("nowhere", "sidewalk", "crosswalk", "verge", "road")
         shares = self.surface / self.surface.sum()
         return {
-            "people": len(self.crowd.ids), "walked_m": float(self.walked.sum()),
-            "least_m": float(self.walked.min()), "share": dict(zip(names, shares, strict=True)),
-            "on_road_not_crossing": self.off_road, "nearest_solid_m": float(self.gap),
-            "overlap_ticks": self.overlaps / self.ticks, "overlap_pairs": self.pairs,
+            "people": len(self.crowd.ids),
+            "walked_m": float(self.walked.sum()),
+            "least_m": float(self.walked.min()),
+            "share": dict(zip(names, shares, strict=True)),
+            "on_road_not_crossing": self.off_road,
+            "nearest_solid_m": float(self.gap),
+            "overlap_ticks": self.overlaps / self.ticks,
+            "overlap_pairs": self.pairs,
             "speed_mps": np.percentile(speeds, [5, 50, 95]).tolist(),
-            "idle_s": self.longest_idle, "hash": self.digest.hexdigest(),
+            "idle_s": self.longest_idle,
+            "hash": self.digest.hexdigest(),
             "down": sum(self.crowd.state_of(key) == DOWN for key in self.crowd.ids),
             "crossed": sum(self.crowd.crossings_made(key) for key in self.crowd.ids),
             "resting": sum(self.crowd.state_of(k) in (STANDING, WAITING) for k in self.crowd.ids),
-        }  # fmt: skip
+        }
 
 
 def main():
@@ -104,9 +109,11 @@ def main():
         watch.look()
     people = [(p.blueprint, p.intended, p.place, round(p.speed_mps, 3)) for p in crowd.people]
     result = {
-        **watch.result(), "cars": len(traffic.ids),
-        "cpu_ms": 1000.0 * float(np.mean(cpu[100:])), "who": hash_of(people),
-    }  # fmt: skip
+        **watch.result(),
+        "cars": len(traffic.ids),
+        "cpu_ms": 1000.0 * float(np.mean(cpu[100:])),
+        "who": hash_of(people),
+    }
     crowd.destroy()
     traffic.destroy()
     world.tick()

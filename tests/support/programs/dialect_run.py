@@ -76,14 +76,17 @@ def drive(client, world):
         out["hit"], out["hit_wheels"] = kind, attributes.get("number_of_wheels")
     except queue.Empty:
         out["hit"] = None
-    commands = [carla.command.SpawnActor(library.find("vehicle.audi.a2"), p)
-                for p in road.get_spawn_points()[20:24]]  # fmt: skip
+    commands = [
+        carla.command.SpawnActor(library.find("vehicle.audi.a2"), p)
+        for p in road.get_spawn_points()[20:24]
+    ]
     results = batch(client, world, commands)
     out["batch"] = [r.has_error() for r in results]
     made = [r.actor_id for r in results]
-    walker = world.spawn_actor(library.find("walker.pedestrian.0001"),
-                               carla.Transform(world.get_random_location_from_navigation()
-                                               + carla.Location(z=1.0)))  # fmt: skip
+    walker = world.spawn_actor(
+        library.find("walker.pedestrian.0001"),
+        carla.Transform(world.get_random_location_from_navigation() + carla.Location(z=1.0)),
+    )
     world.tick()
     out["bones"] = len(walker.get_bones().bone_transforms)
     out["lights"] = len(world.get_actors().filter("traffic.traffic_light"))

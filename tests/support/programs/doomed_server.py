@@ -15,7 +15,7 @@ from short_plans import short_plan, write_driver
 
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.runner.episode import run_episode
-from jaywalk.runner.world import World
+from jaywalk.runner.session import World
 
 folder = Path(sys.argv[1])
 world = World.embedded()

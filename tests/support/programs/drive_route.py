@@ -12,13 +12,13 @@ import time
 import carla
 import numpy as np
 
+from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.perception import PERSON, Eyes
+from jaywalk.agents.driving.perception import PERSON, Eyes
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
-from jaywalk.geometry.boxes import box_box_overlap
-from jaywalk.scenarios.traffic import Traffic
+from jaywalk.geometry.box import box_box_overlap
 from jaywalk.town.routes import RoutePlanner
 
 DELTA_S = 0.05
@@ -149,8 +149,14 @@ class Watch:
     def touch(self, tick, own, seen):
         cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
         middle = own.front_m - own.half_length_m
-        mine = (own.x_m + middle * cos, own.y_m + middle * sin, cos, sin, own.half_length_m,
-                own.half_width_m)  # fmt: skip
+        mine = (
+            own.x_m + middle * cos,
+            own.y_m + middle * sin,
+            cos,
+            sin,
+            own.half_length_m,
+            own.half_width_m,
+        )
         near = np.flatnonzero(np.hypot(seen.xy_m[:, 0] - mine[0], seen.xy_m[:, 1] - mine[1]) < 14)
         for k in near:
             if abs(seen.z_m[k] - own.z_m) > 3.0:
@@ -159,13 +165,17 @@ class Watch:
             key = int(seen.actor_id[k])
             if box_box_overlap(*mine, *other)[0] > 0.0:
                 if key not in self.touching:
-                    self.contacts.append({
-                        "t": round(tick * DELTA_S, 2), "kind": KINDS[seen.kind[k]], "id": key,
-                        "speed": round(own.speed_mps, 2),
-                        "other": round(float(seen.speed_mps[k]), 2),
-                        "at": [round(own.x_m, 1), round(own.y_m, 1)],
-                        "along": round(float(self.along[self.place]), 1),
-                    })  # fmt: skip
+                    self.contacts.append(
+                        {
+                            "t": round(tick * DELTA_S, 2),
+                            "kind": KINDS[seen.kind[k]],
+                            "id": key,
+                            "speed": round(own.speed_mps, 2),
+                            "other": round(float(seen.speed_mps[k]), 2),
+                            "at": [round(own.x_m, 1), round(own.y_m, 1)],
+                            "along": round(float(self.along[self.place]), 1),
+                        }
+                    )
                 self.touching.add(key)
             else:
                 self.touching.discard(key)
@@ -195,14 +205,16 @@ class Watch:
             "done": bool(self.along[self.place] >= self.along[-1] - 5.0),
             "route_m": round(float(self.along[-1]), 1),
             "completed": round(100.0 * float(self.along[self.place] / self.along[-1]), 1),
-            "driven_m": round(self.metres, 1), "seconds": round(len(self.speed) * DELTA_S, 1),
+            "driven_m": round(self.metres, 1),
+            "seconds": round(len(self.speed) * DELTA_S, 1),
             "mean_mps": round(float(np.mean(self.speed)), 2),
             "aside_mean_m": round(float(aside.mean()), 3),
             "aside_p99_m": round(float(np.percentile(aside, 99)), 3),
             "aside_max_m": round(float(aside.max()), 3),
-            "contacts": self.contacts, "red": self.red,
+            "contacts": self.contacts,
+            "red": self.red,
             "longest_stand_s": round(self.longest_s, 1),
-        }  # fmt: skip
+        }
 
 
 def main():
@@ -231,10 +243,18 @@ def main():
     send_people = put_people(client, world, route, people, random, seed)
     started = time.perf_counter()
     driver = AGENTS.get(name).load()()
-    driver.setup(Briefing(
-        client=client, world=world, map=town_map, ego=ego, route=route, seed=seed,
-        delta_s=DELTA_S, arguments=arguments,
-    ))  # fmt: skip
+    driver.setup(
+        Briefing(
+            client=client,
+            world=world,
+            map=town_map,
+            ego=ego,
+            route=route,
+            seed=seed,
+            delta_s=DELTA_S,
+            arguments=arguments,
+        )
+    )
     setup_s = time.perf_counter() - started
     watch, cost, reasons, log = Watch(world, ego, route), [], {}, []
     for tick in range(int(seconds / DELTA_S)):
@@ -253,17 +273,29 @@ def main():
         reason = decision.debug.get("longitudinal", {}).get("reason", "?")
         reasons[reason] = reasons.get(reason, 0) + 1
         control = decision.control
-        log.append((tick, round(watch.speed[-1], 2), round(control.throttle, 2),
-                    round(control.brake, 2), round(control.steer, 3), reason,
-                    *(round(float(v), 1) for v in watch.last)))  # fmt: skip
+        log.append(
+            (
+                tick,
+                round(watch.speed[-1], 2),
+                round(control.throttle, 2),
+                round(control.brake, 2),
+                round(control.steer, 3),
+                reason,
+                *(round(float(v), 1) for v in watch.last),
+            )
+        )
         if watch.along[watch.place] >= watch.along[-1] - 3.0:
             break
     driver.close()
     result = {
-        "driver": name, "seed": seed, **watch.result(), "setup_s": round(setup_s, 2),
+        "driver": name,
+        "seed": seed,
+        **watch.result(),
+        "setup_s": round(setup_s, 2),
         "ms": round(1000.0 * float(np.mean(cost[20:])), 3),
-        "ms_p99": round(1000.0 * float(np.percentile(cost[20:], 99)), 3), "reasons": reasons,
-    }  # fmt: skip
+        "ms_p99": round(1000.0 * float(np.percentile(cost[20:], 99)), 3),
+        "reasons": reasons,
+    }
     if len(sys.argv) > 9:
         with open(sys.argv[9], "w") as stream_out:
             for row in log:

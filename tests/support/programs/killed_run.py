@@ -106,9 +106,13 @@ def main(out: Path, kills: int, seed: int, command: list[str]) -> int:
     found = hashes(run)
     same = sum(found.get(name) == value for name, value in expected.items())
     result = {
-        "kills": hit, "episodes": len(expected), "identical": same, "done_at_kills": done,
-        "run_again": again, "left_behind": left_behind,
-    }  # fmt: skip
+        "kills": hit,
+        "episodes": len(expected),
+        "identical": same,
+        "done_at_kills": done,
+        "run_again": again,
+        "left_behind": left_behind,
+    }
     print(json.dumps(result))
     return int(found != expected or again > 0 or left_behind > 0)
 

@@ -13,8 +13,8 @@ import time
 import carla
 import numpy as np
 
-from jaywalk.geometry.boxes import box_box_overlap
-from jaywalk.scenarios.traffic import Traffic
+from jaywalk.actors.traffic.traffic import Traffic
+from jaywalk.geometry.box import box_box_overlap
 
 DELTA_S = 0.05
 
@@ -124,12 +124,18 @@ class Watch:
 
     def result(self):
         return {
-            "cars": len(self.ids), "km": float(self.metres.sum()) / 1000.0,
-            "mean_m": float(self.metres.mean()), "least_m": float(self.metres.min()),
-            "collisions": self.collisions, "red": self.red, "waited_at_red": len(self.waited),
-            "passed_stop": self.passed_stop, "ran_stop": self.ran_stop,
-            "standing_s": float(self.still.max()), "hash": self.digest.hexdigest(),
-        }  # fmt: skip
+            "cars": len(self.ids),
+            "km": float(self.metres.sum()) / 1000.0,
+            "mean_m": float(self.metres.mean()),
+            "least_m": float(self.metres.min()),
+            "collisions": self.collisions,
+            "red": self.red,
+            "waited_at_red": len(self.waited),
+            "passed_stop": self.passed_stop,
+            "ran_stop": self.ran_stop,
+            "standing_s": float(self.still.max()),
+            "hash": self.digest.hexdigest(),
+        }
 
 
 def main():

@@ -42,9 +42,10 @@ def main():
         for n, i in enumerate(vehicles):
             phase = 0.05 * tick + n
             control = carla.VehicleControl(
-                throttle=0.5 + 0.4 * math.sin(0.3 * phase), steer=0.4 * math.sin(phase),
+                throttle=0.5 + 0.4 * math.sin(0.3 * phase),
+                steer=0.4 * math.sin(phase),
                 brake=1.0 if (tick // 40 + n) % 7 == 0 else 0.0,
-            )  # fmt: skip
+            )
             batch.append(carla.command.ApplyVehicleControl(i, control))
         for n, i in enumerate(walkers):
             angle = 0.01 * tick + n
@@ -59,8 +60,12 @@ def main():
         digest.update(bytes(int(light.get_state()) for light in lights))
         for record in sorted(snapshot, key=lambda one: one.id):
             pose = record.get_transform()
-            values = [pose.location, record.get_velocity(), record.get_acceleration(),
-                      record.get_angular_velocity()]  # fmt: skip
+            values = [
+                pose.location,
+                record.get_velocity(),
+                record.get_acceleration(),
+                record.get_angular_velocity(),
+            ]
             numbers = [n for v in values for n in (v.x, v.y, v.z)]
             turn = pose.rotation
             numbers += [turn.pitch, turn.yaw, turn.roll]

@@ -18,22 +18,36 @@ from pathlib import Path
 import carla
 import numpy as np
 
-from jaywalk.geometry.boxes import box_box_overlap
-from jaywalk.scenarios.base import Moment, Phase, Stage, make_scenario
-from jaywalk.scenarios.obstacle_on_lane import OnLane
-from jaywalk.scenarios.obstacle_two_ways import OnLaneTwoWays
-from jaywalk.scenarios.pilot_kernels import follow
-from jaywalk.scenarios.populate import populate
+from jaywalk.actors.events import Moment
+from jaywalk.actors.pilots import follow
+from jaywalk.actors.surroundings import Surroundings
+from jaywalk.actors.traffic.traffic import Traffic, network_of
+from jaywalk.geometry.box import box_box_overlap
+from jaywalk.scenarios.base import Phase, Stage, make_scenario
+from jaywalk.scenarios.obstacles.on_lane import OnLane
+from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.surroundings import Surroundings
-from jaywalk.scenarios.traffic import Traffic, network_of
 from jaywalk.town.routes import RoutePlanner
 
 DELTA_S = 0.05
+EGO_CLEAR_M = 15.0  # no car appears so near to the ego
+REACH_M = 120.0
 LONGEST_S = 120.0
 TOP_MPS = 10.0
 KEPT = []  # the wheel can crash when it drops a world that its threads still use
 BODY = np.array([2.45, 0.92, 0.0])
+
+
+def populate(traffic, route, scenarios, count):
+    """Spawn background cars near the route, off lanes that scenarios need; returns their ids."""
+    traffic.close(way for scenario in scenarios for way in scenario.closed())
+    x_m, y_m = (float(value) for value in route.position_m[0, :2])
+    return traffic.spawn(
+        count,
+        keep_clear_m=[(x_m, y_m, EGO_CLEAR_M)],
+        near_m=route.position_m[:, :2],
+        reach_m=REACH_M,
+    )
 
 
 class Ego:
@@ -80,13 +94,21 @@ class Ego:
         state = snapshot.find(self.actor.id)
         pose, velocity = state.get_transform(), state.get_velocity()
         self.speed = math.hypot(velocity.x, velocity.y)
-        here = np.array([pose.location.x, pose.location.y, math.radians(pose.rotation.yaw),
-                         self.speed])  # fmt: skip
+        here = np.array(
+            [pose.location.x, pose.location.y, math.radians(pose.rotation.yaw), self.speed]
+        )
         boxes, people = self.around.look(snapshot)
         blind = self.kind == "steady"
-        self.at = follow(self.line, self.at, here, BODY, 0.0 if blind else 8.0 + 3.0 * self.speed,
-                         boxes[:0] if blind else boxes, people[:0] if blind else people,
-                         self.out)  # fmt: skip
+        self.at = follow(
+            self.line,
+            self.at,
+            here,
+            BODY,
+            0.0 if blind else 8.0 + 3.0 * self.speed,
+            boxes[:0] if blind else boxes,
+            people[:0] if blind else people,
+            self.out,
+        )
         limit = self.actor.get_speed_limit() / 3.6
         wanted = min(limit if limit > 1.0 else 8.0, TOP_MPS)
         gap, lead = float(self.out[2]), max(float(self.out[3]), 0.0)
@@ -113,10 +135,13 @@ class Ego:
 
 def boxes_of(actors):
     return {
-        actor.id: (actor.bounding_box.extent.x, actor.bounding_box.extent.y,
-                   actor.bounding_box.location.x)
+        actor.id: (
+            actor.bounding_box.extent.x,
+            actor.bounding_box.extent.y,
+            actor.bounding_box.location.x,
+        )
         for actor in actors
-    }  # fmt: skip
+    }
 
 
 def outline(pose, box, rows=7):
@@ -124,8 +149,12 @@ def outline(pose, box, rows=7):
     a, b = np.meshgrid(np.linspace(-1, 1, 2 * rows), np.linspace(-1, 1, rows))
     yaw = math.radians(pose.rotation.yaw)
     u, v = a.ravel() * box[0] + box[2], b.ravel() * box[1]
-    return np.column_stack([pose.location.x + u * math.cos(yaw) - v * math.sin(yaw),
-                            pose.location.y + u * math.sin(yaw) + v * math.cos(yaw)])  # fmt: skip
+    return np.column_stack(
+        [
+            pose.location.x + u * math.cos(yaw) - v * math.sin(yaw),
+            pose.location.y + u * math.sin(yaw) + v * math.cos(yaw),
+        ]
+    )
 
 
 def touches(me, pose, box):
@@ -157,22 +186,36 @@ class Watch:
             self.kinds.update({actor.id: actor.type_id for actor in found})
         me = snapshot.find(self.ego.actor.id).get_transform()
         mine = outline(me, (2.45, 0.92, 0.0))
-        self.ego_track.append((elapsed_s, me.location.x, me.location.y, me.rotation.yaw,
-                               self.ego.speed, self.ego.along))  # fmt: skip
+        self.ego_track.append(
+            (
+                elapsed_s,
+                me.location.x,
+                me.location.y,
+                me.rotation.yaw,
+                self.ego.speed,
+                self.ego.along,
+            )
+        )
         for number, key in enumerate(self.boxes):
             state = snapshot.find(key)
             if state is None:
                 continue
             pose, speed = state.get_transform(), state.get_velocity().length()
-            self.digest.update(struct.pack("<i4f", number, pose.location.x, pose.location.y,
-                                           pose.rotation.yaw, speed))  # fmt: skip
+            self.digest.update(
+                struct.pack(
+                    "<i4f", number, pose.location.x, pose.location.y, pose.rotation.yaw, speed
+                )
+            )
             gap = math.inf
             if me.location.distance(pose.location) < 25.0:
                 theirs = outline(pose, self.boxes[key])
                 if touches(me, pose, self.boxes[key]):
                     self.hits.add(self.kinds[key])
-                gap = float(np.hypot(mine[:, None, 0] - theirs[None, :, 0],
-                                     mine[:, None, 1] - theirs[None, :, 1]).min())  # fmt: skip
+                gap = float(
+                    np.hypot(
+                        mine[:, None, 0] - theirs[None, :, 0], mine[:, None, 1] - theirs[None, :, 1]
+                    ).min()
+                )
                 if gap < self.least_m and not self.kinds[key].startswith("static"):
                     self.least_m, self.least_s = gap, elapsed_s
             self.tracks.setdefault(key, []).append(
@@ -196,8 +239,9 @@ def drive(client, item, kind, seed, towns, traces):
     planner, network = towns[town]
     route = planner.plan([point.position_m for point in item.route.keypoints])
     traffic = Traffic(client, world, seed, DELTA_S, network=network)
-    stage = Stage(client=client, world=world, map=world.get_map(), route=route, seed=seed,
-                  traffic=traffic)  # fmt: skip
+    stage = Stage(
+        client=client, world=world, map=world.get_map(), route=route, seed=seed, traffic=traffic
+    )
     (spec,) = item.route.scenarios
     began = time.perf_counter()
     scenario = make_scenario(spec, stage)
@@ -219,8 +263,13 @@ def drive(client, item, kind, seed, towns, traces):
         snapshot, elapsed_s = world.get_snapshot(), tick * DELTA_S
         watch.look(snapshot, scenario, elapsed_s)
         control = ego.control(snapshot)
-        moment = Moment(elapsed_s=elapsed_s, snapshot=snapshot, ego_id=ego.actor.id,
-                        ego_along_m=ego.along, ego_speed_mps=ego.speed)  # fmt: skip
+        moment = Moment(
+            elapsed_s=elapsed_s,
+            snapshot=snapshot,
+            ego_id=ego.actor.id,
+            ego_along_m=ego.along,
+            ego_speed_mps=ego.speed,
+        )
         began = time.thread_time()
         scenario.advance(moment)
         costs.append(time.thread_time() - began)
@@ -233,15 +282,25 @@ def drive(client, item, kind, seed, towns, traces):
         save(Path(traces), item, route, watch, scenario, traffic, world)
     ran = np.array(costs) * 1000.0
     return {
-        "id": item.id, "driver": kind, "length_m": length, "cars": len(cars),
-        "drove_m": ego.along, "took_s": tick * DELTA_S, "phase": scenario.phase.value,
+        "id": item.id,
+        "driver": kind,
+        "length_m": length,
+        "cars": len(cars),
+        "drove_m": ego.along,
+        "took_s": tick * DELTA_S,
+        "phase": scenario.phase.value,
         "events": [(round(e.time_s, 2), e.kind, e.name, dict(e.detail)) for e in scenario.events],
-        "least_m": watch.least_m, "least_s": watch.least_s, "hits": sorted(watch.hits),
+        "least_m": watch.least_m,
+        "least_s": watch.least_s,
+        "hits": sorted(watch.hits),
         "movers": len([k for k, t in watch.tracks.items() if max(r[4] for r in t) > 0.5]),
-        "hash": watch.digest.hexdigest(), "setup_ms": setup_ms, "populate_ms": populate_ms,
-        "tick_ms": float(np.median(ran)), "tick_busy_ms": float(np.percentile(ran, 95)),
+        "hash": watch.digest.hexdigest(),
+        "setup_ms": setup_ms,
+        "populate_ms": populate_ms,
+        "tick_ms": float(np.median(ran)),
+        "tick_busy_ms": float(np.percentile(ran, 95)),
         "tick_worst_ms": float(ran.max()),
-    }  # fmt: skip
+    }
 
 
 def save(folder, item, route, watch, scenario, traffic, world):
@@ -249,12 +308,16 @@ def save(folder, item, route, watch, scenario, traffic, world):
     snapshot = world.get_snapshot()
     cars = [snapshot.find(key).get_transform() for key in traffic.ids if snapshot.has_actor(key)]
     np.savez(
-        folder / f"{item.id}.npz", ego=np.array(watch.ego_track), route=route.position_m,
+        folder / f"{item.id}.npz",
+        ego=np.array(watch.ego_track),
+        route=route.position_m,
         cars=np.array([(c.location.x, c.location.y, c.rotation.yaw) for c in cars]).reshape(-1, 3),
-        ids=np.array(list(watch.tracks)), sizes=np.array([watch.boxes[k] for k in watch.tracks]),
-        kinds=np.array([watch.kinds[k] for k in watch.tracks]), least_s=watch.least_s,
+        ids=np.array(list(watch.tracks)),
+        sizes=np.array([watch.boxes[k] for k in watch.tracks]),
+        kinds=np.array([watch.kinds[k] for k in watch.tracks]),
+        least_s=watch.least_s,
         **{f"track{k}": np.array(rows) for k, rows in watch.tracks.items()},
-    )  # fmt: skip
+    )
 
 
 def main():

@@ -14,8 +14,10 @@ DELTA_S = 0.05
 
 def corners(x, y, yaw, ex, ey):
     c, s = math.cos(yaw), math.sin(yaw)
-    return [(x + a * ex * c - b * ey * s, y + a * ex * s + b * ey * c) for a, b in
-            ((1, 1), (1, -1), (-1, -1), (-1, 1))]  # fmt: skip
+    return [
+        (x + a * ex * c - b * ey * s, y + a * ex * s + b * ey * c)
+        for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))
+    ]
 
 
 def overlap(first, second):
@@ -102,11 +104,20 @@ def main():
     settings.synchronous_mode, settings.fixed_delta_seconds = False, None
     world.apply_settings(settings)
     km = sum(metres.values()) / 1000.0
-    print(json.dumps({
-        "cars": len(ids), "km": km, "collisions": collisions, "per_km": collisions / max(km, 1e-9),
-        "moved": sum(value > 20.0 for value in metres.values()),
-        "stopped_at_red": len(stopped_at_red), "ran_red": ran_red,
-    }), flush=True)  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "cars": len(ids),
+                "km": km,
+                "collisions": collisions,
+                "per_km": collisions / max(km, 1e-9),
+                "moved": sum(value > 20.0 for value in metres.values()),
+                "stopped_at_red": len(stopped_at_red),
+                "ran_red": ran_red,
+            }
+        ),
+        flush=True,
+    )
 
 
 main()

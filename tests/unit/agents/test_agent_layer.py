@@ -11,10 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.agent_surroundings import SpeedTables, give_old_numpy, restore_numpy_names
-from jaywalk.agents.leaderboard_agent import Manner, _is_there, manner_of
+from jaywalk.agents.adapters.leaderboard import Manner, _is_there, manner_of
+from jaywalk.agents.adapters.leaderboard_environment import (
+    SpeedTables,
+    give_old_numpy,
+    restore_numpy_names,
+)
+from jaywalk.agents.adapters.sensor_rig import (
+    LOCAL_RADIUS_M,
+    SensorError,
+    check_sensors,
+    check_track,
+)
 from jaywalk.agents.load import make_driver
-from jaywalk.agents.sensor_rig import LOCAL_RADIUS_M, SensorError, check_sensors, check_track
 from jaywalk.town.town import load_town
 
 
@@ -38,10 +47,12 @@ class _HandsOn(_Local):
 @pytest.mark.parametrize(
     ("kind", "manner"),
     [
-        (_Hosted, Manner.HOSTED), (_Local, Manner.LOCAL), (_Old, Manner.CONFIGURED),
+        (_Hosted, Manner.HOSTED),
+        (_Local, Manner.LOCAL),
+        (_Old, Manner.CONFIGURED),
         (_HandsOn, Manner.LOCAL),
     ],
-)  # fmt: skip
+)
 def test_the_constructor_tells_the_evaluator(kind: type, manner: Manner) -> None:
     assert manner_of(kind) is manner
 

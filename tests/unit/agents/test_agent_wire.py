@@ -80,15 +80,25 @@ def test_what_a_later_version_adds_is_left_out() -> None:
         (b"", "no msgpack"),
         (msgpack.packb([1]), "without a 'type'"),
         (msgpack.packb({"type": msgpack.ExtType(5, b"")}), "Extension type 5"),
-        (msgpack.packb({"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["|O", [1], b"x"]))}),
-         "array of"),
-        (msgpack.packb({"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["<f8", [9], b"x"]))}),
-         "in 1 bytes"),
-        (msgpack.packb({"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["<f8", [-1], b""]))}),
-         "shape"),
+        (
+            msgpack.packb({"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["|O", [1], b"x"]))}),
+            "array of",
+        ),
+        (
+            msgpack.packb(
+                {"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["<f8", [9], b"x"]))}
+            ),
+            "in 1 bytes",
+        ),
+        (
+            msgpack.packb(
+                {"type": "t", "a": msgpack.ExtType(1, msgpack.packb(["<f8", [-1], b""]))}
+            ),
+            "shape",
+        ),
         (b"\x91" * 100_000 + b"\x01", "no msgpack"),
     ],
-)  # fmt: skip
+)
 def test_broken_bytes_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(ProtocolError, match=words):
         unpack(data)

@@ -11,8 +11,8 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.passages import Control, Passage, Rule
-from jaywalk.agents.road_room import Room
+from jaywalk.agents.expert.bypass import Room
+from jaywalk.agents.expert.passages import Control, Passage, Rule
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
 
@@ -99,9 +99,14 @@ def test_the_expert_passes_closely_rather_than_wait_for_good() -> None:
 def ambulance(lights: carla.VehicleLightState) -> FakeActor:
     """It comes from behind, 6 m/s faster than the limit."""
     return FakeActor(
-        5, "vehicle.ford.ambulance", -60.0, 1.75, speed_mps=20.0,
-        attributes={"special_type": "emergency"}, lights=lights,
-    )  # fmt: skip
+        5,
+        "vehicle.ford.ambulance",
+        -60.0,
+        1.75,
+        speed_mps=20.0,
+        attributes={"special_type": "emergency"},
+        lights=lights,
+    )
 
 
 def test_the_expert_lets_an_emergency_vehicle_past() -> None:
@@ -117,7 +122,7 @@ def test_the_expert_makes_way_onto_a_lane_rather_than_over_the_edge(monkeypatch)
     def beside(carla_map: Any, line: Any, first: int, last: int, right: bool) -> Room:
         return Room(own_m=1.75, all_m=5.25, same_way=True, traffic=not right)
 
-    monkeypatch.setattr("jaywalk.agents.make_way.room_beside", beside)
+    monkeypatch.setattr("jaywalk.agents.expert.lane_change.room_beside", beside)
     scene = loop("expert", [ambulance(carla.VehicleLightState.Special1)], 400.0, lanes=2).run(20.0)
     aside = np.array(scene.track)[:, 1] - 1.75
     assert aside.min() == pytest.approx(-3.5, abs=0.3)  # the lane on the left
@@ -270,12 +275,21 @@ def test_the_expert_does_not_stop_in_the_way_of_a_fast_car(late_s: float) -> Non
 def junction(from_m: float, to_m: float, segments: int) -> Passage:
     """A junction on the line that one stream crosses; the stream gives way."""
     return Passage(
-        entry_m=from_m, exit_m=to_m, hold_m=from_m - 0.5, edge_m=from_m - 0.5,
-        control=Control.NONE, rule=np.array([Rule.NOTHING]), from_m=np.array([from_m]),
-        to_m=np.array([to_m]), room_m=np.array([4.0]), merges=np.array([False]),
-        turns=np.array([False]), upstream_m=np.full((1, segments), np.inf), lights=(None,),
+        entry_m=from_m,
+        exit_m=to_m,
+        hold_m=from_m - 0.5,
+        edge_m=from_m - 0.5,
+        control=Control.NONE,
+        rule=np.array([Rule.NOTHING]),
+        from_m=np.array([from_m]),
+        to_m=np.array([to_m]),
+        room_m=np.array([4.0]),
+        merges=np.array([False]),
+        turns=np.array([False]),
+        upstream_m=np.full((1, segments), np.inf),
+        lights=(None,),
         own_light=None,
-    )  # fmt: skip
+    )
 
 
 def test_the_expert_leaves_a_junction_rather_than_stop_before_who_brakes_for_it() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.answers import AnswerError, read_forecasts, read_plan
+from jaywalk.agents.adapters.observation import AnswerError, read_forecasts, read_plan
 from jaywalk_agent import Forecast, Plan
 
 
@@ -26,9 +26,14 @@ def test_objects_and_maps() -> None:
     mean = np.zeros((2, 3, 2))
     first, second = _read(
         Forecast(time_s=[1, 2, 3], mean_m=mean, actor_id=5, source="net 2"),
-        {"actor_id": 6, "time_s": [1, 2, 3], "mean_m": mean.tolist(), "weight": [0.9, 0.1],
-         "covariance_m2": np.tile(np.eye(2), (2, 3, 1, 1))},
-    )  # fmt: skip
+        {
+            "actor_id": 6,
+            "time_s": [1, 2, 3],
+            "mean_m": mean.tolist(),
+            "weight": [0.9, 0.1],
+            "covariance_m2": np.tile(np.eye(2), (2, 3, 1, 1)),
+        },
+    )
     assert (first.actor_id, first.source, first.covariance_m2) == (5, "net 2", None)
     assert first.weight.tolist() == [0.5, 0.5]
     assert (second.source, second.weight.tolist()) == ("me", [0.9, 0.1])

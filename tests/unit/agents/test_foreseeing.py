@@ -10,11 +10,10 @@ import pytest
 import shapely
 from driver_fakes import FakeActor, FakeWorld, route_along_x, straight_map
 
-from jaywalk.agents.forecast import TIMES_S, foresee
-from jaywalk.agents.lanes import lanes_of
-from jaywalk.agents.perception import Eyes
-from jaywalk.agents.rollouts import Boxes, overlap, own_distance, try_out
-from jaywalk.agents.route_line import make_line
+from jaywalk.agents.driving.lanes import lanes_of
+from jaywalk.agents.driving.perception import Eyes
+from jaywalk.agents.driving.route_line import make_line
+from jaywalk.agents.expert.rollouts import TIMES_S, Boxes, foresee, overlap, own_distance, try_out
 
 
 def seen_of(*others: FakeActor, ego_speed: float = 0.0, ego_x: float = 20.0):
@@ -30,10 +29,15 @@ def walker(x: float, y: float, yaw_deg: float, speed: float) -> FakeActor:
 
 def test_box_overlap_agrees_with_shapely() -> None:
     random = np.random.default_rng(3)
-    rows = np.column_stack([
-        random.uniform(-5, 5, 400), random.uniform(-5, 5, 400), random.uniform(0, 7, 400),
-        random.uniform(0.2, 3, 400), random.uniform(0.2, 2, 400),
-    ])  # fmt: skip
+    rows = np.column_stack(
+        [
+            random.uniform(-5, 5, 400),
+            random.uniform(-5, 5, 400),
+            random.uniform(0, 7, 400),
+            random.uniform(0.2, 3, 400),
+            random.uniform(0.2, 2, 400),
+        ]
+    )
 
     def boxes(part: np.ndarray) -> Boxes:
         x, y, yaw, half_x, half_y = part.T
@@ -110,7 +114,5 @@ def test_somebody_touching_the_margin_already_does_not_freeze_the_car() -> None:
     line = make_line(route_along_x(200.0), road, 8.0)
     beside = walker(20.5, 1.75 + 0.9 + 0.3 + 0.1, 0.0, 0.0)
     own, seen = seen_of(beside, ego_speed=0.0)
-    trial = try_out(
-        line, 10.0, own, seen, foresee(seen, lanes_of(road)), np.array([2.0]), 10.0
-    )  # fmt: skip
+    trial = try_out(line, 10.0, own, seen, foresee(seen, lanes_of(road)), np.array([2.0]), 10.0)
     assert math.isinf(trial.first_s[0])

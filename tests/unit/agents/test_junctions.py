@@ -11,12 +11,12 @@ import pytest
 import shapely
 from driver_fakes import ActorList
 
-from jaywalk.agents.lanes import Lanes, lanes_of
-from jaywalk.agents.passages import Controls, Passage, Rule, find_passages, upstream_m
-from jaywalk.agents.perception import Own, Seen
-from jaywalk.agents.route_line import RouteLine, make_line
-from jaywalk.agents.signals import find_signals
-from jaywalk.agents.yielding import Yielding, _arrive_braking_s
+from jaywalk.agents.driving.lanes import Lanes, lanes_of
+from jaywalk.agents.driving.perception import Own, Seen
+from jaywalk.agents.driving.route_line import RouteLine, make_line
+from jaywalk.agents.driving.signals import find_signals
+from jaywalk.agents.expert.passages import Controls, Passage, Rule, find_passages, upstream_m
+from jaywalk.agents.expert.yielding import Yielding, _arrive_braking_s
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
 
@@ -98,12 +98,18 @@ def test_a_lane_point_leads_on(lanes: Lanes) -> None:
 def car(lanes: Lanes, point: int, speed: float) -> Seen:
     x, y, z, yaw = lanes.points[point]
     return Seen(
-        actor_id=np.array([5]), kind=np.array([0]), xy_m=np.array([[x, y]]), z_m=np.array([z]),
-        cos=np.cos([yaw]), sin=np.sin([yaw]), half_m=np.array([[2.3, 0.95]]),
+        actor_id=np.array([5]),
+        kind=np.array([0]),
+        xy_m=np.array([[x, y]]),
+        z_m=np.array([z]),
+        cos=np.cos([yaw]),
+        sin=np.sin([yaw]),
+        half_m=np.array([[2.3, 0.95]]),
         height_m=np.array([1.5]),
         velocity_mps=speed * np.array([[np.cos(yaw), np.sin(yaw)]]),
-        yaw_rate_radps=np.zeros(1), acceleration_mps2=np.zeros(1),
-    )  # fmt: skip
+        yaw_rate_radps=np.zeros(1),
+        acceleration_mps2=np.zeros(1),
+    )
 
 
 def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list[Passage]) -> None:
@@ -114,9 +120,16 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
             continue
         away = passage.upstream_m[owed[0]][lanes.segment] - lanes.along_m
         own = Own(
-            x_m=0.0, y_m=0.0, z_m=0.0, yaw_rad=0.0, speed_mps=0.0, yaw_rate_radps=0.0,
-            half_length_m=2.4, half_width_m=0.9, front_m=2.4,
-        )  # fmt: skip
+            x_m=0.0,
+            y_m=0.0,
+            z_m=0.0,
+            yaw_rad=0.0,
+            speed_mps=0.0,
+            yaw_rate_radps=0.0,
+            half_length_m=2.4,
+            half_width_m=0.9,
+            front_m=2.4,
+        )
         along = passage.hold_m - 2.4 - 0.5
         for distance, waits in ((22.0, True), (85.0, False)):
             fits = np.flatnonzero(np.isfinite(away) & (np.abs(away - distance) < 1.0))
@@ -132,9 +145,16 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
 
 def standing_own() -> Own:
     return Own(
-        x_m=0.0, y_m=0.0, z_m=0.0, yaw_rad=0.0, speed_mps=0.0, yaw_rate_radps=0.0,
-        half_length_m=2.4, half_width_m=0.9, front_m=2.4,
-    )  # fmt: skip
+        x_m=0.0,
+        y_m=0.0,
+        z_m=0.0,
+        yaw_rad=0.0,
+        speed_mps=0.0,
+        yaw_rate_radps=0.0,
+        half_length_m=2.4,
+        half_width_m=0.9,
+        front_m=2.4,
+    )
 
 
 def nearest_refused_m(lanes: Lanes, passage: Passage, stream: int, waited_s: float) -> float:
@@ -186,7 +206,7 @@ def test_braking_arrival_agrees_with_small_steps(lanes: Lanes, brakes_mps2: floa
     for away_m, enter_s in ((30.0, 1.5), (45.0, 2.5), (14.0, 2.0), (90.0, 1.0)):
         found = _arrive_braking_s(
             np.array([[away_m]]), seen, np.array([enter_s]), brakes_mps2=brakes_mps2, gently=False
-        )[0, 0]  # fmt: skip
+        )[0, 0]
         at, speed, time_s, step_s = 0.0, 10.0, 0.0, 1e-3
         while at < away_m - 3.0 and speed > 0.0:
             speed -= brakes_mps2 * step_s if time_s > enter_s else 0.0
@@ -211,9 +231,12 @@ def test_who_comes_from_the_side_with_green_is_let_past(
 ) -> None:
     passage = next(one for one in passages if len(one.rule))
     lit = replace(
-        passage, rule=np.full(len(passage.rule), Rule.IF_GREEN), own_light=Lamp(mine),
-        lights=tuple(Lamp(theirs) for _ in passage.rule), edge_m=passage.hold_m + 4.0,
-    )  # fmt: skip
+        passage,
+        rule=np.full(len(passage.rule), Rule.IF_GREEN),
+        own_light=Lamp(mine),
+        lights=tuple(Lamp(theirs) for _ in passage.rule),
+        edge_m=passage.hold_m + 4.0,
+    )
     away = lit.upstream_m[0][lanes.segment] - lanes.along_m
     point = int(np.flatnonzero(np.isfinite(away) & (np.abs(away - 25.0) < 1.0))[0])
     yielding = Yielding([lit], lanes, Controls(light={}, sign={}), 0.05)
@@ -231,16 +254,22 @@ def test_patience_also_runs_out_at_a_stop_line_far_before_the_edge(
     """The car may not get from the line to the edge while others keep coming."""
     passage = next(one for one in passages if len(one.rule))
     lit = replace(
-        passage, rule=np.full(len(passage.rule), Rule.IF_GREEN), own_light=Lamp(True),
-        lights=tuple(Lamp(True) for _ in passage.rule), edge_m=passage.hold_m + 5.3,
-    )  # fmt: skip
+        passage,
+        rule=np.full(len(passage.rule), Rule.IF_GREEN),
+        own_light=Lamp(True),
+        lights=tuple(Lamp(True) for _ in passage.rule),
+        edge_m=passage.hold_m + 5.3,
+    )
     away = lit.upstream_m[0][lanes.segment] - lanes.along_m
     point = int(np.flatnonzero(np.isfinite(away) & (np.abs(away - 25.0) < 1.0))[0])
     yielding = Yielding([lit], lanes, Controls(light={}, sign={}), 0.05)
     for _ in range(100):
         gap = yielding.hold_gap_m(
-            standing_own(), lit.hold_m - 2.4, car(lanes, point, 8.0), np.zeros(1),
+            standing_own(),
+            lit.hold_m - 2.4,
+            car(lanes, point, 8.0),
+            np.zeros(1),
             np.full(1000, 8.0),
-        )  # fmt: skip
+        )
         assert gap == pytest.approx(5.3)
     assert yielding.waited_s == pytest.approx(5.0)

@@ -9,9 +9,8 @@ import pytest
 import shapely
 from driver_fakes import ClosedLoop, FakeActor, FakeWorld, route_along_x
 
-from jaywalk.agents.cruise import Cruise
-from jaywalk.agents.limited_eyes import LimitedEyes, sight_m, visible
-from jaywalk.agents.perception import Eyes
+from jaywalk.agents.baselines.baselines import Cruise
+from jaywalk.agents.driving.perception import Eyes, LimitedEyes, sight_m, visible
 
 CLEAR = SimpleNamespace(sun_altitude_angle=45.0, fog_density=0.0, precipitation=0.0)
 
@@ -60,11 +59,15 @@ def test_hiding_agrees_with_lines_of_sight() -> None:
     random = np.random.default_rng(8)
     actors = [
         FakeActor(
-            2 + k, "vehicle.v", float(random.uniform(8, 60)), float(random.uniform(-25, 25)),
-            float(random.uniform(0, 360)), half=(2.2, 1.0, 0.8),
+            2 + k,
+            "vehicle.v",
+            float(random.uniform(8, 60)),
+            float(random.uniform(-25, 25)),
+            float(random.uniform(0, 360)),
+            half=(2.2, 1.0, 0.8),
         )
         for k in range(25)
-    ]  # fmt: skip
+    ]
 
     def shape(actor: FakeActor) -> shapely.Polygon:
         box = shapely.box(-actor.half[0], -actor.half[1], actor.half[0], actor.half[1])

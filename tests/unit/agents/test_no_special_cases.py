@@ -16,12 +16,12 @@ KINDS = {
     *("vehicle.", "walker.", "walker.*", "static.prop."),
     *("traffic.traffic_light", "traffic.stop"),
 }
-ADAPTERS = ("compat", "leaderboard_agent.py", "sensor_rig.py")
+ADAPTERS = ("compat", "adapters/leaderboard.py", "adapters/sensor_rig.py")
 
 
 def sources():
     for path in sorted(ROOM.rglob("*.py")):
-        if path.relative_to(ROOM).parts[0] not in ADAPTERS:
+        if not path.relative_to(ROOM).as_posix().startswith(ADAPTERS):
             yield path
 
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from jaywalk.agents.following import Manner, follow, free_road, stop_at
-from jaywalk.agents.pedals import Pedals, full_braking_mps2, throttle_for
+from jaywalk.agents.driving.controls import Pedals, full_braking_mps2, throttle_for
+from jaywalk.agents.driving.following import Manner, follow, free_road, stop_at
 
 DELTA_S = 0.05
 
@@ -15,8 +15,16 @@ DELTA_S = 0.05
 def published_gain(v_kmh: float, t: float) -> float:
     """Speed after a tick by the regression as published (km/h), minus the speed before."""
     terms = [v_kmh, v_kmh**2, t, t**2, v_kmh * t, v_kmh * t**2, v_kmh**2 * t, v_kmh**2 * t**2]
-    factors = [0.963873001, 4.37535692e-4, -0.380192912, 1.74950069, 0.0916787414, -0.070546153,
-               -1.05996152e-3, 6.71079346e-4]  # fmt: skip
+    factors = [
+        0.963873001,
+        4.37535692e-4,
+        -0.380192912,
+        1.74950069,
+        0.0916787414,
+        -0.070546153,
+        -1.05996152e-3,
+        6.71079346e-4,
+    ]
     return sum(a * b for a, b in zip(terms, factors, strict=True)) - v_kmh
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
+from jaywalk.agents.baselines.comfort_zone import PeopleHistory, to_carla
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.people_history import PeopleHistory, to_carla
-from jaywalk.agents.perception import Eyes
+from jaywalk.agents.driving.perception import Eyes
+from jaywalk.forecasting.cvae.config import CvaeConfig, initial_parameters
+from jaywalk.forecasting.cvae.onnx import cvae_onnx
 from jaywalk.metrics.prediction.forecast import Mixture
-from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters
-from jaywalk.predict.cvae_onnx import cvae_onnx
 
 
 def scene(*people):
@@ -60,9 +60,11 @@ def test_a_trained_network_drives_and_is_named_by_its_file(tmp_path):
     path = tmp_path / "tiny.onnx"
     path.write_bytes(cvae_onnx(config, initial_parameters(config, 1)))
     loop = ClosedLoop(
-        AGENTS.get("comfort-zone").load()(), [walker(7, 30.0, 5.0, -90.0, 1.2)],
-        route_along_x(200.0), predictor=f"cvae={path}",
-    ).run(2.0)  # fmt: skip
+        AGENTS.get("comfort-zone").load()(),
+        [walker(7, 30.0, 5.0, -90.0, 1.2)],
+        route_along_x(200.0),
+        predictor=f"cvae={path}",
+    ).run(2.0)
     told = [forecast for decision in loop.decisions for forecast in decision.forecasts]
     assert told
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]

@@ -9,22 +9,26 @@ import pytest
 import shapely
 from driver_fakes import FakeActor, FakeWorld, route_along_x, straight_map
 
-from jaywalk.agents.corridor import first_along, speed_along
-from jaywalk.agents.perception import PERSON, PROP, VEHICLE, Eyes
-from jaywalk.agents.route_line import STEP_M, make_line
+from jaywalk.agents.driving.following import first_along, speed_along
+from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Eyes
+from jaywalk.agents.driving.route_line import STEP_M, make_line
 
 
 @pytest.fixture
 def world() -> FakeWorld:
-    return FakeWorld([
-        FakeActor(1, "vehicle.ego", 50.0, 1.75, speed_mps=8.0),
-        FakeActor(2, "vehicle.van", 70.0, 1.75, speed_mps=5.0),
-        FakeActor(3, "walker.pedestrian.0001", 60.0, 8.0, 90.0, 1.5, half=(0.2, 0.2, 0.9), z=0.9),
-        FakeActor(4, "static.prop.box", 80.0, 1.0, half=(0.5, 0.5, 0.5)),
-        FakeActor(5, "static.prop.plate", 75.0, 1.75, half=(0.5, 0.5, 0.05)),
-        FakeActor(6, "sensor.other.collision", 50.0, 1.75),
-        FakeActor(7, "traffic.traffic_light", 60.0, 1.75),
-    ])  # fmt: skip
+    return FakeWorld(
+        [
+            FakeActor(1, "vehicle.ego", 50.0, 1.75, speed_mps=8.0),
+            FakeActor(2, "vehicle.van", 70.0, 1.75, speed_mps=5.0),
+            FakeActor(
+                3, "walker.pedestrian.0001", 60.0, 8.0, 90.0, 1.5, half=(0.2, 0.2, 0.9), z=0.9
+            ),
+            FakeActor(4, "static.prop.box", 80.0, 1.0, half=(0.5, 0.5, 0.5)),
+            FakeActor(5, "static.prop.plate", 75.0, 1.75, half=(0.5, 0.5, 0.05)),
+            FakeActor(6, "sensor.other.collision", 50.0, 1.75),
+            FakeActor(7, "traffic.traffic_light", 60.0, 1.75),
+        ]
+    )
 
 
 def test_sees_what_can_be_hit_and_not_the_rest(world: FakeWorld) -> None:
@@ -79,12 +83,15 @@ def test_first_along_agrees_with_shapely() -> None:
     random = np.random.default_rng(5)
     others = [
         FakeActor(
-            key, "vehicle.other", float(random.uniform(5.0, 130.0)),
-            float(random.uniform(-6.0, 9.0)), float(random.uniform(0.0, 360.0)),
+            key,
+            "vehicle.other",
+            float(random.uniform(5.0, 130.0)),
+            float(random.uniform(-6.0, 9.0)),
+            float(random.uniform(0.0, 360.0)),
             half=(float(random.uniform(0.3, 4.0)), float(random.uniform(0.2, 1.2)), 0.8),
         )
         for key in range(2, 60)
-    ]  # fmt: skip
+    ]
     actors = [FakeActor(1, "vehicle.ego", 20.0, 1.75), *others]
     world = FakeWorld(actors)
     seen = Eyes(world, actors[0]).look(world.snapshot())
@@ -95,9 +102,12 @@ def test_first_along_agrees_with_shapely() -> None:
         box = shapely.affinity.translate(
             shapely.affinity.rotate(
                 shapely.box(-actor.half[0], -actor.half[1], actor.half[0], actor.half[1]),
-                actor.yaw_deg, origin=(0, 0),
-            ), actor.x, actor.y,
-        )  # fmt: skip
+                actor.yaw_deg,
+                origin=(0, 0),
+            ),
+            actor.x,
+            actor.y,
+        )
         gaps = np.array([box.distance(shapely.Point(*line.xy_m[s])) for s in samples])
         hit = np.flatnonzero(gaps <= 1.3)
         assert at[k] == (samples[hit[0]] * STEP_M if len(hit) else math.inf)
@@ -106,11 +116,13 @@ def test_first_along_agrees_with_shapely() -> None:
 
 def test_things_on_a_bridge_do_not_count() -> None:
     line = make_line(route_along_x(120.0), straight_map(), 8.0)
-    world = FakeWorld([
-        FakeActor(1, "vehicle.ego", 20.0, 1.75),
-        FakeActor(2, "vehicle.above", 60.0, 1.75, z=6.0),
-        FakeActor(3, "vehicle.oncoming", 60.0, 1.75, yaw_deg=180.0, speed_mps=5.0),
-    ])  # fmt: skip
+    world = FakeWorld(
+        [
+            FakeActor(1, "vehicle.ego", 20.0, 1.75),
+            FakeActor(2, "vehicle.above", 60.0, 1.75, z=6.0),
+            FakeActor(3, "vehicle.oncoming", 60.0, 1.75, yaw_deg=180.0, speed_mps=5.0),
+        ]
+    )
     seen = Eyes(world, world.actors[0]).look(world.snapshot())
     at, _ = first_along(line, 0, 200, seen, np.full(2, 1.0))
     assert at.tolist() == [math.inf, pytest.approx(47.0, abs=1.0)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jaywalk.agents.sensor_rig import SensorError, check_sensors
+from jaywalk.agents.adapters.sensor_rig import SensorError, check_sensors
 from jaywalk.server.sensors.geodesy import GeoReference, locate_0916
-from jaywalk.town.gps import from_0916_gps
+from jaywalk.town.ground import from_0916_gps
 
 CAMERA = {"type": "sensor.camera.rgb", "id": "front", "x": 1.0, "y": 0.0, "z": 2.0}
 MAP = {"type": "sensor.opendrive_map", "id": "map", "reading_frequency": 1}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from driver_fakes import route_along_x, straight_map
 
-from jaywalk.agents.bypass import Bypass, Standing, Way
-from jaywalk.agents.perception import Own
-from jaywalk.agents.route_line import STEP_M, make_line
+from jaywalk.agents.driving.perception import Own
+from jaywalk.agents.driving.route_line import STEP_M, make_line
+from jaywalk.agents.expert.bypass import Bypass, Standing, Way
 
 WIDTH_M = 1.9
 
@@ -44,9 +44,16 @@ def test_who_stands_elsewhere_is_not() -> None:
 
 def own_car() -> Own:
     return Own(
-        x_m=0.0, y_m=0.0, z_m=0.0, yaw_rad=0.0, speed_mps=5.0, yaw_rate_radps=0.0,
-        front_m=2.4, half_length_m=2.4, half_width_m=0.95,
-    )  # fmt: skip
+        x_m=0.0,
+        y_m=0.0,
+        z_m=0.0,
+        yaw_rad=0.0,
+        speed_mps=5.0,
+        yaw_rate_radps=0.0,
+        front_m=2.4,
+        half_length_m=2.4,
+        half_width_m=0.95,
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.agents.zone_check import zone_probability
-from jaywalk.geometry.comfort_zone import comfort_zone
+from jaywalk.agents.baselines.comfort_zone import zone_probability
 from jaywalk.geometry.path import make_path
+from jaywalk.geometry.zones import comfort_zone
 from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.metrics.prediction.in_roi import in_roi_exact, in_roi_sampled, straight_zone
 

@@ -5,14 +5,12 @@ import polars as pl
 import pytest
 from street_episode import PERSON, PERSON_X_M, ego_x, person_y, write_street
 
-from jaywalk.behaviour.load import load_dataset
-from jaywalk.behaviour.sampling import draw_samples
-from jaywalk.behaviour.sim_camera import Camera, covered_share
-from jaywalk.behaviour.sim_export import crossing_frames, export_runs, split_routes
-from jaywalk.behaviour.sim_frames import ego_words
-from jaywalk.behaviour.tasks import find_task
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.datasets.behaviour_store import write_tables
+from jaywalk.datasets.behaviour_tables import write_tables
+from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
+from jaywalk.forecasting.behaviour.sim_export import crossing_frames, export_runs, split_routes
+from jaywalk.forecasting.behaviour.sim_frames import Camera, covered_share, ego_words
+from jaywalk.forecasting.behaviour.tasks import find_task
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +92,9 @@ def test_what_is_nearer_covers():
 
 
 def test_words_for_the_cars_motion():
-    speed = np.concatenate([np.zeros(60), np.linspace(0, 10, 90), np.full(60, 10.0),
-                            np.linspace(10, 0, 60)])  # fmt: skip
+    speed = np.concatenate(
+        [np.zeros(60), np.linspace(0, 10, 90), np.full(60, 10.0), np.linspace(10, 0, 60)]
+    )
     words = ego_words(speed)
     assert words[10] == "stopped"
     assert words[100] == "accelerating"

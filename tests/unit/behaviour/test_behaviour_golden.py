@@ -7,16 +7,23 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.behaviour.baselines import predict_risk
-from jaywalk.behaviour.counts import count_samples
-from jaywalk.behaviour.factors import group_by_factors
-from jaywalk.behaviour.load import load_dataset
-from jaywalk.behaviour.predictions import read_predictions
-from jaywalk.behaviour.sampling import draw_samples
-from jaywalk.behaviour.scoring import Bootstrap, build_score, compare_report, score_report
-from jaywalk.behaviour.strict import strict_exclusions
-from jaywalk.behaviour.tasks import find_task
 from jaywalk.cli.main import app
+from jaywalk.forecasting.behaviour.factors import group_by_factors
+from jaywalk.forecasting.behaviour.models.baselines import predict_risk
+from jaywalk.forecasting.behaviour.predictions import read_predictions
+from jaywalk.forecasting.behaviour.sampling import (
+    count_samples,
+    draw_samples,
+    load_dataset,
+    strict_exclusions,
+)
+from jaywalk.forecasting.behaviour.scoring import (
+    Bootstrap,
+    build_score,
+    compare_report,
+    score_report,
+)
+from jaywalk.forecasting.behaviour.tasks import find_task
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = [

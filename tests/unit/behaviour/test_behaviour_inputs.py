@@ -5,12 +5,12 @@ import polars as pl
 import pytest
 from behaviour_people import people_data
 
-from jaywalk.behaviour.features import tabular
-from jaywalk.behaviour.inputs import Inputs, read_inputs
-from jaywalk.behaviour.sampling import draw_samples
-from jaywalk.behaviour.targets import read_examples
-from jaywalk.behaviour.tasks import find_task
 from jaywalk.core.errors import PrerequisiteError
+from jaywalk.forecasting.behaviour.inputs import Inputs, read_inputs
+from jaywalk.forecasting.behaviour.models.trees import tabular
+from jaywalk.forecasting.behaviour.sampling import draw_samples
+from jaywalk.forecasting.behaviour.targets import read_examples
+from jaywalk.forecasting.behaviour.tasks import find_task
 
 TASK = find_task("risk", "sim")
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from jaywalk.behaviour.learning import Plan, open_model, train_model
-from jaywalk.behaviour.load import load_dataset
-from jaywalk.behaviour.sampling import draw_samples
-from jaywalk.behaviour.scoring import Bootstrap, compare_report, score_report
-from jaywalk.behaviour.tasks import find_task
+from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
+from jaywalk.forecasting.behaviour.scoring import Bootstrap, compare_report, score_report
+from jaywalk.forecasting.behaviour.tasks import find_task
 
 JAAD = Path(__file__).parents[4] / "shared" / "data" / "jaad" / "jaad_annotations.tar.gz"
 pytestmark = [

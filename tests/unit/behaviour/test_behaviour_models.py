@@ -5,18 +5,20 @@ import pytest
 from behaviour_people import people_data
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingClassifier
 
-from jaywalk.behaviour.features import tabular
-from jaywalk.behaviour.learning import Plan, open_model, train_model
-from jaywalk.behaviour.models.base import Fitting, class_weights, configured
-from jaywalk.behaviour.models.forest import Forest, ForestConfig
-from jaywalk.behaviour.models.gradient_boosting import GradientBoosting, GradientBoostingConfig
-from jaywalk.behaviour.models.registry import MODELS, make_model
-from jaywalk.behaviour.models.trees import leaves, stored_trees
-from jaywalk.behaviour.sampling import draw_samples
-from jaywalk.behaviour.targets import read_examples
-from jaywalk.behaviour.tasks import find_task
 from jaywalk.core.errors import DataError, PrerequisiteError, RegistryError, UsageError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.models.base import Fitting, class_weights, configured
+from jaywalk.forecasting.behaviour.models.forest import Forest, ForestConfig
+from jaywalk.forecasting.behaviour.models.gradient_boosting import (
+    GradientBoosting,
+    GradientBoostingConfig,
+)
+from jaywalk.forecasting.behaviour.models.registry import MODELS, make_model
+from jaywalk.forecasting.behaviour.models.trees import leaves, stored_trees, tabular
+from jaywalk.forecasting.behaviour.sampling import draw_samples
+from jaywalk.forecasting.behaviour.targets import read_examples
+from jaywalk.forecasting.behaviour.tasks import find_task
 from jaywalk.metrics.behaviour.ranking import mean_average_precision
 
 SMALL = {"trees": 8}
@@ -53,10 +55,14 @@ def test_gradient_boosting_equals_scikit_learns(examples, task):
     labels = both.targets.of_task(task)
     weights = class_weights(labels, 2 if task == "action" else 12, config.balance)
     theirs = GradientBoostingClassifier(
-        n_estimators=6, learning_rate=config.rate, max_leaf_nodes=config.leaves, max_depth=None,
-        min_samples_leaf=config.least, init="zero",
+        n_estimators=6,
+        learning_rate=config.rate,
+        max_leaf_nodes=config.leaves,
+        max_depth=None,
+        min_samples_leaf=config.least,
+        init="zero",
         random_state=derive_seed(0, "gradient boosting", task) % 2**32,
-    )  # fmt: skip
+    )
     theirs.fit(tabular(both.inputs)[0], labels, sample_weight=weights[labels])
     wanted = theirs.predict_proba(tabular(examples["test"].inputs)[0])
     if task == "action":

@@ -5,16 +5,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'train')")
 
-from behaviour_people import people_data  # noqa: E402
+from behaviour_people import people_data
 
-from jaywalk.behaviour.learning import Plan, open_model, train_model  # noqa: E402
-from jaywalk.behaviour.models.base import Fitting  # noqa: E402
-from jaywalk.behaviour.models.registry import make_model  # noqa: E402
-from jaywalk.behaviour.sampling import draw_samples  # noqa: E402
-from jaywalk.behaviour.targets import read_examples  # noqa: E402
-from jaywalk.behaviour.tasks import find_task  # noqa: E402
-from jaywalk.core.errors import DataError  # noqa: E402
-from jaywalk.metrics.behaviour.ranking import mean_average_precision  # noqa: E402
+from jaywalk.core.errors import DataError
+from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.models.base import Fitting
+from jaywalk.forecasting.behaviour.models.registry import make_model
+from jaywalk.forecasting.behaviour.sampling import draw_samples
+from jaywalk.forecasting.behaviour.targets import read_examples
+from jaywalk.forecasting.behaviour.tasks import find_task
+from jaywalk.metrics.behaviour.ranking import mean_average_precision
 
 NETWORKS = ("sfgru", "pcpa", "biped", "pedformer")
 
@@ -78,8 +78,9 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(examples, name, tmp_path):
     for key in whole:
         assert np.array_equal(whole[key], resumed[key]), key
     with pytest.raises(DataError, match="another config"):
-        model.fit(examples["train"], examples["val"],
-                  Fitting(tasks=("action",), seed=3, checkpoint=file))  # fmt: skip
+        model.fit(
+            examples["train"], examples["val"], Fitting(tasks=("action",), seed=3, checkpoint=file)
+        )
 
 
 def test_a_joint_network_answers_both_questions(data, tmp_path):

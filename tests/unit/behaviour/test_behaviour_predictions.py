@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from jaywalk.behaviour.predictions import read_exclusions, read_predictions
-from jaywalk.behaviour.tasks import find_task
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.forecasting.behaviour.predictions import read_exclusions, read_predictions
+from jaywalk.forecasting.behaviour.tasks import find_task
 
 ACTION = find_task("action", "jaad")
 INTENTION = find_task("intention", "pie")

@@ -2,14 +2,21 @@ import polars as pl
 import pytest
 from behaviour_files import jaad_files, pie_files, write_folder, write_zip
 
-from jaywalk.behaviour.counts import count_samples, is_pinned, samples_digest, task_samples
-from jaywalk.behaviour.sampling import SAMPLE_SCHEMA, draw_samples
-from jaywalk.behaviour.strict import strict_exclusions, strict_samples
-from jaywalk.behaviour.tasks import TASKS, find_task
-from jaywalk.behaviour.windows import event_starts, intention_starts, tte_frames
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.datasets.jaad import load_jaad
 from jaywalk.datasets.pie import load_pie
+from jaywalk.forecasting.behaviour.sampling import (
+    SAMPLE_SCHEMA,
+    count_samples,
+    draw_samples,
+    is_pinned,
+    samples_digest,
+    strict_exclusions,
+    strict_samples,
+    task_samples,
+)
+from jaywalk.forecasting.behaviour.targets import event_starts, intention_starts, tte_frames
+from jaywalk.forecasting.behaviour.tasks import TASKS, find_task
 
 
 @pytest.fixture(scope="module")

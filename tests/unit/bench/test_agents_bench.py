@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from jaywalk.bench.agents import AgentsBenchmark, _summed, bench_agents
 from jaywalk.core.errors import RegistryError
+from jaywalk_bench.agents import AgentsBenchmark, _summed, bench_agents
 
 
 def test_costs_and_aims():

@@ -1,6 +1,6 @@
 """The motion benchmark measures, and says whether the aim is met."""
 
-from jaywalk.bench.motion import AIM_CLIPS_PER_S, MotionBenchmark, bench_motion
+from jaywalk_bench.motion import AIM_CLIPS_PER_S, MotionBenchmark, bench_motion
 
 
 def test_it_measures():

@@ -7,23 +7,31 @@ import math
 import pytest
 from fake_episodes import fake_suite
 
-from jaywalk.bench import run as bench
-from jaywalk.bench.run import EpisodeCost, RunBenchmark, minute_route
+from jaywalk_bench import run as bench
+from jaywalk_bench.run import EpisodeCost, RunBenchmark, minute_route
 
 
 def cost(vehicles, people, ms):
     return EpisodeCost(
-        vehicles=vehicles, people=people, simulated_s=60.0, wall_s=4.0, client_cpu_s=3.0,
-        server_cpu_s=1.0, driving_cpu_ms_per_tick=ms,
-    )  # fmt: skip
+        vehicles=vehicles,
+        people=people,
+        simulated_s=60.0,
+        wall_s=4.0,
+        client_cpu_s=3.0,
+        server_cpu_s=1.0,
+        driving_cpu_ms_per_tick=ms,
+    )
 
 
 def test_rates_and_costs_per_actor():
     result = RunBenchmark(
-        calibration_ms=20.0, agent="cruise", town="Harbour",
+        calibration_ms=20.0,
+        agent="cruise",
+        town="Harbour",
         episodes=(cost(30, 30, 3.0), cost(0, 0, 1.2), cost(60, 30, 3.9), cost(30, 30, 3.0)),
-        client_peak_mb=500.0, server_peak_mb=300.0,
-    )  # fmt: skip
+        client_peak_mb=500.0,
+        server_peak_mb=300.0,
+    )
     values = json.loads(json.dumps(result.as_dict(), allow_nan=False))
     assert values["real_time_factor"] == 15.0
     assert values["simulated_per_cpu_s"] == 15.0

@@ -4,19 +4,24 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-import jaywalk.bench.server as bench
-from jaywalk.bench.calibration import calibration_ms
-from jaywalk.bench.scenes import SCENES, Measurement
+import jaywalk_bench.server as bench
 from jaywalk.cli.main import app
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.server.process import ServerProcess
+from jaywalk_bench.calibration import calibration_ms
+from jaywalk_bench.scenes import SCENES, Measurement
 
 
 def point(actors, server_ms, name=""):
     return Measurement(
-        name=name or str(actors), vehicles=actors // 2, walkers=actors // 2, ticks=100,
-        ticks_per_s=1000.0, client_cpu_ms_per_tick=0.2, server_cpu_ms_per_tick=server_ms,
-    )  # fmt: skip
+        name=name or str(actors),
+        vehicles=actors // 2,
+        walkers=actors // 2,
+        ticks=100,
+        ticks_per_s=1000.0,
+        client_cpu_ms_per_tick=0.2,
+        server_cpu_ms_per_tick=server_ms,
+    )
 
 
 def test_a_straight_line_has_linearity_1():
@@ -43,9 +48,14 @@ def result():
         for scene in SCENES
     ]
     return bench.ServerBenchmark(
-        calibration_ms=30.0, startup_s=2.0, rss_mb=300.0, scenes=tuple(scenes),
-        curve=(point(50, 0.2),), cost_per_actor_us=1.0, linearity=1.0,
-    )  # fmt: skip
+        calibration_ms=30.0,
+        startup_s=2.0,
+        rss_mb=300.0,
+        scenes=tuple(scenes),
+        curve=(point(50, 0.2),),
+        cost_per_actor_us=1.0,
+        linearity=1.0,
+    )
 
 
 def test_aims_stand_next_to_the_numbers(result):

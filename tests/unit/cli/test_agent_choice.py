@@ -27,8 +27,10 @@ def test_options_win_over_the_file(tmp_path):
     path.write_text(json.dumps({"perception": "limited", "thresholds": [0.1, 0.2, 0.3]}))
     (spec,) = agent_specs("comfort-zone", path, predictor="social-force-v1")
     assert spec.arguments == {
-        "perception": "limited", "predictor": "social-force-v1", "thresholds": [0.1, 0.2, 0.3],
-    }  # fmt: skip
+        "perception": "limited",
+        "predictor": "social-force-v1",
+        "thresholds": [0.1, 0.2, 0.3],
+    }
     (spec,) = agent_specs("comfort-zone", path, Perception.full)
     assert spec.arguments["perception"] == "full"
 

@@ -36,10 +36,18 @@ def run(folder, *options):
     paths = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, str(PROGRAM), *map(str, options)],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": paths, "XDG_CACHE_HOME": str(folder / "cache"),
-             "JAYWALK_TOWN_PATH": ""},
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": paths,
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "JAYWALK_TOWN_PATH": "",
+        },
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -52,9 +60,17 @@ def make(folder, *ids, town="Harbour"):
 
 def new(folder, name="made-up", *more):
     return run(
-        folder, "new", name, "--suite", "routes.toml", "--agent", "blind", "--reason", "first",
+        folder,
+        "new",
+        name,
+        "--suite",
+        "routes.toml",
+        "--agent",
+        "blind",
+        "--reason",
+        "first",
         *more,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow
@@ -172,8 +188,9 @@ def test_the_log_keeps_what_it_has(tmp_path):
 
 def test_the_baselines_of_the_repository_are_what_ci_needs():
     found = [read_baseline(path) for path in sorted((ROOT / "baselines").glob("*.json"))]
-    runs = {(one.run.suite.split("_")[0], one.run.agent, one.run.subset) for one in found
-            if one.in_ci}  # fmt: skip
+    runs = {
+        (one.run.suite.split("_")[0], one.run.agent, one.run.subset) for one in found if one.in_ci
+    }
     drivers = ("blind", "bold", "comfort-zone", "cruise", "expert", "timid")
     assert runs >= {("smoke", name, "") for name in drivers}
     assert runs >= {("habit", "expert", "51-70"), ("habit", "bold", "51-70")}

@@ -4,8 +4,8 @@ import socket
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli import health
-from jaywalk.cli.extras import EXTRAS, Extra
+from jaywalk.checks import health
+from jaywalk.checks.health import EXTRAS, Extra
 from jaywalk.cli.main import app
 
 

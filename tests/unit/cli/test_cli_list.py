@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli import catalogue
-from jaywalk.cli.extras import EXTRAS
+from jaywalk.checks.health import EXTRAS
+from jaywalk.cli import listing as catalogue
 from jaywalk.cli.main import app
 from jaywalk.core.registry import Registry
 
@@ -48,7 +48,7 @@ def test_a_registry_plugs_in_by_one_line(monkeypatch):
     things.add("ours/first-v1", "nowhere:never_imported", "the first one")
     monkeypatch.setattr(catalogue, "THINGS", things, raising=False)
     kinds = Registry("kind")
-    kinds.add("things", "jaywalk.cli.catalogue:THINGS", "things")
+    kinds.add("things", "jaywalk.cli.listing:THINGS", "things")
     monkeypatch.setattr(catalogue, "KINDS", kinds)
     assert catalogue.rows_of("things") == [{"name": "ours/first-v1", "summary": "the first one"}]
 

@@ -139,9 +139,17 @@ def test_what_strangers_wrote_drives_no_terminal(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("host", "warns"),
-    [("127.0.0.1", False), ("localhost", False), ("::1", False), ("127.0.0.2", False),
-     ("0.0.0.0", True), ("::", True), ("192.0.2.7", True), ("some.host", True)],
-)  # fmt: skip
+    [
+        ("127.0.0.1", False),
+        ("localhost", False),
+        ("::1", False),
+        ("127.0.0.2", False),
+        ("0.0.0.0", True),
+        ("::", True),
+        ("192.0.2.7", True),
+        ("some.host", True),
+    ],
+)
 def test_serving_other_machines_warns(monkeypatch, capsys, host, warns):
     from jaywalk.core.errors import PrerequisiteError
     from jaywalk.server import start

@@ -36,8 +36,13 @@ def test_the_written_test_passes(
     environment = {**os.environ, "PYTHONPATH": str(Path(jaywalk_agent.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_{name}.py"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.bench.predict import DecisionTime, PredictBenchmark, bench_predict
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters
-from jaywalk.predict.cvae_onnx import cvae_onnx
-from jaywalk.predict.train_settings import TrainSettings
+from jaywalk.forecasting.cvae.config import CvaeConfig, TrainSettings, initial_parameters
+from jaywalk.forecasting.cvae.onnx import cvae_onnx
+from jaywalk_bench.predict import DecisionTime, PredictBenchmark, bench_predict
 
 
 @pytest.fixture(scope="module")
@@ -203,11 +202,17 @@ def test_bench_of_the_statistics(monkeypatch):
     assert small.samples == 1000
     assert small.as_dict()["aims"]["irs_s"]["met"]
     slow = PredictBenchmark(
-        irs_s=61.0, cpu_s=61.0, models=8, horizons=4, tracks=500, samples=1, resamples=1,
+        irs_s=61.0,
+        cpu_s=61.0,
+        models=8,
+        horizons=4,
+        tracks=500,
+        samples=1,
+        resamples=1,
         calibration_ms=30.0,
         decision=DecisionTime(cpu_ms=8.0, wall_ms=9.0, people=30, draws=16, parameters=1),
-    )  # fmt: skip
-    monkeypatch.setattr("jaywalk.bench.predict.bench_predict", lambda: slow)
+    )
+    monkeypatch.setattr("jaywalk_bench.predict.bench_predict", lambda: slow)
     assert "MISSED" in CliRunner().invoke(app, ["bench", "predict"]).stdout
     printed = json.loads(CliRunner().invoke(app, ["bench", "predict", "--json"]).stdout)
     assert printed["aims"]["irs_s"]["met"] is False

@@ -20,9 +20,12 @@ def start(folder, *options, sources=()):
     paths = os.pathsep.join(filter(None, [*map(str, sources), *sys.path]))
     return subprocess.Popen(
         [sys.executable, str(PROGRAM), *map(str, options)],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
+    )
 
 
 def run(folder, *options, sources=()):
@@ -48,9 +51,14 @@ def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
     assert (config["agent"]["name"], config["seeds"]) == ("cruise", [1])
     assert config["agent"]["arguments"] == {"perception": "full"}
     assert config["options"] == {
-        "motions": "", "people": None, "server": "embedded", "town": "", "traffic": "own",
-        "vehicles": None, "wet_grip": False,
-    }  # fmt: skip
+        "motions": "",
+        "people": None,
+        "server": "embedded",
+        "town": "",
+        "traffic": "own",
+        "vehicles": None,
+        "wet_grip": False,
+    }
     assert config["packages"]["jaywalk"]
     assert config["episodes"] == ["r-ok-1-s1", "r-agent-fails-s1"]
 
@@ -58,9 +66,17 @@ def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
 def test_several_agents_seeds_and_json(tmp_path):
     routes = write_routes(tmp_path, "ok-1")
     code, out, err = run(
-        tmp_path, routes, "--agent", "cruise,blind", "--seeds", "1-2", "--out", "all", "--json",
+        tmp_path,
+        routes,
+        "--agent",
+        "cruise,blind",
+        "--seeds",
+        "1-2",
+        "--out",
+        "all",
+        "--json",
         "--verify-determinism",
-    )  # fmt: skip
+    )
     assert code == 0, err
     assert json.loads(out)["inspected"].startswith("seeds 1-3 are development seeds")
     runs = json.loads(out)["runs"]
@@ -105,7 +121,7 @@ def test_a_run_is_not_resumed_by_a_changed_driver(tmp_path):
     assert code == 0, err
     code, _, err = run(tmp_path, *command, "--subset", "ok-1", **own)
     assert code == 0, err
-    bold = tmp_path / "src/jaywalk/agents/bold.py"
+    bold = tmp_path / "src/jaywalk/agents/baselines/baselines.py"
     bold.write_text(bold.read_text() + "\n# braver\n")
     code, _, err = run(tmp_path, *command, **own)
     assert code == 2

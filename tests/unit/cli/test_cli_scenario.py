@@ -20,8 +20,20 @@ def scenario(*words: object):
 @pytest.fixture
 def barrels(tmp_path) -> Path:
     path = tmp_path / "barrels.toml"
-    made = scenario("new", "barrels", "--type", "CustomObstacle", "--town", "Harbour", "--from",
-                    "8.0,-114.3", "--to", "190.0,-127.1", "-o", path)  # fmt: skip
+    made = scenario(
+        "new",
+        "barrels",
+        "--type",
+        "CustomObstacle",
+        "--town",
+        "Harbour",
+        "--from",
+        "8.0,-114.3",
+        "--to",
+        "190.0,-127.1",
+        "-o",
+        path,
+    )
     assert made.exit_code == 0, made.output
     return path
 

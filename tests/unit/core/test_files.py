@@ -24,7 +24,7 @@ from jaywalk.core.files import (
     read_bytes,
     read_text,
 )
-from jaywalk.core.printable import printable, short_repr, shortened
+from jaywalk.core.text import printable, short_repr, shortened
 
 
 def npy(array: np.ndarray) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from live_server import environment
 
-from jaywalk.core import home
+from jaywalk.core import process as home
 
 
 def test_our_programs_get_a_home_before_the_wheel_is_imported() -> None:

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from jaywalk.core.turns import in_turns
+from jaywalk.core.process import in_turns
 
 # Each job takes a while, once; a job that was done before returns at once.
 _WORKER = """
 import sys, time
 from pathlib import Path
-from jaywalk.core.turns import in_turns
+from jaywalk.core.process import in_turns
 folder, me = Path(sys.argv[1]), sys.argv[2]
 def job(name):
     def work():

@@ -29,11 +29,23 @@ scenario:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("on", "on"), ("no", "no"), ("true", True), ("0000111", "0000111"), ("1111111", 1111111),
-        ("1e3", 1000.0), ("-.5", -0.5), ("12:30", "12:30"), ("2026-01-02", "2026-01-02"),
-        ("null", None), ("", None), ("0x10", "0x10"), ("+3", 3), ("7.", 7.0), ("'5'", "5"),
+        ("on", "on"),
+        ("no", "no"),
+        ("true", True),
+        ("0000111", "0000111"),
+        ("1111111", 1111111),
+        ("1e3", 1000.0),
+        ("-.5", -0.5),
+        ("12:30", "12:30"),
+        ("2026-01-02", "2026-01-02"),
+        ("null", None),
+        ("", None),
+        ("0x10", "0x10"),
+        ("+3", 3),
+        ("7.", 7.0),
+        ("'5'", "5"),
     ],
-)  # fmt: skip
+)
 def test_plain_words_are_what_they_look_like(text, value):
     found = parse_yaml(f"key: {text}\n", "x.yaml")["key"]
     assert found == value
@@ -67,13 +79,20 @@ def test_what_is_no_plain_yaml_is_an_error_with_the_file(text, words):
 
 def test_what_is_written_is_read_again():
     document = {
-        "name": "a: b", "empty": "", "flag": True, "number": -1.5e-9, "text": "0011", "yes": "no",
+        "name": "a: b",
+        "empty": "",
+        "flag": True,
+        "number": -1.5e-9,
+        "text": "0011",
+        "yes": "no",
         "points": [[float(k), -float(k)] for k in range(40)],
         "table": {"x": 1, "nested": {"y": [1, 2]}},
-        "scenario": [{"name": "#1", "params": {"a": [20.0, 100.0]}, "objects": [{"model": "m"}]},
-                     {"name": "two"}],
+        "scenario": [
+            {"name": "#1", "params": {"a": [20.0, 100.0]}, "objects": [{"model": "m"}]},
+            {"name": "two"},
+        ],
         "none": [],
-    }  # fmt: skip
+    }
     text = format_yaml(document, lambda path: "words" if path[-1] == "name" else "")
     assert parse_yaml(text, "x") == document
     assert text.count("# words") == 2  # of many, the first

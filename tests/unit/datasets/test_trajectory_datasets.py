@@ -162,12 +162,19 @@ def test_bad_text_is_named(tmp_path, text, message):
 def av2_rows(track, kind, y, speed):
     return [
         {
-            "scenario_id": "s1", "track_id": track, "object_type": kind, "timestep": k,
-            "position_x": 0.1 * k * speed, "position_y": y, "heading": 0.0,
-            "velocity_x": speed, "velocity_y": 0.0, "observed": k < 50,
+            "scenario_id": "s1",
+            "track_id": track,
+            "object_type": kind,
+            "timestep": k,
+            "position_x": 0.1 * k * speed,
+            "position_y": y,
+            "heading": 0.0,
+            "velocity_x": speed,
+            "velocity_y": 0.0,
+            "observed": k < 50,
         }
         for k in range(110)
-    ]  # fmt: skip
+    ]
 
 
 def test_argoverse_scenario(tmp_path):
@@ -191,10 +198,18 @@ def test_waymo_scenario(tmp_path, snake):
 
     def states(speed, y):
         return [
-            {key("centerX"): 0.1 * k * speed, key("centerY"): y, key("velocityX"): speed,
-             "length": 4.5, "width": 2.0, "valid": True} if k != 5 else {}
+            {
+                key("centerX"): 0.1 * k * speed,
+                key("centerY"): y,
+                key("velocityX"): speed,
+                "length": 4.5,
+                "width": 2.0,
+                "valid": True,
+            }
+            if k != 5
+            else {}
             for k in range(20)
-        ]  # fmt: skip
+        ]
 
     scenario = {
         key("scenarioId"): "abc",
@@ -226,9 +241,12 @@ def test_tables_survive_a_round_trip(tmp_path):
     path = np.array([[0.0, 0.0], [5.0, 1.0]])
     slow = pl.col("k") % 4 == 0
     data = Trajectories(
-        tracks=read.tracks.filter(slow), ego=read.ego.filter(slow), meta=read.meta, stride=4,
+        tracks=read.tracks.filter(slow),
+        ego=read.ego.filter(slow),
+        meta=read.meta,
+        stride=4,
         paths={("dut/intersection_01", "0", 3): path},
-    )  # fmt: skip
+    )
     write_trajectories(data, tmp_path / "out")
     again = open_trajectories(tmp_path / "out")
     assert again.tracks.equals(data.tracks)

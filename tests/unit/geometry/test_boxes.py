@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shapely.affinity import rotate, translate
 from shapely.geometry import Point, Polygon, box
 
-from jaywalk.geometry.boxes import (
+from jaywalk.geometry.box import (
     box_box_overlap,
     box_box_point,
     box_distance,

@@ -3,7 +3,7 @@
 import numpy as np
 from shapely import LineString, affinity, box
 
-from jaywalk.geometry.sight import sight_blocked
+from jaywalk.geometry.zones import sight_blocked
 
 
 def test_lines_of_sight_are_blocked_as_shapely_says():

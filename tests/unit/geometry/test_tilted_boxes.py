@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jaywalk.core.frames import rotation_matrix_carla
-from jaywalk.geometry.tilted import upright_box
+from jaywalk.geometry.box import upright_box
+from jaywalk.geometry.frames import rotation_matrix_carla
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.perception import PERSON, PROP, VEHICLE, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
 from jaywalk.core.errors import UsageError
 from jaywalk.runner.staged import EgoHit
 
 pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
-from jaywalk.gym.bev_kernels import draw_ground
-from jaywalk.gym.collisions import CollisionTeller
-from jaywalk.gym.look import Look
+from jaywalk.gym.__main__ import CruisePolicy
 from jaywalk.gym.options import DriveOptions
-from jaywalk.gym.policies import CruisePolicy
-from jaywalk.gym.reward import RewardWeights, reward_terms
-from jaywalk.gym.state_view import EGO_FIELDS, EGO_SIZE, ROUTE_AHEAD_M, STATE_SIZE, state_vector
+from jaywalk.gym.reward import CollisionTeller, RewardWeights, reward_terms
+from jaywalk.gym.views import (
+    EGO_FIELDS,
+    EGO_SIZE,
+    ROUTE_AHEAD_M,
+    STATE_SIZE,
+    Look,
+    draw_ground,
+    state_vector,
+)
 from jaywalk.runner.ending import BLOCKED, COMPLETED
 
 
@@ -37,19 +42,40 @@ def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any)
     kind = np.array([one[0] for one in seen])
     given: dict[str, Any] = {
         "own": Own(
-            x_m=x_m, y_m=y_m, z_m=0.0, yaw_rad=np.deg2rad(yaw_deg), speed_mps=6.0,
-            yaw_rate_radps=0.0, half_length_m=2.4, half_width_m=1.0, front_m=2.4,
+            x_m=x_m,
+            y_m=y_m,
+            z_m=0.0,
+            yaw_rad=np.deg2rad(yaw_deg),
+            speed_mps=6.0,
+            yaw_rate_radps=0.0,
+            half_length_m=2.4,
+            half_width_m=1.0,
+            front_m=2.4,
         ),
-        "acceleration_mps2": (1.0, 0.0), "control": (0.5, 0.0, 0.1),
+        "acceleration_mps2": (1.0, 0.0),
+        "control": (0.5, 0.0, 0.1),
         "seen": Seen(
-            actor_id=np.arange(n), kind=kind, xy_m=np.array([one[1:] for one in seen]),
-            z_m=np.zeros(n), cos=np.ones(n), sin=np.zeros(n), half_m=np.full((n, 2), 1.0),
-            height_m=np.ones(n), velocity_mps=np.tile([0.0, 3.0], (n, 1)),
-            yaw_rate_radps=np.zeros(n), acceleration_mps2=np.zeros(n),
+            actor_id=np.arange(n),
+            kind=kind,
+            xy_m=np.array([one[1:] for one in seen]),
+            z_m=np.zeros(n),
+            cos=np.ones(n),
+            sin=np.zeros(n),
+            half_m=np.full((n, 2), 1.0),
+            height_m=np.ones(n),
+            velocity_mps=np.tile([0.0, 3.0], (n, 1)),
+            yaw_rate_radps=np.zeros(n),
+            acceleration_mps2=np.zeros(n),
         ),
-        "line": _Straight(), "signals": SimpleNamespace(lights=[], signs=[]), "along_m": 0.0,
-        "offset_m": 0.0, "heading_rad": 0.0, "limit_mps": 15.0, "share": 0.25, **more,
-    }  # fmt: skip
+        "line": _Straight(),
+        "signals": SimpleNamespace(lights=[], signs=[]),
+        "along_m": 0.0,
+        "offset_m": 0.0,
+        "heading_rad": 0.0,
+        "limit_mps": 15.0,
+        "share": 0.25,
+        **more,
+    }
     return Look(**given)
 
 

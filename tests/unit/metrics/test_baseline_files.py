@@ -23,20 +23,21 @@ from jaywalk.metrics.driving.baseline import (
     rounded,
     write_baseline,
 )
-from jaywalk.metrics.driving.inspected import (
-    facts_of,
-    inspection_line,
-    split_inspected,
-)
+from jaywalk.metrics.driving.inspected import facts_of, inspection_line, split_inspected
 
 
 def episode(success=True, digest="h", points=90.0, **counts):
     return BaselineEpisode(
-        record_hash=digest, end_reason="route completed", town="Harbour", posed=3,
+        record_hash=digest,
+        end_reason="route completed",
+        town="Harbour",
+        posed=3,
         scores={
             "jaywalk": ProtocolScore(
-                success=success, status="Success" if success else "Failed - hit a person",
-                metrics={"driven_km": 0.5, "route_completion": 100.0}, counts=counts,
+                success=success,
+                status="Success" if success else "Failed - hit a person",
+                metrics={"driven_km": 0.5, "route_completion": 100.0},
+                counts=counts,
                 people_hit=[{"injury_risk": 0.25, "speed_mps": 4.0, "unavoidable": False}]
                 * counts.get("collisions_person", 0),
             ),
@@ -44,17 +45,24 @@ def episode(success=True, digest="h", points=90.0, **counts):
                 success=success, status="Completed", metrics={"driving_score": points}
             ),
         },
-    )  # fmt: skip
+    )
 
 
 def baseline(name="smoke-expert", **episodes):
     return Baseline(
-        name=name, in_ci=True,
-        run=BaselineRun(suite="habit", suite_id="jaywalk/habit-v2", agent="expert",
-                        agent_version="expert-v1", seeds=[1]),
-        protocol={"jaywalk": 1}, accepted=Accepted(date="2026-11-16", reason="first"),
+        name=name,
+        in_ci=True,
+        run=BaselineRun(
+            suite="habit",
+            suite_id="jaywalk/habit-v2",
+            agent="expert",
+            agent_version="expert-v1",
+            seeds=[1],
+        ),
+        protocol={"jaywalk": 1},
+        accepted=Accepted(date="2026-11-16", reason="first"),
         episodes={key.replace("_", "-"): value for key, value in episodes.items()},
-    )  # fmt: skip
+    )
 
 
 def test_a_file_has_an_episode_a_line_and_comes_back_equal(tmp_path):

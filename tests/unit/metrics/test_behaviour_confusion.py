@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from jaywalk.metrics.behaviour import confusion
+from jaywalk.metrics.behaviour import ranking as confusion
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 12])

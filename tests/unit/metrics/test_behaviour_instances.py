@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
-from jaywalk.metrics.behaviour.agreement import agreement
-from jaywalk.metrics.behaviour.instances import decide, group_instances, number_in_order
-from jaywalk.metrics.behaviour.weights import centrality_weights, earliness_weights
+from jaywalk.metrics.behaviour.instances import (
+    centrality_weights,
+    decide,
+    earliness_weights,
+    group_instances,
+    number_in_order,
+)
+from jaywalk.metrics.behaviour.score import agreement
 
 
 def test_one_half_is_a_no():

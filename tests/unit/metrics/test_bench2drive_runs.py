@@ -154,13 +154,23 @@ def test_abilities_of_a_run_by_hand():
         )
     )
     assert found["n"] == {
-        "Overtaking": 2, "Merging": 1, "Emergency_Brake": 2, "Give_Way": 1, "Traffic_Signs": 2,
-    }  # fmt: skip
+        "Overtaking": 2,
+        "Merging": 1,
+        "Emergency_Brake": 2,
+        "Give_Way": 1,
+        "Traffic_Signs": 2,
+    }
     # The person at the junction was hit, but behind the first junction, passed lawfully.
     assert found["abilities"] == pytest.approx(
-        {"Overtaking": 50.0, "Merging": 100.0, "Emergency_Brake": 50.0, "Give_Way": 100.0,
-         "Traffic_Signs": 50.0, "mean": 70.0}
-    )  # fmt: skip
+        {
+            "Overtaking": 50.0,
+            "Merging": 100.0,
+            "Emergency_Brake": 50.0,
+            "Give_Way": 100.0,
+            "Traffic_Signs": 50.0,
+            "mean": 70.0,
+        }
+    )
     assert found["types_of_no_ability"] == ["jaywalk/open-road-v1", "no scenario"]
     for name, (low, high) in found["intervals"].items():
         assert low <= found["abilities"][name] <= high
@@ -211,13 +221,18 @@ def test_the_first_junction_is_not_passed_lawfully_over_a_red_light(tmp_path):
 def two_routes(tmp_path):
     for number in (24, 25):
         write_drive(
-            tmp_path / "run", FULL, traffic_mps=10.0, episode_id=f"route-{number}-s1",
-            scenario=f"route-{number}", town="Hand",
+            tmp_path / "run",
+            FULL,
+            traffic_mps=10.0,
+            episode_id=f"route-{number}-s1",
+            scenario=f"route-{number}",
+            town="Hand",
             route=Route(
-                route_id=str(number), dense=True,
+                route_id=str(number),
+                dense=True,
                 scenarios=({"type": "ParkingExit", "name": "ParkingExit_1"},),
             ),
-        )  # fmt: skip
+        )
     return tmp_path / "run"
 
 
@@ -241,14 +256,20 @@ def test_the_export_writes_the_motion_their_tool_reads(two_routes, tmp_path):
     paths = export_run(scored, "bench2drive", out, records=two_routes)
     saved = [one["save_name"] for one in json.loads(out.read_text())["_checkpoint"]["records"]]
     assert paths == [
-        out, *(out.parent / "mine_metric_info" / name / "metric_info.json" for name in saved)
-    ]  # fmt: skip
+        out,
+        *(out.parent / "mine_metric_info" / name / "metric_info.json" for name in saved),
+    ]
     found = json.loads(paths[1].read_text())
     first, last = (scored.episodes[0].detail[name] for name in ("first_tick", "end_tick"))
     assert list(found) == [str(k) for k in range(last - first + 1)]
     assert found["3"].keys() == {
-        "acceleration", "angular_velocity", "forward_vector", "right_vector", "location", "rotation"
-    }  # fmt: skip
+        "acceleration",
+        "angular_velocity",
+        "forward_vector",
+        "right_vector",
+        "location",
+        "rotation",
+    }
     assert found["0"]["forward_vector"] == pytest.approx([1.0, 0.0, 0.0])
     assert found["0"]["right_vector"] == pytest.approx([0.0, 1.0, 0.0])
     assert found["0"]["location"] == pytest.approx(FULL[0].tolist(), abs=1e-3)

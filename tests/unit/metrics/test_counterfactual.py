@@ -11,24 +11,38 @@ from record_scenes import STEP_S, add_actor
 from typer.testing import CliRunner
 
 import jaywalk.record
-from jaywalk.cli.gap_output import print_gap
 from jaywalk.cli.pairs import app
+from jaywalk.cli.score_output import print_gap
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.fail2drive.counterfactual import PairTally, check_pair
-from jaywalk.metrics.fail2drive.run_pairs import pair_scores
+from jaywalk.metrics.generalization.counterfactual import PairTally, check_pair
+from jaywalk.metrics.generalization.run_pairs import pair_scores
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.record.columns import WEATHER_FIELDS
-from jaywalk.record.state_rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
+from jaywalk.record.rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
 
 TICKS = 200
 SPEED_MPS = 10.0
 
 
 def drive(
-    folder, *, brakes_at=None, thing_m=None, car_y_m=30.0, starts=None, seed=1, pair="P",
-    thing_role="", attributes="{}", weather=1.5, car_mps=3.0, route_y_m=0.0, commands_at=None,
-    scenario="", agent="A", half="",
-):  # fmt: skip
+    folder,
+    *,
+    brakes_at=None,
+    thing_m=None,
+    car_y_m=30.0,
+    starts=None,
+    seed=1,
+    pair="P",
+    thing_role="",
+    attributes="{}",
+    weather=1.5,
+    car_mps=3.0,
+    route_y_m=0.0,
+    commands_at=None,
+    scenario="",
+    agent="A",
+    half="",
+):
     """An ego along x, a car beside it, perhaps a thing ahead; the ego may brake at a tick."""
     speed = np.full(TICKS, SPEED_MPS)
     if brakes_at is not None:
@@ -36,11 +50,13 @@ def drive(
     ego_x = np.concatenate([[0.0], np.cumsum(speed[:-1] * STEP_S)])
     with EpisodeWriter(folder) as writer:
         add_actor(writer, 0, "vehicle", TICKS - 1)
-        add_actor(writer, 1, "vehicle", TICKS - 1, role_name="background",
-                  attributes_json=attributes)  # fmt: skip
+        add_actor(
+            writer, 1, "vehicle", TICKS - 1, role_name="background", attributes_json=attributes
+        )
         if thing_m is not None:
-            add_actor(writer, 2, "prop", TICKS - 1, type_id="static.prop.barrel",
-                      role_name=thing_role)  # fmt: skip
+            add_actor(
+                writer, 2, "prop", TICKS - 1, type_id="static.prop.barrel", role_name=thing_role
+            )
         count = 2 if thing_m is None else 3
         for tick in range(TICKS):
             rows = np.zeros(count, STATE_DTYPE)
@@ -61,10 +77,17 @@ def drive(
             writer.add_event(tick=starts, kind="scenario_start", source="scenario", name="S")
         writer.finish(
             Episode(
-                episode_id=folder.name, ego_actor=0, pair=pair, seed=seed, town="T", suite="S",
-                scenario=scenario, agent={"name": agent}, parameters={"half": half} if half else {},
+                episode_id=folder.name,
+                ego_actor=0,
+                pair=pair,
+                seed=seed,
+                town="T",
+                suite="S",
+                scenario=scenario,
+                agent={"name": agent},
+                parameters={"half": half} if half else {},
             )
-        )  # fmt: skip
+        )
     return jaywalk.record.open(folder)
 
 
@@ -136,10 +159,12 @@ def test_a_shift_in_reach_at_once_passes_on_its_start_alone(tmp_path):
 @pytest.mark.parametrize(
     ("other", "what"),
     [
-        ({"weather": 2.5}, "the weather"), ({"brakes_at": 0}, "the ego"),
-        ({"car_mps": 4.0}, "a background actor"), ({"route_y_m": 1.0}, "the ego's route"),
+        ({"weather": 2.5}, "the weather"),
+        ({"brakes_at": 0}, "the ego"),
+        ({"car_mps": 4.0}, "a background actor"),
+        ({"route_y_m": 1.0}, "the ego's route"),
     ],
-)  # fmt: skip
+)
 def test_a_shift_in_reach_at_once_excuses_no_other_start(tmp_path, other, what):
     base = drive(tmp_path / "base")
     found = check_pair(base, drive(tmp_path / "shift", thing_m=60.0, **other))
@@ -183,8 +208,12 @@ def test_a_tally_tells_the_weak_from_the_strong(tmp_path):
         check_pair(base, drive(tmp_path / f"shift{k}", **one)) for k, one in enumerate(others)
     ]
     assert PairTally.of(checks).as_dict() == {
-        "pairs": 3, "passed": 2, "strong": 1, "weak": 1, "weak_background_same": 1,
-    }  # fmt: skip
+        "pairs": 3,
+        "passed": 2,
+        "strong": 1,
+        "weak": 1,
+        "weak_background_same": 1,
+    }
 
 
 def test_equal_records_pass_to_the_end(tmp_path):
@@ -202,8 +231,9 @@ def test_records_of_two_pairs_are_refused(tmp_path):
 def test_the_command_counts_weak_passes_apart(tmp_path):
     for pair, thing_m in (("P", 60.0), ("Q", 110.0)):
         drive(tmp_path / f"base{pair}", pair=pair, scenario=f"Base_{pair}")
-        drive(tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m,
-              scenario=f"Generalization_{pair}")  # fmt: skip
+        drive(
+            tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m, scenario=f"Generalization_{pair}"
+        )
     told = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert told.exit_code == 0
     assert "ok, start only" in told.stdout

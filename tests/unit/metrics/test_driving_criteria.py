@@ -7,20 +7,20 @@ from driving_scenes import HALF_LENGTH_M, LANE_Y, cruise, light, stand, write_dr
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria.blocked import find_blocked
 from jaywalk.metrics.driving.criteria.collision import find_collisions
-from jaywalk.metrics.driving.criteria.completion import find_completion
-from jaywalk.metrics.driving.criteria.deviation import find_deviation
-from jaywalk.metrics.driving.criteria.emergency import find_not_yielded
-from jaywalk.metrics.driving.criteria.min_speed import find_min_speed
+from jaywalk.metrics.driving.criteria.emergency import find_not_yielded, find_scenario_timeouts
+from jaywalk.metrics.driving.criteria.ending import (
+    find_completion,
+    find_deviation,
+    find_route_timeout,
+)
+from jaywalk.metrics.driving.criteria.min_speed import find_min_speed, slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.outside_lanes import find_outside_lanes
 from jaywalk.metrics.driving.criteria.red_light import find_red_lights
-from jaywalk.metrics.driving.criteria.route_timeout import find_route_timeout
 from jaywalk.metrics.driving.criteria.rules import RULES
-from jaywalk.metrics.driving.criteria.scenario_timeout import find_scenario_timeouts
 from jaywalk.metrics.driving.criteria.scene import read_scene
-from jaywalk.metrics.driving.criteria.slowed_traffic import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.stop_sign import find_stops
 from jaywalk.metrics.driving.public_score import score_public
-from jaywalk.scenarios.obstacle_two_ways import WRONG_LANE
+from jaywalk.scenarios.obstacles.two_ways import WRONG_LANE
 
 LB1, LB2, B2D, F2D = (
     RULES[name] for name in ("leaderboard-1.0", "leaderboard-2.0", "bench2drive", "fail2drive")
@@ -161,9 +161,12 @@ def test_a_light_that_turns_red_behind_the_tail(tmp_path):
 
 def test_driving_against_the_lane_is_no_red_light(tmp_path):
     scene = scene_of(
-        tmp_path, cruise(180.0, 215.0, 8.0)[::-1], yaw_deg=180.0, line=long_route(),
+        tmp_path,
+        cruise(180.0, 215.0, 8.0)[::-1],
+        yaw_deg=180.0,
+        line=long_route(),
         lights=[light(195.0, [(0, RED)])],
-    )  # fmt: skip
+    )
     assert not find_red_lights(scene, LB2)
 
 
@@ -443,12 +446,15 @@ def jammed(folder, *, noted, **more):
     speed = np.full(len(places), 8.0)
     speed[200:400] = 1.0 / 3.6
     events = [
-        {"tick": tick, "kind": "note", "name": "Wall",
-         "detail": {"what": "caps the traffic", "cap_mps": cap}}
+        {
+            "tick": tick,
+            "kind": "note",
+            "name": "Wall",
+            "detail": {"what": "caps the traffic", "cap_mps": cap},
+        }
         for tick, cap in ((200, 0.278), (400, None))
-    ]  # fmt: skip
-    return write_drive(folder, places, traffic_mps=speed,
-                       events=events if noted else [], **more)  # fmt: skip
+    ]
+    return write_drive(folder, places, traffic_mps=speed, events=events if noted else [], **more)
 
 
 def test_traffic_that_a_scenario_slows_down_is_no_measure(tmp_path):
@@ -473,8 +479,12 @@ def test_a_walled_off_road_does_not_raise_the_score(tmp_path):
 
 
 def test_a_cap_above_the_limit_slows_nobody(tmp_path):
-    note = {"tick": 0, "kind": "note", "name": "Site",
-            "detail": {"what": "caps the traffic", "cap_mps": 16.667}}  # fmt: skip
+    note = {
+        "tick": 0,
+        "kind": "note",
+        "name": "Site",
+        "detail": {"what": "caps the traffic", "cap_mps": 16.667},
+    }
     drive = write_drive(tmp_path, cruise(0.0, 100.6, 6.0), traffic_mps=8.0, events=[note])
     assert not slowed_by_scenarios(drive).height
 

@@ -28,10 +28,17 @@ def run(tmp_path):
     stuck = np.vstack([full[:30], stand((45.0, LANE_Y, 0.0), 181.0, 0.5)])
     for number, places, contacts in ((75, full, []), (1075, outside, hit), (3, stuck, [])):
         write_drive(
-            folder, places, step_s=0.5, traffic_mps=4.0, contacts=contacts, others=[{}],
-            episode_id=f"route-{number}-s1", scenario=f"route-{number}",
-            route=Route(route_id=str(number), dense=True), town="Hand",
-        )  # fmt: skip
+            folder,
+            places,
+            step_s=0.5,
+            traffic_mps=4.0,
+            contacts=contacts,
+            others=[{}],
+            episode_id=f"route-{number}-s1",
+            scenario=f"route-{number}",
+            route=Route(route_id=str(number), dense=True),
+            town="Hand",
+        )
     return folder
 
 
@@ -127,9 +134,13 @@ def test_fail2drive_takes_its_own_routes_alone(tmp_path):
 def test_seeds_become_repetitions(tmp_path):
     for seed in (2, 1):
         write_drive(
-            tmp_path / "r", cruise(0.0, 20.0, 8.0), episode_id=f"kerb-s{seed}", scenario="kerb",
-            seed=seed, route=Route(route_id="kerb", dense=True),
-        )  # fmt: skip
+            tmp_path / "r",
+            cruise(0.0, 20.0, 8.0),
+            episode_id=f"kerb-s{seed}",
+            scenario="kerb",
+            seed=seed,
+            route=Route(route_id="kerb", dense=True),
+        )
     found = number_episodes(score_run(tmp_path / "r", "leaderboard-2.0").episodes)
     assert [(one.episode_id, number, rep) for one, number, rep in found] == [
         ("kerb-s1", 0, 0),

@@ -93,10 +93,14 @@ def test_what_happens_after_the_end_does_not_count(tmp_path):
     places = np.vstack([FULL, cruise(101.5, 120.0, 8.0)])
     after = [{"tick": len(FULL) + 10, "other": 10}]
     inside = score_episode(
-        write_drive(tmp_path / "a", FULL[: np.argmax(FULL[:, 0] > 100.0) + 2], others=[{}],
-                    contacts=[{"tick": int(np.argmax(FULL[:, 0] > 100.0)) + 1, "other": 10}]),
+        write_drive(
+            tmp_path / "a",
+            FULL[: np.argmax(FULL[:, 0] > 100.0) + 2],
+            others=[{}],
+            contacts=[{"tick": int(np.argmax(FULL[:, 0] > 100.0)) + 1, "other": 10}],
+        ),
         "leaderboard-2.0",
-    )  # fmt: skip
+    )
     assert (
         inside.counts["collisions_vehicle"] == 1
     )  # the tick on which success is told still counts
@@ -190,8 +194,10 @@ def run(tmp_path):
     """Two scenarios with two seeds each; one of them hits a car, one is not there."""
     folder = tmp_path / "my-run"
     for name, scenario, seed, hits in (
-        ("a-s1", "a", 1, []), ("a-s2", "a", 2, []), ("b-s1", "b", 1, [{"tick": 9, "other": 10}]),
-    ):  # fmt: skip
+        ("a-s1", "a", 1, []),
+        ("a-s2", "a", 2, []),
+        ("b-s1", "b", 1, [{"tick": 9, "other": 10}]),
+    ):
         write_drive(
             folder, FULL, episode_id=name, scenario=scenario, seed=seed, contacts=hits, others=[{}]
         )

@@ -11,8 +11,8 @@ import result_files as make
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.metrics.driving import checks, files
-from jaywalk.metrics.driving.fail2drive_split import published_split, read_split
 from jaywalk.metrics.driving.results import place_of, read_results
+from jaywalk.metrics.generalization.split import published_split, read_split
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,11 @@ def kinds(tmp_path, *records):
 
 def test_a_normal_record_has_no_flag(tmp_path):
     blocked = make.record(
-        2, status="Failed - Agent got blocked", scores=make.scores(40.0, 1.0),
+        2,
+        status="Failed - Agent got blocked",
+        scores=make.scores(40.0, 1.0),
         infractions={"vehicle_blocked": ["Agent got blocked at (x=1, y=2, z=3)"]},
-    )  # fmt: skip
+    )
     assert kinds(tmp_path, make.record(1), blocked) == []
 
 

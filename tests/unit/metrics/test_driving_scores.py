@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.cli.score import score_results
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving import bench2drive, fail2drive, leaderboard
-from jaywalk.metrics.driving.fail2drive_split import CATEGORIES, published_split
+from jaywalk.metrics.driving import bench2drive, leaderboard
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
-from jaywalk.metrics.fail2drive import gap
+from jaywalk.metrics.generalization import gap
+from jaywalk.metrics.generalization import public as fail2drive
+from jaywalk.metrics.generalization.split import CATEGORIES, published_split
 
 HIT = {"collisions_vehicle": [make.hit()]}
 
@@ -51,8 +52,13 @@ def test_fail2drive_by_hand(tmp_path):
         199,
         ["1/Base_Wall_0099"],
     )
-    assert got["base"] == {"ds": 100.0, "ds_no_min_speed": 100.0, "sr": 100.0,
-                           "hm": pytest.approx(100.0), "n": 99}  # fmt: skip
+    assert got["base"] == {
+        "ds": 100.0,
+        "ds_no_min_speed": 100.0,
+        "sr": 100.0,
+        "hm": pytest.approx(100.0),
+        "n": 99,
+    }
     assert got["headline"] == "all"  # result files do not show which pairs are strong
     assert got["protocol_version"] == 2
     assert got["generalization"]["ds"] == pytest.approx(99.6)

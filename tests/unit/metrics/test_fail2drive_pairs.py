@@ -10,11 +10,15 @@ import pytest
 import score_cards as make
 from scipy import stats
 
-from jaywalk.metrics.fail2drive.cues import Thing, cue_table, what_changed
-from jaywalk.metrics.fail2drive.gap import PairedRow, gap_of, headline_gap
-from jaywalk.metrics.fail2drive.profile import Profile, Stretch, excursions_of
-from jaywalk.metrics.fail2drive.reactions import reaction_of, reaction_table
-from jaywalk.metrics.fail2drive.run_pairs import members_of, pair_scores
+from jaywalk.metrics.generalization.counterfactual import Profile, Stretch, excursions_of
+from jaywalk.metrics.generalization.cues import Thing, cue_table, what_changed
+from jaywalk.metrics.generalization.gap import PairedRow, gap_of, headline_gap
+from jaywalk.metrics.generalization.run_pairs import (
+    members_of,
+    pair_scores,
+    reaction_of,
+    reaction_table,
+)
 from jaywalk.stats.intervals import rule_of_three
 
 SIGN = "static.prop.trafficwarning"
@@ -39,8 +43,12 @@ def pairs(*scores: tuple[float, float], name: str = "Wall") -> list[PairedRow]:
 def test_the_gap_of_pairs():
     got = gap_of(pairs((100, 50), (100, 100), (80, 60)), resamples=200)
     assert math.isnan(got["base"].pop("ds_no_min_speed"))
-    assert got["base"] == {"ds": pytest.approx(280 / 3), "sr": pytest.approx(200 / 3),
-                           "hm": pytest.approx(77.778, abs=1e-3), "n": 3}  # fmt: skip
+    assert got["base"] == {
+        "ds": pytest.approx(280 / 3),
+        "sr": pytest.approx(200 / 3),
+        "hm": pytest.approx(77.778, abs=1e-3),
+        "n": 3,
+    }
     assert got["generalization"]["ds"] == pytest.approx(70.0)
     assert got["change_percent"]["ds"] == pytest.approx(-25.0)
     assert got["difference"]["ds"] == pytest.approx(70.0 - 280 / 3)
@@ -80,8 +88,10 @@ def test_the_interval_of_a_change_is_paired():
 def test_the_interval_of_three_pairs_is_wider_than_all_possible_draws():
     scores = [(100.0, 90.0), (100.0, 40.0), (80.0, 80.0)]
     rows = np.array(scores)
-    drawn = [float((rows[list(d), 1] - rows[list(d), 0]).mean())
-             for d in itertools.product(range(3), repeat=3)]  # fmt: skip
+    drawn = [
+        float((rows[list(d), 1] - rows[list(d), 0]).mean())
+        for d in itertools.product(range(3), repeat=3)
+    ]
     low, high = gap_of(pairs(*scores), resamples=4000)["intervals"]["difference"]["ds"]
     assert low < min(drawn)
     assert max(drawn) < high
@@ -125,24 +135,31 @@ def test_cues_group_pairs():
     cues = {"ConstructionPermutations0": "sign", "ConstructionPermutations1": "cones"}
     got = cue_table(rows, cues)
     assert [(one["cue"], one["generalization"]["hm"]) for one in got] == [
-        ("sign", 0.0), ("cones", 100.0)]  # fmt: skip
+        ("sign", 0.0),
+        ("cones", 100.0),
+    ]
 
 
 def drive(speed_mps: float, *, brakings: tuple = (), excursions: tuple = ()) -> Profile:
     time_s = np.arange(0.0, 100.0 / speed_mps, 0.05)
     return Profile(
-        time_s=time_s, along_m=speed_mps * time_s, speed_mps=np.full(len(time_s), speed_mps),
-        brakings=brakings, excursions=excursions,
-    )  # fmt: skip
+        time_s=time_s,
+        along_m=speed_mps * time_s,
+        speed_mps=np.full(len(time_s), speed_mps),
+        brakings=brakings,
+        excursions=excursions,
+    )
 
 
 def test_a_slower_drive_with_a_needless_braking():
     both = Stretch(first_m=20.0, last_m=25.0, size=2.0)
     needless = Stretch(first_m=70.0, last_m=75.0, size=3.0)
     got = reaction_of(
-        drive(10.0, brakings=(both,)), drive(8.0, brakings=(both, needless)), pair="1",
+        drive(10.0, brakings=(both,)),
+        drive(8.0, brakings=(both, needless)),
+        pair="1",
         class_name="ImageOnObject",
-    )  # fmt: skip
+    )
     assert got.speed_change_percent == pytest.approx(-20.0, abs=0.2)
     assert got.slowest_mps == pytest.approx(2.0)
     assert (got.brakings, got.excursions) == (1, 0)
@@ -176,10 +193,13 @@ def test_halves_by_name_by_number_and_by_what_the_route_says():
     )
     got = [(one.pair, one.half, one.class_name) for one in members_of(run)]
     assert got == [
-        ("0095", "base", "Wall"), ("0095", "generalization", "Wall"),
-        ("0075", "base", "Animals"), ("0075", "generalization", "Animals"),
-        ("mine", "base", "RightConstruction"), ("mine", "generalization", "RightConstruction"),
-    ]  # fmt: skip
+        ("0095", "base", "Wall"),
+        ("0095", "generalization", "Wall"),
+        ("0075", "base", "Animals"),
+        ("0075", "generalization", "Animals"),
+        ("mine", "base", "RightConstruction"),
+        ("mine", "generalization", "RightConstruction"),
+    ]
     scores = pair_scores(run)
     assert scores is not None
     assert scores["pairs"]["n"] == 3

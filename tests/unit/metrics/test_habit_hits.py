@@ -12,8 +12,12 @@ import polars as pl
 import pytest
 from hand_records_safety import STEP_S, Scene, straight
 
-from jaywalk.metrics.habit.hits import BrakingRules, find_person_hits, weather_of
-from jaywalk.metrics.habit.stories import read_stories
+from jaywalk.metrics.safety.person_hits import (
+    BrakingRules,
+    find_person_hits,
+    read_stories,
+    weather_of,
+)
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import Server
@@ -25,8 +29,16 @@ PLACE_M = 50.0
 def event(scene: Scene, at_s: float, actor: int, kind: str = "note", **detail: object) -> None:
     number = 100 + sum(table == "events" for table, _ in scene.rows)
     tick = round(at_s / STEP_S)
-    row = {"event": number, "tick": tick, "end_tick": tick, "kind": kind, "source": "scenario",
-           "name": "habit", "actor": actor, "detail_json": json.dumps(detail)}  # fmt: skip
+    row = {
+        "event": number,
+        "tick": tick,
+        "end_tick": tick,
+        "kind": kind,
+        "source": "scenario",
+        "name": "habit",
+        "actor": actor,
+        "detail_json": json.dumps(detail),
+    }
     scene.rows.append(("events", row))
 
 
@@ -35,15 +47,34 @@ def episode(folder: Path, begins_s: float) -> Record:
     scene = Scene(seconds=6.0)
     scene.add("vehicle", straight(0.0, 0.0, 0.0, SPEED))
     person = scene.add("walker", straight(PLACE_M, 0.0, 90.0, 0.0))
-    event(scene, 0.0, person, what="role", intended="crossing", subcategory="walk", side="left",
-          place="kerb", age="adult", clip="walk-1")  # fmt: skip
+    event(
+        scene,
+        0.0,
+        person,
+        what="role",
+        intended="crossing",
+        subcategory="walk",
+        side="left",
+        place="kerb",
+        age="adult",
+        clip="walk-1",
+    )
     event(scene, begins_s, person, kind="trigger")
     event(scene, begins_s + 0.5, person, what="enters the road")
     scene.contacts.append(
-        {"tick": round(4.75 / STEP_S), "end_tick": round(5.0 / STEP_S), "actor": 0,
-         "other": person, "other_type_id": "walker.pedestrian.0001", "speed_mps": SPEED,
-         "other_speed_mps": 0.0, "closing_mps": SPEED, "x_m": PLACE_M, "y_m": 0.0}
-    )  # fmt: skip
+        {
+            "tick": round(4.75 / STEP_S),
+            "end_tick": round(5.0 / STEP_S),
+            "actor": 0,
+            "other": person,
+            "other_type_id": "walker.pedestrian.0001",
+            "speed_mps": SPEED,
+            "other_speed_mps": 0.0,
+            "closing_mps": SPEED,
+            "x_m": PLACE_M,
+            "y_m": 0.0,
+        }
+    )
     return scene.write(folder / f"{begins_s}")
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.metrics.habit.posed import PosedPerson
-from jaywalk.metrics.habit.quality import measure_person, summarise_quality
-from jaywalk.metrics.habit.stories import Story
+from jaywalk.metrics.motion.quality import measure_person, summarise_quality
+from jaywalk.metrics.safety.person_hits import Story
+from jaywalk.metrics.safety.posed import PosedPerson
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.retarget import DRIVEN, RigMotion, RootPolicy
 from jaywalk.town.ground import flat_ground
@@ -31,9 +31,13 @@ def standing(**changes: object) -> PosedPerson:
         rig="man", policy=RootPolicy.KEEP, actor=actor, hips_m=hips, turns=turns, rate_hz=20.0
     )
     return PosedPerson(
-        actor=7, tick=np.arange(TICKS), clip=("stand",) * TICKS, phase=np.linspace(0, 1, TICKS),
-        weight=np.ones(TICKS), motion=motion,
-    )  # fmt: skip
+        actor=7,
+        tick=np.arange(TICKS),
+        clip=("stand",) * TICKS,
+        phase=np.linspace(0, 1, TICKS),
+        weight=np.ones(TICKS),
+        motion=motion,
+    )
 
 
 def measured(**changes: object):  # type: ignore[no-untyped-def]

@@ -11,9 +11,9 @@ from hand_records_safety import STEP_S, Scene, straight
 
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.run_score import score_run
-from jaywalk.metrics.habit.foresight import irs_of, read_foresight
-from jaywalk.metrics.habit.summary import is_habit, summarise_habit
-from jaywalk.metrics.safety.injury import serious_injury_risk
+from jaywalk.metrics.safety.collisions import serious_injury_risk
+from jaywalk.metrics.safety.foresight import irs_of, read_foresight
+from jaywalk.metrics.safety.habit_summary import is_habit, summarise_habit
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.report.habit_section import habit_view
 from jaywalk.report.scored_runs import ScoredRun
@@ -25,40 +25,81 @@ HIT_S = 4.75
 def tell(scene: Scene, at_s: float, actor: int, kind: str = "note", **detail: object) -> None:
     number = 100 + sum(table == "events" for table, _ in scene.rows)
     tick = round(at_s / STEP_S)
-    row = {"event": number, "tick": tick, "end_tick": tick, "kind": kind, "source": "scenario",
-           "name": "habit", "actor": actor, "detail_json": json.dumps(detail)}  # fmt: skip
+    row = {
+        "event": number,
+        "tick": tick,
+        "end_tick": tick,
+        "kind": kind,
+        "source": "scenario",
+        "name": "habit",
+        "actor": actor,
+        "detail_json": json.dumps(detail),
+    }
     scene.rows.append(("events", row))
 
 
 def foresee(scene: Scene, actor: int, side_m: float, off_m: float) -> None:
     """Forecasts of somebody who stands, twice a second, off to the right by some metres."""
     for tick in range(0, 60, 10):
-        row = {"tick": tick, "actor": actor, "source": "cv-v1", "mode": 0, "frame": "world",
-               "weight": 1.0, "time_s": [1.0, 2.0], "x_m": [50.0, 50.0],
-               "y_m": [side_m + off_m] * 2, "var_xx_m2": [0.04, 0.04], "var_xy_m2": [0.0, 0.0],
-               "var_yy_m2": [0.04, 0.04]}  # fmt: skip
+        row = {
+            "tick": tick,
+            "actor": actor,
+            "source": "cv-v1",
+            "mode": 0,
+            "frame": "world",
+            "weight": 1.0,
+            "time_s": [1.0, 2.0],
+            "x_m": [50.0, 50.0],
+            "y_m": [side_m + off_m] * 2,
+            "var_xx_m2": [0.04, 0.04],
+            "var_xy_m2": [0.0, 0.0],
+            "var_yy_m2": [0.04, 0.04],
+        }
         scene.rows.append(("forecasts", row))
 
 
 def write(folder: Path, name: str, begins_s: float) -> None:
     """An ego at 10 m/s hits somebody at 50 m; another one stands beside the road."""
     scene = Scene(seconds=6.0, route=[(0.0, 0.0), (100.0, 0.0)])
-    scene.episode = {"episode_id": f"{name}-s1", "suite": "jaywalk/habit-v1", "seed": 1,
-                     "parameters": {"posed": 2}}  # fmt: skip
+    scene.episode = {
+        "episode_id": f"{name}-s1",
+        "suite": "jaywalk/habit-v1",
+        "seed": 1,
+        "parameters": {"posed": 2},
+    }
     scene.add("vehicle", straight(0.0, 0.0, 0.0, SPEED))
     there = scene.add("walker", straight(50.0, 0.0, 90.0, 0.0))
     aside = scene.add("walker", straight(50.0, 8.0, 90.0, 0.0))
     for actor, side in ((there, "left"), (aside, "right")):
-        tell(scene, 0.0, actor, what="role", intended="crossing", subcategory="walk", side=side,
-             place="kerb", age="adult", clip=f"walk-{actor}")  # fmt: skip
+        tell(
+            scene,
+            0.0,
+            actor,
+            what="role",
+            intended="crossing",
+            subcategory="walk",
+            side=side,
+            place="kerb",
+            age="adult",
+            clip=f"walk-{actor}",
+        )
         tell(scene, begins_s, actor, kind="trigger")
     foresee(scene, there, 0.0, 0.5)
     foresee(scene, aside, 8.0, 0.0)
     scene.contacts.append(
-        {"tick": round(HIT_S / STEP_S), "end_tick": round(5.0 / STEP_S), "actor": 0,
-         "other": there, "other_type_id": "walker.pedestrian.0001", "speed_mps": SPEED,
-         "other_speed_mps": 0.0, "closing_mps": SPEED, "x_m": 50.0, "y_m": 0.0}
-    )  # fmt: skip
+        {
+            "tick": round(HIT_S / STEP_S),
+            "end_tick": round(5.0 / STEP_S),
+            "actor": 0,
+            "other": there,
+            "other_type_id": "walker.pedestrian.0001",
+            "speed_mps": SPEED,
+            "other_speed_mps": 0.0,
+            "closing_mps": SPEED,
+            "x_m": 50.0,
+            "y_m": 0.0,
+        }
+    )
     scene.write(folder / "episodes" / f"{name}-s1")
 
 
@@ -144,5 +185,6 @@ def test_the_section_of_the_page(folder: Path) -> None:
     assert [motion["hits"] for motion in view.motions] == [2]
     assert (len(view.unavoidable), view.avoidable) == (1, 1)
     assert [figure.name for figure in view.figures][:2] == [
-        "forecast-bias", "forecast-error-by-side",
-    ]  # fmt: skip
+        "forecast-bias",
+        "forecast-error-by-side",
+    ]

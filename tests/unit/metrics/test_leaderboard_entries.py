@@ -11,15 +11,16 @@ import pytest
 import result_files as make
 from typer.testing import CliRunner
 
-import jaywalk.metrics.fail2drive.entry as entry_module
+import jaywalk.metrics.generalization.entry as entry_module
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.fail2drive_split import published_split
-from jaywalk.metrics.fail2drive.entry import read_entry
-from jaywalk.metrics.fail2drive.validation import validate_entry
+from jaywalk.metrics.generalization.entry import read_entry
+from jaywalk.metrics.generalization.split import published_split
+from jaywalk.metrics.generalization.validation import validate_entry
 
-RESULTS = (Path(__file__).parents[4] / "shared" / "data" / "fail2drive"
-           / "results_AlignDrive_TFv6.tar.gz")  # fmt: skip
+RESULTS = (
+    Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "results_AlignDrive_TFv6.tar.gz"
+)
 ENTRY = """\
 format = "jaywalk-leaderboard-entry-1"
 method = "Mine"
@@ -54,8 +55,10 @@ def whole(tmp_path_factory) -> Path:
         for number, route in published_split().items():
             given: dict = {}
             if (number + seed) % 10 == 0:
-                given = {"infractions": {"collisions_layout": [make.hit("static.x", number)]},
-                         "scores": make.scores(100.0, 0.65)}  # fmt: skip
+                given = {
+                    "infractions": {"collisions_layout": [make.hit("static.x", number)]},
+                    "scores": make.scores(100.0, 0.65),
+                }
             one = make.record(number, **given)
             one["meta"]["duration_game"] = 40.0 + number / 100.0 + seed
             one["meta"]["duration_system"] = 80.0 + number + seed / 10.0
@@ -231,11 +234,13 @@ def test_aborted_and_post_processed_records_are_suspicions(entry):
     [
         ({"status": "Completed"}, "free of infractions, not 'Perfect'"),
         ({"scores": make.scores(60.0, 1.0)}, "completed below 100 %"),
-        ({"status": "Failed - Agent timed out", "scores": make.scores(60.0, 1.0)},
-         "a reason to fail that its lists do not have"),
+        (
+            {"status": "Failed - Agent timed out", "scores": make.scores(60.0, 1.0)},
+            "a reason to fail that its lists do not have",
+        ),
         ({"route_id": "RouteScenario_5_rep0"}, "of another route, by its route_id"),
     ],
-)  # fmt: skip
+)
 def test_a_record_that_contradicts_itself_is_a_problem(entry, given, words):
     edit_record(entry, **given)
     assert words in problems(entry)
@@ -286,8 +291,11 @@ def test_entries_of_our_own_suite_have_a_run_and_its_hashes(entry):
     text = (entry / "entry.toml").read_text(encoding="utf-8")
     text += '[origin]\nsuite = "jaywalk/fail2drive-v2"\n'
     (entry / "entry.toml").write_text(text, encoding="utf-8")
-    hashes = {f"{route.name}-s{seed}": "0" * 64 for route in published_split().values()
-              for seed in (1, 2, 3)}  # fmt: skip
+    hashes = {
+        f"{route.name}-s{seed}": "0" * 64
+        for route in published_split().values()
+        for seed in (1, 2, 3)
+    }
     (entry / "records.json").write_text(json.dumps(hashes), encoding="utf-8")
     assert problems(entry) == ""
     times = json.loads((entry / "results/1/Base_Wall_0095.json").read_text(encoding="utf-8"))
@@ -381,8 +389,17 @@ def test_a_result_set_in_an_archive_becomes_an_entry(whole, tmp_path):
 def test_public_result_sets_become_entries(tmp_path):
     for method, odd in (("TFv6", 0), ("AlignDrive", 104)):
         folder = tmp_path / method
-        made = jaywalk("import", RESULTS, "--method", method, "-o", folder, "--rgb", "--learned",
-                       "--not-trained-on-benchmark")  # fmt: skip
+        made = jaywalk(
+            "import",
+            RESULTS,
+            "--method",
+            method,
+            "-o",
+            folder,
+            "--rgb",
+            "--learned",
+            "--not-trained-on-benchmark",
+        )
         assert made.exit_code == 0, made.output
         found = validate_entry(folder, resamples=1)
         assert found.is_valid

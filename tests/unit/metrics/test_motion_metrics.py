@@ -6,22 +6,17 @@ from scipy.linalg import sqrtm
 from synthetic_motion import still, walking
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.motion.feet import (
-    float_m,
-    foot_skating_ratio,
-    penetration_m,
-    stance_slip_mps,
-)
-from jaywalk.metrics.motion.frechet import (
-    frechet_distance,
-    gaussian_frechet,
-    window_features,
-)
-from jaywalk.metrics.motion.gait import gait_figures, path_speed_mps
-from jaywalk.metrics.motion.smoothness import (
+from jaywalk.metrics.motion.diversity import frechet_distance, gaussian_frechet, window_features
+from jaywalk.metrics.motion.gait import (
     acceleration_error_mps2,
     acceleration_mps2,
+    float_m,
+    foot_skating_ratio,
+    gait_figures,
     jitter_mps3,
+    path_speed_mps,
+    penetration_m,
+    stance_slip_mps,
 )
 
 

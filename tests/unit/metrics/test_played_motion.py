@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from synthetic_motion import walking
 
-from jaywalk.metrics.motion.played import facing_rad, played_figures, travel_rad
+from jaywalk.metrics.motion.library_check import facing_rad, played_figures, travel_rad
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.retarget import RootPolicy, engine_angles_deg, retarget
 
@@ -18,9 +18,13 @@ def seen(speed_mps=1.2, turn_rps=0.4):
     velocity = np.zeros((len(poses), 3))
     velocity[1:, :2] = np.diff(posed.actor[:, :2], axis=0) * 20.0
     return {
-        "rig": "man", "bones_m": posed.joints_m(), "relative": relative, "actor": posed.actor,
-        "velocity_mps": velocity, "delta_s": 0.05,
-    }  # fmt: skip
+        "rig": "man",
+        "bones_m": posed.joints_m(),
+        "relative": relative,
+        "actor": posed.actor,
+        "velocity_mps": velocity,
+        "delta_s": 0.05,
+    }
 
 
 def test_facing_and_travel_follow_the_turn():

@@ -18,8 +18,13 @@ HITS = (1, 1, 0)
 
 
 def episode(name, km, hits, **more):
-    counts = {"collisions_person": hits, "collisions_vehicle": 0, "braking_events": 4,
-              "false_braking_events": hits, **more.pop("counts", {})}  # fmt: skip
+    counts = {
+        "collisions_person": hits,
+        "collisions_vehicle": 0,
+        "braking_events": 4,
+        "false_braking_events": hits,
+        **more.pop("counts", {}),
+    }
     risks = [0.2 + 0.1 * k for k in range(hits)]
     metrics = {
         "driven_km": km,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.core.frames import rotation_matrix_carla
+from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotator_from_quat
 from jaywalk.motion import posing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig, rig_for_walker
-from jaywalk.motion.rotation import rotator_from_quat
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "carla_rig"
 SOURCES = {"man": "male", "woman": "female", "girl": "girl", "boy": "kid"}
@@ -54,26 +54,46 @@ def test_bone_order_is_that_of_get_bones():
     assert len(bones) == 66
     assert bones[:4] == ("crl_root", "crl_hips__C", "crl_spine__C", "crl_spine01__C")
     assert bones[7:13] == (
-        "crl_hand__L", "crl_handThumb__L", "crl_handThumb01__L", "crl_handThumb02__L",
-        "crl_handThumbEnd__L", "crl_handIndex__L",
-    )  # fmt: skip
+        "crl_hand__L",
+        "crl_handThumb__L",
+        "crl_handThumb01__L",
+        "crl_handThumb02__L",
+        "crl_handThumbEnd__L",
+        "crl_handIndex__L",
+    )
     assert bones[-5:] == (
-        "crl_thigh__L", "crl_leg__L", "crl_foot__L", "crl_toe__L", "crl_toeEnd__L",
-    )  # fmt: skip
+        "crl_thigh__L",
+        "crl_leg__L",
+        "crl_foot__L",
+        "crl_toe__L",
+        "crl_toeEnd__L",
+    )
     assert all(load_rig(name).bones == bones for name in RIG_NAMES)
 
 
 def test_named_indices_of_the_kernels_match_the_data():
     index = load_rig("man").bone_index
     for constant, bone in {
-        "HIPS": "crl_hips__C", "SPINE": "crl_spine__C", "CHEST": "crl_spine01__C",
-        "NECK": "crl_neck__C", "HEAD": "crl_Head__C", "ARM_L": "crl_arm__L",
-        "FOREARM_L": "crl_foreArm__L", "HAND_L": "crl_hand__L", "ARM_R": "crl_arm__R",
-        "FOREARM_R": "crl_foreArm__R", "HAND_R": "crl_hand__R", "THIGH_L": "crl_thigh__L",
-        "SHANK_L": "crl_leg__L", "FOOT_L": "crl_foot__L", "TOE_L": "crl_toe__L",
-        "THIGH_R": "crl_thigh__R", "SHANK_R": "crl_leg__R", "FOOT_R": "crl_foot__R",
+        "HIPS": "crl_hips__C",
+        "SPINE": "crl_spine__C",
+        "CHEST": "crl_spine01__C",
+        "NECK": "crl_neck__C",
+        "HEAD": "crl_Head__C",
+        "ARM_L": "crl_arm__L",
+        "FOREARM_L": "crl_foreArm__L",
+        "HAND_L": "crl_hand__L",
+        "ARM_R": "crl_arm__R",
+        "FOREARM_R": "crl_foreArm__R",
+        "HAND_R": "crl_hand__R",
+        "THIGH_L": "crl_thigh__L",
+        "SHANK_L": "crl_leg__L",
+        "FOOT_L": "crl_foot__L",
+        "TOE_L": "crl_toe__L",
+        "THIGH_R": "crl_thigh__R",
+        "SHANK_R": "crl_leg__R",
+        "FOOT_R": "crl_foot__R",
         "TOE_R": "crl_toe__R",
-    }.items():  # fmt: skip
+    }.items():
         assert getattr(posing, constant) == index[bone], constant
 
 
@@ -108,9 +128,13 @@ def test_limbs_are_as_long_as_on_a_walker_of_the_simulator():
     # lengths taken from published get_bones positions of walker.pedestrian.0022, CARLA 0.9.14
     rig = load_rig("woman")
     for bone, length in {
-        "crl_leg__R": 0.4629, "crl_foot__R": 0.4351, "crl_hand__L": 0.2491, "crl_spine__C": 0.1073,
-        "crl_handMiddle__L": 0.0961, "crl_handIndex01__L": 0.0465,
-    }.items():  # fmt: skip
+        "crl_leg__R": 0.4629,
+        "crl_foot__R": 0.4351,
+        "crl_hand__L": 0.2491,
+        "crl_spine__C": 0.1073,
+        "crl_handMiddle__L": 0.0961,
+        "crl_handIndex01__L": 0.0465,
+    }.items():
         measured = np.linalg.norm(rig.rest_local[rig.bone_index[bone], :3])
         assert measured == pytest.approx(length, abs=1e-3), bone
 

@@ -7,13 +7,13 @@ import pytest
 from synthetic_motion import still, walking
 
 from jaywalk.core.errors import UsageError
+from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.playing.bank import ClipBank
-from jaywalk.motion.playing.players import Cue, Players
-from jaywalk.motion.quaternions import angle_between_rad
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.players import Cue, Players
 from jaywalk.motion.retarget import RigMotion, RootPolicy
 
 STEP_S = 0.05
@@ -43,9 +43,13 @@ def play(players, row, seconds):
         hips.append(rows.hips_m[row].copy())
         turns.append(rows.turns[row].copy())
     return RigMotion(
-        rig=RIG_NAMES[rows.rig[row]], policy=RootPolicy.KEEP, actor=np.array(actor),
-        hips_m=np.array(hips), turns=np.array(turns), rate_hz=1.0 / STEP_S,
-    )  # fmt: skip
+        rig=RIG_NAMES[rows.rig[row]],
+        policy=RootPolicy.KEEP,
+        actor=np.array(actor),
+        hips_m=np.array(hips),
+        turns=np.array(turns),
+        rate_hz=1.0 / STEP_S,
+    )
 
 
 def steps_deg(posed):
@@ -98,11 +102,13 @@ def test_standing_passes_into_walking_without_pops_or_sliding(bank, rig):
     players.play(row, Cue(clip="walk", towards_rad=1.5, loop=True))
     shown = play(players, row, 12.0)
     whole = RigMotion(
-        rig=rig, policy=RootPolicy.KEEP, rate_hz=20.0,
+        rig=rig,
+        policy=RootPolicy.KEEP,
+        rate_hz=20.0,
         actor=np.concatenate([before.actor, shown.actor]),
         hips_m=np.concatenate([before.hips_m, shown.hips_m]),
         turns=np.concatenate([before.turns, shown.turns]),
-    )  # fmt: skip
+    )
     own = steps_deg(bank.library.on_rig("walk", rig)).max()
     assert steps_deg(whole).max() < max(30.0, own + 10.0)
     joints = whole.joints_m()

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import UsageError
+from jaywalk.geometry.rotation import angle_between_rad, from_rotvec, rotate
 from jaywalk.metrics.motion.gait import path_speed_mps
 from jaywalk.motion.augment import (
     WAYS,
@@ -17,12 +18,11 @@ from jaywalk.motion.augment import (
     split_of,
     warp_time,
 )
-from jaywalk.motion.floor import balls_m
+from jaywalk.motion.clip import mirror
+from jaywalk.motion.foot_lock import balls_m
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.mirror import mirror
-from jaywalk.motion.quaternions import angle_between_rad, from_rotvec, rotate
 from jaywalk.motion.smpl import JOINTS
 
 

@@ -5,7 +5,7 @@ import pytest
 from synthetic_motion import still, walking
 
 from jaywalk.core.errors import UsageError
-from jaywalk.motion.classes import (
+from jaywalk.motion.library.classes import (
     ClassRule,
     MotionClass,
     agreement,

@@ -8,9 +8,9 @@ import pytest
 
 from jaywalk.metrics.motion.gait import gait_figures
 from jaywalk.metrics.motion.library_check import check_library
-from jaywalk.motion.classes import CLASSES, agreement, displacement_m, parse_class
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.library.building import Sources, build_library, clean, read_all
+from jaywalk.motion.library.classes import CLASSES, agreement, displacement_m, parse_class
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.sources.cmu_bvh import read_cmu
 
@@ -70,9 +70,9 @@ def test_classes_agree_with_habit(captures):
 def test_a_model_can_be_trained(captures, tmp_path):
     """On a third of the files; sampling from it gives people on their feet."""
     from jaywalk.metrics.motion.judgement import clip_figures
-    from jaywalk.motion.model.model_file import load_model, save_model
-    from jaywalk.motion.model.sampling import sample
-    from jaywalk.motion.model.training import train, training_files
+    from jaywalk.motion.synthesis.model_file import load_model, save_model
+    from jaywalk.motion.synthesis.sampling import sample
+    from jaywalk.motion.synthesis.training import train, training_files
 
     files = training_files(captures, FOLDER / "habit_clips.csv", ["35", "07"])
     assert not [path for path in files if path.stem.startswith(("35_", "07_"))]

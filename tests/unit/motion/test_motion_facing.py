@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic_motion import still, wild
 
+from jaywalk.forecasting.record_export import facing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.facing import facing
 from jaywalk.motion.retarget import RootPolicy, retarget
 
 HEAD_BONES = ("crl_Head__C", "crl_eye__L", "crl_eye__R")

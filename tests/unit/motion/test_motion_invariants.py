@@ -5,12 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic_motion import still, walking, wild
 
-from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.floor import balls_m, contacts, horizontal_speed_mps
-from jaywalk.motion.heading import differentiate, heading_rad, integrate, turn_about_vertical
-from jaywalk.motion.kinematics import mesh_pose
-from jaywalk.motion.mirror import mirror
-from jaywalk.motion.quaternions import (
+from jaywalk.geometry.rotation import (
     angle_between_rad,
     from_matrix,
     from_rotvec,
@@ -19,8 +14,13 @@ from jaywalk.motion.quaternions import (
     rotate,
     to_matrix,
     to_rotvec,
+    transforms_from_rotators,
 )
-from jaywalk.motion.resampling import resample
+from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
+from jaywalk.motion.clip import mirror, resample
+from jaywalk.motion.foot_lock import balls_m, contacts, horizontal_speed_mps
+from jaywalk.motion.heading import differentiate, heading_rad, integrate, turn_about_vertical
+from jaywalk.motion.kinematics import mesh_pose
 from jaywalk.motion.retarget import (
     DRIVEN,
     RootPolicy,
@@ -28,7 +28,6 @@ from jaywalk.motion.retarget import (
     retarget,
     transfer_rotations,
 )
-from jaywalk.motion.rotation import transforms_from_rotators
 from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINTS, MIRRORED, PARENTS
 from jaywalk.motion.sources.humanml3d import recover_root
 

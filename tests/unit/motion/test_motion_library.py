@@ -9,21 +9,14 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.metrics.motion.library_check import check_library
 from jaywalk.motion.carla_rigs import RIG_NAMES
-from jaywalk.motion.library.building import (
-    DEFAULT_POLICIES,
-    Sources,
-    build_library,
-    clean,
-    on_rigs,
-)
+from jaywalk.motion.clip import mirror, mirror_caption
+from jaywalk.motion.library.building import DEFAULT_POLICIES, Sources, build_library, clean, on_rigs
 from jaywalk.motion.library.reading import open_library
+from jaywalk.motion.library.search import library_stats, search, stem
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.mirror import mirror, mirror_caption
-from jaywalk.motion.quaternions import angle_between_rad
-from jaywalk.motion.search import search, stem
-from jaywalk.motion.stats import library_stats
 
 
 def write_library(folder, motions):
@@ -122,9 +115,16 @@ def test_frames_stay_on_disk_until_a_clip_is_asked_for(tmp_path):
 def test_check_has_the_promised_fields(library):
     result = check_library(open_library(library))
     fields = {
-        "fk_error_deg_max", "bone_length_std_m", "foot_skating_ratio", "stance_slip_mps",
-        "penetration_m", "jitter_mps3", "duration_s", "speed_mps", "class",
-    }  # fmt: skip
+        "fk_error_deg_max",
+        "bone_length_std_m",
+        "foot_skating_ratio",
+        "stance_slip_mps",
+        "penetration_m",
+        "jitter_mps3",
+        "duration_s",
+        "speed_mps",
+        "class",
+    }
     assert fields <= set(result["total"])
     for clip in result["clips"]:
         assert fields <= set(clip)
@@ -151,8 +151,11 @@ def test_commands(library, tmp_path):
     assert classed["agreement"] is None
     assert run("stats", library, "-o", tmp_path / "figures").exit_code == 0
     assert {f.name for f in (tmp_path / "figures").iterdir()} == {
-        "paths.png", "words.png", "tags.png", "stats.json",
-    }  # fmt: skip
+        "paths.png",
+        "words.png",
+        "tags.png",
+        "stats.json",
+    }
     assert (
         run("show", library, "000002", "--gif", tmp_path / "a.gif", "--rig", "girl").exit_code == 0
     )

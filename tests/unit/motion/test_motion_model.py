@@ -7,32 +7,32 @@ import pytest
 from synthetic_motion import walking
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.rotation import multiply, rotate
 from jaywalk.metrics.motion.gait import gait_figures, path_speed_mps
-from jaywalk.motion.floor import balls_m
-from jaywalk.motion.mirror import mirror
-from jaywalk.motion.model.cycles import find_cycles
-from jaywalk.motion.model.draws import Draws
-from jaywalk.motion.model.gait_fit import channel_weights, cycle_terms, fit_gait
-from jaywalk.motion.model.gait_model import StyleWish, draw_style, plainness
-from jaywalk.motion.model.harmonics import (
+from jaywalk.motion.clip import mirror
+from jaywalk.motion.foot_lock import balls_m
+from jaywalk.motion.smpl import BALL_HEIGHT_M, BODY_OFFSETS_M
+from jaywalk.motion.synthesis.cycles import (
     CHANNELS,
     SAMPLES,
     TWIN_SIGN,
     TWIN_SOURCE,
     evaluate,
+    find_cycles,
     fit,
     twin,
 )
-from jaywalk.motion.model.layer import Layer, arm_rotations
-from jaywalk.motion.model.model_file import default_model, load_model, save_model
-from jaywalk.motion.model.people import Age, draw_role
-from jaywalk.motion.model.plans import nothing
-from jaywalk.motion.model.pose_channels import to_rotations
-from jaywalk.motion.model.programme import Hold, Leap, Shuffle, Turn, Walk
-from jaywalk.motion.model.standing import cosine_curve, cosine_terms
-from jaywalk.motion.model.synthesis import generate
-from jaywalk.motion.quaternions import multiply, rotate
-from jaywalk.motion.smpl import BALL_HEIGHT_M, BODY_OFFSETS_M
+from jaywalk.motion.synthesis.draws import Draws
+from jaywalk.motion.synthesis.gait_fit import channel_weights, cycle_terms, fit_gait
+from jaywalk.motion.synthesis.gait_model import StyleWish, draw_style, plainness
+from jaywalk.motion.synthesis.layer import Layer, arm_rotations
+from jaywalk.motion.synthesis.model_file import default_model, load_model, save_model
+from jaywalk.motion.synthesis.people import Age, draw_role
+from jaywalk.motion.synthesis.plans import nothing
+from jaywalk.motion.synthesis.pose_channels import to_rotations
+from jaywalk.motion.synthesis.programme import Hold, Leap, Shuffle, Turn, Walk
+from jaywalk.motion.synthesis.standing import cosine_curve, cosine_terms
+from jaywalk.motion.synthesis.synthesis import generate
 
 
 def made(blocks, *, speed=1.2, age=Age.ADULT, number=0, acting=nothing, scale=None):
@@ -233,7 +233,7 @@ def test_children_step_faster():
 
 
 def test_too_small_libraries_are_refused():
-    from jaywalk.motion.model.sampling import sample
+    from jaywalk.motion.synthesis.sampling import sample
 
     with pytest.raises(UsageError, match="at least"):
         next(sample(default_model(), 2, 1))

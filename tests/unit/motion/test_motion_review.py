@@ -22,8 +22,15 @@ from jaywalk.motion.review.decisions import (
     read_decisions,
     write_decisions,
 )
-from jaywalk.motion.review.drawing import CELL, FRAME, animation, clip_cell, view_direction
-from jaywalk.motion.review.pack import candidates, make_pack
+from jaywalk.motion.review.pack import (
+    CELL,
+    FRAME,
+    animation,
+    candidates,
+    clip_cell,
+    make_pack,
+    view_direction,
+)
 from jaywalk.motion.review.terminal import clip_text, review_in_terminal
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from jaywalk.motion.kinematics import actor_row, compose_rows
-from jaywalk.motion.rotation import (
+from jaywalk.geometry.rotation import (
     quat_from_columns,
     quat_from_rotator,
     quat_rotate,
@@ -14,6 +13,7 @@ from jaywalk.motion.rotation import (
     rotator_from_quat,
     transforms_from_rotators,
 )
+from jaywalk.motion.kinematics import actor_row, compose_rows
 
 
 def as_scipy(q) -> Rotation:

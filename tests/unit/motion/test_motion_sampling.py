@@ -9,21 +9,17 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.metrics.motion.diversity import (
-    collect_windows,
-    distinct_share,
-    likeness,
-    space_of,
-)
+from jaywalk.geometry.rotation import angle_between_rad
+from jaywalk.metrics.motion.diversity import collect_windows, distinct_share, likeness, space_of
 from jaywalk.metrics.motion.judgement import clip_figures, judge
 from jaywalk.motion import default_library
-from jaywalk.motion.classes import classify
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
+from jaywalk.motion.library.classes import classify
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.model import default as default_module
-from jaywalk.motion.model.model_file import default_model
-from jaywalk.motion.model.sampling import (
+from jaywalk.motion.synthesis import default as default_module
+from jaywalk.motion.synthesis.model_file import default_model
+from jaywalk.motion.synthesis.sampling import (
     BEHAVIOURS,
     behaviour_key,
     counts,
@@ -31,7 +27,6 @@ from jaywalk.motion.model.sampling import (
     sample_clip,
     sample_library,
 )
-from jaywalk.motion.quaternions import angle_between_rad
 
 
 @pytest.fixture(scope="module")

@@ -13,31 +13,68 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.motion.selection import lemmas
-from jaywalk.motion.selection.categories import categorise
 from jaywalk.motion.selection.choosing import (
+    KEYWORDS,
     ClipText,
+    categorise,
+    has_keyword,
+    keyword_set,
     lemmatiser_agreement,
+    passes,
     read_captions,
     read_list,
     select,
     write_list,
 )
-from jaywalk.motion.selection.keywords import KEYWORDS, has_keyword, keyword_set, passes
-from jaywalk.motion.selection.lemmas import WordKind, bundled, lemma_of, lemmatiser
-from jaywalk.motion.selection.tags import tags_of
+from jaywalk.motion.selection.lemmas import WordKind, bundled, lemma_of, lemmatiser, tags_of
 
 # word and dictionary form, from a grammar, not from the code
 _FORMS = {
-    "walks": "walk", "walking": "walk", "walked": "walk", "stepping": "step", "stopped": "stop",
-    "moving": "move", "raises": "raise", "raised": "raise", "taking": "take", "took": "take",
-    "jogging": "jog", "ran": "run", "running": "run", "carries": "carry", "tried": "try",
-    "reaches": "reach", "crossing": "cross", "crosses": "cross", "pushes": "push", "feet": "foot",
-    "women": "woman", "bring": "bring", "swinging": "swing", "stood": "stand", "limping": "limp",
-    "using": "use", "bounced": "bounce", "dancing": "dance", "lying": "lie", "goes": "go",
-    "waves": "wave", "hesitates": "hesitate", "shuffling": "shuffle", "across": "across",
-    "stumbled": "stumble", "kneeling": "kneel", "pulls": "pull", "falling": "fall", "his": "his",
-    "throwing": "throw", "left": "left", "slowly": "slowly", "turned": "turn", "knees": "knee",
-}  # fmt: skip
+    "walks": "walk",
+    "walking": "walk",
+    "walked": "walk",
+    "stepping": "step",
+    "stopped": "stop",
+    "moving": "move",
+    "raises": "raise",
+    "raised": "raise",
+    "taking": "take",
+    "took": "take",
+    "jogging": "jog",
+    "ran": "run",
+    "running": "run",
+    "carries": "carry",
+    "tried": "try",
+    "reaches": "reach",
+    "crossing": "cross",
+    "crosses": "cross",
+    "pushes": "push",
+    "feet": "foot",
+    "women": "woman",
+    "bring": "bring",
+    "swinging": "swing",
+    "stood": "stand",
+    "limping": "limp",
+    "using": "use",
+    "bounced": "bounce",
+    "dancing": "dance",
+    "lying": "lie",
+    "goes": "go",
+    "waves": "wave",
+    "hesitates": "hesitate",
+    "shuffling": "shuffle",
+    "across": "across",
+    "stumbled": "stumble",
+    "kneeling": "kneel",
+    "pulls": "pull",
+    "falling": "fall",
+    "his": "his",
+    "throwing": "throw",
+    "left": "left",
+    "slowly": "slowly",
+    "turned": "turn",
+    "knees": "knee",
+}
 
 
 def test_dictionary_forms():
@@ -85,8 +122,10 @@ def test_spacy_gives_the_same_type(monkeypatch):
     assert name == "spacy"
     tokens = lemmatise("He is walking.")
     assert [(t.lemma, t.kind) for t in tokens] == [
-        ("he", WordKind.OTHER), ("be", WordKind.VERB), ("walk", WordKind.VERB),
-    ]  # fmt: skip
+        ("he", WordKind.OTHER),
+        ("be", WordKind.VERB),
+        ("walk", WordKind.VERB),
+    ]
     lemmas._pipeline.cache_clear()
     with pytest.raises(UsageError, match="unknown lemmatiser"):
         lemmatiser("nltk")

@@ -6,48 +6,75 @@ from scipy.spatial.transform import Rotation
 from synthetic_motion import walking, wild
 
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.rotation import angle_between_rad, to_rotvec
 from jaywalk.metrics.motion.library_check import check_library
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.library.building import Sources, build_library
 from jaywalk.motion.library.reading import open_library
-from jaywalk.motion.quaternions import angle_between_rad, to_rotvec
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS, PELVIS_REST_M
 from jaywalk.motion.sources import cmu_bvh
 from jaywalk.motion.sources.amass import read_amass
 from jaywalk.motion.sources.bvh_file import read_bvh
-from jaywalk.motion.sources.clip_list import read_clip_list
-from jaywalk.motion.sources.cmu_bvh import UNIT_M, read_cmu
+from jaywalk.motion.sources.cmu_bvh import UNIT_M, read_clip_list, read_cmu
 from jaywalk.motion.sources.humanml3d import (
+    fit_joints,
     joint_rotations,
     read_humanml3d,
     read_index,
+    read_joints,
     read_texts,
     recover_joints,
 )
-from jaywalk.motion.sources.joint_fit import fit_joints, read_joints
 
 TREE = {
     "Hips": ["LHipJoint", "RHipJoint", "LowerBack"],
-    "LHipJoint": ["LeftUpLeg"], "LeftUpLeg": ["LeftLeg"], "LeftLeg": ["LeftFoot"],
-    "LeftFoot": ["LeftToeBase"], "LeftToeBase": [],
-    "RHipJoint": ["RightUpLeg"], "RightUpLeg": ["RightLeg"], "RightLeg": ["RightFoot"],
-    "RightFoot": ["RightToeBase"], "RightToeBase": [],
-    "LowerBack": ["Spine"], "Spine": ["Spine1"],
+    "LHipJoint": ["LeftUpLeg"],
+    "LeftUpLeg": ["LeftLeg"],
+    "LeftLeg": ["LeftFoot"],
+    "LeftFoot": ["LeftToeBase"],
+    "LeftToeBase": [],
+    "RHipJoint": ["RightUpLeg"],
+    "RightUpLeg": ["RightLeg"],
+    "RightLeg": ["RightFoot"],
+    "RightFoot": ["RightToeBase"],
+    "RightToeBase": [],
+    "LowerBack": ["Spine"],
+    "Spine": ["Spine1"],
     "Spine1": ["Neck", "LeftShoulder", "RightShoulder"],
-    "Neck": ["Neck1"], "Neck1": ["Head"], "Head": [],
-    "LeftShoulder": ["LeftArm"], "LeftArm": ["LeftForeArm"], "LeftForeArm": ["LeftHand"],
+    "Neck": ["Neck1"],
+    "Neck1": ["Head"],
+    "Head": [],
+    "LeftShoulder": ["LeftArm"],
+    "LeftArm": ["LeftForeArm"],
+    "LeftForeArm": ["LeftHand"],
     "LeftHand": [],
-    "RightShoulder": ["RightArm"], "RightArm": ["RightForeArm"], "RightForeArm": ["RightHand"],
+    "RightShoulder": ["RightArm"],
+    "RightArm": ["RightForeArm"],
+    "RightForeArm": ["RightHand"],
     "RightHand": [],
-}  # fmt: skip
+}
 OFFSETS = {
-    "LeftUpLeg": (1.5, -1.5, 1), "RightUpLeg": (-1.5, -1.5, 1), "LeftLeg": (0, -7, 0),
-    "RightLeg": (0, -7, 0), "LeftFoot": (0, -7, 0), "RightFoot": (0, -7, 0),
-    "LeftToeBase": (0, -0.6, 2), "RightToeBase": (0, -0.6, 2), "LowerBack": (0, 0.1, 0),
-    "Spine": (0, 2, 0), "Spine1": (0, 2, 0), "Neck": (0, 0.1, 0), "Neck1": (0, 1.5, 0),
-    "Head": (0, 1.5, 0), "LeftArm": (3, 1, 0), "RightArm": (-3, 1, 0), "LeftForeArm": (5, 0, 0),
-    "RightForeArm": (-5, 0, 0), "LeftHand": (3.5, 0, 0), "RightHand": (-3.5, 0, 0),
-}  # fmt: skip
+    "LeftUpLeg": (1.5, -1.5, 1),
+    "RightUpLeg": (-1.5, -1.5, 1),
+    "LeftLeg": (0, -7, 0),
+    "RightLeg": (0, -7, 0),
+    "LeftFoot": (0, -7, 0),
+    "RightFoot": (0, -7, 0),
+    "LeftToeBase": (0, -0.6, 2),
+    "RightToeBase": (0, -0.6, 2),
+    "LowerBack": (0, 0.1, 0),
+    "Spine": (0, 2, 0),
+    "Spine1": (0, 2, 0),
+    "Neck": (0, 0.1, 0),
+    "Neck1": (0, 1.5, 0),
+    "Head": (0, 1.5, 0),
+    "LeftArm": (3, 1, 0),
+    "RightArm": (-3, 1, 0),
+    "LeftForeArm": (5, 0, 0),
+    "RightForeArm": (-5, 0, 0),
+    "LeftHand": (3.5, 0, 0),
+    "RightHand": (-3.5, 0, 0),
+}
 
 
 def names_of(joint="Hips"):

@@ -5,11 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic_motion import STAND_M, still, turned_root, walking, wild
 
-from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.floor import balls_m, floor_tilt, horizontal_speed_mps, on_floor
-from jaywalk.motion.foot_lock import lock_feet, move_balls
-from jaywalk.motion.heading import heading_rad
-from jaywalk.motion.quaternions import (
+from jaywalk.geometry.rotation import (
     angle_between_rad,
     from_matrix,
     from_rotvec,
@@ -18,6 +14,16 @@ from jaywalk.motion.quaternions import (
     multiply,
     to_matrix,
 )
+from jaywalk.motion.carla_rigs import load_rig
+from jaywalk.motion.foot_lock import (
+    balls_m,
+    floor_tilt,
+    horizontal_speed_mps,
+    lock_feet,
+    move_balls,
+    on_floor,
+)
+from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.retarget import DRIVEN, RootPolicy, retarget, transfer_rotations
 from jaywalk.motion.smpl import JOINTS, LEG_LENGTH_M
 from jaywalk.motion.sources.cmu_bvh import true_rate_hz

@@ -11,28 +11,33 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.motion import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.metrics.motion.pose_error import mpjpe_m, pa_mpjpe_m, path_error_m
+from jaywalk.geometry.rotation import from_rotvec, rotate
 from jaywalk.metrics.motion.video_accuracy import (
     PERFECT,
     Noise,
     ground_points,
     measure,
+    mpjpe_m,
     on_stage,
+    pa_mpjpe_m,
+    path_error_m,
     seen_landmarks,
     street_camera,
 )
 from jaywalk.motion.library.building import write_library
 from jaywalk.motion.library.reading import open_library
-from jaywalk.motion.quaternions import from_rotvec, rotate
 from jaywalk.motion.video import mediapipe_pose
-from jaywalk.motion.video.body_points import UNKNOWNS, Body, place
-from jaywalk.motion.video.camera import find_camera
-from jaywalk.motion.video.frames import read_frames
+from jaywalk.motion.video.camera import UNKNOWNS, Body, find_camera, place
 from jaywalk.motion.video.ground import GroundPoints, homography, read_ground
-from jaywalk.motion.video.landmarks import LANDMARK_COUNT, Landmarks, at_even_times
+from jaywalk.motion.video.landmarks import (
+    LANDMARK_COUNT,
+    Landmarks,
+    Sighting,
+    at_even_times,
+    read_frames,
+)
 from jaywalk.motion.video.normal_equations import solve_band
 from jaywalk.motion.video.reading import VideoOptions, find_people, fit_people
-from jaywalk.motion.video.sighting import Sighting
 
 IMAGE = [[100.0, 600.0], [1100.0, 620.0], [800.0, 300.0], [400.0, 310.0]]
 GROUND = [[-3.0, 5.0], [3.0, 5.0], [3.0, 15.0], [-3.0, 15.0]]
@@ -98,8 +103,9 @@ def test_camera_is_found_again_in_either_handedness(flipped):
     assert found.focal_px == pytest.approx(900.0, rel=1e-4)
     np.testing.assert_allclose(found.place_m, true.place_m, atol=1e-3)
     np.testing.assert_allclose(found.turn, true.turn, atol=1e-4)
-    np.testing.assert_allclose(found.on_ground(true.project(np.array([[1.0, 0, -8.0]]))),
-                               [[1.0, 0.0, -8.0]], atol=1e-2)  # fmt: skip
+    np.testing.assert_allclose(
+        found.on_ground(true.project(np.array([[1.0, 0, -8.0]]))), [[1.0, 0.0, -8.0]], atol=1e-2
+    )
 
 
 def test_band_solver_agrees_with_a_dense_one():
@@ -164,9 +170,12 @@ def test_pose_errors_do_not_count_what_they_should_not():
 
 @pytest.mark.parametrize(
     ("noise", "mpjpe", "pa", "path"),
-    [(PERFECT, 0.025, 0.02, 0.05), (Noise(image_px=2.0), 0.07, 0.055, 0.15),
-     (Noise(image_px=5.0), 0.08, 0.065, 0.20)],
-)  # fmt: skip
+    [
+        (PERFECT, 0.025, 0.02, 0.05),
+        (Noise(image_px=2.0), 0.07, 0.055, 0.15),
+        (Noise(image_px=5.0), 0.08, 0.065, 0.20),
+    ],
+)
 def test_known_motion_is_found_again_through_noise(noise, mpjpe, pa, path):
     motion = walking(seconds=3.0, speed_mps=1.3, turn_rps=0.3, scale=1.05)
     found = measure(motion, noise, seed=2, yaw_rad=2.0)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from synthetic_motion import still, walking
 
+from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.playing.bank import ClipBank
-from jaywalk.motion.playing.players import Cue, Players
-from jaywalk.motion.playing.reposing import Played, repose
-from jaywalk.motion.quaternions import angle_between_rad
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.players import Cue, Players
+from jaywalk.motion.playback.reposing import Played, repose
 
 STEP_S = 0.05
 
@@ -60,11 +60,14 @@ def test_joins_loops_turns_and_held_feet_come_out_as_shown(bank, rig):
     again = repose(
         bank,
         Played(
-            rig=rig, clip=clips, actor=np.array(way), delta_s=STEP_S,
+            rig=rig,
+            clip=clips,
+            actor=np.array(way),
+            delta_s=STEP_S,
             phase=np.array(phases, np.float32).astype(float),
             weight=np.array(weights, np.float32).astype(float),
         ),
-    )  # fmt: skip
+    )
     off = np.rad2deg(angle_between_rad(again.turns, np.array([turns for turns, _ in shown])))
     assert set(clips) == {"stand", "walk", "curve"}
     assert sum(a != b for a, b in itertools.pairwise(clips)) >= 4

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
+from jaywalk.motion.carla_rigs import LIMBS, RIG_NAMES, limb_capsules, load_rig, walker_capsules
 from jaywalk.motion.gait import gait_at, gait_rate_hz, stride_length_m
 from jaywalk.motion.kinematics import mesh_poses, world_poses
-from jaywalk.motion.limbs import LIMBS, limb_capsules, walker_capsules
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
 
@@ -18,9 +17,14 @@ def cycle(name, speed_mps, *, style=0.37, time_s=0.0):
     rig, tables = load_rig(name), rig_tables()
     phases = np.arange(STEPS) / STEPS
     local = animate_walkers(
-        tables, np.full(STEPS, rig.index), np.full(STEPS, speed_mps), phases, time_s,
-        np.full(STEPS, style), np.zeros(STEPS),
-    )  # fmt: skip
+        tables,
+        np.full(STEPS, rig.index),
+        np.full(STEPS, speed_mps),
+        phases,
+        time_s,
+        np.full(STEPS, style),
+        np.zeros(STEPS),
+    )
     return rig, local, mesh_poses(local, tables.parents)
 
 

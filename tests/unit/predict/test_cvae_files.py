@@ -7,22 +7,27 @@ import pytest
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.datasets.semantic_map import SemanticMap, network_labels, read_maps, write_maps
 from jaywalk.datasets.trajectories import assemble, read_trajectories, write_trajectories
-from jaywalk.predict.cvae import Cvae, straight_crops
-from jaywalk.predict.cvae_config import (
+from jaywalk.forecasting.cvae.config import (
+    FEATURE_SETS,
     CvaeConfig,
+    feature_set,
     folded_arrays,
     initial_parameters,
     parameter_count,
     parameter_shapes,
 )
-from jaywalk.predict.cvae_features import history_steps, samples_of
-from jaywalk.predict.cvae_onnx import cvae_onnx
-from jaywalk.predict.cvae_samples import load_samples, windows_by_track
-from jaywalk.predict.feature_sets import FEATURE_SETS, feature_set
-from jaywalk.predict.learning import missing_features, possible_sets
-from jaywalk.predict.splits import largest_remainder, split_scenes, splits_of
-from jaywalk.predict.two_mode_crossing import two_mode_crossing
-from jaywalk.predict.windows import build_windows
+from jaywalk.forecasting.cvae.onnx import cvae_onnx
+from jaywalk.forecasting.cvae.predictor import Cvae, straight_crops
+from jaywalk.forecasting.cvae.samples import (
+    history_steps,
+    load_samples,
+    samples_of,
+    windows_by_track,
+)
+from jaywalk.forecasting.learning import missing_features, possible_sets
+from jaywalk.forecasting.splits import largest_remainder, split_scenes, splits_of
+from jaywalk.forecasting.windows import build_windows
+from studies.two_mode_crossing import two_mode_crossing
 
 # State, width, with map: motion, + egodist, + head & body, both (section 8 of the spec).
 COUNTS = {
@@ -126,10 +131,12 @@ def test_onnx_equals_the_network_spelt_out(features, tmp_path):
     crop = rng.integers(0, 8, (4, 64, 64)).astype(np.uint8) if config.set.map else None
     mean, log_variance = model.run(steps, crop)
     wanted = numpy_forecast(
-        config, folded_arrays(parameters),
+        config,
+        folded_arrays(parameters),
         (steps * np.array([10, 10, 0.1, 0.1, 1, 1, 1, 1]))[:, :, list(config.set.columns)],
-        model._latent.astype(np.float64), crop,
-    )  # fmt: skip
+        model._latent.astype(np.float64),
+        crop,
+    )
     # Single precision through ten layers of maps, against double.
     assert mean == pytest.approx(wanted[0], abs=1e-4)
     assert log_variance == pytest.approx(wanted[1], abs=1e-4)
@@ -152,16 +159,31 @@ def street():
     k = np.arange(80)
     head = [0.5 if i >= 40 else None for i in range(80)]
     walker = pl.DataFrame(
-        {"scene_id": "sim/a", "course_id": "T", "track_id": "t", "k": k, "x": 0.0 * k + 2.0,
-         "y": 0.1 * k, "head_rad": head, "source": "sim"}
-    )  # fmt: skip
+        {
+            "scene_id": "sim/a",
+            "course_id": "T",
+            "track_id": "t",
+            "k": k,
+            "x": 0.0 * k + 2.0,
+            "y": 0.1 * k,
+            "head_rad": head,
+            "source": "sim",
+        }
+    )
     cars = [
         pl.DataFrame(
-            {"scene_id": "sim/a", "ego_id": name, "k": k[20:], "x": x + 0.2 * k[20:],
-             "y": 0.0 * k[20:], "v": 2.0, "front_overhang": 1.0}
+            {
+                "scene_id": "sim/a",
+                "ego_id": name,
+                "k": k[20:],
+                "x": x + 0.2 * k[20:],
+                "y": 0.0 * k[20:],
+                "v": 2.0,
+                "front_overhang": 1.0,
+            }
         )
         for name, x in (("near", 5.0), ("far", 50.0))
-    ]  # fmt: skip
+    ]
     labels = np.zeros((200, 300), dtype=np.uint8)
     labels[:, 150:] = 6
     ground = SemanticMap(labels=labels, origin_m=(-13.0, -5.0), cell_m=0.1)

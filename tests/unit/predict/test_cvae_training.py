@@ -5,21 +5,20 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'train')")
 
-from jaywalk.core.errors import UsageError  # noqa: E402
-from jaywalk.predict.cvae import Cvae, straight_crops  # noqa: E402
-from jaywalk.predict.cvae_batches import gathered, to_device, turned_crops  # noqa: E402
-from jaywalk.predict.cvae_config import CvaeConfig, initial_parameters  # noqa: E402
-from jaywalk.predict.cvae_network import (  # noqa: E402
+from jaywalk.core.errors import UsageError
+from jaywalk.forecasting.cvae.batches import gathered, to_device, turned_crops
+from jaywalk.forecasting.cvae.config import CvaeConfig, TrainSettings, initial_parameters
+from jaywalk.forecasting.cvae.network import (
     class_convolution,
     code_of,
     folded,
     horizon_nll,
     prediction,
 )
-from jaywalk.predict.cvae_onnx import cvae_onnx  # noqa: E402
-from jaywalk.predict.cvae_training import initial_tensors, train  # noqa: E402
-from jaywalk.predict.train_settings import TrainSettings  # noqa: E402
-from jaywalk.predict.two_mode_crossing import two_mode_crossing  # noqa: E402
+from jaywalk.forecasting.cvae.onnx import cvae_onnx
+from jaywalk.forecasting.cvae.predictor import Cvae, straight_crops
+from jaywalk.forecasting.cvae.training import initial_tensors, train
+from studies.two_mode_crossing import two_mode_crossing
 
 SMALL = {"state": 12, "width": 16, "map_px": 32, "map_cell_m": 0.8}
 
@@ -117,9 +116,12 @@ def test_a_resumed_run_equals_an_unbroken_one(tmp_path):
         train(data, data, config, changed, tmp_path / "parts")
     with pytest.raises(UsageError, match="another training data"):
         train(
-            two_mode_crossing(40, seed=2), data, config,
-            TrainSettings(epochs=6, **options), tmp_path / "parts",
-        )  # fmt: skip
+            two_mode_crossing(40, seed=2),
+            data,
+            config,
+            TrainSettings(epochs=6, **options),
+            tmp_path / "parts",
+        )
 
 
 def test_it_learns_and_the_onnx_file_says_the_same(tmp_path):

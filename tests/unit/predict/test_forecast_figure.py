@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from jaywalk.forecasting.figures import density, mass_levels, region_levels
 from jaywalk.metrics.prediction.forecast import Mixture
-from jaywalk.predict.forecast_figure import density, mass_levels, region_levels
 
 _AXIS = np.arange(-8.0, 8.0, 0.05) + 0.025
 

@@ -3,8 +3,8 @@
 import pytest
 
 from jaywalk.core.errors import UsageError
+from jaywalk.forecasting.evaluate import table_of_metrics, table_of_optimal_sets
 from jaywalk.metrics.prediction.pairwise import OptimalSet
-from jaywalk.predict.tables import table_of_metrics, table_of_optimal_sets
 from jaywalk.stats.bootstrap import Estimate
 from jaywalk.stats.intervals import Interval
 
@@ -90,5 +90,7 @@ def test_missing_values_and_columns():
 def test_table_of_optimal_sets():
     best = [OptimalSet(chosen=n, candidates=(n,)) for n in ("a", "b")]
     assert table_of_optimal_sets({"irs": best, "nll": best[::-1]}, (1.0, 2.0)) == [
-        ["", "IRS", "NLL"], ["1 s", "a", "b"], ["2 s", "b", "a"],
-    ]  # fmt: skip
+        ["", "IRS", "NLL"],
+        ["1 s", "a", "b"],
+        ["2 s", "b", "a"],
+    ]

@@ -9,15 +9,13 @@ import pytest
 
 from jaywalk.core.errors import DataError, RegistryError, UsageError
 from jaywalk.datasets.trajectories import assemble
-from jaywalk.metrics.prediction.forecast import isotropic
-from jaywalk.metrics.prediction.nll import nll_marginal
-from jaywalk.predict.comparison import compare
-from jaywalk.predict.evaluate import Settings, fold_of, score, summarise
-from jaywalk.predict.gap_report import gap_report
-from jaywalk.predict.gaps import find_meetings
-from jaywalk.predict.registry import make_predictor, ready_names
-from jaywalk.predict.samples import roi_samples
-from jaywalk.predict.windows import build_windows, usual_times
+from jaywalk.forecasting.ablation import compare
+from jaywalk.forecasting.evaluate import Settings, fold_of, score, summarise
+from jaywalk.forecasting.gaps import find_meetings, gap_report
+from jaywalk.forecasting.predictors.registry import make_predictor, ready_names
+from jaywalk.forecasting.samples import roi_samples
+from jaywalk.forecasting.windows import build_windows, usual_times
+from jaywalk.metrics.prediction.forecast import isotropic, nll_marginal
 
 
 def track(name, x, y, k=None, scene="sim/a"):
@@ -29,18 +27,22 @@ def track(name, x, y, k=None, scene="sim/a"):
             "y": np.broadcast_to(y, n).astype(float),
         }
     ).with_columns(
-        pl.lit(scene).alias("scene_id"), pl.lit(name).alias("track_id"),
+        pl.lit(scene).alias("scene_id"),
+        pl.lit(name).alias("track_id"),
         pl.lit("sim").alias("source"),
-    )  # fmt: skip
+    )
 
 
 def car(speed, n=100, scene="sim/a", start=0.0):
     k = np.arange(n)
     return pl.DataFrame({"k": k, "x": start + 0.1 * speed * k, "y": np.zeros(n)}).with_columns(
-        pl.lit(scene).alias("scene_id"), pl.lit("0").alias("ego_id"), pl.lit(0.0).alias("yaw"),
-        pl.lit(float(speed)).alias("v"), pl.lit(4.0).alias("length"),
+        pl.lit(scene).alias("scene_id"),
+        pl.lit("0").alias("ego_id"),
+        pl.lit(0.0).alias("yaw"),
+        pl.lit(float(speed)).alias("v"),
+        pl.lit(4.0).alias("length"),
         pl.lit(2.0).alias("front_overhang"),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +74,13 @@ def test_windows_of_one_track():
 def test_short_and_broken_tracks_are_counted():
     k = np.concatenate([np.arange(30), np.arange(40, 75)])
     data = assemble(
-        [track("short", np.zeros(8), 0.0), track("hole", np.zeros(65), 1.0, k),
-         track("middling", np.zeros(15), 2.0)], [],
-    )  # fmt: skip
+        [
+            track("short", np.zeros(8), 0.0),
+            track("hole", np.zeros(65), 1.0, k),
+            track("middling", np.zeros(15), 2.0),
+        ],
+        [],
+    )
     windows = build_windows(data)
     assert windows.excluded == {
         "track shorter than the history": 1,
@@ -109,9 +115,10 @@ def test_every_predictor_gives_a_distribution(crowd, name):
 
     def nll(scale):
         other = type(part)(
-            weights=part.weights, means_m=part.means_m,
+            weights=part.weights,
+            means_m=part.means_m,
             covariances_m2=scale**2 * part.covariances_m2,
-        )  # fmt: skip
+        )
         return nll_marginal(other, windows.truth_m[known], 3).mean()
 
     assert nll(1.0) < min(nll(2.0), nll(0.5))

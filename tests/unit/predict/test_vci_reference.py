@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from jaywalk.datasets.vci import read_vci
+from jaywalk.forecasting.evaluate import Settings, score
+from jaywalk.forecasting.gaps import gap_report
+from jaywalk.forecasting.predictors.registry import make_predictor
+from jaywalk.forecasting.samples import roi_samples
+from jaywalk.forecasting.windows import build_windows
 from jaywalk.metrics.prediction.displacement import ade_point, fde_point
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs
-from jaywalk.predict.evaluate import Settings, score
-from jaywalk.predict.gap_report import gap_report
-from jaywalk.predict.registry import make_predictor
-from jaywalk.predict.samples import roi_samples
-from jaywalk.predict.windows import build_windows
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "vci"
 pytestmark = [

@@ -6,8 +6,8 @@ from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
 from jaywalk.core.errors import UsageError
-from jaywalk.geometry.comfort_zone import comfort_zone, inside, reach_path
 from jaywalk.geometry.path import make_path, project_each
+from jaywalk.geometry.zones import comfort_zone, inside, reach_path
 from jaywalk.metrics.prediction.calibration import coverage, density_levels, reliability
 from jaywalk.metrics.prediction.displacement import (
     ade_point,
@@ -18,9 +18,15 @@ from jaywalk.metrics.prediction.displacement import (
     fde_most_likely,
     fde_point,
 )
-from jaywalk.metrics.prediction.forecast import Mixture, Samples, isotropic
+from jaywalk.metrics.prediction.forecast import (
+    Mixture,
+    Samples,
+    isotropic,
+    nll_full_covariance,
+    nll_joint,
+    nll_marginal,
+)
 from jaywalk.metrics.prediction.in_roi import in_roi_exact, in_roi_sampled, straight_zone
-from jaywalk.metrics.prediction.nll import nll_full_covariance, nll_joint, nll_marginal
 
 
 def random_mixture(rng, n=3, k=4, h=2):

@@ -9,9 +9,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs, irs_statistic
-from jaywalk.metrics.prediction.pairwise import all_pairs, optimal_set
+from jaywalk.metrics.prediction.pairwise import all_pairs, optimal_set, two_way_estimate
 from jaywalk.metrics.prediction.roc import roc
-from jaywalk.metrics.prediction.seed_variance import two_way_estimate
 from jaywalk.stats.bootstrap import bca, ratio_of_sums
 
 
@@ -106,9 +105,13 @@ def test_replicates_equal_a_recount_of_the_drawn_tracks():
     for row, value in zip(counts, statistic(counts), strict=True):
         times = row[tracks].astype(int)
         again = irs(
-            np.repeat(scores, times), np.repeat(labels, times), np.repeat(tracks, times),
-            fpr_target=0.1, weights=np.repeat(weights, times), resamples=0,
-        )  # fmt: skip
+            np.repeat(scores, times),
+            np.repeat(labels, times),
+            np.repeat(tracks, times),
+            fpr_target=0.1,
+            weights=np.repeat(weights, times),
+            resamples=0,
+        )
         assert value == pytest.approx(again.value, abs=1e-12)
 
 
@@ -160,8 +163,10 @@ def test_pairs_and_the_optimal_set():
     values = {name: float(statistic(once)[0]) for name, statistic in models.items()}
     pairs = all_pairs(models, 200, resamples=400)
     assert [(p.first, p.second, p.is_significant) for p in pairs] == [
-        ("motion", "map", True), ("motion", "both", True), ("map", "both", False),
-    ]  # fmt: skip
+        ("motion", "map", True),
+        ("motion", "both", True),
+        ("map", "both", False),
+    ]
     features = {"motion": 1, "map": 2, "both": 3}
     best = optimal_set(values, features, pairs, higher_is_better=True)
     assert best.candidates == ("map", "both")

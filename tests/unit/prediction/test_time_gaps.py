@@ -5,9 +5,16 @@ import pytest
 
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.path import make_path, project
-from jaywalk.metrics.prediction.pet import post_encroachment_time, stay
-from jaywalk.metrics.prediction.time_gap import cdf, crossings, is_near, summarise
-from jaywalk.metrics.prediction.ttc import is_relevant, time_to_collision
+from jaywalk.metrics.prediction.time_gap import (
+    cdf,
+    crossings,
+    is_near,
+    is_relevant,
+    post_encroachment_time,
+    stay,
+    summarise,
+    time_to_collision,
+)
 
 PATH = make_path([[0.0, 0.0], [200.0, 0.0]])
 
@@ -24,8 +31,11 @@ def cross(times, lateral, speed, along=50.0, front=0.0):
 def test_ttc():
     assert time_to_collision([10.0, 5.0, 3.0], [2.0, 0.0, 1.0]).tolist() == [5.0, np.inf, 3.0]
     assert is_relevant([9.9, 10.0, -1.0, 5.0], [0, 0, 0, 16.0], 2.0).tolist() == [
-        True, False, False, False,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_pet():

@@ -8,16 +8,16 @@ from hand_records_safety import Scene, profile, straight
 from shapely import affinity
 from shapely.geometry import Point, box
 
-from jaywalk.behaviour.sim_frames import read_frames
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.realism.records import record_scene
+from jaywalk.forecasting.behaviour.sim_frames import read_frames
+from jaywalk.metrics.safety.endangerment import time_to_collision
 from jaywalk.metrics.safety.false_braking import judge_braking
-from jaywalk.metrics.safety.time_to_collision import time_to_collision
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record import contacts
 from jaywalk.record.bodies import body_shapes
 from jaywalk.report.scene import read_scene
 from jaywalk.report.series import ego_series
+from jaywalk.rollouts.cases import recorded as record_scene
 
 MOOSE = (1.3, 0.375, 1.0)
 BOARD = (2.0, 1.5, 0.15)  # 4 m x 3 m x 0.3 m; rolled by 90 degrees it is a wall 0.3 m thick
@@ -75,8 +75,12 @@ def of_realism(record):
 @pytest.mark.parametrize("reader", [of_contacts, of_metrics, of_the_page, of_behaviour, of_realism])
 def test_every_reader_gives_the_same_shape(tmp_path, reader):
     found = reader(meadow().write(tmp_path / "episode"))
-    expected = {EGO: (*CAR, False), ANIMAL: (*MOOSE[:2], False), PERSON: (0.2, 0.2, True),
-                WALL: (2.0, 0.15, False)}  # fmt: skip
+    expected = {
+        EGO: (*CAR, False),
+        ANIMAL: (*MOOSE[:2], False),
+        PERSON: (0.2, 0.2, True),
+        WALL: (2.0, 0.15, False),
+    }
     assert found.keys() >= {EGO, ANIMAL, PERSON}
     for number, shape in found.items():
         assert shape[:2] == pytest.approx(expected[number][:2], abs=1e-6), number

@@ -19,12 +19,23 @@ def scene(actors, tracks, ticks):
     """Frames from per-actor (kind, half extents) and tracks of x, y, yaw, vx, vy, turn, z."""
     table = pl.DataFrame(
         [
-            {"actor": k, "kind": kind, "parent": None, "first_tick": 0, "last_tick": ticks - 1,
-             "box_yaw_deg": 0.0, "half_x_m": half[0], "half_y_m": half[1], "half_z_m": half[2],
-             "offset_x_m": 0.0, "offset_y_m": 0.0, "offset_z_m": half[2]}
+            {
+                "actor": k,
+                "kind": kind,
+                "parent": None,
+                "first_tick": 0,
+                "last_tick": ticks - 1,
+                "box_yaw_deg": 0.0,
+                "half_x_m": half[0],
+                "half_y_m": half[1],
+                "half_z_m": half[2],
+                "offset_x_m": 0.0,
+                "offset_y_m": 0.0,
+                "offset_z_m": half[2],
+            }
             for k, (kind, half) in enumerate(actors)
         ]
-    )  # fmt: skip
+    )
     names = ["x_m", "y_m", "yaw_deg", "vx_mps", "vy_mps", "wz_dps", "z_m"]
     states = pl.DataFrame(
         [
@@ -218,10 +229,18 @@ def test_against_brute_force(seed):
 
 
 def test_a_wall_on_its_side_has_the_footprint_of_one_that_stands():
-    actors = pl.DataFrame({
-        "actor": [1], "kind": ["prop"], "half_x_m": [2.0], "half_y_m": [1.5], "half_z_m": [0.15],
-        "offset_x_m": [0.0], "offset_y_m": [0.0], "offset_z_m": [0.0],
-    })  # fmt: skip
+    actors = pl.DataFrame(
+        {
+            "actor": [1],
+            "kind": ["prop"],
+            "half_x_m": [2.0],
+            "half_y_m": [1.5],
+            "half_z_m": [0.15],
+            "offset_x_m": [0.0],
+            "offset_y_m": [0.0],
+            "offset_z_m": [0.0],
+        }
+    )
     states = pl.LazyFrame({"actor": [1], "pitch_deg": [0.0], "roll_deg": [90.0]})
     (wall,) = body_shapes(actors, states).iter_rows(named=True)
     half = [wall[name] for name in ("half_x_m", "half_y_m", "half_z_m")]

@@ -76,9 +76,10 @@ def record(
     watched, fresh = FakeWorld(FIRST, 0), FakeWorld(frames[-1] if frames else FIRST, zeros)
     worlds = iter([watched, fresh])
     client = SimpleNamespace(
-        set_timeout=lambda _: None, get_server_version=lambda: "0.9.16",
+        set_timeout=lambda _: None,
+        get_server_version=lambda: "0.9.16",
         get_world=lambda: next(worlds),
-    )  # fmt: skip
+    )
     monkeypatch.setattr(module.carla, "Client", lambda *_: client)
     monkeypatch.setattr(module, "_STALLED_S", 0.5)
     stop = StopRequest()

@@ -18,8 +18,8 @@ from record_scenes import write_episode
 import jaywalk.record
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record import SharedFiles, find_records, record_hash, remove_unfinished
+from jaywalk.record.rows import KIND_VEHICLE
 from jaywalk.record.schema import TABLES
-from jaywalk.record.state_rows import KIND_VEHICLE
 
 
 @pytest.fixture
@@ -34,10 +34,28 @@ def test_states_come_back_bit_for_bit(tmp_path, chunk_rows):
     states = jaywalk.record.open(tmp_path / "e").states.collect()
     expected = frames[np.lexsort((frames["tick"], frames["actor"]))]
     car = expected["family"] == KIND_VEHICLE
-    vehicle_only = {"throttle", "steer", "brake", "gear", "speed_limit_kmh", "light_state", "lamps",
-                    "hand_brake", "reverse", "manual_gear", "at_light"}  # fmt: skip
-    walker_only = {"walk_x", "walk_y", "walk_z", "walk_speed_mps", "jump", "clip_phase",
-                   "clip_blend"}  # fmt: skip
+    vehicle_only = {
+        "throttle",
+        "steer",
+        "brake",
+        "gear",
+        "speed_limit_kmh",
+        "light_state",
+        "lamps",
+        "hand_brake",
+        "reverse",
+        "manual_gear",
+        "at_light",
+    }
+    walker_only = {
+        "walk_x",
+        "walk_y",
+        "walk_z",
+        "walk_speed_mps",
+        "jump",
+        "clip_phase",
+        "clip_blend",
+    }
     for name in states.columns:
         column = states[name]
         if name == "clip":
@@ -82,8 +100,12 @@ def test_a_minute_with_sixty_actors_is_under_four_megabytes(tmp_path):
 
 def test_the_hash_knows_everything_but_the_wall(tmp_path, folder):
     first = record_hash(folder)
-    write_episode(tmp_path / "other" / "one", seed=3, end_reason="route completed",
-                  wall={"seconds": 9.0, "address": "localhost:1"})  # fmt: skip
+    write_episode(
+        tmp_path / "other" / "one",
+        seed=3,
+        end_reason="route completed",
+        wall={"seconds": 9.0, "address": "localhost:1"},
+    )
     assert record_hash(tmp_path / "other" / "one") == first
     write_episode(tmp_path / "third" / "one", seed=4, end_reason="route completed")
     assert record_hash(tmp_path / "third" / "one") != first
@@ -100,9 +122,15 @@ def test_the_hash_is_of_values_not_of_bytes(folder):
 
 @pytest.mark.parametrize(
     ("table", "column", "changes"),
-    [("states", "x_m", True), ("states", "steer", True), ("actors", "server_id", False),
-     ("actors", "type_id", True), ("forecasts", "x_m", True), ("events", "end_tick", True)],
-)  # fmt: skip
+    [
+        ("states", "x_m", True),
+        ("states", "steer", True),
+        ("actors", "server_id", False),
+        ("actors", "type_id", True),
+        ("forecasts", "x_m", True),
+        ("events", "end_tick", True),
+    ],
+)
 def test_the_hash_sees_a_changed_value(folder, table, column, changes):
     before = record_hash(folder)
     path = folder / f"{table}.parquet"
@@ -149,12 +177,18 @@ def damage(folder, how):
 
 @pytest.mark.parametrize(
     ("how", "says"),
-    [("truncated", "states.parquet is cut off"), ("missing", "states.parquet is missing"),
-     ("column", "lacks the column 'yaw_deg'"), ("type", "'x_m' is double, expected float"),
-     ("rows", "has 159 rows, episode.json says 160"), ("json", "episode.json is cut off"),
-     ("no json", "holds no episode.json"), ("version", "schema version 99"),
-     ("format", "has format 'x'")],
-)  # fmt: skip
+    [
+        ("truncated", "states.parquet is cut off"),
+        ("missing", "states.parquet is missing"),
+        ("column", "lacks the column 'yaw_deg'"),
+        ("type", "'x_m' is double, expected float"),
+        ("rows", "has 159 rows, episode.json says 160"),
+        ("json", "episode.json is cut off"),
+        ("no json", "holds no episode.json"),
+        ("version", "schema version 99"),
+        ("format", "has format 'x'"),
+    ],
+)
 def test_broken_records_are_refused_with_the_place(folder, how, says):
     damage(folder, how)
     with pytest.raises(DataError, match=says):
@@ -199,8 +233,9 @@ def test_a_killed_writer_leaves_only_whole_episodes(tmp_path):
     code = _ENDLESS.format(support=support, out=str(out))
     whole = 0
     for delay_s in (0.013, 0.041, 0.077):
-        child = subprocess.Popen([sys.executable, "-c", code], env=environment(), text=True,
-                                 stdout=subprocess.PIPE)  # fmt: skip
+        child = subprocess.Popen(
+            [sys.executable, "-c", code], env=environment(), text=True, stdout=subprocess.PIPE
+        )
         child.stdout.readline()
         time.sleep(delay_s)
         child.send_signal(signal.SIGKILL)

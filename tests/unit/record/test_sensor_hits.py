@@ -1,7 +1,7 @@
 import pytest
 
+from jaywalk.record.capture import Hit, group_hits, join_hits
 from jaywalk.record.contacts import Contact
-from jaywalk.record.sensor_hits import Hit, group_hits, join_hits
 
 
 def hit(tick, other=2, kind="walker.pedestrian.0001", impulse=(-3.0, 0.0, 4.0)):
@@ -10,9 +10,19 @@ def hit(tick, other=2, kind="walker.pedestrian.0001", impulse=(-3.0, 0.0, 4.0)):
 
 def contact(tick, end_tick):
     return Contact(
-        actor=0, other=2, tick=tick, end_tick=end_tick, x_m=0.0, y_m=0.0, z_m=0.0, normal_x=-1.0,
-        normal_y=0.0, speed_mps=5.0, other_speed_mps=0.0, closing_mps=5.0,
-    )  # fmt: skip
+        actor=0,
+        other=2,
+        tick=tick,
+        end_tick=end_tick,
+        x_m=0.0,
+        y_m=0.0,
+        z_m=0.0,
+        normal_x=-1.0,
+        normal_y=0.0,
+        speed_mps=5.0,
+        other_speed_mps=0.0,
+        closing_mps=5.0,
+    )
 
 
 def test_messages_of_one_hit_are_grouped():

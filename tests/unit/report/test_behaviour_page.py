@@ -4,11 +4,11 @@ import pytest
 from behaviour_people import people_data
 from typer.testing import CliRunner
 
-from jaywalk.behaviour.learning import Plan, train_model
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.datasets.behaviour_store import write_tables
-from jaywalk.report.behaviour_figures import heat_map, region_curves
+from jaywalk.datasets.behaviour_tables import write_tables
+from jaywalk.forecasting.behaviour.learning import Plan, train_model
+from jaywalk.report.behaviour_page import heat_map, region_curves
 
 
 def run(*arguments):
@@ -34,20 +34,40 @@ def common(place):
 def test_the_page_has_the_tables_and_needs_nothing_else(place):
     joint = place / "joint"
     result = run(
-        "report", *common(place), "--resamples", 100, "--by", "scale", "--by", "ego,crosswalk",
-        "--action", f"<last & state>={place / 'last-state-action' / 'predictions-test.csv'}",
-        "--risk", f"cv={place / 'constant-velocity-risk' / 'predictions-test.csv'}",
-        "--intention", f"forest={joint / 'predictions-intention-test.csv'}",
+        "report",
+        *common(place),
+        "--resamples",
+        100,
+        "--by",
+        "scale",
+        "--by",
+        "ego,crosswalk",
+        "--action",
+        f"<last & state>={place / 'last-state-action' / 'predictions-test.csv'}",
+        "--risk",
+        f"cv={place / 'constant-velocity-risk' / 'predictions-test.csv'}",
+        "--intention",
+        f"forest={joint / 'predictions-intention-test.csv'}",
         "--agreement",
         f"forest={joint / 'predictions-intention-test.csv'},"
         f"{joint / 'predictions-action-test.csv'}",
-        "--out", place / "page.html",
-    )  # fmt: skip
+        "--out",
+        place / "page.html",
+    )
     assert result.exit_code == 0
     page = (place / "page.html").read_text()
-    for words in ("Action", "Event risk", "Intention", "Agreement of", "Regions of risk", "Counts",
-                  "The strict variant", "bAcc by scale", "mAP by ego and crosswalk",
-                  "&lt;last &amp; state&gt;"):  # fmt: skip
+    for words in (
+        "Action",
+        "Event risk",
+        "Intention",
+        "Agreement of",
+        "Regions of risk",
+        "Counts",
+        "The strict variant",
+        "bAcc by scale",
+        "mAP by ego and crosswalk",
+        "&lt;last &amp; state&gt;",
+    ):
         assert words in page
     assert "<last" not in page
     outside = re.findall(r"(?:src|href)=[\"'](?!#)|url\(", page)
@@ -84,13 +104,29 @@ def test_models_are_chosen_by_validation(place):
 def test_predictions_for_another_dataset_can_be_scored(place):
     out = place / "p.csv"
     run("predict", place / "constant-velocity-risk", *common(place), "--split", "all", "--out", out)
-    result = run("score", "--task", "risk", *common(place), "--split", "all", "--predictions", out,
-                 "--resamples", 0, "--json")  # fmt: skip
+    result = run(
+        "score",
+        "--task",
+        "risk",
+        *common(place),
+        "--split",
+        "all",
+        "--predictions",
+        out,
+        "--resamples",
+        0,
+        "--json",
+    )
     assert result.exit_code == 0
     agreed = run(
-        "agreement", *common(place), "--intention", place / "joint/predictions-intention-test.csv",
-        "--action", place / "joint/predictions-action-test.csv", "--json",
-    )  # fmt: skip
+        "agreement",
+        *common(place),
+        "--intention",
+        place / "joint/predictions-intention-test.csv",
+        "--action",
+        place / "joint/predictions-action-test.csv",
+        "--json",
+    )
     assert '"overall_percent"' in agreed.stdout
 
 

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.compare import compare
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.scorecard import scenario_of
+from jaywalk.metrics.driving.summary import scenario_of
 from jaywalk.report.comparison import compare_runs
 from jaywalk.report.scored_runs import ScoredRun, run_labels
-from jaywalk.stats.compare import holm
+from jaywalk.stats.clustered import holm
 
 # Six routes with two seeds: the baseline fails on all of a, b, c and once on d.
 FIRST = {
@@ -25,8 +25,14 @@ FIRST = {
     "e": (100, 100),
     "f": (100,) * 2,
 }
-SECOND = {"a": (100, 100), "b": (100, 50), "c": (100, 100), "d": (100, 100), "e": (100, 60),
-          "f": (100, 100)}  # fmt: skip
+SECOND = {
+    "a": (100, 100),
+    "b": (100, 50),
+    "c": (100, 100),
+    "d": (100, 100),
+    "e": (100, 60),
+    "f": (100, 100),
+}
 
 
 def cards(table, agent):
@@ -178,7 +184,7 @@ def test_the_gravest_event_is_the_cause():
     red = hit("red_light", 10)
     person = hit("collisions_pedestrian", 80)
     score = card("a", score=0.0, infractions=(slow, red, person))
-    from jaywalk.report.causes import cause_of, decisive
+    from jaywalk.report.summary import cause_of, decisive
 
     assert decisive(score) is person
     assert cause_of(score) == "hit a person at 4.0 s (+2 more)"
@@ -239,8 +245,10 @@ def compared(tmp_path, monkeypatch):
 
 def test_the_command_shows_the_width_of_narrow_intervals(compared):
     def of(agent, more_km):
-        return [card(name, metrics={"driven_km": 0.2 + more_km * k}, agent=agent)
-                for k, name in enumerate("abcdef")]  # fmt: skip
+        return [
+            card(name, metrics={"driven_km": 0.2 + more_km * k}, agent=agent)
+            for k, name in enumerate("abcdef")
+        ]
 
     lines = compared(x=of("x", 0.0), y=of("y", 1e-4)).stdout.splitlines()
     row = next(line for line in lines if line.startswith("driven_km"))
@@ -252,9 +260,10 @@ def test_the_command_names_figures_on_fewer_scenarios_than_the_runs_have(command
     assert "warning: only 6 scenarios, fewer than 20" in command("one", "two").stderr
 
     def of(agent):
-        return [card(f"r{k}", agent=agent,
-                     metrics={"driven_km": 0.5, "x": 1.0 if k < 3 else math.nan})
-                for k in range(25)]  # fmt: skip
+        return [
+            card(f"r{k}", agent=agent, metrics={"driven_km": 0.5, "x": 1.0 if k < 3 else math.nan})
+            for k in range(25)
+        ]
 
     said = compared(x=of("x"), y=of("y")).stderr
     assert "these rest on fewer than 20 scenarios" in said
@@ -277,8 +286,10 @@ def test_primary_metrics_are_corrected_together():
     assert [success.p_holm, score.p_holm, hits.p_holm] == pytest.approx(holm(raw))
     assert of_name(pair.metrics, "duration_s").p_holm is None
     assert found.to_json()["primary"] == [
-        "success_rate", "driving_score", "collisions_pedestrian",
-    ]  # fmt: skip
+        "success_rate",
+        "driving_score",
+        "collisions_pedestrian",
+    ]
     told = found.to_json()["comparisons"][0]["metrics"]["driving_score"]
     assert (told["primary"], told["few_clusters"]) == (True, True)
     assert told["p_holm"] >= told["p_value"]
@@ -315,10 +326,17 @@ def test_as_many_events_on_every_route_still_leave_room_for_a_difference():
 
     def of(agent, km):
         return run(
-            *[card(name, counts={"braking_events": int(name == "a")}, metrics={"driven_km": km},
-                   agent=agent) for name in "abcd"],
+            *[
+                card(
+                    name,
+                    counts={"braking_events": int(name == "a")},
+                    metrics={"driven_km": km},
+                    agent=agent,
+                )
+                for name in "abcd"
+            ],
             name=agent,
-        )  # fmt: skip
+        )
 
     (pair,) = compare_runs(scored(of("x", 0.5), of("y", 0.501))).pairs
     braking = of_name(pair.rates_per_km, "braking_events")
@@ -332,11 +350,17 @@ def test_as_many_events_on_every_route_still_leave_room_for_a_difference():
 def test_ratios_are_differences_of_pooled_ratios():
     def of(agent, brakings, needless):
         return run(
-            *[card(name, counts={"braking_events": b, "false_braking_events": f},
-                   metrics={"fpbr": f / b if b else math.nan, "driven_km": 0.5}, agent=agent)
-              for name, b, f in zip("abc", brakings, needless, strict=True)],
+            *[
+                card(
+                    name,
+                    counts={"braking_events": b, "false_braking_events": f},
+                    metrics={"fpbr": f / b if b else math.nan, "driven_km": 0.5},
+                    agent=agent,
+                )
+                for name, b, f in zip("abc", brakings, needless, strict=True)
+            ],
             name=agent,
-        )  # fmt: skip
+        )
 
     (pair,) = compare_runs(
         scored(of("x", (8, 2, 0), (2, 2, 0)), of("y", (4, 0, 0), (3, 0, 0)))

@@ -8,7 +8,7 @@ import pytest
 import score_cards as make
 
 from jaywalk.record import Episode, EpisodeWriter
-from jaywalk.report.gap_figure import gap_figure
+from jaywalk.report.generalization import gap_figure
 from jaywalk.report.page import build_page
 from jaywalk.report.scored_runs import ScoredRun, usual_protocol
 
@@ -70,10 +70,15 @@ def test_a_page_about_pairs_follows_their_rules_unless_told_otherwise(tmp_path):
 
 
 def test_the_bars_are_as_high_as_the_scores():
-    found = {"categories": {"Wall": {
-        "base_hm": 80.0, "generalization_hm": 20.0,
-        "intervals": {"generalization": {"hm": [None, None]}},
-    }}}  # fmt: skip
+    found = {
+        "categories": {
+            "Wall": {
+                "base_hm": 80.0,
+                "generalization_hm": 20.0,
+                "intervals": {"generalization": {"hm": [None, None]}},
+            }
+        }
+    }
     svg = gap_figure([("a", found)], "bars")
     heights = [float(h) for h in re.findall(r'<rect[^>]* height="([\d.]+)"', svg)]
     assert heights[1] / heights[0] == pytest.approx(3.0, abs=0.02)

@@ -75,11 +75,18 @@ def street_run(folder, agent, scores, **more):
     """A run of real records with hand-made scores: route -> driving score."""
     cards = []
     for name, score in scores.items():
-        write_street(folder, f"{name}-s1", seed=1, suite="jaywalk/smoke-v1",
-                     scenario="jaywalk/stepping-out-v1", agent={"name": agent})  # fmt: skip
+        write_street(
+            folder,
+            f"{name}-s1",
+            seed=1,
+            suite="jaywalk/smoke-v1",
+            scenario="jaywalk/stepping-out-v1",
+            agent={"name": agent},
+        )
         events = () if score == 100.0 else (hit(tick=HIT_TICK, other=2),)
-        cards.append(card(name, 1, score, agent=agent, infractions=events,
-                          folder=f"episodes/{name}-s1"))  # fmt: skip
+        cards.append(
+            card(name, 1, score, agent=agent, infractions=events, folder=f"episodes/{name}-s1")
+        )
     return ScoredRun(score=run(*cards, name=folder.name, **more), folder=folder)
 
 
@@ -88,9 +95,14 @@ def runs(tmp_path_factory):
     root = tmp_path_factory.mktemp("runs")
     return [
         street_run(root / "one", "blind", {"a": 0.0, "b": 50.0, "c": 100.0}),
-        street_run(root / "two", "cruise", {"a": 100.0, "b": 100.0, "c": 60.0}, expected=4,
-                   missing=("d-s1",)),
-    ]  # fmt: skip
+        street_run(
+            root / "two",
+            "cruise",
+            {"a": 100.0, "b": 100.0, "c": 60.0},
+            expected=4,
+            missing=("d-s1",),
+        ),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -212,12 +224,20 @@ def test_missing_episodes_count_as_the_protocol_says():
 
 
 def test_nothing_is_shown_twice():
-    metrics = {"success": 1.0, "collisions_per_km": 2.0, "collisions_person_per_km": 2.0,
-               "serious_injuries_per_km": 0.1, "driven_km": 0.5}  # fmt: skip
+    metrics = {
+        "success": 1.0,
+        "collisions_per_km": 2.0,
+        "collisions_person_per_km": 2.0,
+        "serious_injuries_per_km": 0.1,
+        "driven_km": 0.5,
+    }
     score = run(card("a", metrics=metrics, counts={"collisions_person": 1}))
     names = [(q.name, q.kind) for q in summarise(score, "x").quantities]
-    assert names == [("success_rate", "rate"), ("collisions_person", "per_km"),
-                     ("serious_injuries_per_km", "mean")]  # fmt: skip
+    assert names == [
+        ("success_rate", "rate"),
+        ("collisions_person", "per_km"),
+        ("serious_injuries_per_km", "mean"),
+    ]
 
 
 def test_protocols_without_a_driving_score_show_the_completion():

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.replay import replay
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.core.frames import rotation_matrix_carla
+from jaywalk.geometry.frames import rotation_matrix_carla
 from jaywalk.report import rerun_file
-from jaywalk.report.replay_film import find_episode, frame_rows, write_film, write_still
+from jaywalk.report.replay import find_episode, frame_rows, write_film, write_still
 from jaywalk.report.scene import read_scene
 
 BLUE, PINK = (0x1D, 0x6F, 0xB8), (0xE1, 0x1D, 0x74)
@@ -154,8 +154,15 @@ def fake_rerun(monkeypatch):
     module.TimeColumn = lambda name, duration: duration
     module.ViewCoordinates = Archetype
     Archetype.RIGHT_HAND_Z_UP = None
-    for name in ("Boxes3D", "Clear", "LineStrips3D", "Points3D", "Scalars", "TextLog",
-                 "Transform3D"):  # fmt: skip
+    for name in (
+        "Boxes3D",
+        "Clear",
+        "LineStrips3D",
+        "Points3D",
+        "Scalars",
+        "TextLog",
+        "Transform3D",
+    ):
         setattr(module, name, Archetype)
     monkeypatch.setitem(sys.modules, "rerun", module)
     return streams
@@ -182,11 +189,13 @@ def test_a_real_recording_verifies(run, tmp_path):
     rerun_file.write_rerun(find_episode(run, "whole-s1"), out)
     assert out.read_bytes()[:3] == b"RRF"
     words = [sys.executable, "-m", "rerun_cli", "rrd"]
-    verified = subprocess.run([*words, "verify", str(out)], capture_output=True, text=True,
-                              check=False, timeout=300)  # fmt: skip
+    verified = subprocess.run(
+        [*words, "verify", str(out)], capture_output=True, text=True, check=False, timeout=300
+    )
     assert verified.returncode == 0, verified.stderr
-    told = subprocess.run([*words, "stats", str(out)], capture_output=True, text=True, check=True,
-                          timeout=300).stdout  # fmt: skip
+    told = subprocess.run(
+        [*words, "stats", str(out)], capture_output=True, text=True, check=True, timeout=300
+    ).stdout
     assert "/world/ego" in told
 
 

@@ -18,8 +18,8 @@ from street_episode import (
 
 from jaywalk.core.seeds import stream
 from jaywalk.record.reader import open_record
+from jaywalk.report.episode_cards import frames_of, map_data, pack, replay_data, unpack
 from jaywalk.report.ground_plan import ground_plan, rings_of, town_of
-from jaywalk.report.replay_data import frames_of, map_data, pack, replay_data, unpack
 from jaywalk.report.scene import read_scene, rows_worth_showing
 from jaywalk.report.series import _clear_distance, _time_to_meet, corners, ego_series
 

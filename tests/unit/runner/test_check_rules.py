@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from jaywalk.agents.base import Decision, Forecast, Plan
-from jaywalk.runner.check_drive import CheckDrive, Sample
-from jaywalk.runner.check_rules import judge
+from jaywalk.checks.drive import CheckDrive, Sample
+from jaywalk.checks.rules import judge
 
 _ROUTE = np.column_stack([np.arange(200.0) + 300.0, np.full(200, 50.0)])
 
@@ -20,19 +20,30 @@ _ROUTE = np.column_stack([np.arange(200.0) + 300.0, np.full(200, 50.0)])
 def _forecast(place: tuple[float, float], **change: Any) -> Forecast:
     ends = np.array(place) + np.array([[0.5, 0.0], [1.0, 0.0]])
     whole: dict[str, Any] = {
-        "actor_id": 9, "source": "t", "time_s": np.array([0.5, 1.0]), "weight": np.array([1.0]),
-        "mean_m": ends[None], "covariance_m2": np.tile(0.04 * np.eye(2), (1, 2, 1, 1)),
-    }  # fmt: skip
+        "actor_id": 9,
+        "source": "t",
+        "time_s": np.array([0.5, 1.0]),
+        "weight": np.array([1.0]),
+        "mean_m": ends[None],
+        "covariance_m2": np.tile(0.04 * np.eye(2), (1, 2, 1, 1)),
+    }
     return Forecast(**{**whole, **change})
 
 
 def _sample(step: int, **change: Any) -> Sample:
     x = 300.0 + 0.4 * step
     whole: dict[str, Any] = {
-        "time_s": 0.05 * step, "xy_m": (x, 50.0), "yaw_rad": 0.0, "speed_mps": 8.0,
-        "limit_kmh": 30.0, "along_m": 0.4 * step, "away_m": 0.2, "wall_ms": 2.0,
-        "to_right_rad": 0.1 * math.sin(step), "people": {9: (x + 20.0, 55.0)},
-    }  # fmt: skip
+        "time_s": 0.05 * step,
+        "xy_m": (x, 50.0),
+        "yaw_rad": 0.0,
+        "speed_mps": 8.0,
+        "limit_kmh": 30.0,
+        "along_m": 0.4 * step,
+        "away_m": 0.2,
+        "wall_ms": 2.0,
+        "to_right_rad": 0.1 * math.sin(step),
+        "people": {9: (x + 20.0, 55.0)},
+    }
     control = SimpleNamespace(throttle=0.5, steer=0.05 * math.sin(step), brake=0.0)
     path = np.column_stack([np.linspace(x, x + 20.0, 10), np.full(10, 50.0)])
     decision = Decision(

@@ -16,7 +16,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.source_digest import digest_files, source_files, sources_digest
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.run_score import mixed_code, score_run
-from jaywalk.metrics.driving.scorecard import EpisodeScore
+from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
 from jaywalk.runner.code import code_of_episode, code_of_run, default_motions_digest
@@ -170,10 +170,16 @@ def test_records_without_their_config_are_not_taken_on_by_other_code(tmp_path):
 
 def scorer(opened, protocol):
     return EpisodeScore(
-        episode_id=opened.episode.episode_id, protocol=protocol, suite="jaywalk/habit-v2",
-        scenario="", seed=1, agent="bold", status="", success=True,
+        episode_id=opened.episode.episode_id,
+        protocol=protocol,
+        suite="jaywalk/habit-v2",
+        scenario="",
+        seed=1,
+        agent="bold",
+        status="",
+        success=True,
         metrics={"driving_score": 50.0, "route_completion": 50.0},
-    )  # fmt: skip
+    )
 
 
 def test_a_mixed_run_is_named_as_such_by_what_its_records_say(tmp_path):

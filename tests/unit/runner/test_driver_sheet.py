@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from jaywalk.checks.sheets import draw_driver_sheet, first_of_each_class
 from jaywalk.core.errors import UsageError
-from jaywalk.runner.driver_sheet import draw_driver_sheet
 from jaywalk.runner.driver_view import SIZE_PX, Photo, _middle, _seen
-from jaywalk.runner.pair_sheet import first_of_each_class
 from jaywalk.scenarios.suite import load_suite
 
 

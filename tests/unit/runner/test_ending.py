@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from jaywalk.runner.ending import BLOCKED, TIMED_OUT, EndRules
-from jaywalk.runner.world import STEP_S
+from jaywalk.runner.session import STEP_S
 from jaywalk.scenarios.base import Phase
 
 
@@ -15,9 +15,7 @@ def obstacle(phase=Phase.WAITING, timeout_s=240.0):
 
 
 def cast(*scenarios):
-    return SimpleNamespace(
-        scenarios=scenarios, ego=SimpleNamespace(get_speed_limit=lambda: 50.0)
-    )  # fmt: skip
+    return SimpleNamespace(scenarios=scenarios, ego=SimpleNamespace(get_speed_limit=lambda: 50.0))
 
 
 def way(along_m=30.0):

@@ -2,8 +2,8 @@
 
 import json
 
+from jaywalk.actors.events import NOTE, ScenarioEvent
 from jaywalk.runner.staged import event_row
-from jaywalk.scenarios.events import NOTE, ScenarioEvent
 
 SERVER_TO_RECORD = {7470: 3, 7471: 4}.get
 

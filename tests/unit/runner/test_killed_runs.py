@@ -17,11 +17,21 @@ def killed_run(tmp_path, episodes, kills, seed):
     routes = write_routes(tmp_path, *(f"slow-{n}" for n in range(episodes)))
     run = [sys.executable, str(PROGRAMS / "fake_jaywalk_run.py"), str(routes), "--agent", "cruise"]
     done = subprocess.run(
-        [sys.executable, str(PROGRAMS / "killed_run.py"), str(tmp_path / "runs"), str(kills),
-         str(seed), *run, "--workers", "2"],
-        capture_output=True, text=True, check=False,
+        [
+            sys.executable,
+            str(PROGRAMS / "killed_run.py"),
+            str(tmp_path / "runs"),
+            str(kills),
+            str(seed),
+            *run,
+            "--workers",
+            "2",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

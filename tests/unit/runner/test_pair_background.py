@@ -12,15 +12,15 @@ import carla
 import numpy as np
 import pytest
 
+from jaywalk.actors.lane_network import build_network
+from jaywalk.actors.traffic.placing import Wishes, closed_segments, free_places
 from jaywalk.core.errors import DataError
 from jaywalk.runner import cast
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.scenarios import rehearsal
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.lane_network import build_network
 from jaywalk.scenarios.rehearsal import APART_M, Needs, rehearse
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.traffic_placing import Wishes, closed_segments, free_places
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
 
@@ -117,9 +117,7 @@ def route_of(item, orchard):
 
 def background(item, orchard, seed=1):
     """Closed lanes and places of cars, as an episode finds them."""
-    plan = EpisodePlan(
-        suite="S", variant="", item=item, seed=seed, agent=AgentSpec(name="expert")
-    )  # fmt: skip
+    plan = EpisodePlan(suite="S", variant="", item=item, seed=seed, agent=AgentSpec(name="expert"))
     closed = []
 
     def close(ways, pace_of=None):
@@ -197,13 +195,9 @@ def test_a_scenario_that_does_not_fit_is_an_error_in_both_halves(orchard):
 
 def test_routes_of_no_pair_need_nothing_more(orchard):
     item = replace(halves(30)[1], pair="", pair_scenarios=())
-    plan = EpisodePlan(
-        suite="S", variant="", item=item, seed=1, agent=AgentSpec(name="expert")
-    )  # fmt: skip
+    plan = EpisodePlan(suite="S", variant="", item=item, seed=1, agent=AgentSpec(name="expert"))
     asked = []
-    on_stage = cast.Cast(
-        ego=None, traffic=SimpleNamespace(close=lambda *args: asked.append(args))
-    )  # fmt: skip
+    on_stage = cast.Cast(ego=None, traffic=SimpleNamespace(close=lambda *args: asked.append(args)))
     server = Server(orchard.map)
     needs = cast._set_up_scenarios(
         plan, SimpleNamespace(client=server), server, route_of(item, orchard), 1, on_stage

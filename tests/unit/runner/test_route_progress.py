@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.runner.route_progress import RouteProgress
+from jaywalk.runner.ending import RouteProgress
 from jaywalk.town.routes import DenseRoute
 
 

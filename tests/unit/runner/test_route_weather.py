@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jaywalk.runner.route_weather import RouteWeather
-from jaywalk.scenarios.route_xml import parse_routes
+from jaywalk.runner.staged import RouteWeather
+from jaywalk.scenarios.formats.route_xml import parse_routes
 
 
 class _World:

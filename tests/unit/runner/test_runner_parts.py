@@ -10,14 +10,12 @@ from rich.console import Console
 
 from jaywalk.core.errors import RegistryError, UsageError
 from jaywalk.runner.config import route_digest
-from jaywalk.runner.crew import Broken, Fault, Progress
-from jaywalk.runner.outcome import EpisodeOutcome
-from jaywalk.runner.pool import QuickScore
-from jaywalk.runner.progress import LiveTable, PlainLines
+from jaywalk.runner.job import compare_hashes
+from jaywalk.runner.plan import EpisodeOutcome
+from jaywalk.runner.pool import Broken, Fault, Progress, QuickScore
+from jaywalk.runner.progress import LiveTable, PlainLines, Tally
 from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
 from jaywalk.runner.state import STATE_FILE, RunState
-from jaywalk.runner.tally import Tally
-from jaywalk.runner.verify import compare_hashes
 from jaywalk.runner.watchdog import Watchdog
 from jaywalk.stats.intervals import wilson
 
@@ -120,9 +118,14 @@ def test_the_watchdog_wants_simulated_time_to_go_on():
 
 def outcome(name, failure=""):
     return EpisodeOutcome(
-        episode_id=name, end_reason="x", failure=failure, record_hash="", simulated_s=1.0,
-        wall_s=1.0, folder=Path(name),
-    )  # fmt: skip
+        episode_id=name,
+        end_reason="x",
+        failure=failure,
+        record_hash="",
+        simulated_s=1.0,
+        wall_s=1.0,
+        folder=Path(name),
+    )
 
 
 def test_counts_and_running_scores():
@@ -154,9 +157,10 @@ def test_seeds_of_a_route_are_no_independent_successes():
     for route, good in zip("abcd", (True, True, False, False), strict=True):
         for seed in (1, 2, 3):
             score = QuickScore(
-                success=good, driving_score=100.0 if good else 40.0, no_min_speed=90.0 if good
-                else 50.0,
-            )  # fmt: skip
+                success=good,
+                driving_score=100.0 if good else 40.0,
+                no_min_speed=90.0 if good else 50.0,
+            )
             tally.finished(outcome(f"{route}-s{seed}"), score)
     rate, interval = tally.success_rate()
     want = wilson(2, 4)  # four routes, not twelve episodes

@@ -25,10 +25,15 @@ pytestmark = pytest.mark.slow  # every run starts processes
 
 def request(folder, *ids, seeds=(1,), **more):
     values = {
-        "run_folder": folder, "suite": fake_suite(*ids), "agent": fake_agent(),
-        "seeds": seeds, "options": {"people": None}, "workers": 2, "module": "fake_episodes",
+        "run_folder": folder,
+        "suite": fake_suite(*ids),
+        "agent": fake_agent(),
+        "seeds": seeds,
+        "options": {"people": None},
+        "workers": 2,
+        "module": "fake_episodes",
         "watchdog_s": 20.0,
-    }  # fmt: skip
+    }
     return RunRequest(**(values | more))
 
 
@@ -52,15 +57,17 @@ def rows(folder):
 
 def no_process_left(folder):
     pids = {
-        int(p) for line in (folder / "started.log").read_text().splitlines()
+        int(p)
+        for line in (folder / "started.log").read_text().splitlines()
         for p in line.split()[1:]
-    }  # fmt: skip
+    }
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         alive = [
-            p for p in pids
+            p
+            for p in pids
             if psutil.pid_exists(p) and psutil.Process(p).status() != psutil.STATUS_ZOMBIE
-        ]  # fmt: skip
+        ]
         if not alive:
             return True
         time.sleep(0.05)
@@ -92,8 +99,11 @@ def test_faults_are_retried_and_recorded(tmp_path):
     assert summary.is_complete
     found = rows(tmp_path)
     assert {name: row.attempts for name, row in found.items()} == {
-        "crash-once-s1": 2, "raise-once-s1": 2, "server-dies-once-s1": 2, "ok-s1": 1,
-    }  # fmt: skip
+        "crash-once-s1": 2,
+        "raise-once-s1": 2,
+        "server-dies-once-s1": 2,
+        "ok-s1": 1,
+    }
     assert "SIGSEGV; it said: last words of the worker" in found["crash-once-s1"].error
     assert "connection lost" in found["raise-once-s1"].error
     assert "time-out while waiting" in found["server-dies-once-s1"].error
@@ -218,7 +228,7 @@ def test_scores_are_shown_and_survive_a_resume(tmp_path):
 
 
 def test_two_schedulers_cannot_share_a_folder(tmp_path):
-    from jaywalk.runner.lock import RunLock
+    from jaywalk.runner.folder import RunLock
 
     with RunLock(tmp_path):
         with pytest.raises(PrerequisiteError, match=f"in use by .*pid {os.getpid()}"):

@@ -7,8 +7,11 @@ import pytest
 from hand_records_safety import Scene, profile, straight
 from scipy.special import expit
 
-from jaywalk.metrics.safety.collisions import expected_injuries, find_collisions
-from jaywalk.metrics.safety.injury import serious_injury_risk
+from jaywalk.metrics.safety.collisions import (
+    expected_injuries,
+    find_collisions,
+    serious_injury_risk,
+)
 from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record.contacts import find_contacts
 
@@ -22,9 +25,18 @@ def drive(speed=8.0, seconds=20.0):
 
 
 def contact(from_s, to_s, other, **more):
-    row = {"tick": round(from_s / 0.05), "end_tick": round(to_s / 0.05), "other": other,
-           "x_m": 1.0, "y_m": 2.0, "speed_mps": 8.0, "other_speed_mps": 0.5, "closing_mps": 7.0,
-           "normal_x": -1.0, "normal_y": 0.0}  # fmt: skip
+    row = {
+        "tick": round(from_s / 0.05),
+        "end_tick": round(to_s / 0.05),
+        "other": other,
+        "x_m": 1.0,
+        "y_m": 2.0,
+        "speed_mps": 8.0,
+        "other_speed_mps": 0.5,
+        "closing_mps": 7.0,
+        "normal_x": -1.0,
+        "normal_y": 0.0,
+    }
     return row | more
 
 

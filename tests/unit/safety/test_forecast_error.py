@@ -20,8 +20,17 @@ def drive(seconds=6.0):
 
 def forecast(tick, actor, points, mode=0, weight=1.0, times=(0.5, 1.0, 1.5), **more):
     x, y = np.array(points, dtype=float).T
-    row = {"tick": tick, "actor": actor, "source": "cv-v1", "mode": mode, "frame": "world",
-           "weight": weight, "time_s": list(times), "x_m": list(x), "y_m": list(y)}  # fmt: skip
+    row = {
+        "tick": tick,
+        "actor": actor,
+        "source": "cv-v1",
+        "mode": mode,
+        "frame": "world",
+        "weight": weight,
+        "time_s": list(times),
+        "x_m": list(x),
+        "y_m": list(y),
+    }
     return "forecasts", row | more
 
 

@@ -10,9 +10,9 @@ from record_scenes import write_episode
 import jaywalk.record
 from jaywalk.metrics.driving.aggregate import aggregate
 from jaywalk.metrics.driving.jaywalk_protocol import COUNT_NAMES, VERSION, score_episode
-from jaywalk.metrics.driving.scorecard import RunScore
-from jaywalk.metrics.safety.injury import serious_injury_risk
-from jaywalk.report.causes import cause_of
+from jaywalk.metrics.driving.summary import RunScore
+from jaywalk.metrics.safety.collisions import serious_injury_risk
+from jaywalk.report.summary import cause_of
 
 ROUTE = [(float(x), 0.0) for x in range(0, 101)]
 
@@ -28,8 +28,11 @@ def test_a_clean_drive_succeeds(tmp_path):
     score = score_episode(clean().write(tmp_path / "one"))
     assert score.success
     assert (score.status, score.protocol, score.agent, score.seed) == (
-        "Success", "jaywalk", "cruise", 3,
-    )  # fmt: skip
+        "Success",
+        "jaywalk",
+        "cruise",
+        3,
+    )
     assert (score.suite, score.scenario, score.episode_id) == ("s", "a-v1", "one")
     assert score.metrics["route_completion"] == 100.0
     assert score.metrics["driven_km"] == pytest.approx(0.105, abs=1e-3)
@@ -126,10 +129,20 @@ def test_a_hit_is_not_also_a_danger(tmp_path):
     assert (without.counts["endangered"], without.counts["collisions_person"]) == (1, 0)
     assert without.status == "Failed - endangered somebody"
     scene.contacts.append(
-        {"tick": 96, "end_tick": 99, "other": 1, "other_type_id": "walker.pedestrian.0001",
-         "x_m": 50.0, "y_m": 0.5, "speed_mps": 10.0, "other_speed_mps": 1.5, "closing_mps": 10.0,
-         "normal_x": -1.0, "normal_y": 0.0}
-    )  # fmt: skip
+        {
+            "tick": 96,
+            "end_tick": 99,
+            "other": 1,
+            "other_type_id": "walker.pedestrian.0001",
+            "x_m": 50.0,
+            "y_m": 0.5,
+            "speed_mps": 10.0,
+            "other_speed_mps": 1.5,
+            "closing_mps": 10.0,
+            "normal_x": -1.0,
+            "normal_y": 0.0,
+        }
+    )
     score = score_episode(scene.write(tmp_path / "two"))
     assert (score.counts["endangered"], score.counts["collisions_person"]) == (0, 1)
     assert score.metrics["pmais3_mean"] == pytest.approx(serious_injury_risk(10.0))

@@ -7,9 +7,8 @@ from shapely import affinity
 from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
-from jaywalk.geometry.encroachment import finer_gap, later_use, overlap_m
-from jaywalk.geometry.time_to_touch import times_to_touch
-from jaywalk.metrics.safety.time_to_collision import time_to_collision
+from jaywalk.geometry.encroachment import finer_gap, later_use, overlap_m, times_to_touch
+from jaywalk.metrics.safety.endangerment import time_to_collision
 from jaywalk.metrics.safety.tracks import load_tracks
 
 CAR, PERSON = np.array([2.4, 1.0, 0.0]), np.array([0.3, 0.3, 1.0])
@@ -19,9 +18,10 @@ def shape_of(pose, shape):
     if shape[2]:
         return Point(pose[0], pose[1]).buffer(shape[0], 64)
     turned = affinity.rotate(
-        box(-shape[0], -shape[1], shape[0], shape[1]), np.degrees(np.arctan2(pose[4], pose[3])),
+        box(-shape[0], -shape[1], shape[0], shape[1]),
+        np.degrees(np.arctan2(pose[4], pose[3])),
         (0, 0),
-    )  # fmt: skip
+    )
     return affinity.translate(turned, pose[0], pose[1])
 
 
@@ -60,9 +60,11 @@ def test_later_use_agrees_with_brute_force(seed):
         soon = [
             k
             for k in range(i + 1, n)
-            if here_a[i] and here_b[k] and time_s[k] - time_s[i] <= 1.5
+            if here_a[i]
+            and here_b[k]
+            and time_s[k] - time_s[i] <= 1.5
             and overlap_m(first[i], CAR, second[k], PERSON) > 0.0
-        ]  # fmt: skip
+        ]
         if soon:
             assert (at[i], gap_s[i]) == (soon[0], pytest.approx(time_s[soon[0]] - time_s[i]))
         else:

@@ -9,8 +9,8 @@ import msgpack
 import numpy as np
 import pytest
 
+from jaywalk.client.bones import BoneForm, BoneLine, request
 from jaywalk.core.errors import InfrastructureError
-from jaywalk.scenarios.bone_line import BoneForm, BoneLine, request
 
 _NAMES = ("crl_root", "crl_hips__C", "crl_Head__C")
 

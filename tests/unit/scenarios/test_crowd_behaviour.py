@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt
 
-from jaywalk.geometry.boxes import box_distance
-from jaywalk.scenarios.crowd_crossings import LIGHTS, Crossings
-from jaywalk.scenarios.crowd_kernels import _endangers, advance
-from jaywalk.scenarios.crowd_state import (
+from jaywalk.actors.crowd.crossings import LIGHTS, Crossings
+from jaywalk.actors.crowd.kernels import _endangers, advance
+from jaywalk.actors.crowd.state import (
     ARRIVED,
     CROSSING,
     DOWN,
@@ -24,9 +23,9 @@ from jaywalk.scenarios.crowd_state import (
     Seen,
     make_people,
 )
+from jaywalk.geometry.box import box_distance
 from jaywalk.town.ground import flat_ground
-from jaywalk.town.walk_tiles import SIDE, Tiling
-from jaywalk.town.walkways import ROAD, SIDEWALK, STEP_M, WalkGrid, underfoot
+from jaywalk.town.walkways import ROAD, SIDE, SIDEWALK, STEP_M, Tiling, WalkGrid, underfoot
 
 CELL_M = 0.25
 DELTA_S = 0.1
@@ -48,21 +47,27 @@ def street(width_m: float = 3.0) -> WalkGrid:
 
 def crossing(lights: int = -1, painted: int = 0) -> Crossings:
     return Crossings(
-        a=np.array([[40.0, 2.3]]), b=np.array([[40.0, 10.7]]),
+        a=np.array([[40.0, 2.3]]),
+        b=np.array([[40.0, 10.7]]),
         crosswalk=np.array([painted], np.int64),
         lights=np.array([[lights] + [-1] * (LIGHTS - 1)], np.int64),
-        block_a=np.zeros(1, np.int64), block_b=np.ones(1, np.int64),
-    )  # fmt: skip
+        block_a=np.zeros(1, np.int64),
+        block_b=np.ones(1, np.int64),
+    )
 
 
 def seen(
-    vehicle: list[list[float]] | None = None, thing: list[list[float]] | None = None,
+    vehicle: list[list[float]] | None = None,
+    thing: list[list[float]] | None = None,
     red_s: float = -1.0,
-) -> Seen:  # fmt: skip
+) -> Seen:
     return Seen(
-        np.array(vehicle or []).reshape(-1, 8), np.array(thing or []).reshape(-1, 6),
-        np.zeros((0, 4)), np.array([red_s]), np.array([20.0]),
-    )  # fmt: skip
+        np.array(vehicle or []).reshape(-1, 8),
+        np.array(thing or []).reshape(-1, 6),
+        np.zeros((0, 4)),
+        np.array([red_s]),
+        np.array([20.0]),
+    )
 
 
 def walkers(*lines: list[tuple[float, float]], speed: float = 1.3) -> People:
@@ -202,8 +207,9 @@ def test_gap_rule_against_a_simulation() -> None:
         turn = random.uniform(-0.6, 0.6) + (np.pi if random.random() < 0.5 else 0.0)
         cos, sin = np.cos(turn), np.sin(turn)
         meet, back = random.uniform(4.0, 9.0), random.uniform(0.0, 70.0)
-        car = np.array([-back * cos, meet - back * sin, cos, sin, 2.3, 0.9,
-                        speed * cos, speed * sin])  # fmt: skip
+        car = np.array(
+            [-back * cos, meet - back * sin, cos, sin, 2.3, 0.9, speed * cos, speed * sin]
+        )
         go = not _endangers(car, 0.0, 0.0, 0.0, 1.0, 10.0, pace, 1.0, False)
         y = np.minimum(pace * times, 10.0)
         walking = y < 10.0

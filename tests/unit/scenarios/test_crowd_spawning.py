@@ -9,13 +9,12 @@ import carla
 import numpy as np
 import pytest
 
+from jaywalk.actors.crowd.places import PlaceKind, Places, mark_parked, near_route
+from jaywalk.actors.crowd.spawning import cast, spawn_people
+from jaywalk.actors.crowd.state import CrowdSettings
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.crowd_places import PlaceKind, Places, mark_parked, near_route
-from jaywalk.scenarios.crowd_spawn import cast, spawn_people
-from jaywalk.scenarios.crowd_state import CrowdSettings
 from jaywalk.town.routes import DenseRoute
-from jaywalk.town.walk_tiles import SIDE, Tiling
-from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
+from jaywalk.town.walkways import ROAD, SIDE, SIDEWALK, Tiling, WalkGrid
 
 
 class Model:
@@ -91,10 +90,12 @@ def route(length: int = 200) -> DenseRoute:
     x = np.arange(length, dtype=float)
     zero = np.zeros(length)
     return DenseRoute(
-        position_m=np.column_stack([x, zero, zero]), rotation_deg=np.zeros((length, 3)),
-        option=np.full(length, 4, np.int8), lane=np.zeros((length, 3), np.int64),
+        position_m=np.column_stack([x, zero, zero]),
+        rotation_deg=np.zeros((length, 3)),
+        option=np.full(length, 4, np.int8),
+        lane=np.zeros((length, 3), np.int64),
         in_junction=np.zeros(length, np.bool_),
-    )  # fmt: skip
+    )
 
 
 def spawned(server: Server, count: int, **options: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.runner.config import route_digest
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.route_xml import format_routes, parse_routes
+from jaywalk.scenarios.formats.route_xml import format_routes, parse_routes
 from jaywalk.scenarios.suite import suite_of_files
 
 SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
@@ -49,9 +49,7 @@ def test_parameters_of_every_class():
 
 
 @pytest.mark.parametrize("kind", ["CustomObstacle", "CustomObstacleTwoWays"])
-@pytest.mark.parametrize(
-    "overlay", ["construction", "accident", "parked", "parkedvehicle", "none"]
-)  # fmt: skip
+@pytest.mark.parametrize("overlay", ["construction", "accident", "parked", "parkedvehicle", "none"])
 def test_what_the_public_toolbox_notes_is_read_and_kept(kind, overlay):
     things = '<objects a="id=static.prop.bin x=1"/>'
     noted = f'<baseline_overlay value="{overlay}"/><overlay_direction value="left"/>'
@@ -80,10 +78,16 @@ def test_what_the_public_toolbox_notes_is_read_and_kept(kind, overlay):
         ("CustomObstacle", '<objects a="id=static.prop.bin x=far"/>', "<objects>, a: x is 'far'"),
         ("CustomObstacle", '<objects a="static.prop.bin"/>', "<objects>, a: .*KEY=VALUE"),
         ("CustomObstacle", '<objects a="x=1"/>', "<objects>, a: id is ''"),
-        ("CustomObstacle", '<baseline_overlay value="garage"/>',
-         "<baseline_overlay>: value is 'garage'; expected one of construction, accident, parked"),
-        ("CustomObstacleTwoWays", '<overlay_direction value="up"/>',
-         "<overlay_direction>: value is 'up'; expected one of right, left"),
+        (
+            "CustomObstacle",
+            '<baseline_overlay value="garage"/>',
+            "<baseline_overlay>: value is 'garage'; expected one of construction, accident, parked",
+        ),
+        (
+            "CustomObstacleTwoWays",
+            '<overlay_direction value="up"/>',
+            "<overlay_direction>: value is 'up'; expected one of right, left",
+        ),
         ("CustomObstacle", "<baseline_overlay/>", "<baseline_overlay>: attribute 'value'"),
         ("RoadBlocked", '<baseline_overlay value="none"/>', "<baseline_overlay>.*no such param"),
         ("RoadBlocked", '<wait value="-3"/>', "<wait>.*'-3'.*0 to 600"),
@@ -93,7 +97,7 @@ def test_what_the_public_toolbox_notes_is_read_and_kept(kind, overlay):
         ("ImageOnObject", "<image/>", "<image>: attribute 'value' is missing"),
         ("ObscuredStopSign", '<offset_z value="high"/>', "<offset_z>.*'high'"),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_name_file_scenario_and_field(kind, inner, words):
     with pytest.raises(DataError, match=f"'mine.xml', route 1 .*scenario 'S1', {words}"):
         parameters_of(kind, inner)

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.driving.fail2drive_split import published_split
+from jaywalk.metrics.generalization.split import published_split
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.parameter_fields import PlacedObject, format_object, parse_object
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.suites.fail2drive_blocks import BLOCKS
-from jaywalk.scenarios.suites.fail2drive_plans import all_pairs
+from suite_author.fail2drive import BLOCKS
+from suite_author.fail2drive_plans import all_pairs
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,9 @@ def test_no_car_fits_between_what_blocks_a_street(name, left_m, right_m):
     }  # half width across the street, at least
     spans = sorted(
         (thing.y - across[thing.id], thing.y + across[thing.id])
-        for thing in BLOCKS[name](left_m, right_m) if across[thing.id]
-    )  # fmt: skip
+        for thing in BLOCKS[name](left_m, right_m)
+        if across[thing.id]
+    )
     edge = -left_m
     for low, high in spans:
         assert low - edge < 1.5  # the ego is 2.1 m wide with its mirrors

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from jaywalk.scenarios.crowd_places import on_right, right_of
-from jaywalk.scenarios.habit.spots import _first_passed
+from jaywalk.actors.crowd.places import on_right, right_of
+from jaywalk.actors.posed.spots import _first_passed
 
 
 def there_and_back() -> SimpleNamespace:

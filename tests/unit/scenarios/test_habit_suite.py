@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from jaywalk.actors.posed.repertoire import ambient_of, manner_of, read_repertoire
+from jaywalk.actors.posed.roles import draw_roles
 from jaywalk.core.errors import UsageError
 from jaywalk.motion import default_library
 from jaywalk.runner.selection import find_suite, override
-from jaywalk.scenarios.habit.manner import ambient_of, manner_of
-from jaywalk.scenarios.habit.repertoire import read_repertoire
-from jaywalk.scenarios.habit.roles import draw_roles
+from jaywalk.scenarios.formats.weathers import WEATHERS, weather_name
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.suites.habit_weathers import WEATHERS, weather_name
 
 
 def test_the_suite_has_110_routes_over_three_towns_and_twelve_weathers() -> None:
@@ -66,8 +65,10 @@ def test_roles_are_drawn_by_class_and_do_not_depend_on_the_order_of_draws() -> N
     roles = draw_roles(5, 20, manner_of(""), repertoire)
     assert roles == draw_roles(5, 20, manner_of(""), repertoire)
     assert Counter(role.intended for role in roles) == {
-        "crossing": 8, "attempting": 3, "not_crossing": 9,
-    }  # fmt: skip
+        "crossing": 8,
+        "attempting": 3,
+        "not_crossing": 9,
+    }
     assert len({role.clip for role in roles}) > 12, "people are diverse"
     idle = draw_roles(5, 20, manner_of("idle"), repertoire)
     assert {role.intended for role in idle} == {"not_crossing"}

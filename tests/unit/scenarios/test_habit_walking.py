@@ -8,15 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.geometry.boxes import box_distance
+from jaywalk.actors.posed.detour import Obstacles, find_detour, room_at
+from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
+from jaywalk.actors.posed.walking import Walk, bumps_soon, ways_out
+from jaywalk.geometry.box import box_distance
 from jaywalk.motion import default_library
-from jaywalk.motion.playing.bank import ClipBank
-from jaywalk.motion.playing.players import Cue, Players
-from jaywalk.scenarios.habit.detour import Obstacles, find_detour, room_at
-from jaywalk.scenarios.habit.repertoire import Repertoire, read_repertoire
-from jaywalk.scenarios.habit.walking import Walk, bumps_soon, ways_out
-from jaywalk.town.walk_tiles import SIDE, Tiling
-from jaywalk.town.walkways import ROAD, SIDEWALK, WalkGrid
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.players import Cue, Players
+from jaywalk.town.walkways import ROAD, SIDE, SIDEWALK, Tiling, WalkGrid
 
 DELTA_S = 0.05
 GOAL = (16.0, 8.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scenario_stage import TRIGGER_M, Wish, moment, street
 
-from jaywalk.scenarios.lane_paths import Crossing, line_path
+from jaywalk.actors.lane_paths import Crossing, line_path
 
 GREEN, RED = carla.TrafficLightState.Green, carla.TrafficLightState.Red
 TIMES_S = (10.0, 3.0, 2.0)
@@ -45,13 +45,17 @@ def lights(monkeypatch):
     mine, others = [Light()], [Light(), Light()]
     way = Crossing(
         path=line_path(np.column_stack([np.full(90, 100.0), np.arange(90.0), np.zeros(90)])),
-        meets_along_m=40.0, meets_route_m=TRIGGER_M + 50.0, turn_deg=0.0,
-    )  # fmt: skip
+        meets_along_m=40.0,
+        meets_route_m=TRIGGER_M + 50.0,
+        turn_deg=0.0,
+    )
     ahead = SimpleNamespace(
         lights=lambda: (mine, others), crossing=lambda *_: way, leave_m=TRIGGER_M + 60.0
     )
     monkeypatch.setattr(carla.command, "SpawnActor", Wish)
-    monkeypatch.setattr("jaywalk.scenarios.right_of_way.junction_ahead", lambda scenario: ahead)
+    monkeypatch.setattr(
+        "jaywalk.scenarios.junctions.right_of_way.junction_ahead", lambda scenario: ahead
+    )
     return mine, others
 
 

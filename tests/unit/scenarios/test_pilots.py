@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from shapely.geometry import LineString, Polygon
 
-from jaywalk.scenarios.lane_paths import LanePath
-from jaywalk.scenarios.pilot_kernels import follow
-from jaywalk.scenarios.pilots import Pilot
+from jaywalk.actors.lane_paths import LanePath
+from jaywalk.actors.pilots import Pilot, follow
 
 BODY = np.array([2.3, 0.95, 0.1])
 NO_PEOPLE = np.zeros((0, 5))
@@ -37,9 +36,13 @@ def test_the_gap_agrees_with_polygons():
     for _ in range(600):
         x, y, yaw = random.uniform(0, 60), random.uniform(-5, 40), random.uniform(0, 6.3)
         box = np.array([[x, y, math.cos(yaw), math.sin(yaw), 2.2, 0.9, 0.0, 0.0]])
-        corners = [(x + a * 2.2 * box[0, 2] - b * 0.9 * box[0, 3],
-                    y + a * 2.2 * box[0, 3] + b * 0.9 * box[0, 2])
-                   for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]  # fmt: skip
+        corners = [
+            (
+                x + a * 2.2 * box[0, 2] - b * 0.9 * box[0, 3],
+                y + a * 2.2 * box[0, 3] + b * 0.9 * box[0, 2],
+            )
+            for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))
+        ]
         clear = Polygon(corners).distance(line) - (BODY[1] + 0.3)
         first = line.project(Polygon(corners).centroid)
         if abs(clear) < 0.25 or not 8.0 < first < 36.0:

@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from jaywalk.client.placing import pick_model, place_on_route
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.models import pick_model
-from jaywalk.scenarios.obstacle_layouts import Spot, on_slope, rigid_pose
+from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.xml_node import Node
+from jaywalk.scenarios.obstacles.layouts import Spot, on_slope, rigid_pose
 from jaywalk.scenarios.parameter_fields import PlacedObject
-from jaywalk.scenarios.placing import place_on_route
-from jaywalk.scenarios.route_xml import ScenarioSpec
-from jaywalk.scenarios.xml_node import Node
 from jaywalk.town.routes import DenseRoute
 
 
@@ -81,10 +80,13 @@ class Model:
 
 def test_who_takes_the_right_of_way_is_anything_but_a_bicycle_or_an_emergency_vehicle():
     kinds = {
-        "vehicle.a.car": {}, "vehicle.b.truck": {"base": "truck"},
-        "vehicle.c.taxi": {"special": "taxi"}, "vehicle.d.bike": {"base": "bicycle"},
-        "vehicle.e.police": {"special": "emergency"}, "vehicle.f.moped": {"base": "motorcycle"},
-    }  # fmt: skip
+        "vehicle.a.car": {},
+        "vehicle.b.truck": {"base": "truck"},
+        "vehicle.c.taxi": {"special": "taxi"},
+        "vehicle.d.bike": {"base": "bicycle"},
+        "vehicle.e.police": {"special": "emergency"},
+        "vehicle.f.moped": {"base": "motorcycle"},
+    }
     models = [Model(name, **kind) for name, kind in kinds.items()]
     library = SimpleNamespace(filter=lambda pattern: models)
     random = np.random.default_rng(1)

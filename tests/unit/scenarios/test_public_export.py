@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.runner.selection import subset_of
-from jaywalk.scenarios.public_export import public_routes
-from jaywalk.scenarios.public_form import as_public, own_types
-from jaywalk.scenarios.route_xml import parse_routes, read_routes
+from jaywalk.scenarios.formats.public_form import as_public, own_types, public_routes
+from jaywalk.scenarios.formats.route_xml import parse_routes, read_routes
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.toolbox.places import planner_of
+from jaywalk.scenarios.toolbox.finding import planner_of
 
 TEXT = """<routes><route id="1" town="Nowhere"><weathers>
 <weather route_percentage="40" cloudiness="5.0"/><weather route_percentage="10" cloudiness="1.0"/>
@@ -64,8 +63,11 @@ def test_the_public_rules_end_where_the_scenarios_belong():
     items = subset_of(load_suite("fail2drive"), "0,2,15,1031,1085").routes
     made = public_routes(items)
     assert {move.type for one in made for move in one.moved} == {
-        "ParkedObstacle", "ConstructionObstacleTwoWays", "RoadBlocked", "PedestriansOnRoad",
-    }  # fmt: skip
+        "ParkedObstacle",
+        "ConstructionObstacleTwoWays",
+        "RoadBlocked",
+        "PedestriansOnRoad",
+    }
     for item, one in zip(items, made, strict=True):
         spec = next(s for s in one.route.scenarios if s.name == item.route.scenarios[0].name)
         trigger = spec.trigger
@@ -114,8 +116,10 @@ def test_a_town_that_is_not_here_is_told(tmp_path):
 
 
 def test_old_files_are_refused():
-    old = '<routes><route id="1" town="A"><waypoint x="0" y="0" z="0"/>' \
-          '<waypoint x="9" y="0" z="0"/></route></routes>'  # fmt: skip
+    old = (
+        '<routes><route id="1" town="A"><waypoint x="0" y="0" z="0"/>'
+        '<waypoint x="9" y="0" z="0"/></route></routes>'
+    )
     (route,) = parse_routes(old, "x.xml").routes
     with pytest.raises(DataError, match=r"Leaderboard 1\.0"):
         as_public(route)

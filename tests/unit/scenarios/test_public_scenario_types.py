@@ -8,15 +8,14 @@ import carla
 import numpy as np
 import pytest
 
+from jaywalk.actors.lane_paths import line_path, moved_aside
+from jaywalk.client.placing import no_blueprint
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Stage, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.lane_paths import line_path, moved_aside
-from jaywalk.scenarios.leaderboard.control_loss import ControlLoss, ControlLossParameters
-from jaywalk.scenarios.placing import no_blueprint
-from jaywalk.scenarios.public_form import as_public
-from jaywalk.scenarios.route_xml import RouteFile, format_routes, parse_routes
-from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
+from jaywalk.scenarios.formats.public_form import as_public
+from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
+from jaywalk.scenarios.obstacles.accident import ControlLoss, ControlLossParameters
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.needs import needs_of
 from jaywalk.scenarios.toolbox.partners import partner_document
@@ -27,6 +26,7 @@ from jaywalk.scenarios.toolbox.routes import (
     document_of,
     route_of,
 )
+from jaywalk.scenarios.toolbox.templates import Wanted, beginning
 from jaywalk.scenarios.toolbox.text import parse_text
 
 # Every type in the route files of Leaderboard 2.x (training, validation, devtest), Bench2Drive
@@ -70,26 +70,38 @@ def test_every_public_type_is_known(kind):
 @pytest.mark.parametrize(
     ("kind", "elements", "wanted"),
     [
-        ("Accident", '<distance value="80"/><speed value="55"/>',
-         {"distance": 80.0, "speed": 55.0}),
+        (
+            "Accident",
+            '<distance value="80"/><speed value="55"/>',
+            {"distance": 80.0, "speed": 55.0},
+        ),
         ("AccidentTwoWays", '<frequency from="45" to="115"/>', {"frequency": (45.0, 115.0)}),
         ("HazardAtSideLaneTwoWays", '<frequency value="80"/>', {"frequency": (80.0, 80.0)}),
         ("HazardAtSideLane", '<bicycle_speed value="8"/>', {"bicycle_speed": 8.0}),
         ("EnterActorFlow", AT + '<flow_speed value="17"/>', {"start_actor_flow": (1.0, 2.0, 3.0)}),
-        ("HighwayExit", AT + '<source_dist_interval from="10" to="78"/>',
-         {"source_dist_interval": (10.0, 78.0), "flow_speed": 10.0}),
+        (
+            "HighwayExit",
+            AT + '<source_dist_interval from="10" to="78"/>',
+            {"source_dist_interval": (10.0, 78.0), "flow_speed": 10.0},
+        ),
         ("InterurbanAdvancedActorFlow", AT + '<direction value="right"/>', {"flow_speed": 10.0}),
-        ("HighwayCutIn", '<other_actor_location x="1" y="2" z="3"/><end_location x="1" y="2"/>',
-         {"other_actor_location": (1.0, 2.0, 3.0)}),
+        (
+            "HighwayCutIn",
+            '<other_actor_location x="1" y="2" z="3"/><end_location x="1" y="2"/>',
+            {"other_actor_location": (1.0, 2.0, 3.0)},
+        ),
         ("InvadingTurn", '<offset value="0.4"/>', {"distance": 100.0, "offset": 0.4}),
         ("ParkingCutIn", '<direction value="40"/>', {"direction": "right"}),
         ("YieldToEmergencyVehicle", "", {"distance": 140.0}),
         ("ControlLoss", '<distance value="100"/>', {}),
-        ("SignalizedJunctionLeftTurn", "",
-         {"flow_speed": 20.0, "source_dist_interval": (25.0, 50.0)}),
+        (
+            "SignalizedJunctionLeftTurn",
+            "",
+            {"flow_speed": 20.0, "source_dist_interval": (25.0, 50.0)},
+        ),
         ("StaticCutIn", '<distance value="90"/><speed value="17"/>', {"distance": 90.0}),
     ],
-)  # fmt: skip
+)
 def test_parameters_are_those_of_public_files(kind, elements, wanted):
     found = read_parameters(spec(kind, elements), SCENARIOS.get(kind).load().parameters_type)
     assert {key: getattr(found, key) for key in wanted} == wanted
@@ -115,7 +127,7 @@ def test_parameters_are_those_of_public_files(kind, elements, wanted):
         ("PedestrianOtherBlocker", '<blocker_model value="none"/>', "<blocker_model>: value is"),
         ("NoSuchType", "", "NoSuchType"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_parameter_names_file_scenario_and_field(kind, elements, words):
     with pytest.raises(DataError) as caught:
         check_parameters(spec(kind, elements))
@@ -139,8 +151,13 @@ def test_a_path_beside_another_keeps_its_distance():
 
 def loss(patch: int) -> ControlLoss:
     stage = Stage(client=None, world=None, map=None, route=None, seed=3)
-    return ControlLoss(spec=spec("ControlLoss"), parameters=ControlLossParameters(), stage=stage,
-                       trigger_along_m=0.0, patch=patch)  # fmt: skip
+    return ControlLoss(
+        spec=spec("ControlLoss"),
+        parameters=ControlLossParameters(),
+        stage=stage,
+        trigger_along_m=0.0,
+        patch=patch,
+    )
 
 
 def test_control_slips_on_debris_alone_and_the_same_way_every_time():
@@ -184,9 +201,11 @@ def test_new_finds_a_place_with_the_first_seed(kind, town):
 )
 def test_crossing_shifts_have_a_type_of_their_own(kind, params):
     document = {
-        "name": "x", "town": "Harbour", "route": {"points": [[8.0, -114.3], [190.0, -127.1]]},
+        "name": "x",
+        "town": "Harbour",
+        "route": {"points": [[8.0, -114.3], [190.0, -127.1]]},
         "scenario": [{"name": "c", "type": kind, "at": 20.0, "params": params}],
-    }  # fmt: skip
+    }
     route = route_of(authored_of(document, "x.yaml"))
     assert route.scenarios[0].type == kind
     # Fail2Drive's evaluator knows it as the crossing type with the same parameters.

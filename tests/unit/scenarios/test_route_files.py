@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.route_xml import (
+from jaywalk.scenarios.formats.route_xml import (
     Dialect,
     format_routes,
     parse_routes,
     read_routes,
     write_routes,
 )
-from jaywalk.scenarios.xml_node import Node, format_tree
+from jaywalk.scenarios.formats.xml_node import Node, format_tree
 
 SHARED = Path(__file__).parents[4] / "shared/data"
 

@@ -8,13 +8,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from jaywalk.actors.events import Moment
 from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.metrics.driving.criteria.min_speed import CAPS
 from jaywalk.metrics.driving.criteria.scripted import Span
-from jaywalk.metrics.driving.criteria.slowed_traffic import CAPS
-from jaywalk.scenarios.base import REQUIRED, Moment, Phase, Stage, make_scenario, read_parameters
+from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.route_xml import ScenarioSpec
-from jaywalk.scenarios.xml_node import Node
+from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.town.routes import DenseRoute
 
 COUNT = 200
@@ -69,9 +70,12 @@ def test_time_runs_out_behind_an_obstacle():
     assert scenario.phase is Phase.TIMED_OUT
     kinds = [(event.kind, event.name) for event in scenario.events]
     assert kinds == [
-        ("trigger", "S"), ("scenario_start", "S"), ("criterion_switch", "blocked"),
-        ("scenario_timeout", "S"), ("criterion_switch", "blocked"),
-    ]  # fmt: skip
+        ("trigger", "S"),
+        ("scenario_start", "S"),
+        ("criterion_switch", "blocked"),
+        ("scenario_timeout", "S"),
+        ("criterion_switch", "blocked"),
+    ]
     assert scenario.events[-2].time_s == 242.1
 
 
@@ -181,12 +185,18 @@ def test_every_scenario_loads_and_has_parameters():
         ("ParkedObstacle", {}, {"distance": 120.0, "direction": "right", "speed": 60.0}),
         ("ConstructionObstacle", {"distance": "40"}, {"distance": 40.0, "speed": 60.0}),
         ("ParkedObstacleTwoWays", {}, {"distance": 120.0, "frequency": (20.0, 100.0)}),
-        ("DynamicObjectCrossing", {"crossing_angle": "10"},
-         {"distance": 12.0, "blocker_model": "static.prop.vendingmachine", "speed": 2.0}),
-        ("OppositeVehicleRunningRedLight", {"direction": "left"},
-         {"direction": "left", "speed": 60.0 / 3.6, "distance": 30.0}),
+        (
+            "DynamicObjectCrossing",
+            {"crossing_angle": "10"},
+            {"distance": 12.0, "blocker_model": "static.prop.vendingmachine", "speed": 2.0},
+        ),
+        (
+            "OppositeVehicleRunningRedLight",
+            {"direction": "left"},
+            {"direction": "left", "speed": 60.0 / 3.6, "distance": 30.0},
+        ),
     ],
-)  # fmt: skip
+)
 def test_public_types_have_their_own_defaults(kind, given, expected):
     parameters = make_scenario(spec(kind, **given), STAGE).parameters
     assert {key: getattr(parameters, key) for key in expected} == expected

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from scenario_stage import Wish, moment, street
 
+from jaywalk.actors.lane_paths import lane_beside, opposite_lane
+from jaywalk.client.placing import Roadside
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.junction_ahead import JunctionAhead, junction_ahead
-from jaywalk.scenarios.lane_paths import lane_beside, opposite_lane
-from jaywalk.scenarios.obstacle_layouts import CONE, DEBRIS, WARNING
-from jaywalk.scenarios.placing import Roadside
-from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
+from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.obstacles.layouts import CONE, DEBRIS, WARNING
 from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.routes import check_on_road, route_of
+from jaywalk.scenarios.toolbox.templates import Wanted, beginning
 from jaywalk.scenarios.toolbox.text import parse_text
 from jaywalk.town.town import load_town
 
@@ -72,10 +72,13 @@ def site(side, anchor_m=100.0, middle_m=0.0, free_m=FREE_M):
 @pytest.mark.parametrize(
     "kind",
     [
-        "ConstructionObstacle", "ConstructionObstacleTwoWays", "PermutedConstructionObstacle",
-        "PermutedConstructionObstacleTwoWays", "ConstructionObstaclePedestrian",
+        "ConstructionObstacle",
+        "ConstructionObstacleTwoWays",
+        "PermutedConstructionObstacle",
+        "PermutedConstructionObstacleTwoWays",
+        "ConstructionObstaclePedestrian",
     ],
-)  # fmt: skip
+)
 def test_a_site_leaves_the_other_side_free(kind, side, yaw_deg):
     spawned = setup(street(yaw_deg), kind, direction(side))
     assert np.array(places(spawned, CONE)) == pytest.approx(np.array(site(side)), abs=2e-3)
@@ -135,8 +138,9 @@ def test_things_stand_in_the_frame_of_the_lane_on_either_side(kind, side, yaw_de
     scenario.setup()
     first, last = road.world.spawned
     assert (first.type_id, road.place(first.pose.location)) == (
-        "static.prop.barrel", (90.0, -0.75),
-    )  # fmt: skip
+        "static.prop.barrel",
+        (90.0, -0.75),
+    )
     assert (last.type_id, road.place(last.pose.location)) == ("static.prop.bin", (103.0, 1.25))
     turn = last.pose.rotation
     assert (road.turn_deg(turn), turn.pitch, turn.roll) == pytest.approx((30.0, 4.0, -5.0))
@@ -260,21 +264,23 @@ def test_a_picture_is_moved_as_the_ego_sees_it(yaw_deg):
 def test_a_cover_is_moved_to_the_egos_right_and_up(yaw_deg, monkeypatch):
     road = street(yaw_deg)
     monkeypatch.setattr(
-        "jaywalk.scenarios.fail2drive.obscured_stop.junction_ahead",
+        "jaywalk.scenarios.junctions.stop_junction.junction_ahead",
         lambda scenario: SimpleNamespace(yaw_deg=yaw_deg, enter_m=100.0, leave_m=120.0),
     )
     post = carla.Transform(road.location(39.0, 3.0), carla.Rotation(yaw=yaw_deg))
     road.world.faces.append(SimpleNamespace(location=road.location(39.0, 3.0, 2.0)))
     road.world.furniture.append(
         SimpleNamespace(
-            type_id="traffic.stop", get_transform=lambda: post,
+            type_id="traffic.stop",
+            get_transform=lambda: post,
             trigger_volume=SimpleNamespace(location=_in_frame(post, road.location(38.0, 0.0))),
         )
-    )  # fmt: skip
+    )
     cover, _ = setup(
-        road, "ObscuredStopSign",
+        road,
+        "ObscuredStopSign",
         '<prop value="static.prop.snow"/><offset_y value="0.2"/><offset_z value="-0.4"/>',
-    )  # fmt: skip
+    )
     assert cover[1:] == pytest.approx((38.9, 3.2, 90.0), abs=2e-3)
     assert road.world.spawned[0].pose.location.z == pytest.approx(1.6)
 
@@ -317,9 +323,12 @@ def test_who_takes_the_right_of_way_comes_from_the_arm_of_their_direction(side):
     text = edited_text(beginning(wanted, "x.yaml"), [f"params.direction={side}"], "x.yaml")
     file = authored_of(parse_text(text, "x.yaml"), "x.yaml")
     stage = Stage(
-        client=None, world=None, map=load_town("Orchard").carla_map, route=check_on_road(file),
+        client=None,
+        world=None,
+        map=load_town("Orchard").carla_map,
+        route=check_on_road(file),
         seed=1,
-    )  # fmt: skip
+    )
     scenario = make_scenario(route_of(file).scenarios[0], stage)
     ahead = junction_ahead(scenario)
     way = ahead.crossing(scenario.parameters.direction, 30.0, 40.0)
@@ -362,7 +371,7 @@ def test_they_turn_right_into_the_ego_s_road_beside_its_lane(monkeypatch):
         asked.append(given[-1])
         return [beside, SimpleNamespace(turn_deg=0.0)] if given[-1] > 3.46 else []
 
-    monkeypatch.setattr("jaywalk.scenarios.junction_ahead.crossings", crossings)
+    monkeypatch.setattr("jaywalk.scenarios.junctions.junction_ahead.crossings", crossings)
     stage = SimpleNamespace(
         route=SimpleNamespace(along_m=np.arange(3.0), position_m=np.zeros((3, 3)))
     )

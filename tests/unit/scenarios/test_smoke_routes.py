@@ -10,11 +10,12 @@ import pytest
 from jaywalk.core.errors import RegistryError, UsageError
 from jaywalk.scenarios.base import read_parameters, trigger_along_m
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.route_xml import format_routes, read_routes
+from jaywalk.scenarios.formats.route_xml import format_routes, read_routes
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.suites import author_smoke, smoke_routes
+from jaywalk.suites import smoke as smoke_routes
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
+from suite_author import smoke as author_smoke
 
 SUITE = load_suite("smoke")
 

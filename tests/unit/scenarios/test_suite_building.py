@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, RegistryError, UsageError
 from jaywalk.runner.selection import find_suite, override
-from jaywalk.scenarios.route_xml import read_routes, write_routes
-from jaywalk.scenarios.suites.building import BuildRequest, build_suite
+from jaywalk.scenarios.formats.route_xml import read_routes, write_routes
+from jaywalk.suites.building import BuildRequest, build_suite
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
 

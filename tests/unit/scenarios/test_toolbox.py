@@ -15,15 +15,18 @@ from jaywalk.core.yaml_text import format_yaml
 from jaywalk.runner.selection import find_suite
 from jaywalk.scenarios.base import read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.formats.route_xml import (
+    Route,
+    RouteFile,
+    format_routes,
+    parse_routes,
+    read_routes,
+)
 from jaywalk.scenarios.parameter_fields import NOWHERE
-from jaywalk.scenarios.route_xml import Route, RouteFile, format_routes, parse_routes, read_routes
-from jaywalk.scenarios.suites.smoke_routes import FOLDER
-from jaywalk.scenarios.toolbox.beginning import Wanted, beginning
-from jaywalk.scenarios.toolbox.editing import edited_text
+from jaywalk.scenarios.toolbox.editing import edited_text, imported_texts
+from jaywalk.scenarios.toolbox.finding import planner_of
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
-from jaywalk.scenarios.toolbox.importing import imported_texts
 from jaywalk.scenarios.toolbox.partners import partner_document
-from jaywalk.scenarios.toolbox.places import planner_of
 from jaywalk.scenarios.toolbox.routes import (
     check_on_road,
     defaults_of,
@@ -31,7 +34,9 @@ from jaywalk.scenarios.toolbox.routes import (
     letter_keys,
     route_of,
 )
+from jaywalk.scenarios.toolbox.templates import Wanted, beginning
 from jaywalk.scenarios.toolbox.text import format_text, parse_text
+from jaywalk.suites.smoke import FOLDER
 
 SPLIT = Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "fail2drive_split.tar.gz"
 TEXT = """\
@@ -85,11 +90,15 @@ def meaning(route: Route) -> object:
         [point.position_m for point in route.keypoints],
         None if route.weathers is None else [table(one.attributes) for one in route.weathers],
         [
-            (spec.name, spec.type, spec.trigger,
-             {tag: table(node.attributes) for tag, node in spec.parameters.items()})
+            (
+                spec.name,
+                spec.type,
+                spec.trigger,
+                {tag: table(node.attributes) for tag, node in spec.parameters.items()},
+            )
             for spec in route.scenarios
         ],
-    )  # fmt: skip
+    )
 
 
 def doc(text: str = TEXT) -> dict:
@@ -149,8 +158,9 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ours, theirs = authored_of(base, "x"), authored_of(documents[number], "y")
         assert ours.points == theirs.points
         assert ours.id == theirs.id
-        mine, published = ([(s.type, s.trigger, dict(s.params)) for s in one.scenarios]
-                           for one in (ours, theirs))  # fmt: skip
+        mine, published = (
+            [(s.type, s.trigger, dict(s.params)) for s in one.scenarios] for one in (ours, theirs)
+        )
         if mine == published:
             same += 1
         elif [one[:2] for one in mine] == [one[:2] for one in published]:
@@ -234,8 +244,13 @@ def test_a_trigger_replaces_the_metres():
 
 
 def test_toml_text_is_what_it_was():
-    values = {"a": 'x "quoted" \\ ü', "b": [1, 2.5], "t": {"u": {"v": True}, "w": -0.0},
-              "l": [{"k": 1}, {"k": 2, "m": {"n": "o"}}], "long": [[1.25, 2.5]] * 20}  # fmt: skip
+    values = {
+        "a": 'x "quoted" \\ ü',
+        "b": [1, 2.5],
+        "t": {"u": {"v": True}, "w": -0.0},
+        "l": [{"k": 1}, {"k": 2, "m": {"n": "o"}}],
+        "long": [[1.25, 2.5]] * 20,
+    }
     assert tomllib.loads(format_toml(values)) == values
     assert parse_setting("a.b = 'text'") == (["a", "b"], "text")
     assert parse_setting("a=walker.animal.1003") == (["a"], "walker.animal.1003")
@@ -265,9 +280,12 @@ def test_the_partner_of_things_is_a_parked_car_or_what_the_file_says():
 
 @pytest.mark.parametrize(
     ("partner", "becomes"),
-    [("construction", "ConstructionObstacle"), ("accident", "Accident"),
-     ("parked", "ParkedObstacle")],
-)  # fmt: skip
+    [
+        ("construction", "ConstructionObstacle"),
+        ("accident", "Accident"),
+        ("parked", "ParkedObstacle"),
+    ],
+)
 @pytest.mark.parametrize("ways", ["", "TwoWays"])
 def test_the_partner_of_things_is_what_the_file_says(partner, becomes, ways):
     document = doc()
@@ -286,9 +304,14 @@ def test_the_partner_of_things_is_what_the_file_says(partner, becomes, ways):
 
 @pytest.mark.parametrize(
     ("overlay", "partner"),
-    [("construction", "construction"), ("accident", "accident"), ("parked", "parked"),
-     ("parkedvehicle", "parked"), ("none", "none")],
-)  # fmt: skip
+    [
+        ("construction", "construction"),
+        ("accident", "accident"),
+        ("parked", "parked"),
+        ("parkedvehicle", "parked"),
+        ("none", "none"),
+    ],
+)
 @pytest.mark.parametrize("kind", ["CustomObstacle", "CustomObstacleTwoWays"])
 def test_what_public_files_compare_with_is_the_partner(kind, overlay, partner):
     noted = f'<baseline_overlay value="{overlay}"/><overlay_direction value="left"/>'
@@ -353,12 +376,20 @@ def test_what_is_no_shift_has_no_partner():
         ("PedestriansOnRoad", {}, "PedestriansOnRoad", None),
         ("HardBrakeNoLights", {}, "HardBrake", "HardBreakRoute"),
         ("ImageOnObject", {"image": "static.prop.ampel"}, "ImageOnObject", "ImageOnObject"),
-        ("DynamicObjectCrossing", {"walker": "walker.animal.1003"}, "Animals",
-         "DynamicObjectCrossing"),
-        ("DynamicObjectCrossing", {"blocker_model": "static.prop.barrel"},
-         "PedestrianOtherBlocker", "DynamicObjectCrossing"),
+        (
+            "DynamicObjectCrossing",
+            {"walker": "walker.animal.1003"},
+            "Animals",
+            "DynamicObjectCrossing",
+        ),
+        (
+            "DynamicObjectCrossing",
+            {"blocker_model": "static.prop.barrel"},
+            "PedestrianOtherBlocker",
+            "DynamicObjectCrossing",
+        ),
     ],
-)  # fmt: skip
+)
 def test_partners_by_type(kind, params, shift, becomes):
     document = doc()
     document["scenario"] = [{"name": "one", "type": kind, "at": 20.0, "params": params}]
@@ -375,9 +406,7 @@ def test_partners_by_type(kind, params, shift, becomes):
 def test_every_type_has_a_beginning_that_is_valid(kind):
     points = ((8.0, -114.3), (190.0, -127.1))
     places = [key for key, value in defaults_of(kind).items() if value == NOWHERE]
-    wanted = Wanted(
-        name="my", type=kind, town="Harbour", points=points, given=frozenset(places)
-    )  # fmt: skip
+    wanted = Wanted(name="my", type=kind, town="Harbour", points=points, given=frozenset(places))
     text = beginning(wanted)
     if places:  # those that only a town can give
         with pytest.raises(DataError, match=f"params.{places[0]}: is missing"):
@@ -424,8 +453,12 @@ def test_editing_yaml_keeps_comments_and_drops_the_other_kind_of_place():
 
 @pytest.mark.parametrize("suffix", [".toml", ".yaml"])
 def test_every_field_that_new_writes_is_explained(suffix):
-    wanted = Wanted(name="x", type="CustomObstacleTwoWays", town="Harbour",
-                    points=((8.0, -114.3), (190.0, -127.1)))  # fmt: skip
+    wanted = Wanted(
+        name="x",
+        type="CustomObstacleTwoWays",
+        town="Harbour",
+        points=((8.0, -114.3), (190.0, -127.1)),
+    )
     text = beginning(wanted, f"x{suffix}")
     for line in text.split("\n"):
         plain = line.strip() and not line.lstrip().startswith(("#", "["))
@@ -449,12 +482,28 @@ ROUTE = """<routes><route id="7" town="Harbour"><waypoints><position x="8" y="-1
 </route></routes>"""
 
 
-@pytest.mark.parametrize("name", [
-    "BadParking", "ConstructionPermutations", "CustomObstacles", "ObscuredStop",
-    "HardBrakeNoLights", "RightOfWay", "Animals", "PedestrianOtherBlocker", "RightConstruction",
-    "OppositeConstruction", "ImageOnObject", "PassableObstacles", "PedestrianCrowd",
-    "ConstructionPedestrian", "PedestriansOnRoad", "FullyBlocked", "Wall",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BadParking",
+        "ConstructionPermutations",
+        "CustomObstacles",
+        "ObscuredStop",
+        "HardBrakeNoLights",
+        "RightOfWay",
+        "Animals",
+        "PedestrianOtherBlocker",
+        "RightConstruction",
+        "OppositeConstruction",
+        "ImageOnObject",
+        "PassableObstacles",
+        "PedestrianCrowd",
+        "ConstructionPedestrian",
+        "PedestriansOnRoad",
+        "FullyBlocked",
+        "Wall",
+    ],
+)
 def test_a_class_of_shift_begins_with_its_type(name):
     here = ((8.0, -114.3), (190.0, -127.1))
     text = beginning(Wanted(name="mine", type=name, town="Harbour", points=here))

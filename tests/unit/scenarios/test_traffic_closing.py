@@ -6,18 +6,30 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from jaywalk.scenarios.traffic_placing import closed_segments
+from jaywalk.actors.traffic.placing import closed_segments
 
 
 def network():
     """Four lanes along x, 20 m apart: 30, 30, 50 and 100 km/h; the last leads to the third."""
-    lines = [np.column_stack([np.arange(0.0, 30.0), np.full(30, 20.0 * k), np.zeros(30),
-                              np.zeros(30), np.arange(0.0, 30.0)]) for k in range(4)]  # fmt: skip
+    lines = [
+        np.column_stack(
+            [
+                np.arange(0.0, 30.0),
+                np.full(30, 20.0 * k),
+                np.zeros(30),
+                np.zeros(30),
+                np.arange(0.0, 30.0),
+            ]
+        )
+        for k in range(4)
+    ]
     limits = np.repeat([30.0, 30.0, 50.0, 100.0], 30) / 3.6
     return SimpleNamespace(
-        points=np.concatenate(lines), starts=np.arange(0, 121, 30), limit_mps=limits,
+        points=np.concatenate(lines),
+        starts=np.arange(0, 121, 30),
+        limit_mps=limits,
         successors=[[1], [0], [3], [2]],
-    )  # fmt: skip
+    )
 
 
 def way(row: int):

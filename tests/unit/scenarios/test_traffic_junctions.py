@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaywalk.scenarios.traffic_kernels import arbitrate
-from jaywalk.scenarios.traffic_state import JUNCTION, Fleet, make_fleet
+from jaywalk.actors.traffic.kernels import arbitrate
+from jaywalk.actors.traffic.paths import JUNCTION, Fleet, make_fleet
 
 _LENGTH_M = 5.0
 _FIRST, _SECOND, _ACROSS_FIRST, _ACROSS_SECOND = 0, 1, 2, 3
@@ -28,9 +28,7 @@ def decide(fleet: Fleet) -> list[int]:
     for mine, other in ((_FIRST, _ACROSS_FIRST), (_SECOND, _ACROSS_SECOND)):
         conflict[mine, other] = conflict[other, mine] = 10.0
     for tick in range(3):
-        arbitrate(
-            fleet, conflict, np.zeros(4, np.bool_), np.zeros((0, 2)), tick, 0.05, 1.0, 25.0
-        )  # fmt: skip
+        arbitrate(fleet, conflict, np.zeros(4, np.bool_), np.zeros((0, 2)), tick, 0.05, 1.0, 25.0)
     return fleet.granted.tolist()
 
 

@@ -4,25 +4,17 @@ import struct
 import numpy as np
 import pytest
 
-from jaywalk.core.frames import rotation_matrix_carla
-from jaywalk.server.sensors.cast import cast_rays
+from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.server.encoding.sensor_frames import Pose, bgra_to_depth
 from jaywalk.server.sensors.figure import FIGURE_PARTS, TOP, Limbs
-from jaywalk.server.sensors.header import Pose
-from jaywalk.server.sensors.images import bgra_to_depth
 from jaywalk.server.sensors.intersect import ray_solid
 from jaywalk.server.sensors.rig import make_sensor
+from jaywalk.server.sensors.scan import cast_rays
 from jaywalk.server.sensors.scene import Sky
 from jaywalk.server.sensors.shading import light_of
 from jaywalk.server.sensors.solids import pose_axes
 from jaywalk.server.sensors.terrain import ground_height, measure_relief, ray_ground
-from jaywalk.server.sensors.visibility import (
-    GROUND,
-    SKY,
-    View,
-    focal_length_px,
-    look,
-    pixel_ray,
-)
+from jaywalk.server.sensors.visibility import GROUND, SKY, View, focal_length_px, look, pixel_ray
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import surface_height
 

@@ -34,8 +34,9 @@ def bright(image, channel: int):
 
 @pytest.mark.parametrize("half", [(2.4, 0.92, 0.74), (4.0, 1.3, 1.7)], ids=["car", "truck"])
 def test_brake_lamps_shine_at_night_on_both_sides(world, half):
-    world.add(Kind.VEHICLE, CAR_AT_M, 0.0, 0.0, 0.0, half, half[2], label=14,
-              light_flags=int(FLAGS.Brake))  # fmt: skip
+    world.add(
+        Kind.VEHICLE, CAR_AT_M, 0.0, 0.0, 0.0, half, half[2], label=14, light_flags=int(FLAGS.Brake)
+    )
     places = bright(look(world), 0)
     assert (places < 0).sum() == pytest.approx((places > 0).sum(), abs=8)
     assert (places > 0).sum() > 10

@@ -47,9 +47,11 @@ def test_imu_of_a_circling_car(world):
 def test_imu_noise(world):
     row = world.sensor(0.0, 0.0, 1.0)
     attributes = {
-        "noise_accel_stddev_x": "0.5", "noise_gyro_stddev_y": "0.1",
-        "noise_gyro_bias_z": "0.3", "noise_seed": "4.0",
-    }  # fmt: skip
+        "noise_accel_stddev_x": "0.5",
+        "noise_gyro_stddev_y": "0.1",
+        "noise_gyro_bias_z": "0.3",
+        "noise_seed": "4.0",
+    }
     imu = make_sensor("sensor.other.imu", attributes, 1, 0)
     scene = world.scene()
     values = [
@@ -127,10 +129,19 @@ def test_every_blueprint_makes_a_sensor_that_answers(world):
             assert sensor.for_0915(data)[:48] == data[:48]
             speaking.add(blueprint.id.rpartition(".")[2])
     assert speaking == {
-        "rgb", "depth", "semantic_segmentation", "instance_segmentation", "normals",
-        "optical_flow", "cosmos_visualization", "ray_cast", "ray_cast_semantic", "radar",
-        "imu", "gnss",
-    }  # fmt: skip
+        "rgb",
+        "depth",
+        "semantic_segmentation",
+        "instance_segmentation",
+        "normals",
+        "optical_flow",
+        "cosmos_visualization",
+        "ray_cast",
+        "ray_cast_semantic",
+        "radar",
+        "imu",
+        "gnss",
+    }
 
 
 def test_sensor_tick_sets_the_rate(world):

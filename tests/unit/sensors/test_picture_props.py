@@ -6,15 +6,13 @@ import struct
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors.images import bgra_to_depth
-from jaywalk.server.sensors.pictures import no_pictures, pack_pictures, pattern_of
+from jaywalk.server.encoding.sensor_frames import bgra_to_depth
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import Sky, without_rows
-from jaywalk.server.sensors.solids import CUT_OUT, PICTURE
-from jaywalk.server.wire.world_view import pictures_of
-from jaywalk.server.world.sign_faces import sign_pictures
+from jaywalk.server.sensors.solids import CUT_OUT, PICTURE, no_pictures, pack_pictures, pattern_of
+from jaywalk.server.session.world_view import pictures_of
 from jaywalk.server.world.tables import Kind
-from jaywalk.server.world.textures import TEXTURED, texture
+from jaywalk.server.world.textures import TEXTURED, sign_pictures, texture
 
 SIZE = {"image_size_x": "200", "image_size_y": "150", "fov": "90"}
 FOCAL_PX, HEIGHT_M = 100.0, 2.0
@@ -35,8 +33,9 @@ def quarters(hole: bool = False) -> np.ndarray:
 
 def plate(world, x=10.0, y=0.0, turn=0.0, half=(2.0, 1.5, 0.05)):
     """A plate that stands as the scenarios put it: yaw + 90 of who drives along x, roll 90."""
-    return world.add(Kind.PROP, x, y, HEIGHT_M, 0.5 * math.pi + turn, half, label=21,
-                     roll=0.5 * math.pi)  # fmt: skip
+    return world.add(
+        Kind.PROP, x, y, HEIGHT_M, 0.5 * math.pi + turn, half, label=21, roll=0.5 * math.pi
+    )
 
 
 def shown(world, picture) -> dict:
@@ -167,8 +166,9 @@ def test_the_running_child_keeps_its_shape(world):
     thing = plate(world, x=3.0, half=(0.591, 1.0, 0.005))
     eye = world.sensor(0.0, 0.0, HEIGHT_M)
     options = {
-        "pattern_by_row": np.zeros(16, np.uint8), "pictures": pictures_of(frozenset({name})),
-    }  # fmt: skip
+        "pattern_by_row": np.zeros(16, np.uint8),
+        "pictures": pictures_of(frozenset({name})),
+    }
     options["pattern_by_row"][thing] = pattern_of(texture(name), TEXTURED.index(name))
     size = {"image_size_x": "800", "image_size_y": "800", "fov": "90"}
     labels = shoot(world.scene(**options), LABELS, eye, size)[..., 2] == 21

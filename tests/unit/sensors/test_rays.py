@@ -4,11 +4,9 @@ import struct
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors.cast import cast_rays
-from jaywalk.server.sensors.header import Pose
-from jaywalk.server.sensors.points import LIDAR_POINT, RADAR_POINT, SEMANTIC_POINT
+from jaywalk.server.encoding.sensor_frames import LIDAR_POINT, RADAR_POINT, SEMANTIC_POINT, Pose
 from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scan import Scan, cast_scan, scan_directions
+from jaywalk.server.sensors.scan import Scan, cast_rays, cast_scan, scan_directions
 from jaywalk.server.sensors.solids import pose_axes
 
 LOSSLESS = {"dropoff_general_rate": "0.0", "dropoff_intensity_limit": "0", "range": "50"}
@@ -54,9 +52,17 @@ def test_scan_equals_brute_force(world, hills, rough):
         start = generator.uniform(0.0, fov)
         upper, lower = (10.0, -30.0) if trial % 2 else (80.0, -80.0)
         scan = Scan(
-            np.array(pose[:3]), pose_axes(pose), 24, 200, upper, (upper - lower) / 23,
-            start, step, fov, 60.0,
-        )  # fmt: skip
+            np.array(pose[:3]),
+            pose_axes(pose),
+            24,
+            200,
+            upper,
+            (upper - lower) / 23,
+            start,
+            step,
+            fov,
+            60.0,
+        )
         echoes = cast_scan(scene.solids, scene.relief, scan, -2)
         vertical, horizontal = scan_directions(scan)
         local = np.stack(
@@ -107,9 +113,12 @@ def test_lidar_losses_and_noise_follow_their_attributes(world):
     sensor = world.sensor(0.0, 0.0, 2.0)
     scene = world.scene()
     base = {
-        "range": "200", "upper_fov": "-5", "lower_fov": "-30",
-        "points_per_second": "640000", "rotation_frequency": "20",
-    }  # fmt: skip
+        "range": "200",
+        "upper_fov": "-5",
+        "lower_fov": "-30",
+        "points_per_second": "640000",
+        "rotation_frequency": "20",
+    }
 
     def count(seed=0, frame=1, **attributes):
         lidar = make_sensor("sensor.lidar.ray_cast", {**base, **attributes}, 1, seed)

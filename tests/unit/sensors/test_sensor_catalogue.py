@@ -1,8 +1,7 @@
 import pytest
 
 from jaywalk.core.errors import RegistryError, UsageError
-from jaywalk.server.sensors.attributes import Attributes
-from jaywalk.server.sensors.catalogue import SENSORS, AttributeType, sensor_blueprint
+from jaywalk.server.sensors.catalogue import SENSORS, Attributes, AttributeType, sensor_blueprint
 
 
 def defaults(type_id: str) -> dict[str, str]:

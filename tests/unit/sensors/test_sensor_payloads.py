@@ -3,16 +3,22 @@ import struct
 
 import numpy as np
 
-from jaywalk.server.sensors.header import HEADER_BYTES, Pose, SensorType, pack_header
-from jaywalk.server.sensors.images import (
+from jaywalk.server.encoding.sensor_frames import (
     DVS_EVENT,
+    HEADER_BYTES,
+    LIDAR_POINT,
+    RADAR_POINT,
+    SEMANTIC_POINT,
+    Pose,
+    SensorType,
     bgra_to_depth,
     depth_to_bgra,
     encode_events,
     encode_flow,
     encode_image,
+    encode_scan,
+    pack_header,
 )
-from jaywalk.server.sensors.points import LIDAR_POINT, RADAR_POINT, SEMANTIC_POINT, encode_scan
 
 
 def test_header_layout():

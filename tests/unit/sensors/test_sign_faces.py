@@ -9,10 +9,10 @@ import pytest
 from jaywalk.server.sensors.geodesy import GeoReference
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import SceneBuilder
-from jaywalk.server.wire.world_view import pictures_of, sign_patterns
-from jaywalk.server.world.sign_faces import face_numbers, sign_pictures
-from jaywalk.town.scenery_signals import PLATES
-from jaywalk.town.scenery_table import SIGN_LABEL, Shape, rows
+from jaywalk.server.session.world_view import pictures_of, sign_patterns
+from jaywalk.server.world.textures import face_numbers, sign_pictures
+from jaywalk.town.scenery_rules import PLATES
+from jaywalk.town.scenery_styles import SIGN_LABEL, Shape, rows
 
 SIZE = {"image_size_x": "240", "image_size_y": "240", "fov": "12"}
 
@@ -21,8 +21,15 @@ def sign(world, kind: str):
     """A post and its plate at (8, 0), as towns have them, to be read by who drives along x."""
     foot = np.array([[8.0, 0.0, 0.0]])
     post = rows("sign_post", Shape.CYLINDER, foot, (0.05, 0.05, 1.3), 0.0, (132, 134, 136))
-    plate = rows("sign_post", Shape.BOX, foot + np.array([0.0, 0.0, 2.0]), (0.35, 0.02, 0.35),
-                 0.5 * math.pi, PLATES[kind], solid=False)  # fmt: skip
+    plate = rows(
+        "sign_post",
+        Shape.BOX,
+        foot + np.array([0.0, 0.0, 2.0]),
+        (0.35, 0.02, 0.35),
+        0.5 * math.pi,
+        PLATES[kind],
+        solid=False,
+    )
     plate["label"] = SIGN_LABEL
     world.scenery = np.concatenate([post, plate])
 
@@ -31,8 +38,9 @@ def shoot(world, x=0.0, yaw=0.0):
     eye = world.sensor(x, 0.0, 2.35, yaw=yaw)
     patterns = sign_patterns(world.scenery)
     builder = SceneBuilder(world.scenery, world.ground, world.raster, GeoReference(0, 0), patterns)
-    scene = builder.build(world.actors, world.rows, world.labels, world.colors,
-                          pictures=pictures_of(frozenset()))  # fmt: skip
+    scene = builder.build(
+        world.actors, world.rows, world.labels, world.colors, pictures=pictures_of(frozenset())
+    )
     data = make_sensor("sensor.camera.rgb", SIZE, 1, 0).measure(scene, eye, 1, 0.05, 0.05)
     width, height, _ = struct.unpack("<IIf", data[48:60])
     return np.frombuffer(data[60:], np.uint8).reshape(height, width, 4)[..., 2::-1].astype(int)

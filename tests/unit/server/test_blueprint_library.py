@@ -138,8 +138,13 @@ def test_vehicles_match_the_protocol_notes(row: tuple[object, ...]) -> None:
 
 
 def test_box_centres() -> None:
-    expected_x_m = {"ford.ambulance": -0.29, "carlamotors.firetruck": -0.25, "ford.crown": 0.19,
-                    "mitsubishi.fusorosa": -0.45, "tesla.model3": 0.0}  # fmt: skip
+    expected_x_m = {
+        "ford.ambulance": -0.29,
+        "carlamotors.firetruck": -0.25,
+        "ford.crown": 0.19,
+        "mitsubishi.fusorosa": -0.45,
+        "tesla.model3": 0.0,
+    }
     for name, x_m in expected_x_m.items():
         body = find(f"vehicle.{name}").body
         assert body.centre_m == (x_m, 0.0, body.half_extents_m[2])
@@ -148,9 +153,18 @@ def test_box_centres() -> None:
 
 @ALL
 def test_every_vehicle_can_be_filtered(dialect: Dialect) -> None:
-    needed = {"role_name", "sticky_control", "terramechanics", "object_type", "base_type",
-              "special_type", "number_of_wheels", "generation", "has_dynamic_doors",
-              "has_lights"}  # fmt: skip
+    needed = {
+        "role_name",
+        "sticky_control",
+        "terramechanics",
+        "object_type",
+        "base_type",
+        "special_type",
+        "number_of_wheels",
+        "generation",
+        "has_dynamic_doors",
+        "has_lights",
+    }
     colourless = []
     for item in library(dialect):
         if item.kind is not Kind.VEHICLE:
@@ -251,9 +265,16 @@ def test_validate_spawn_echoes_every_attribute() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("color", "red"), ("color", "1,2,300"), ("driver_id", "9"), ("driver_id", "1.5"),
-     ("sticky_control", "yes"), ("base_type", "car"), ("wings", "2")],
-)  # fmt: skip
+    [
+        ("color", "red"),
+        ("color", "1,2,300"),
+        ("driver_id", "9"),
+        ("driver_id", "1.5"),
+        ("sticky_control", "yes"),
+        ("base_type", "car"),
+        ("wings", "2"),
+    ],
+)
 def test_validate_spawn_names_the_wrong_value(name: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"^{INVALID_DESCRIPTION}: .*{name}"):
         validate_spawn(find("vehicle.yamaha.yzf"), {name: value})

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.server.world.animals import ANIMALS, feet_m, gait_of, stride_m
 from jaywalk.server.world.blueprints import find
-from jaywalk.server.world.prop_blueprints import NOVEL_PROPS
-from jaywalk.server.world.prop_colours import GREY, prop_colour
+from jaywalk.server.world.prop_blueprints import GREY, NOVEL_PROPS, prop_colour
 from jaywalk.server.world.textures import TEXTURED, texture
+from jaywalk.server.world.walker_blueprints import ANIMALS, feet_m, gait_of, stride_m
 
 
 def test_seventeen_animals_with_the_three_known_giants():
@@ -46,8 +45,10 @@ def test_gaits_follow_the_speed_and_the_legs():
     by_name = {animal.species: animal for animal in ANIMALS}
     assert gait_of(by_name["horse"], 0.0) == "stand"
     assert [gait_of(by_name["horse"], speed) for speed in (1.5, 3.5, 9.0)] == [
-        "walk", "trot", "gallop",
-    ]  # fmt: skip
+        "walk",
+        "trot",
+        "gallop",
+    ]
     assert gait_of(by_name["cat"], 2.0) == "gallop"  # what a horse walks
     assert gait_of(by_name["duck"], 2.0) == "walk"
     assert stride_m(by_name["horse"], 1.7) > stride_m(by_name["dog"], 1.7)

@@ -52,9 +52,16 @@ def test_wheels_at_a_pose_are_in_world_centimetres() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value", "text"),
-    [(1, math.nan, "max_rpm"), (11, "heavy", "mass"), (13, [0.0, 1.0], "center_of_mass"),
-     (14, [[0.0]], "steering_curve"), (15, [[1.0]], "10"), (10, [[1.0]], "gear"), (0, 3, "list")],
-)  # fmt: skip
+    [
+        (1, math.nan, "max_rpm"),
+        (11, "heavy", "mass"),
+        (13, [0.0, 1.0], "center_of_mass"),
+        (14, [[0.0]], "steering_curve"),
+        (15, [[1.0]], "10"),
+        (10, [[1.0]], "gear"),
+        (0, 3, "list"),
+    ],
+)
 def test_broken_records_are_refused(field: int, value: object, text: str) -> None:
     record = default_physics(find("vehicle.audi.tt")).to_wire()
     record[field] = value

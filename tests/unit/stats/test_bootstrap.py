@@ -24,9 +24,13 @@ def test_mean_equals_scipy_draw_for_draw(level, monkeypatch):
     values = skewed(37)
     ours = bootstrap.mean(values, resamples=2000, level=level, seed=np.random.default_rng(3))
     theirs = stats.bootstrap(
-        (values,), np.mean, n_resamples=2000, method="BCa", rng=np.random.default_rng(3),
+        (values,),
+        np.mean,
+        n_resamples=2000,
+        method="BCa",
+        rng=np.random.default_rng(3),
         confidence_level=bootstrap.expanded_level(level, 37),
-    ).confidence_interval  # fmt: skip
+    ).confidence_interval
     assert ours.value == pytest.approx(values.mean())
     assert (ours.interval.low, ours.interval.high) == pytest.approx(tuple(theirs), rel=1e-9)
     assert (ours.n, ours.warning) == (37, None)
@@ -38,10 +42,15 @@ def test_ratio_equals_scipy_paired(monkeypatch):
     km = rng.uniform(0.2, 3.0, 25)
     hits = rng.poisson(0.8 * km)
     theirs = stats.bootstrap(
-        (hits, km), lambda h, k, axis: h.sum(axis) / k.sum(axis), paired=True, vectorized=True,
-        n_resamples=2000, method="BCa", rng=np.random.default_rng(1),
+        (hits, km),
+        lambda h, k, axis: h.sum(axis) / k.sum(axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=2000,
+        method="BCa",
+        rng=np.random.default_rng(1),
         confidence_level=bootstrap.expanded_level(0.95, 25),
-    ).confidence_interval  # fmt: skip
+    ).confidence_interval
     ours = bootstrap.ratio(hits, km, resamples=2000, seed=np.random.default_rng(1))
     assert (ours.interval.low, ours.interval.high) == pytest.approx(tuple(theirs), rel=1e-9)
 
@@ -56,9 +65,13 @@ def test_generic_statistic_equals_scipy(monkeypatch):
         return weights @ values**2 / total - centre**2
 
     theirs = stats.bootstrap(
-        (values,), np.var, n_resamples=1500, method="BCa", rng=np.random.default_rng(2),
+        (values,),
+        np.var,
+        n_resamples=1500,
+        method="BCa",
+        rng=np.random.default_rng(2),
         confidence_level=bootstrap.expanded_level(0.95, 30),
-    ).confidence_interval  # fmt: skip
+    ).confidence_interval
     ours = bootstrap.bca(variance, 30, resamples=1500, seed=np.random.default_rng(2))
     assert (ours.interval.low, ours.interval.high) == pytest.approx(tuple(theirs), rel=1e-8)
 
@@ -149,8 +162,9 @@ def test_equal_values_have_the_rule_of_three():
 
 
 def test_values_equal_up_to_rounding_count_as_equal():
-    got = bootstrap.ratio(0.1 * np.arange(1.0, 30.0), np.arange(1.0, 30.0), resamples=200,
-                          bounds=(0.0, 1.0))  # fmt: skip
+    got = bootstrap.ratio(
+        0.1 * np.arange(1.0, 30.0), np.arange(1.0, 30.0), resamples=200, bounds=(0.0, 1.0)
+    )
     assert got.interval.width > 0.09
 
 

@@ -7,13 +7,7 @@ import pytest
 from scipy import stats
 
 from jaywalk.core.errors import UsageError
-from jaywalk.stats.compare import (
-    compare_paired,
-    detectable_difference,
-    holm,
-    mcnemar,
-    sign_test,
-)
+from jaywalk.stats.clustered import compare_paired, detectable_difference, holm, mcnemar, sign_test
 
 
 def test_sign_test_leaves_ties_out():

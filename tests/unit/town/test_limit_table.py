@@ -6,7 +6,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 from jaywalk.cli.town import app
-from jaywalk.town.limit_table import STEPS_KMH, limit_table
+from jaywalk.town.check import STEPS_KMH, limit_table
 
 
 def test_points_are_lane_points_and_limits_are_rounded_up(street):

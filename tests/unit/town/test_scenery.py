@@ -50,9 +50,14 @@ def lane_shapes(town: carla.Map, text: str, kinds: set[str]) -> tuple[shapely.ST
                     half = max(point.lane_width / 2.0 - 0.02, 0.0)
                     place = point.transform.location
                     edges.append(
-                        (place.x - right.x * half, place.y - right.y * half,
-                         place.x + right.x * half, place.y + right.y * half, place.z)
-                    )  # fmt: skip
+                        (
+                            place.x - right.x * half,
+                            place.y - right.y * half,
+                            place.x + right.x * half,
+                            place.y + right.y * half,
+                            place.z,
+                        )
+                    )
                 table = np.array(edges)
                 inner, outer = table[:, :2], table[:, 2:4]
                 quads.append(np.stack([inner[:-1], inner[1:], outer[1:], outer[:-1]], axis=1))
@@ -174,9 +179,11 @@ def test_trees_and_lamps_leave_the_room_beside_a_lane(shoulder_m: float, beyond_
         f'<lane id="{number}" type="{kind}" level="false">'
         f'<width sOffset="0" a="{width}" b="0" c="0" d="0"/></lane>'
         for number, kind, width in (
-            (-1, "driving", 3.5), (-2, "shoulder", shoulder_m), (-3, "sidewalk", 4.0)
+            (-1, "driving", 3.5),
+            (-2, "shoulder", shoulder_m),
+            (-3, "sidewalk", 4.0),
         )
-    )  # fmt: skip
+    )
     text = f"""<OpenDRIVE><header revMajor="1" revMinor="4"/>
     <road name="r" length="400" id="1" junction="-1"><link/>
     <type s="0" type="town"><speed max="50" unit="km/h"/></type>

@@ -13,8 +13,8 @@ import pytest
 import shapely
 from defusedxml import ElementTree
 
-from jaywalk.town.author.audit import Audit, audit, crosswalk_polygons, lane_graph
 from jaywalk.town.town import load_town
+from town_author.audit import Audit, audit, crosswalk_polygons, lane_graph
 
 TOWNS = ("harbour", "orchard", "ridge")
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.town.author import netconvert
-from jaywalk.town.author.build import PLANS, build_town
-from jaywalk.town.author.curves import Pose, joining_line, smooth_line
-from jaywalk.town.author.roads import WidthPiece
-from jaywalk.town.author.shapes import bow
+from town_author import netconvert
+from town_author.build import PLANS, build_town
+from town_author.curves import Pose, bow, joining_line, smooth_line
+from town_author.roads import WidthPiece
 
 DATA = Path(__file__).parents[3] / "src" / "jaywalk" / "town" / "data"
 

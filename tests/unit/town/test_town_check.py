@@ -7,8 +7,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.town import app
 from jaywalk.core.errors import DataError
-from jaywalk.town.check import check_opendrive
-from jaywalk.town.probe import probe
+from jaywalk.town.check import check_opendrive, probe
 
 
 def test_street_is_usable(tmp_path, street_opendrive):

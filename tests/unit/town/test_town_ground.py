@@ -7,7 +7,7 @@ import pytest
 from real_data import where_data_lies
 
 from jaywalk.town.ground import flat_ground, slope, surface_height
-from jaywalk.town.spawn import CLEARANCE_M
+from jaywalk.town.waypoints import CLEARANCE_M
 
 
 def test_street_climbs_as_written(street):

@@ -5,7 +5,6 @@ import pytest
 import shapely
 from real_data import where_data_lies
 
-from jaywalk.town.fill import fill_polygon
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.raster import (
     ROAD,
@@ -13,6 +12,7 @@ from jaywalk.town.raster import (
     SIDEWALK,
     TERRAIN,
     build_raster,
+    fill_polygon,
     label_at,
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.town.gps import reference_deg, to_gps
+from jaywalk.town.ground import reference_deg, to_gps
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute, RoutePlanner, thin_route
 from jaywalk.town.town import load_town

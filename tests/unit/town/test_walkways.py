@@ -28,11 +28,13 @@ from jaywalk.town.walkways import (
 )
 
 # A wall across half of the right sidewalk, a post on the left one, a house beside it.
-SOLIDS = np.array([
-    [40.0, 4.4, 0.0, 1.0, 0.5, 0.2],
-    [70.0, -5.0, 1.0, 0.0, 0.15, 0.0],
-    [30.0, -12.0, np.cos(0.3), np.sin(0.3), 5.0, 3.0],
-])  # fmt: skip
+SOLIDS = np.array(
+    [
+        [40.0, 4.4, 0.0, 1.0, 0.5, 0.2],
+        [70.0, -5.0, 1.0, 0.0, 0.15, 0.0],
+        [30.0, -12.0, np.cos(0.3), np.sin(0.3), 5.0, 3.0],
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +43,13 @@ def grid(street: Town) -> WalkGrid:
 
 
 def strip_union(town: Town, kinds: set[str]) -> shapely.Geometry:
-    return shapely.union_all([
-        shapely.Polygon(np.concatenate([s.inner_m[:, :2], s.outer_m[::-1, :2]]))
-        for s in town.strips
-        if s.kind in kinds
-    ]).buffer(1e-6)  # fmt: skip
+    return shapely.union_all(
+        [
+            shapely.Polygon(np.concatenate([s.inner_m[:, :2], s.outer_m[::-1, :2]]))
+            for s in town.strips
+            if s.kind in kinds
+        ]
+    ).buffer(1e-6)
 
 
 def shapes() -> list[shapely.Geometry]:

@@ -32,14 +32,16 @@ from jaywalk.metrics.driving.rates import (
     pooled_rule,
     share,
 )
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore, scenario_of
-from jaywalk.metrics.driving.summary import jsonable
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
 from jaywalk.stats import bootstrap
 
 _SUMMED: Final = frozenset({"driven_km"})  # totals, not means
 ZERO_WHEN_MISSING: Final = (
-    "driving_score", NO_MIN_SPEED, "route_completion", "infraction_penalty",
-)  # fmt: skip
+    "driving_score",
+    NO_MIN_SPEED,
+    "route_completion",
+    "infraction_penalty",
+)
 _SEED: Final = re.compile(r"-s-?\d+$")
 
 

@@ -22,7 +22,7 @@ from jaywalk.core.source_digest import SHORT
 from jaywalk.metrics.driving.jaywalk_protocol import VERSION as OWN_VERSION
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
 from jaywalk.metrics.driving.protocols import OWN, score_episode
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.record import Record
 from jaywalk.record.episode import Code
 
@@ -436,8 +436,9 @@ def headline_of(baseline: Baseline) -> dict[str, float]:
     found: dict[str, float] = {}
     names = dict.fromkeys(key for one in baseline.episodes.values() for key in one.scores)
     for protocol in names:
-        scores = [one.scores[protocol] for one in baseline.episodes.values()
-                  if protocol in one.scores]  # fmt: skip
+        scores = [
+            one.scores[protocol] for one in baseline.episodes.values() if protocol in one.scores
+        ]
         found[f"{protocol} successes"] = float(sum(one.success for one in scores))
         for metric in ("driving_score", NO_MIN_SPEED, "route_completion"):
             values = [one.metrics[metric] for one in scores if metric in one.metrics]

@@ -18,20 +18,16 @@ from defusedxml.common import DefusedXmlException
 
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.files import read_files
-from jaywalk.metrics.driving.penalties import (
-    PROTOCOLS,
-    is_success,
-    mean_speed_percent,
-    percentages,
-)
+from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, mean_speed_percent, percentages
 from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
-from jaywalk.metrics.driving.scorecard import RunScore, scenario_of
 from jaywalk.metrics.driving.summary import (
+    RunScore,
     ends,
     finding_lines,
     flags_and_warnings,
     listed,
     one_method,
+    scenario_of,
 )
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_wilson

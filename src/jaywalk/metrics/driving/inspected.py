@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from jaywalk.metrics.driving.scorecard import RunScore, scenario_of
+from jaywalk.metrics.driving.summary import RunScore, scenario_of
 
 DEVELOPMENT_SEEDS: Final = (1, 2, 3)
 _TOWNS: Final = "Harbour, Orchard and Ridge are development towns"

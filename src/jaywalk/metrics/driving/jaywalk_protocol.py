@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction
-from jaywalk.metrics.habit.hits import PersonHit, judge_hits
+from jaywalk.metrics.driving.summary import EpisodeScore, Infraction
 from jaywalk.metrics.safety.collisions import (
     Collision,
     CollisionRules,
@@ -25,22 +24,25 @@ from jaywalk.metrics.safety.collisions import (
     find_collisions,
 )
 from jaywalk.metrics.safety.comfort import Comfort, ComfortBounds, measure_comfort
-from jaywalk.metrics.safety.endangerment import Dangers, EndangermentRules, find_dangers
+from jaywalk.metrics.safety.endangerment import (
+    HORIZON_S,
+    SHORT_S,
+    Dangers,
+    EndangermentRules,
+    TimeToCollision,
+    find_dangers,
+    time_to_collision,
+)
 from jaywalk.metrics.safety.false_braking import FalseBraking, FalseBrakingRules, judge_braking
 from jaywalk.metrics.safety.forecast_error import ForecastError, forecast_errors
+from jaywalk.metrics.safety.person_hits import PersonHit, judge_hits
 from jaywalk.metrics.safety.progress import Progress, measure_progress
 from jaywalk.metrics.safety.signals import (
     SignalRules,
     SignalViolation,
     find_red_lights,
     find_stop_violations,
-)
-from jaywalk.metrics.safety.stop_lines import read_stop_controls
-from jaywalk.metrics.safety.time_to_collision import (
-    HORIZON_S,
-    SHORT_S,
-    TimeToCollision,
-    time_to_collision,
+    read_stop_controls,
 )
 from jaywalk.metrics.safety.tracks import Tracks, load_tracks
 from jaywalk.record import Record
@@ -50,16 +52,28 @@ PROTOCOL: Final = "jaywalk"
 VERSION: Final = 2  # a change that can move a score raises it
 
 COLLISION_KINDS: Final = (
-    "collisions_person", "collisions_animal", "collisions_vehicle", "collisions_static",
-)  # fmt: skip
+    "collisions_person",
+    "collisions_animal",
+    "collisions_vehicle",
+    "collisions_static",
+)
 UNAVOIDABLE: Final = "unavoidable_person"  # of the collisions with people
 SIDE_CONTACT: Final = "side_contact_person"  # of these, too: somebody walked into the slow ego
 SCENARIO_TIMEOUT: Final = "scenario_timeout"  # also the kind of the record's event
 COUNT_NAMES: Final = (
-    *COLLISION_KINDS, UNAVOIDABLE, SIDE_CONTACT, "red_light", "stop", "endangered",
-    SCENARIO_TIMEOUT, "hit_while_standing", "braking_events", "false_braking_events",
-    "all_braking_events", "all_braking_without_person",
-)  # fmt: skip
+    *COLLISION_KINDS,
+    UNAVOIDABLE,
+    SIDE_CONTACT,
+    "red_light",
+    "stop",
+    "endangered",
+    SCENARIO_TIMEOUT,
+    "hit_while_standing",
+    "braking_events",
+    "false_braking_events",
+    "all_braking_events",
+    "all_braking_without_person",
+)
 ROUTE_INCOMPLETE, AGENT_FAILURE = "route_incomplete", "agent_failure"
 
 
@@ -253,26 +267,43 @@ def _infractions(
     listed = [
         Infraction(
             kind="hit_while_standing" if hit.ego_stood else f"collisions_{hit.what}",
-            tick=hit.tick, time_s=hit.time_s, x_m=hit.x_m, y_m=hit.y_m, message=hit.message,
-            other=hit.other, value=hit.speed_mps,
+            tick=hit.tick,
+            time_s=hit.time_s,
+            x_m=hit.x_m,
+            y_m=hit.y_m,
+            message=hit.message,
+            other=hit.other,
+            value=hit.speed_mps,
         )
         for hit in found.hits
-    ]  # fmt: skip
+    ]
     for kind, violations in (("red_light", found.red_lights), ("stop", found.stops)):
         listed += [
             Infraction(
-                kind=kind, tick=one.tick, time_s=one.time_s, x_m=one.x_m, y_m=one.y_m,
-                message=one.message, other=one.actor, value=one.speed_mps,
+                kind=kind,
+                tick=one.tick,
+                time_s=one.time_s,
+                x_m=one.x_m,
+                y_m=one.y_m,
+                message=one.message,
+                other=one.actor,
+                value=one.speed_mps,
             )
             for one in violations
-        ]  # fmt: skip
+        ]
     listed += [
         Infraction(
-            kind="endangered", tick=one.tick, time_s=one.time_s, x_m=one.x_m, y_m=one.y_m,
-            message=one.message, other=int(tracks.number[one.other]), value=one.value,
+            kind="endangered",
+            tick=one.tick,
+            time_s=one.time_s,
+            x_m=one.x_m,
+            y_m=one.y_m,
+            message=one.message,
+            other=int(tracks.number[one.other]),
+            value=one.value,
         )
         for one in found.dangers.counted
-    ]  # fmt: skip
+    ]
     listed += [_timed_out(tracks, tick, name) for tick, name in found.timeouts]
     listed += _at_the_end(record, tracks, found.progress, failure)
     return tuple(sorted(listed, key=lambda one: (one.tick, one.kind, one.other or 0)))
@@ -282,9 +313,13 @@ def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
     at = int(np.clip(np.searchsorted(tracks.tick, tick), 0, len(tracks.tick) - 1))
     x, y = (float(value) for value in tracks.ego_pose[at, :2])
     return Infraction(
-        kind=SCENARIO_TIMEOUT, tick=tick, time_s=float(tracks.time_s[at]), x_m=x, y_m=y,
+        kind=SCENARIO_TIMEOUT,
+        tick=tick,
+        time_s=float(tracks.time_s[at]),
+        x_m=x,
+        y_m=y,
         message=f"Did not get past scenario '{name}' before it timed out and was removed",
-    )  # fmt: skip
+    )
 
 
 def _at_the_end(
@@ -352,15 +387,26 @@ def _told(one: PersonHit) -> dict[str, Any]:
     """A hit of a person with its story, for pages."""
     story = one.story
     return {
-        "actor": story.actor, "tick": one.hit.tick, "time_s": one.hit.time_s,
-        "speed_mps": one.hit.speed_mps, "injury_risk": one.hit.injury_risk,
+        "actor": story.actor,
+        "tick": one.hit.tick,
+        "time_s": one.hit.time_s,
+        "speed_mps": one.hit.speed_mps,
+        "injury_risk": one.hit.injury_risk,
         "walked_into": one.hit.walked_into,
-        "unavoidable": one.unavoidable, "since_trigger_s": one.since_trigger_s,
-        "since_road_s": one.since_road_s, "began_s": one.began_s, "began_in": one.began_in,
-        "clip": one.clip or story.clip, "clip_phase": one.clip_phase, "weather": one.weather,
-        "intended": story.intended, "subcategory": story.subcategory, "side": story.side,
-        "age": story.age, "place": story.place,
-    }  # fmt: skip
+        "unavoidable": one.unavoidable,
+        "since_trigger_s": one.since_trigger_s,
+        "since_road_s": one.since_road_s,
+        "began_s": one.began_s,
+        "began_in": one.began_in,
+        "clip": one.clip or story.clip,
+        "clip_phase": one.clip_phase,
+        "weather": one.weather,
+        "intended": story.intended,
+        "subcategory": story.subcategory,
+        "side": story.side,
+        "age": story.age,
+        "place": story.place,
+    }
 
 
 def _no_ego(record: Record) -> EpisodeScore:

@@ -9,7 +9,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.criteria.rules import RULES
 from jaywalk.metrics.driving.penalties import protocol_named
 from jaywalk.metrics.driving.public_score import score_public
-from jaywalk.metrics.driving.scorecard import EpisodeScore
+from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.record import Record
 
 OWN: Final = "jaywalk"

@@ -11,18 +11,20 @@ import numpy as np
 
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria.collision import find_collisions
-from jaywalk.metrics.driving.criteria.emergency import find_not_yielded
-from jaywalk.metrics.driving.criteria.event import Event
+from jaywalk.metrics.driving.criteria.emergency import find_not_yielded, find_scenario_timeouts
+from jaywalk.metrics.driving.criteria.ending import (
+    AGENT_NOT_SET_UP,
+    Ending,
+    find_ending,
+    how_it_broke_off,
+)
 from jaywalk.metrics.driving.criteria.min_speed import find_min_speed
 from jaywalk.metrics.driving.criteria.outside_lanes import find_outside_lanes
 from jaywalk.metrics.driving.criteria.red_light import find_red_lights
-from jaywalk.metrics.driving.criteria.route_line import RouteLine
-from jaywalk.metrics.driving.criteria.rules import Rules, rules_of
-from jaywalk.metrics.driving.criteria.scenario_timeout import find_scenario_timeouts
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, rules_of
 from jaywalk.metrics.driving.criteria.scene import Scene, read_scene
 from jaywalk.metrics.driving.criteria.stop_sign import find_stops
-from jaywalk.metrics.driving.criteria.track import Track
-from jaywalk.metrics.driving.ending import AGENT_NOT_SET_UP, Ending, find_ending, how_it_broke_off
+from jaywalk.metrics.driving.criteria.track import RouteLine, Track
 from jaywalk.metrics.driving.penalties import (
     NO_MIN_SPEED,
     Protocol,
@@ -33,8 +35,8 @@ from jaywalk.metrics.driving.penalties import (
     protocol_named,
 )
 from jaywalk.metrics.driving.results import INFRACTIONS, RouteRecord
-from jaywalk.metrics.driving.scorecard import EpisodeScore, Infraction
 from jaywalk.metrics.driving.smoothness import ego_motion, smoothness
+from jaywalk.metrics.driving.summary import EpisodeScore, Infraction
 from jaywalk.record import Episode, Record
 
 _DIGITS = 6

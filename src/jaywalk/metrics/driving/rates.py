@@ -13,14 +13,13 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.scorecard import EpisodeScore, scenario_of
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_rate, clustered_wilson
 from jaywalk.stats.intervals import FEW_CLUSTERS, UNBOUNDED, Interval, poisson_rate
 
-FloatArray = NDArray[np.float64]
 Part = Callable[[EpisodeScore], float]
 Kind = Literal["events", "share", "mean", "time"]
 
@@ -55,9 +54,13 @@ class Figure:
     def scaled(self, factor: float) -> Figure:
         """The same quantity in another unit."""
         return Figure(
-            value=factor * self.value, low=factor * self.low, high=factor * self.high, n=self.n,
-            warning=self.warning, clusters=self.clusters,
-        )  # fmt: skip
+            value=factor * self.value,
+            low=factor * self.low,
+            high=factor * self.high,
+            n=self.n,
+            warning=self.warning,
+            clusters=self.clusters,
+        )
 
 
 NOTHING: Final = Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
@@ -110,9 +113,13 @@ def _times(name: str, weight: Part) -> Part:
 km_of: Final[Part] = _metric("driven_km")
 _duration_s: Final = _metric("duration_s")
 _TIME_SHARES: Final = (
-    "standing_share", "uncomfortable_share", "uncomfortable_braking_share",
-    "uncomfortable_speeding_up_share", "uncomfortable_lateral_share", "uncomfortable_jerk_share",
-)  # fmt: skip
+    "standing_share",
+    "uncomfortable_share",
+    "uncomfortable_braking_share",
+    "uncomfortable_speeding_up_share",
+    "uncomfortable_lateral_share",
+    "uncomfortable_jerk_share",
+)
 
 
 def _moving_s(one: EpisodeScore) -> float:
@@ -129,29 +136,40 @@ POOLED: Final[Mapping[str, Pooled]] = MappingProxyType(
             top=_metric("serious_injuries_expected"), bottom=km_of, kind="mean"
         ),
         "pmais3_mean": Pooled(
-            top=_metric("serious_injuries_expected"), bottom=_judged_hits, kind="mean",
+            top=_metric("serious_injuries_expected"),
+            bottom=_judged_hits,
+            kind="mean",
             bounds=(0.0, 1.0),
         ),
         "fpbr": Pooled(
             top=_count("false_braking_events"), bottom=_count("braking_events"), kind="share"
         ),
         "fpbr_habit": Pooled(
-            top=_count("all_braking_without_person"), bottom=_count("all_braking_events"),
+            top=_count("all_braking_without_person"),
+            bottom=_count("all_braking_events"),
             kind="share",
         ),
         "short_ttc_time_share": Pooled(
-            top=_times("short_ttc_time_share", _moving_s), bottom=_moving_s, kind="time",
+            top=_times("short_ttc_time_share", _moving_s),
+            bottom=_moving_s,
+            kind="time",
             bounds=(0.0, 1.0),
         ),
         "mean_speed_mps": Pooled(
             top=lambda one: 1000.0 * km_of(one), bottom=_duration_s, kind="time"
         ),
-        **{name: Pooled(top=_times(name, _forecasts), bottom=_forecasts, kind="mean")
-           for name in _FORECASTS},
-        **{name: Pooled(top=_times(name, _duration_s), bottom=_duration_s, kind="time",
-                        bounds=(0.0, 1.0)) for name in _TIME_SHARES},
+        **{
+            name: Pooled(top=_times(name, _forecasts), bottom=_forecasts, kind="mean")
+            for name in _FORECASTS
+        },
+        **{
+            name: Pooled(
+                top=_times(name, _duration_s), bottom=_duration_s, kind="time", bounds=(0.0, 1.0)
+            )
+            for name in _TIME_SHARES
+        },
     }
-)  # fmt: skip
+)
 
 
 def pooled_rule(name: str, counts: Sequence[str] | frozenset[str]) -> Pooled | None:
@@ -218,17 +236,25 @@ def share(top: FloatArray, bottom: FloatArray, routes: Sequence[str]) -> Figure:
 def figure_of(found: bootstrap.Estimate, n: int) -> Figure:
     """An estimate as a figure."""
     return Figure(
-        value=found.value, low=found.interval.low, high=found.interval.high, n=n,
-        warning=found.warning or "", clusters=found.n,
-    )  # fmt: skip
+        value=found.value,
+        low=found.interval.low,
+        high=found.interval.high,
+        n=n,
+        warning=found.warning or "",
+        clusters=found.n,
+    )
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:
     """A figure as plain values."""
     value: dict[str, Any] = {
-        "value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n,
-        "clusters": figure.clusters, "few_clusters": figure.few_clusters,
-    }  # fmt: skip
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "n": figure.n,
+        "clusters": figure.clusters,
+        "few_clusters": figure.few_clusters,
+    }
     return value | ({"warning": figure.warning} if figure.warning else {})
 
 

@@ -13,7 +13,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.source_digest import SHORT
 from jaywalk.metrics.driving.inspected import inspection_line
 from jaywalk.metrics.driving.protocols import OWN, check_protocol, score_episode
-from jaywalk.metrics.driving.scorecard import EpisodeScore, RunScore
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.episode import Code

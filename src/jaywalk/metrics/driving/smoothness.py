@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 from scipy.signal import savgol_filter
 
-from jaywalk.metrics.driving.criteria.track import FloatArray, forward_of
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.criteria.track import forward_of
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.errors import UsageError
+from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.metrics.motion.diversity import (
     Windows,
     collect_windows,
@@ -16,24 +17,38 @@ from jaywalk.metrics.motion.diversity import (
     nearest,
     space_of,
 )
-from jaywalk.metrics.motion.feet import (
+from jaywalk.metrics.motion.gait import (
+    acceleration_mps2,
     float_m,
     foot_skating_ratio,
+    gait_figures,
+    jitter_mps3,
+    path_speed_mps,
     penetration_m,
     stance_slip_mps,
 )
-from jaywalk.metrics.motion.gait import gait_figures, path_speed_mps
-from jaywalk.metrics.motion.smoothness import acceleration_mps2, jitter_mps3
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.floor import balls_m
+from jaywalk.motion.foot_lock import balls_m
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.quaternions import angle_between_rad
 from jaywalk.motion.smpl import BALL_HEIGHT_M
 
 #: Subjects kept away from training when the model is judged.
 HELD_OUT: Final = (
-    "07", "08", "12", "22", "35", "39", "77", "83", "91", "105", "113", "132", "137", "143",
-)  # fmt: skip
+    "07",
+    "08",
+    "12",
+    "22",
+    "35",
+    "39",
+    "77",
+    "83",
+    "91",
+    "105",
+    "113",
+    "132",
+    "137",
+    "143",
+)
 _WALKING_MPS: Final = 0.35
 
 

@@ -1,4 +1,7 @@
-"""How well people are read from video: known motions through a known camera, with noise."""
+"""How well people are read from video: known motions through a known camera, with noise.
+
+Distance between two motions of the same person: joints (MPJPE, PA-MPJPE) and path.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.motion.pose_error import (
-    mpjpe_m,
-    pa_mpjpe_m,
-    path_error_m,
-    path_shape_error_m,
-)
-from jaywalk.motion.clip import Motion
+from jaywalk.geometry.rotation import rotate
+from jaywalk.motion.clip import Motion, resample
 from jaywalk.motion.heading import turn_about_vertical
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.quaternions import rotate
-from jaywalk.motion.resampling import resample
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.video.camera import Camera, find_camera
 from jaywalk.motion.video.fit import fit_person
 from jaywalk.motion.video.ground import GroundPoints
@@ -33,6 +29,41 @@ from jaywalk.motion.video.landmarks import (
     RIGHT_HIP,
     Landmarks,
 )
+
+
+def mpjpe_m(found_m: FloatArray, true_m: FloatArray) -> float:
+    """Mean distance of joints (frames, joints, 3) once the pelvis (joint 0) is laid over the other.
+
+    Orientation and size count.
+    """
+    apart = (found_m - found_m[:, :1]) - (true_m - true_m[:, :1])
+    return float(np.linalg.norm(apart, axis=-1).mean())
+
+
+def pa_mpjpe_m(found_m: FloatArray, true_m: FloatArray) -> float:
+    """As :func:`mpjpe_m` after the best similarity (turn, size, place) of every frame."""
+    a = found_m - found_m.mean(axis=1, keepdims=True)
+    b = true_m - true_m.mean(axis=1, keepdims=True)
+    u, sizes, vt = np.linalg.svd(np.einsum("tki,tkj->tij", b, a))
+    flip = np.ones((len(a), 3))
+    flip[:, 2] = np.sign(np.linalg.det(u @ vt))
+    turn = (u * flip[:, None]) @ vt
+    scale = (sizes * flip).sum(axis=1) / np.maximum((a * a).sum(axis=(1, 2)), 1e-12)
+    fitted = scale[:, None, None] * np.einsum("tij,tkj->tki", turn, a)
+    return float(np.linalg.norm(fitted - b, axis=-1).mean())
+
+
+def path_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
+    """Root mean square distance on the ground of two pelvis paths (frames, 3), as they lie."""
+    apart = (found_m - true_m)[:, [0, 2]]
+    return float(np.sqrt((apart * apart).sum(axis=1).mean()))
+
+
+def path_shape_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
+    """As :func:`path_error_m` once the mean places agree: what is left in a library's clip."""
+    moved = found_m - found_m.mean(axis=0) + true_m.mean(axis=0)
+    return path_error_m(moved, true_m)
+
 
 RATE_HZ: Final = 25.0
 _CORNERS_M: Final = np.array([[-2.0, 5.0], [2.0, 5.0], [4.0, 14.0], [-4.0, 14.0]])

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.prediction.forecast import Mixture
-from jaywalk.metrics.prediction.nll import gaussian_log_density, nll_full_covariance
+from jaywalk.metrics.prediction.forecast import Mixture, gaussian_log_density, nll_full_covariance
 from jaywalk.metrics.prediction.roc import check_scored
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,10 @@ gives one value a sample; averages over samples and intervals are the caller's.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.prediction.forecast import Mixture, Samples
-
-FloatArray = NDArray[np.float64]
 
 
 def fde_point(forecast_m: FloatArray, truth_m: FloatArray) -> FloatArray:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.geometry.comfort_zone import ComfortZone, inside
 from jaywalk.geometry.path import Path, project_each
-
-FloatArray = NDArray[np.float64]
+from jaywalk.geometry.zones import ComfortZone, inside
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _REACH_SIGMA = 9.0

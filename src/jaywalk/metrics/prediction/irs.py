@@ -3,6 +3,8 @@
 It is read at a false-positive rate a driving function can bear.
 
 Scores are in-ROI probabilities, labels say who truly was inside, tracks are the unit of chance.
+
+The band around a ROC curve: how far it moves when other tracks had been met.
 """
 
 from __future__ import annotations
@@ -12,17 +14,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.core.seeds import stream
 from jaywalk.metrics.prediction.roc import Scored, check_scored
-from jaywalk.stats.bootstrap import Estimate, bca, cluster_codes
-from jaywalk.stats.intervals import Interval
+from jaywalk.stats.bootstrap import Estimate, bca, cluster_codes, multiplicities
+from jaywalk.stats.intervals import Interval, check_level
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Rule = Literal["auto", "linear", "step"]
 
 _RULES: dict[Rule, int] = {"auto": 0, "linear": 1, "step": 2}
@@ -247,18 +248,33 @@ class _Ranked:
     def _walk(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         positives, negatives = counts @ self.positive_by_track, counts @ self.negative_by_track
         walked: tuple[FloatArray, FloatArray, BoolArray] = _read_curves(
-            np.ascontiguousarray(counts), self.track, self.positive, self.weight, self.group_end,
-            self.is_zero, positives, negatives, self.fpr_target, self.rule,
-        )  # fmt: skip
+            np.ascontiguousarray(counts),
+            self.track,
+            self.positive,
+            self.weight,
+            self.group_end,
+            self.is_zero,
+            positives,
+            negatives,
+            self.fpr_target,
+            self.rule,
+        )
         return walked
 
 
 @kernel
 def _read_curves(
-    counts: FloatArray, track: IntArray, positive: BoolArray, weight: FloatArray,
-    group_end: BoolArray, is_zero: BoolArray, positives: FloatArray, negatives: FloatArray,
-    fpr_target: float, rule: int,
-) -> Any:  # fmt: skip
+    counts: FloatArray,
+    track: IntArray,
+    positive: BoolArray,
+    weight: FloatArray,
+    group_end: BoolArray,
+    is_zero: BoolArray,
+    positives: FloatArray,
+    negatives: FloatArray,
+    fpr_target: float,
+    rule: int,
+) -> Any:
     n_replicates = counts.shape[0]
     values = np.full(n_replicates, np.nan)
     blocks = np.zeros(n_replicates)
@@ -288,3 +304,40 @@ def _read_curves(
             group_hits, group_alarms = 0.0, 0.0
         values[b] = min(hits / positives[b], 1.0)
     return values, blocks, zeros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RocBand:
+    """TPR at some false-positive rates, with its percentile band over tracks."""
+
+    fpr: FloatArray
+    tpr: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def roc_band(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    track_ids: ArrayLike,
+    *,
+    fpr: ArrayLike,
+    level: float = 0.5,
+    resamples: int = 500,
+    seed: int = 0,
+) -> RocBand:
+    """Read the curve (linearly) at each rate of ``fpr``, for the data and for drawn tracks."""
+    check_level(level)
+    rates = np.asarray(fpr, dtype=np.float64)
+    codes, n = cluster_codes(track_ids)
+    drawn = list(multiplicities(stream(seed, "prediction", "roc_band"), n, resamples)) if n else []
+    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    rows = np.full((rates.size, 3), np.nan)
+    for i, rate in enumerate(rates):
+        statistic = irs_statistic(scores, labels, codes, n, fpr_target=float(rate), rule="linear")
+        rows[i, 0] = statistic(np.ones((1, n)))[0]
+        values = np.concatenate([statistic(counts) for counts in drawn] or [np.zeros(0)])
+        values = values[np.isfinite(values)]
+        if values.size:
+            rows[i, 1:] = np.quantile(values, tails)
+    return RocBand(fpr=rates, tpr=rows[:, 0], low=rows[:, 1], high=rows[:, 2])

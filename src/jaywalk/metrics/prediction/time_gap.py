@@ -2,6 +2,10 @@
 
 A crossing is a stay in the corridor that leads from one side to the other, ahead of the vehicle,
 with both borders seen. Its gap is the smallest TTC of the frames inside.
+
+Post-encroachment time: between one road user leaving a conflict area and the next entering.
+
+Time to collision along a path: distance ahead over speed.
 """
 
 from __future__ import annotations
@@ -12,11 +16,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaywalk.geometry.comfort_zone import CORRIDOR_WIDTH_M
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import UsageError
 from jaywalk.geometry.path import Projection
-from jaywalk.metrics.prediction.ttc import STANDING_MPS, time_to_collision
+from jaywalk.geometry.zones import CORRIDOR_WIDTH_M
 
-FloatArray = NDArray[np.float64]
+
+def post_encroachment_time(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Seconds between two stays (enter, leave) in the same area.
+
+    Positive: apart by that much, whoever comes first. Negative: both inside together for that long
+    at least. Infinite where one of them never enters or never leaves.
+    """
+    for enter, leave in (first, second):
+        if leave < enter:
+            raise UsageError(f"a stay leaves at {leave} s before it enters at {enter} s")
+    gap = max(second[0] - first[1], first[0] - second[1])
+    return float(gap) if np.isfinite(gap) else float("inf")
+
+
+def stay(times_s: ArrayLike, inside: ArrayLike) -> tuple[float, float]:
+    """First and last time inside an area; ``(inf, inf)`` for somebody who never is."""
+    times, within = np.asarray(times_s, dtype=np.float64), np.asarray(inside, dtype=np.bool_)
+    if times.shape != within.shape or times.ndim != 1:
+        raise UsageError(f"times {times.shape} and inside {within.shape} must pair up")
+    hit = times[within]
+    return (float(hit.min()), float(hit.max())) if hit.size else (float("inf"), float("inf"))
+
+
+STANDING_MPS = 1e-3
+RELEVANT_TTC_S = 5.0
+RELEVANT_LATERAL_M = 15.0
+
+
+def time_to_collision(distance_m: ArrayLike, speed_mps: ArrayLike) -> NDArray[np.float64]:
+    """Seconds until a vehicle at this speed has driven the distance; infinite when it stands."""
+    distance, speed = np.broadcast_arrays(
+        np.asarray(distance_m, dtype=np.float64), np.asarray(speed_mps, dtype=np.float64)
+    )
+    moving = speed > STANDING_MPS
+    return np.where(moving, distance / np.where(moving, speed, 1.0), np.inf)
+
+
+def is_relevant(
+    ahead_m: ArrayLike, lateral_m: ArrayLike, speed_mps: ArrayLike
+) -> NDArray[np.bool_]:
+    """Whether a person matters to the vehicle now: ahead, nearer than 5 s, within 15 m sideways."""
+    ahead = np.asarray(ahead_m, dtype=np.float64)
+    near: NDArray[np.bool_] = time_to_collision(ahead, speed_mps) < RELEVANT_TTC_S
+    beside: NDArray[np.bool_] = np.abs(np.asarray(lateral_m)) <= RELEVANT_LATERAL_M
+    return near & beside & (ahead > 0.0)
+
 
 CAP_TTC_S = 5.0
 CAP_SPEED_MPS = 1.0

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jaywalk.core.arrays import Float32Array
 from jaywalk.core.seeds import stream
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_FUTURE,
     N_HISTORY,
     STEP_S,
-    FloatArray,
     LoggedScene,
     Rollouts,
 )
@@ -22,7 +22,7 @@ RANDOM_ACCELERATION_MPS2 = 4.0
 RANDOM_YAW_RATE_RADPS = 0.6
 
 
-def _repeated(values: FloatArray, n: int) -> FloatArray:
+def _repeated(values: Float32Array, n: int) -> Float32Array:
     return np.ascontiguousarray(np.broadcast_to(values, (n, *values.shape)), dtype=np.float32)
 
 
@@ -41,7 +41,7 @@ def log_replay(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
     )
 
 
-def last_step(scene: LoggedScene) -> FloatArray:
+def last_step(scene: LoggedScene) -> Float32Array:
     """Displacement [track, 3] over the last step of the history; 0 if it was not seen."""
     rows = scene.simulated_index
     seen = scene.valid[rows, CURRENT_STEP - 1]
@@ -56,7 +56,7 @@ def constant_velocity(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
     moved = last_step(scene)
     steps = np.arange(1, N_FUTURE + 1, dtype=np.float32)
 
-    def line(start: FloatArray, change: FloatArray) -> FloatArray:
+    def line(start: Float32Array, change: Float32Array) -> Float32Array:
         return _repeated(start[rows, CURRENT_STEP, None] + change[:, None] * steps, n)
 
     return Rollouts(

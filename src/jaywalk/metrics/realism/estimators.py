@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import BoolArray, Float32Array
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism.challenge import Histogram
-from jaywalk.metrics.realism.scene import BoolArray, FloatArray
 
 
 def bin_edges(histogram: Histogram) -> NDArray[np.float64]:
@@ -30,9 +30,12 @@ def bin_of(value: float, edges: NDArray[np.float64]) -> int:
 
 @kernel
 def _log_probability(
-    log: NDArray[np.float32], sim: NDArray[np.float32], edges: NDArray[np.float64],
-    pseudocount: float, count_nan: bool,
-) -> NDArray[np.float64]:  # fmt: skip
+    log: NDArray[np.float32],
+    sim: NDArray[np.float32],
+    edges: NDArray[np.float64],
+    pseudocount: float,
+    count_nan: bool,
+) -> NDArray[np.float64]:
     n_rollouts, n_objects, n_steps = sim.shape
     n_bins = len(edges) - 1
     out = np.empty((n_objects, n_steps))
@@ -50,8 +53,8 @@ def _log_probability(
 
 
 def series_log_likelihood(
-    log: FloatArray,
-    sim: FloatArray,
+    log: Float32Array,
+    sim: Float32Array,
     histogram: Histogram,
     *,
     count_nan: bool = True,
@@ -72,9 +75,12 @@ def series_log_likelihood(
         )
         return found.reshape(log.shape)
     return _log_probability(
-        np.ascontiguousarray(log), np.ascontiguousarray(sim), bin_edges(histogram),
-        histogram.pseudocount, count_nan,
-    )  # fmt: skip
+        np.ascontiguousarray(log),
+        np.ascontiguousarray(sim),
+        bin_edges(histogram),
+        histogram.pseudocount,
+        count_nan,
+    )
 
 
 def event_log_likelihood(

@@ -8,25 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import BoolArray, Float32Array, IntArray
 from jaywalk.metrics.realism import kinematics, road_edge
 from jaywalk.metrics.realism.challenge import ChallengeConfig
-from jaywalk.metrics.realism.displacement import displacement
+from jaywalk.metrics.realism.kinematics import displacement
 from jaywalk.metrics.realism.object_distance import distance_to_nearest_object
-from jaywalk.metrics.realism.red_light import (
-    SignalledLanes,
-    red_light_violations,
-    signalled_lanes,
-)
+from jaywalk.metrics.realism.red_light import SignalledLanes, red_light_violations, signalled_lanes
 from jaywalk.metrics.realism.road_edge import EdgeSegments, distance_to_road_edge, edge_segments
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_HISTORY,
     N_STEPS,
     VEHICLE,
-    BoolArray,
     Case,
-    FloatArray,
-    IntArray,
     LoggedScene,
 )
 from jaywalk.metrics.realism.time_to_collision import time_to_collision
@@ -46,7 +40,7 @@ PUFFER_CYCLE_TOLERANCE_M = 1e-3
 class Features:
     """Series and events per step, each [rollout, evaluated object, step]."""
 
-    series: Mapping[str, FloatArray]
+    series: Mapping[str, Float32Array]
     events: Mapping[str, BoolArray]
 
 
@@ -117,9 +111,14 @@ def generated_features(tracks: Trajectories, sizes: BoxSizes, around: Surroundin
 
 
 def _features(
-    tracks: Trajectories, around: Surroundings, window: Window, *,
-    object_m: FloatArray, edge_m: FloatArray, ttc_s: FloatArray,
-) -> Features:  # fmt: skip
+    tracks: Trajectories,
+    around: Surroundings,
+    window: Window,
+    *,
+    object_m: Float32Array,
+    edge_m: Float32Array,
+    ttc_s: Float32Array,
+) -> Features:
     rows, first, origin = around.rows, window.first_step, window.from_step
     x, y, z, heading = (
         values[:, rows, origin:]

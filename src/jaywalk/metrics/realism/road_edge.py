@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.realism.box_tree import FAN, BoxTree, box_distance_sq, build_box_tree
-from jaywalk.metrics.realism.scene import IntArray, Polylines
+from jaywalk.metrics.realism.object_distance import FAN, BoxTree, box_distance_sq, build_box_tree
+from jaywalk.metrics.realism.scene import Polylines
 from jaywalk.metrics.realism.trajectories import Trajectories
 
 NO_EDGE_M = -1e10
@@ -186,11 +187,17 @@ def edge_gap(
 @kernel
 def _most_offroad(
     edges: EdgeSegments,
-    x: NDArray[np.float32], y: NDArray[np.float32], z: NDArray[np.float32],
-    heading: NDArray[np.float32], valid: NDArray[np.bool_],
-    length: NDArray[np.float32], width: NDArray[np.float32], height: NDArray[np.float32],
-    rows: NDArray[np.int64], first: int,
-) -> NDArray[np.float32]:  # fmt: skip
+    x: NDArray[np.float32],
+    y: NDArray[np.float32],
+    z: NDArray[np.float32],
+    heading: NDArray[np.float32],
+    valid: NDArray[np.bool_],
+    length: NDArray[np.float32],
+    width: NDArray[np.float32],
+    height: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    first: int,
+) -> NDArray[np.float32]:
     n_rollouts, _, n_steps = x.shape
     out = np.full((n_rollouts, len(rows), n_steps - first), np.float32(NO_EDGE_M), dtype=np.float32)
     stack = np.empty(FAN * 16, dtype=np.int64)
@@ -232,6 +239,15 @@ def distance_to_road_edge(
         shape = (tracks.x_m.shape[0], len(rows), tracks.x_m.shape[2] - first_step)
         return np.full(shape, NO_EDGE_M, dtype=np.float32)
     return _most_offroad(
-        edges, tracks.x_m, tracks.y_m, tracks.z_m, tracks.heading_rad, tracks.valid,
-        tracks.length_m, tracks.width_m, tracks.height_m, rows, first_step,
-    )  # fmt: skip
+        edges,
+        tracks.x_m,
+        tracks.y_m,
+        tracks.z_m,
+        tracks.heading_rad,
+        tracks.valid,
+        tracks.length_m,
+        tracks.width_m,
+        tracks.height_m,
+        rows,
+        first_step,
+    )

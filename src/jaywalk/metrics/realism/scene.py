@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import BoolArray, Float32Array, IntArray
 from jaywalk.core.errors import DataError
 
 N_STEPS = 91
@@ -22,23 +22,23 @@ STEP_S = 0.1
 VEHICLE, PEDESTRIAN, CYCLIST, OTHER = 1, 2, 3, 4
 SURFACE_STREET = 2
 
-FloatArray = NDArray[np.float32]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polylines:
     """Polylines in one array: line i is ``points_m[offsets[i]:offsets[i + 1]]``."""
 
-    points_m: FloatArray
+    points_m: Float32Array
     offsets: IntArray
 
     def __post_init__(self) -> None:
         o = self.offsets
-        if o.ndim != 1 or not len(o) or o[0] != 0 or o[-1] != len(self.points_m) or (
-            np.diff(o) < 0
-        ).any():  # fmt: skip
+        if (
+            o.ndim != 1
+            or not len(o)
+            or o[0] != 0
+            or o[-1] != len(self.points_m)
+            or (np.diff(o) < 0).any()
+        ):
             raise DataError(
                 f"Offsets of polylines must rise from 0 to the number of points, "
                 f"{len(self.points_m)}; found {o.tolist()[:3]} ... {o.tolist()[-1:]}."
@@ -82,7 +82,7 @@ class Signals:
     step: IntArray
     lane_id: IntArray
     state: IntArray
-    stop_point_m: FloatArray
+    stop_point_m: Float32Array
 
     def __post_init__(self) -> None:
         rows = {len(v) for v in (self.step, self.lane_id, self.state, self.stop_point_m)}
@@ -101,13 +101,13 @@ class LoggedScene:
     name: str
     object_id: IntArray
     object_type: IntArray
-    x_m: FloatArray
-    y_m: FloatArray
-    z_m: FloatArray
-    heading_rad: FloatArray
-    length_m: FloatArray
-    width_m: FloatArray
-    height_m: FloatArray
+    x_m: Float32Array
+    y_m: Float32Array
+    z_m: Float32Array
+    heading_rad: Float32Array
+    length_m: Float32Array
+    width_m: Float32Array
+    height_m: Float32Array
     valid: BoolArray
     sdc_index: int
     predict_index: IntArray
@@ -179,13 +179,13 @@ class Rollouts:
     Generated scenes may have box sizes of their own.
     """
 
-    x_m: FloatArray
-    y_m: FloatArray
-    z_m: FloatArray
-    heading_rad: FloatArray
-    length_m: FloatArray | None = None
-    width_m: FloatArray | None = None
-    height_m: FloatArray | None = None
+    x_m: Float32Array
+    y_m: Float32Array
+    z_m: Float32Array
+    heading_rad: Float32Array
+    length_m: Float32Array | None = None
+    width_m: Float32Array | None = None
+    height_m: Float32Array | None = None
 
     def __len__(self) -> int:
         return len(self.x_m)

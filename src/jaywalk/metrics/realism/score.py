@@ -1,12 +1,18 @@
-"""The realism score of a scene and of many."""
+"""The realism score of a scene and of many.
+
+From features to the ten likelihoods of a scene.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jaywalk.core.arrays import BoolArray
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.challenge import (
     BUCKET_OF,
@@ -16,11 +22,84 @@ from jaywalk.metrics.realism.challenge import (
     KINEMATIC,
     MAP_BASED,
     ChallengeConfig,
+    Mean,
 )
-from jaywalk.metrics.realism.displacement import average_displacement, min_average_displacement
-from jaywalk.metrics.realism.features import CaseFeatures, case_features
-from jaywalk.metrics.realism.likelihoods import happened, likelihoods
+from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
+from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features
+from jaywalk.metrics.realism.kinematics import (
+    average_displacement,
+    difference_validity,
+    min_average_displacement,
+)
 from jaywalk.metrics.realism.scene import Case
+
+
+def series_mask(name: str, features: CaseFeatures, *, ttc_vehicles_only: bool = True) -> BoolArray:
+    """Where [object, step] the log's value of a series counts."""
+    valid = features.log_valid
+    if name in ("linear_speed", "angular_speed"):
+        return difference_validity(valid)
+    if name in ("linear_acceleration", "angular_acceleration"):
+        return difference_validity(difference_validity(valid))
+    if name == "time_to_collision" and ttc_vehicles_only:
+        return valid & features.is_vehicle[:, None]
+    return valid
+
+
+def event_mask(name: str, features: CaseFeatures) -> BoolArray:
+    """Where [object, step] an event counts for its likelihood."""
+    if name == "traffic_light_violation":
+        return features.log_valid & features.is_vehicle[:, None]
+    return features.log_valid
+
+
+def happened(side: Features, name: str, mask: BoolArray) -> BoolArray:
+    """Whether an event happened at a counted step, [rollout, object]."""
+    return np.asarray((side.events[name] & mask).any(axis=2))
+
+
+def _averaged(log_p: NDArray[np.float64], mask: BoolArray, mean: Mean) -> float:
+    """One likelihood from log-probabilities [object, step]; NaN if none is counted."""
+    counts = mask.sum(axis=1)
+    seen = counts > 0
+    if not seen.any():
+        return math.nan
+    total = np.where(mask, log_p, 0.0).sum(axis=1)
+    if mean is Mean.STEPS:
+        return math.exp(float(total.sum()) / int(counts.sum()))
+    by_agent = total[seen] / counts[seen]
+    if mean is Mean.LOG_AGENTS:
+        return math.exp(float(by_agent.mean()))
+    return float(np.exp(by_agent).mean())
+
+
+def likelihoods(features: CaseFeatures, config: ChallengeConfig) -> dict[str, float]:
+    """The likelihood of every feature; NaN where no logged value counts."""
+    found: dict[str, float] = {}
+    for name in FEATURES:
+        if name not in config.weights:
+            found[name] = math.nan
+        elif name in EVENTS:
+            mask = event_mask(name, features)
+            log_p = event_log_likelihood(
+                happened(features.log, name, mask)[0],
+                happened(features.sim, name, mask),
+                config.bernoulli_pseudocount,
+                pool_objects=name in config.pooled,
+            )
+            found[name] = _averaged(log_p[:, None], np.ones((len(log_p), 1), bool), config.mean)
+        else:
+            log_p = series_log_likelihood(
+                features.log.series[name][0],
+                features.sim.series[name],
+                config.histograms[name],
+                count_nan=not config.is_flat,
+                pool_objects=name in config.pooled,
+            )
+            mask = series_mask(name, features, ttc_vehicles_only=config.ttc_vehicles_only)
+            found[name] = _averaged(log_p, mask, config.mean)
+    return found
+
 
 RATE_OF = {
     "collision_indication": "collision",

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import Float32Array
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.realism.scene import FloatArray
 
 SCALES = MappingProxyType(
     {
@@ -43,7 +43,7 @@ _SILVERMAN = 1.06
 _FLOOR = 1e-3
 
 
-def clipped(name: str, values: FloatArray) -> FloatArray:
+def clipped(name: str, values: Float32Array) -> Float32Array:
     """Values of a feature within the range in which they say something about likeness."""
     if name not in _RANGES:
         return values
@@ -88,7 +88,7 @@ def _kernel_log_density(
     return out
 
 
-def smooth_log_density(log: FloatArray, sim: FloatArray, scale: float) -> NDArray[np.float64]:
+def smooth_log_density(log: Float32Array, sim: Float32Array, scale: float) -> NDArray[np.float64]:
     """Log of the relative density [object, step] of logged values; 0 at best.
 
     Args:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism.kinematics import linear_speed
-from jaywalk.metrics.realism.scene import IntArray
 from jaywalk.metrics.realism.trajectories import Trajectories
 
 MAX_TTC_S = 5.0
@@ -20,11 +20,16 @@ _SMALL_OVERLAP_M = 0.5
 
 @kernel
 def _following(
-    x: NDArray[np.float32], y: NDArray[np.float32], heading: NDArray[np.float32],
-    speed: NDArray[np.float32], valid: NDArray[np.bool_],
-    length: NDArray[np.float32], width: NDArray[np.float32],
-    rows: NDArray[np.int64], first: int,
-) -> NDArray[np.float32]:  # fmt: skip
+    x: NDArray[np.float32],
+    y: NDArray[np.float32],
+    heading: NDArray[np.float32],
+    speed: NDArray[np.float32],
+    valid: NDArray[np.bool_],
+    length: NDArray[np.float32],
+    width: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    first: int,
+) -> NDArray[np.float32]:
     n_rollouts, n_objects, n_steps = x.shape
     out = np.full((n_rollouts, len(rows), n_steps - first), np.float32(MAX_TTC_S), dtype=np.float32)
     for k in range(n_rollouts):
@@ -85,6 +90,13 @@ def time_to_collision(
             tracks.x_m[..., from_step:], tracks.y_m[..., from_step:]
         )
     return _following(
-        tracks.x_m, tracks.y_m, tracks.heading_rad, speed, tracks.valid,
-        tracks.length_m, tracks.width_m, rows, first_step,
-    )  # fmt: skip
+        tracks.x_m,
+        tracks.y_m,
+        tracks.heading_rad,
+        speed,
+        tracks.valid,
+        tracks.length_m,
+        tracks.width_m,
+        rows,
+        first_step,
+    )

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jaywalk.core.arrays import BoolArray, Float32Array
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_FUTURE,
     N_HISTORY,
     N_STEPS,
-    BoolArray,
-    FloatArray,
     LoggedScene,
     Rollouts,
 )
@@ -26,14 +25,14 @@ class Trajectories:
     Boxes keep their logged size of the current step, in the log's future too.
     """
 
-    x_m: FloatArray
-    y_m: FloatArray
-    z_m: FloatArray
-    heading_rad: FloatArray
+    x_m: Float32Array
+    y_m: Float32Array
+    z_m: Float32Array
+    heading_rad: Float32Array
     valid: BoolArray
-    length_m: FloatArray
-    width_m: FloatArray
-    height_m: FloatArray
+    length_m: Float32Array
+    width_m: Float32Array
+    height_m: Float32Array
 
     def at(self, rollouts: slice, step: int, sizes: BoxSizes) -> Trajectories:
         """One step of some rollouts, with the boxes it has then."""
@@ -55,12 +54,12 @@ class Trajectories:
 class BoxSizes:
     """Box sizes at every step, [rollout, simulated track, 91], or [1, ...] for all rollouts."""
 
-    length_m: FloatArray
-    width_m: FloatArray
-    height_m: FloatArray
+    length_m: Float32Array
+    width_m: Float32Array
+    height_m: Float32Array
 
 
-def _sizes(scene: LoggedScene) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _sizes(scene: LoggedScene) -> tuple[Float32Array, Float32Array, Float32Array]:
     rows = scene.simulated_index
     return (
         scene.length_m[rows, CURRENT_STEP],
@@ -94,7 +93,7 @@ def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectori
             f"score needs futures of {N_FUTURE}. Use --config 2025-scenario-gen."
         )
 
-    def joined(logged: FloatArray, future: FloatArray) -> FloatArray:
+    def joined(logged: Float32Array, future: Float32Array) -> Float32Array:
         history = np.broadcast_to(
             logged[None, rows, :N_HISTORY], (len(future), len(rows), N_HISTORY)
         )
@@ -154,7 +153,7 @@ def generated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> tuple[Traj
         )
     kept = N_HISTORY if rollouts.n_steps != N_STEPS else 0
 
-    def size(given: FloatArray | None, log: FloatArray, now: FloatArray) -> FloatArray:
+    def size(given: Float32Array | None, log: Float32Array, now: Float32Array) -> Float32Array:
         if given is not None:
             return given
         out = np.repeat(now[None, :, None], N_STEPS, axis=2)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.metrics.safety.imposed_braking import braking_mps2
-from jaywalk.metrics.safety.tracks import Bools, Floats, Tracks
+from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -70,7 +71,7 @@ def find_braking(
     return [event for event in events if event.lost_mps >= rules.least_loss_mps]
 
 
-def brake_command(record: Record, tracks: Tracks) -> Floats:
+def brake_command(record: Record, tracks: Tracks) -> FloatArray:
     """(n,) what the agent asked for, else what the vehicle was given; 0 where unknown."""
     ego = int(tracks.number[tracks.ego])
     given = record.states.filter(pl.col(c.ACTOR) == ego).select(c.TICK, c.BRAKE)
@@ -84,7 +85,7 @@ def brake_command(record: Record, tracks: Tracks) -> Floats:
     return out
 
 
-def _hysteresis(onset: Bools, going: Bools) -> list[tuple[int, int]]:
+def _hysteresis(onset: BoolArray, going: BoolArray) -> list[tuple[int, int]]:
     """Spans of ``going`` from the first onset in each."""
     edges = np.diff(np.r_[False, going, False].astype(np.int8))
     starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
@@ -96,7 +97,9 @@ def _hysteresis(onset: Bools, going: Bools) -> list[tuple[int, int]]:
     return spans
 
 
-def _merge(spans: list[tuple[int, int]], time_s: Floats, merge_s: float) -> list[tuple[int, int]]:
+def _merge(
+    spans: list[tuple[int, int]], time_s: FloatArray, merge_s: float
+) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged and time_s[start] - time_s[merged[-1][1]] < merge_s:
@@ -106,7 +109,7 @@ def _merge(spans: list[tuple[int, int]], time_s: Floats, merge_s: float) -> list
     return merged
 
 
-def _event(start: int, end: int, speed: Floats, loss: Floats) -> BrakingEvent:
+def _event(start: int, end: int, speed: FloatArray, loss: FloatArray) -> BrakingEvent:
     after = min(end + 1, len(speed) - 1)
     return BrakingEvent(
         start=start,

@@ -13,7 +13,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.signal import savgol_filter
 
-from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Floats, Tracks
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
 
 WINDOW_S = 0.35
 _ORDER = 2
@@ -77,10 +78,10 @@ def measure_comfort(
         return Comfort(**{field.name: math.nan for field in fields(Comfort)})
     grid_s = time_s[0] + step_s * np.arange(steps + 1)
 
-    def on_grid(values: Floats) -> Floats:
+    def on_grid(values: FloatArray) -> FloatArray:
         return np.asarray(np.interp(grid_s, time_s, values))
 
-    def rate(values: Floats) -> Floats:
+    def rate(values: FloatArray) -> FloatArray:
         return np.asarray(savgol_filter(values, window, _ORDER, deriv=1, delta=step_s))
 
     yaw = on_grid(np.unwrap(np.arctan2(pose[:, SIN], pose[:, COS])))
@@ -94,9 +95,14 @@ def measure_comfort(
 
 
 def _compare(
-    along: Floats, across: Floats, jerk: Floats, jerk_along: Floats, yaw_rate: Floats,
-    yaw_acceleration: Floats, bounds: ComfortBounds,
-) -> Comfort:  # fmt: skip
+    along: FloatArray,
+    across: FloatArray,
+    jerk: FloatArray,
+    jerk_along: FloatArray,
+    yaw_rate: FloatArray,
+    yaw_acceleration: FloatArray,
+    bounds: ComfortBounds,
+) -> Comfort:
     out = {
         "out_braking": along < -bounds.braking_mps2,
         "out_speeding_up": along > bounds.speeding_up_mps2,

@@ -12,19 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.encroachment import finer_gap, later_use
-from jaywalk.metrics.safety.tracks import (
-    TURN,
-    VX,
-    VY,
-    Bools,
-    Floats,
-    Ints,
-    Tracks,
-    X,
-    Y,
-    directions,
-)
+from jaywalk.metrics.safety.tracks import TURN, VX, VY, Tracks, X, Y, directions
 
 _BRAKING_S = 0.5  # over which somebody's present braking is measured
 _HOLE_TICKS = 2  # runs of shared ground this close to each other are one
@@ -110,19 +100,26 @@ def _comes_near(tracks: Tracks, other: int) -> bool:
 class _Pair:
     """The ego and one other, with both ways."""
 
-    def __init__(self, tracks: Tracks, other: int, ego_way: Floats, rules: EncounterRules) -> None:
+    def __init__(
+        self, tracks: Tracks, other: int, ego_way: FloatArray, rules: EncounterRules
+    ) -> None:
         self._tracks, self._other, self._rules = tracks, other, rules
         self._ego_way, self._way = ego_way, directions(tracks, other)
         self._ego_speed = tracks.speed_mps(tracks.ego)
         self._is_person = tracks.kind[other] == "walker"
 
-    def _later(self, first: int, second: int) -> tuple[Floats, Ints]:
+    def _later(self, first: int, second: int) -> tuple[FloatArray, IntArray]:
         tracks = self._tracks
         gap_s, at = later_use(
-            tracks.time_s, tracks.pose[first], tracks.shape[first], tracks.present[first],
-            tracks.pose[second], tracks.shape[second], tracks.present[second],
+            tracks.time_s,
+            tracks.pose[first],
+            tracks.shape[first],
+            tracks.present[first],
+            tracks.pose[second],
+            tracks.shape[second],
+            tracks.present[second],
             self._rules.window_s,
-        )  # fmt: skip
+        )
         return gap_s, at
 
     def _angle_deg(self, ego_tick: int, other_tick: int) -> float:
@@ -133,18 +130,27 @@ class _Pair:
         tracks = self._tracks
         return float(
             finer_gap(
-                tracks.time_s, tracks.pose[first], tracks.shape[first], i,
-                tracks.pose[second], tracks.shape[second], k,
+                tracks.time_s,
+                tracks.pose[first],
+                tracks.shape[first],
+                i,
+                tracks.pose[second],
+                tracks.shape[second],
+                k,
             )
-        )  # fmt: skip
+        )
 
     def _encounter(self, ego_first: bool, pet_s: float, tick_at: int) -> Encounter:
         second = self._other if ego_first else self._tracks.ego
         x, y = self._tracks.pose[second, tick_at, [X, Y]]
         return Encounter(
-            other=self._other, ego_first=ego_first, pet_s=pet_s, tick_at=tick_at,
-            x_m=float(x), y_m=float(y),
-        )  # fmt: skip
+            other=self._other,
+            ego_first=ego_first,
+            pet_s=pet_s,
+            tick_at=tick_at,
+            x_m=float(x),
+            y_m=float(y),
+        )
 
     # -- the ego second ---------------------------------------------------------------------------
 
@@ -189,7 +195,7 @@ class _Pair:
             met.append(self._encounter(True, pet_s, k))
         return met
 
-    def _taken(self, low: int, high: int, at: Ints) -> Ints:
+    def _taken(self, low: int, high: int, at: IntArray) -> IntArray:
         """Ticks of a run in which the ego crossed or entered the way, without what is following."""
         rules, time_s = self._rules, self._tracks.time_s
         ticks = np.arange(low, high + 1)
@@ -247,7 +253,9 @@ class _Pair:
         return False
 
 
-def go_on(start: Floats, turn_rps: float, braking_mps2: float, after_s: Floats) -> Floats:
+def go_on(
+    start: FloatArray, turn_rps: float, braking_mps2: float, after_s: FloatArray
+) -> FloatArray:
     """(k, 2) places of a body that keeps its bend and its braking until it stands."""
     vx, vy = float(start[VX]), float(start[VY])
     speed = float(np.hypot(vx, vy))
@@ -265,7 +273,9 @@ def go_on(start: Floats, turn_rps: float, braking_mps2: float, after_s: Floats) 
     return np.column_stack([start[X] + along * ux - aside * uy, start[Y] + along * uy + aside * ux])
 
 
-def _heading(start: Floats, turn_rps: float, place: Floats) -> tuple[Floats, Floats]:
+def _heading(
+    start: FloatArray, turn_rps: float, place: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Directions along a way made by :func:`go_on`."""
     speed = float(np.hypot(start[VX], start[VY]))
     chord = np.hypot(place[:, 0] - start[X], place[:, 1] - start[Y])
@@ -275,7 +285,7 @@ def _heading(start: Floats, turn_rps: float, place: Floats) -> tuple[Floats, Flo
     return np.cos(angle), np.sin(angle)
 
 
-def _distance_to_box(points: Floats, tracks: Tracks, tick: int) -> Floats:
+def _distance_to_box(points: FloatArray, tracks: Tracks, tick: int) -> FloatArray:
     x, y, _, cos, sin, *_ = tracks.ego_pose[tick]
     half_x, half_y = tracks.shape[tracks.ego, :2]
     dx, dy = points[:, 0] - x, points[:, 1] - y
@@ -284,7 +294,7 @@ def _distance_to_box(points: Floats, tracks: Tracks, tick: int) -> Floats:
     return np.asarray(np.hypot(along, across))
 
 
-def _runs(on: Bools) -> list[tuple[int, int]]:
+def _runs(on: BoolArray) -> list[tuple[int, int]]:
     """First and last index of each run, small holes closed."""
     index = np.flatnonzero(on)
     if not len(index):

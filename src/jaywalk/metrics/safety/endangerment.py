@@ -2,6 +2,12 @@
 
 Following never counts, nor do people who step out behind the ego. Somebody the ego hit is not also
 endangered by it.
+
+Time to collision of the ego with everybody ahead, tick by tick.
+
+Both go on at their present speed, vehicles along the way they took, people straight on (see
+:mod:`jaywalk.geometry.encroachment`). Ticks at which the ego stands, and touches of its rear half,
+do not count: those are others' doing.
 """
 
 from __future__ import annotations
@@ -10,14 +16,85 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.geometry.encroachment import times_to_touch
 from jaywalk.metrics.safety.encounters import Encounter, EncounterRules, find_encounters
 from jaywalk.metrics.safety.imposed_braking import (
     ImposedBraking,
     ImposedBrakingRules,
     find_imposed_braking,
 )
-from jaywalk.metrics.safety.stop_lines import StopControls
+from jaywalk.metrics.safety.signals import StopControls
 from jaywalk.metrics.safety.tracks import Tracks
+
+HORIZON_S = 10.0
+SHORT_S = 1.5  # the usual limit of a conflict in traffic-conflict studies
+MOVING_MPS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeToCollision:
+    """The nearest conflict at each tick.
+
+    Attributes:
+        ttc_s: (n,) seconds, infinite beyond the horizon.
+        other: (n,) index of the body, -1 for nobody.
+        moving: (n,) whether the ego drove; without that there is no conflict of its making.
+    """
+
+    ttc_s: FloatArray
+    other: IntArray
+    moving: BoolArray
+
+    @property
+    def min_s(self) -> float:
+        """Smallest of all; nan without any conflict within the horizon."""
+        least = float(self.ttc_s.min(initial=np.inf))
+        return least if np.isfinite(least) else float("nan")
+
+    @property
+    def restricted_s(self) -> float:
+        """Smallest of all, capped at the horizon, so that calm drives count; nan if it stood."""
+        if not self.moving.any():
+            return float("nan")
+        return min(float(self.ttc_s.min(initial=np.inf)), HORIZON_S)
+
+    @property
+    def is_short(self) -> float:
+        """1 if it ever fell below 1.5 s, else 0; nan if the ego stood."""
+        return float(self.restricted_s < SHORT_S) if self.moving.any() else float("nan")
+
+    @property
+    def short_share(self) -> float:
+        """Share of the driving time below 1.5 s; nan if the ego stood."""
+        if not self.moving.any():
+            return float("nan")
+        return float(np.mean(self.ttc_s[self.moving] < SHORT_S))
+
+
+def time_to_collision(tracks: Tracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
+    """Smallest time to collision with anybody, at each tick."""
+    n = len(tracks.time_s)
+    best, who = np.full(n, np.inf), np.full(n, -1, np.int64)
+    ego = tracks.ego_pose
+    moving = tracks.speed_mps(tracks.ego) > MOVING_MPS
+    for other in tracks.others:
+        wanted = moving & tracks.present[other] & tracks.present[tracks.ego]
+        found = times_to_touch(
+            ego,
+            tracks.shape[tracks.ego],
+            tracks.pose[other],
+            tracks.shape[other],
+            wanted,
+            horizon_s,
+            tracks.kind[other] == "walker",
+        )
+        nearer = found < best
+        best[nearer], who[nearer] = found[nearer], other
+    return TimeToCollision(ttc_s=best, other=who, moving=moving & tracks.present[tracks.ego])
+
 
 CROSSED_BEHIND, CUT_IN, FORCED_TO_BRAKE = "crossed behind", "cut in", "forced to brake"
 
@@ -98,19 +175,30 @@ def _from_encounter(tracks: Tracks, met: Encounter) -> Endangerment:
     else:
         text = f"Crossed {met.pet_s:.2f} s behind {name} at {speed:.1f} m/s"
     return Endangerment(
-        other=met.other, how=CUT_IN if met.ego_first else CROSSED_BEHIND, value=met.pet_s,
-        tick_at=met.tick_at, tick=int(tracks.tick[met.tick_at]),
-        time_s=float(tracks.time_s[met.tick_at]), x_m=met.x_m, y_m=met.y_m, message=text,
-    )  # fmt: skip
+        other=met.other,
+        how=CUT_IN if met.ego_first else CROSSED_BEHIND,
+        value=met.pet_s,
+        tick_at=met.tick_at,
+        tick=int(tracks.tick[met.tick_at]),
+        time_s=float(tracks.time_s[met.tick_at]),
+        x_m=met.x_m,
+        y_m=met.y_m,
+        message=text,
+    )
 
 
 def _from_braking(tracks: Tracks, one: ImposedBraking) -> Endangerment:
     return Endangerment(
-        other=one.other, how=FORCED_TO_BRAKE, value=one.braking_mps2, tick_at=one.tick_at,
-        tick=int(tracks.tick[one.tick_at]), time_s=float(tracks.time_s[one.tick_at]),
-        x_m=one.x_m, y_m=one.y_m,
+        other=one.other,
+        how=FORCED_TO_BRAKE,
+        value=one.braking_mps2,
+        tick_at=one.tick_at,
+        tick=int(tracks.tick[one.tick_at]),
+        time_s=float(tracks.time_s[one.tick_at]),
+        x_m=one.x_m,
+        y_m=one.y_m,
         message=f"Made {tracks.name(one.other)} brake with {one.braking_mps2:.1f} m/s2",
-    )  # fmt: skip
+    )
 
 
 def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:

@@ -13,8 +13,9 @@ from typing import Self
 import numpy as np
 import polars as pl
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.metrics.safety.braking import BrakingEvent
-from jaywalk.metrics.safety.stop_lines import (
+from jaywalk.metrics.safety.signals import (
     RED,
     YELLOW,
     StopLine,
@@ -22,8 +23,20 @@ from jaywalk.metrics.safety.stop_lines import (
     light_states,
     sign_lines,
 )
-from jaywalk.metrics.safety.tracks import COS, HX, HY, SIN, VX, VY, Floats, Ints, Tracks, X, Y
-from jaywalk.metrics.safety.way import Way, ego_way, route_way
+from jaywalk.metrics.safety.tracks import (
+    COS,
+    HX,
+    HY,
+    SIN,
+    VX,
+    VY,
+    Tracks,
+    Way,
+    X,
+    Y,
+    ego_way,
+    route_way,
+)
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -58,8 +71,8 @@ class Situation:
     ways: tuple[Way, ...]
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]
-    states: dict[int, Ints]
-    limit_mps: Floats
+    states: dict[int, IntArray]
+    limit_mps: FloatArray
     red_ahead: np.ndarray
     goal_m: float
 
@@ -190,7 +203,7 @@ def _in_the_way(
     return ""
 
 
-def outline(tracks: Tracks, other: int, ticks: Ints) -> tuple[Floats, Ints]:
+def outline(tracks: Tracks, other: int, ticks: IntArray) -> tuple[FloatArray, IntArray]:
     """Corners, middles of the sides and centre at some ticks, and the tick of each."""
     pose = tracks.pose[other, ticks]
     half_x, half_y = tracks.shape[other, HX], tracks.shape[other, HY]
@@ -201,7 +214,7 @@ def outline(tracks: Tracks, other: int, ticks: Ints) -> tuple[Floats, Ints]:
     return np.column_stack([x.ravel(), y.ravel()]), np.repeat(ticks, len(grid))
 
 
-def _limits(record: Record, tracks: Tracks) -> tuple[Floats, np.ndarray]:
+def _limits(record: Record, tracks: Tracks) -> tuple[FloatArray, np.ndarray]:
     """Speed limit at each tick (nan: unknown), and whether the server says: at a red light."""
     ego = int(tracks.number[tracks.ego])
     columns = (c.TICK, c.SPEED_LIMIT_KMH, c.AT_LIGHT, c.LIGHT_STATE)

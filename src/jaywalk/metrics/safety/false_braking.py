@@ -16,22 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain, outline
-from jaywalk.metrics.safety.tracks import (
-    HX,
-    HY,
-    ROUND,
-    VX,
-    VY,
-    Bools,
-    Floats,
-    Ints,
-    Tracks,
-    load_tracks,
-)
-from jaywalk.metrics.safety.way import Way
+from jaywalk.metrics.safety.tracks import HX, HY, ROUND, VX, VY, Tracks, Way, load_tracks
 from jaywalk.record import Record
 
 CUT_OFF, NO_PERSON = "record ends", "nobody near"
@@ -146,9 +135,12 @@ def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules
         if not (reason or came) and tracks.time_s[-1] < until_s - 1e-6:
             reason = CUT_OFF
     return JudgedBraking(
-        event=event, explained_by=reason, person=person, is_false=not (reason or came),
+        event=event,
+        explained_by=reason,
+        person=person,
+        is_false=not (reason or came),
         person_came=came,
-    )  # fmt: skip
+    )
 
 
 def _plausible(
@@ -180,7 +172,7 @@ def _plausible(
     return best
 
 
-def _marks(tracks: Tracks, who: int, ticks: Ints) -> tuple[Floats, float]:
+def _marks(tracks: Tracks, who: int, ticks: IntArray) -> tuple[FloatArray, float]:
     """Points (ticks, k, 2) that stand for a body, and how far it extends around each of them."""
     if tracks.shape[who, ROUND]:
         return tracks.pose[who, ticks, None, :2], float(tracks.shape[who, HX])
@@ -196,7 +188,7 @@ def _enters(
     reach_m: float,
     half_m: float,
     until_s: float,
-) -> Bools:
+) -> BoolArray:
     """Whether a person is in the corridor, ahead of the ego, at each tick of the horizon."""
     last = int(np.searchsorted(tracks.time_s, until_s + 1e-6, "right"))
     ticks = np.arange(event.start, min(last, len(tracks.time_s)))

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.metrics.prediction.displacement import (
     ade_sample_averaged,
     best_of_k_ade,
     fde_mixture_mean,
 )
 from jaywalk.metrics.prediction.forecast import Mixture, Samples
-from jaywalk.metrics.safety.tracks import COS, SIN, Bools, Floats, Tracks, X, Y
+from jaywalk.metrics.safety.tracks import COS, SIN, Tracks, X, Y
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -55,17 +56,17 @@ class ForecastBatch:
     source: str
     tick_at: np.ndarray
     person: np.ndarray
-    time_s: Floats
-    weight: Floats
-    mean_m: Floats
+    time_s: FloatArray
+    weight: FloatArray
+    mean_m: FloatArray
     is_mixture: bool
-    truth_m: Floats
-    covariance_m2: Floats | None = None
+    truth_m: FloatArray
+    covariance_m2: FloatArray | None = None
 
 
 def forecast_errors(record: Record, tracks: Tracks) -> list[ForecastError]:
     """Errors by source, sorted by its name; nothing when the agent predicts nobody."""
-    sums: dict[str, list[tuple[Floats, Floats, Floats]]] = {}
+    sums: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
     for batch in forecast_batches(record, tracks):
         sums.setdefault(batch.source, []).append(_errors(batch))
     return [
@@ -127,7 +128,7 @@ def _batch(group: pl.DataFrame, tracks: Tracks) -> ForecastBatch:
     )
 
 
-def _spread(group: pl.DataFrame, modes: int, steps: int) -> Floats:
+def _spread(group: pl.DataFrame, modes: int, steps: int) -> FloatArray:
     """(N, K, H, 2, 2) covariances in the frame they were written in."""
     xx, xy, yy = (
         group[name].explode().to_numpy().astype(np.float64)
@@ -136,19 +137,19 @@ def _spread(group: pl.DataFrame, modes: int, steps: int) -> Floats:
     return np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, modes, steps, 2, 2)
 
 
-def _turned(spread_m2: Floats, pose: Floats) -> Floats:
+def _turned(spread_m2: FloatArray, pose: FloatArray) -> FloatArray:
     """Covariances of the ego's frame in the world's."""
     cos, sin = pose[:, COS], pose[:, SIN]
     turn = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)[:, None, None]
     return np.asarray(turn @ spread_m2 @ np.swapaxes(turn, -1, -2))
 
 
-def record_pose(tracks: Tracks, tick_at: np.ndarray) -> Floats:
+def record_pose(tracks: Tracks, tick_at: np.ndarray) -> FloatArray:
     """Poses of the ego at some ticks."""
     return np.asarray(tracks.ego_pose[tick_at])
 
 
-def _to_world(local_m: Floats, pose: Floats) -> Floats:
+def _to_world(local_m: FloatArray, pose: FloatArray) -> FloatArray:
     cos, sin = pose[:, COS, None, None], pose[:, SIN, None, None]
     x, y = local_m[..., 0], local_m[..., 1]
     return np.stack(
@@ -161,8 +162,8 @@ def _to_world(local_m: Floats, pose: Floats) -> Floats:
 
 
 def _truth(
-    tracks: Tracks, person: np.ndarray, number: np.ndarray, tick_at: np.ndarray, time_s: Floats
-) -> Floats:
+    tracks: Tracks, person: np.ndarray, number: np.ndarray, tick_at: np.ndarray, time_s: FloatArray
+) -> FloatArray:
     """(N, H, 2) true places, interpolated between ticks; nan where somebody was not there."""
     out = np.full((len(person), len(time_s), 2), np.nan)
     for who in np.unique(person):
@@ -179,9 +180,9 @@ def _truth(
     return out
 
 
-def _errors(batch: ForecastBatch) -> tuple[Floats, Floats, Floats]:
+def _errors(batch: ForecastBatch) -> tuple[FloatArray, FloatArray, FloatArray]:
     """ADE, FDE and best ADE of each forecast; nan where no horizon has truth."""
-    known: Bools = np.isfinite(batch.truth_m[..., 0])
+    known: BoolArray = np.isfinite(batch.truth_m[..., 0])
     ade, fde, best = (np.full(len(known), np.nan) for _ in range(3))
     # Truth ends somewhere: forecasts with the same number of known horizons are one block.
     for steps in np.unique(known.sum(axis=1)):
@@ -202,7 +203,7 @@ def _errors(batch: ForecastBatch) -> tuple[Floats, Floats, Floats]:
     return ade, fde, best
 
 
-def _mean(parts: list[Floats]) -> float:
+def _mean(parts: list[FloatArray]) -> float:
     values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     return float(values.mean()) if len(values) else math.nan

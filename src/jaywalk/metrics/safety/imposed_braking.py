@@ -12,22 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.encroachment import overlap_m
 from jaywalk.metrics.safety.encounters import go_on
-from jaywalk.metrics.safety.stop_lines import StopControls
-from jaywalk.metrics.safety.tracks import (
-    COS,
-    HX,
-    POSE_COLUMNS,
-    SIN,
-    TURN,
-    VX,
-    VY,
-    Floats,
-    Tracks,
-    X,
-    Y,
-)  # fmt: skip
+from jaywalk.metrics.safety.signals import StopControls
+from jaywalk.metrics.safety.tracks import COS, HX, POSE_COLUMNS, SIN, TURN, VX, VY, Tracks, X, Y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +86,17 @@ def find_imposed_braking(
                 x, y = tracks.pose[other, peak, :2]
                 found.append(
                     ImposedBraking(
-                        other=other, tick_at=peak, braking_mps2=float(braking[peak]),
-                        x_m=float(x), y_m=float(y),
+                        other=other,
+                        tick_at=peak,
+                        braking_mps2=float(braking[peak]),
+                        x_m=float(x),
+                        y_m=float(y),
                     )
-                )  # fmt: skip
+                )
     return found
 
 
-def braking_mps2(tracks: Tracks, body: int, over_s: float) -> Floats:
+def braking_mps2(tracks: Tracks, body: int, over_s: float) -> FloatArray:
     """(n,) loss of forward speed over the last ``over_s``; 0 where it did not exist so long."""
     pose = tracks.pose[body]
     forward = pose[:, VX] * pose[:, COS] + pose[:, VY] * pose[:, SIN]
@@ -116,7 +108,7 @@ def braking_mps2(tracks: Tracks, body: int, over_s: float) -> Floats:
     return np.where(usable, loss / np.where(usable, span_s, 1.0), 0.0)
 
 
-def _manoeuvre(braking: Floats, tick_at: int, onset_mps2: float) -> tuple[int, int]:
+def _manoeuvre(braking: FloatArray, tick_at: int, onset_mps2: float) -> tuple[int, int]:
     """First and last tick of the braking around a tick."""
     below = np.flatnonzero(braking < onset_mps2)
     before, after = below[below < tick_at], below[below > tick_at]
@@ -152,7 +144,7 @@ def _is_cause(
     )
 
 
-def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> Floats:
+def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> FloatArray:
     """Poses the vehicle would have had, had it not braked, from ``start`` on."""
     pose = tracks.pose[other, start]
     after_s = tracks.time_s[start:until] - tracks.time_s[start]
@@ -168,7 +160,7 @@ def _reach_m(tracks: Tracks, one: int, two: int) -> float:
     return float(np.hypot(*tracks.shape[one, :2]) + np.hypot(*tracks.shape[two, :2]))
 
 
-def _first_overlap(tracks: Tracks, other: int, body: int, imagined: Floats, start: int) -> int:
+def _first_overlap(tracks: Tracks, other: int, body: int, imagined: FloatArray, start: int) -> int:
     """First step at which the imagined vehicle would have run into a body; -1 for never."""
     stretch = slice(start, start + len(imagined))
     there = tracks.pose[body, stretch]
@@ -198,13 +190,13 @@ def _was_settled(tracks: Tracks, other: int, start: int, rules: ImposedBrakingRu
     return turned < limit or turned < _turned_rad(tracks.pose[tracks.ego, [at, start]])
 
 
-def _turned_rad(pose: Floats) -> float:
+def _turned_rad(pose: FloatArray) -> float:
     dot = pose[0, COS] * pose[1, COS] + pose[0, SIN] * pose[1, SIN]
     return float(np.arccos(np.clip(dot, -1.0, 1.0)))
 
 
 def _was_ahead(
-    tracks: Tracks, other: int, start: int, imagined: Floats, rules: ImposedBrakingRules
+    tracks: Tracks, other: int, start: int, imagined: FloatArray, rules: ImposedBrakingRules
 ) -> bool:
     """Whether the ego was on the vehicle's way already some time before, going the same way.
 

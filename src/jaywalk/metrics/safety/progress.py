@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.safety.tracks import Floats, Tracks
+from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED
@@ -79,7 +80,9 @@ def measure_progress(record: Record, tracks: Tracks) -> Progress:
     )
 
 
-def completion_percent(place_m: Floats, route_m: Floats, dense: bool) -> tuple[float, float]:
+def completion_percent(
+    place_m: FloatArray, route_m: FloatArray, dense: bool
+) -> tuple[float, float]:
     """Percent of the route that the places (n, 2) went along, and the route's length."""
     if len(route_m) < 2 or not len(place_m):
         return math.nan, math.nan
@@ -97,7 +100,9 @@ def completion_percent(place_m: Floats, route_m: Floats, dense: bool) -> tuple[f
 
 
 @kernel
-def _march(route: Floats, arc: Floats, place: Floats, window_m: float, aside_m: float) -> Any:
+def _march(
+    route: FloatArray, arc: FloatArray, place: FloatArray, window_m: float, aside_m: float
+) -> Any:
     """Farthest arc length reached by going along the route, never back, never cutting a loop."""
     reached, first = 0.0, 0
     last = route.shape[0] - 1

@@ -1,29 +1,75 @@
-"""Building a library: read, clean, retarget, write; broken files are reported, not fatal."""
+"""Building a library: read, clean, retarget, write; broken files are reported, not fatal.
+
+Classes of a library's clips, and their agreement with the labels that came with them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError, UsageError
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
-from jaywalk.motion.floor import on_floor
-from jaywalk.motion.foot_lock import lock_feet
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion, mirror, resample
+from jaywalk.motion.foot_lock import lock_feet, on_floor
 from jaywalk.motion.heading import to_origin
+from jaywalk.motion.library.classes import CLASSES, ClassRule, agreement, fit_rule, parse_class
+from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.mirror import mirror
-from jaywalk.motion.resampling import resample
 from jaywalk.motion.retarget import RigMotion, RootPolicy, retarget
 from jaywalk.motion.sources.amass import read_amass
 from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
-from jaywalk.motion.sources.clip_list import ClipRow, read_clip_list
-from jaywalk.motion.sources.cmu_bvh import clip_of, read_cmu
+from jaywalk.motion.sources.cmu_bvh import ClipRow, clip_of, read_clip_list, read_cmu
 from jaywalk.motion.sources.humanml3d import read_humanml3d, read_texts
+
+
+def displacements_m(library: MotionLibrary) -> FloatArray:
+    """(clips, 2) net displacement and largest excursion."""
+    columns = library.columns
+    return np.array([columns["net_m"], columns["excursion_m"]], dtype=np.float64).T
+
+
+def class_rows(library: MotionLibrary, rule: ClassRule) -> list[dict[str, Any]]:
+    """Class by the rule, label and displacement of every clip."""
+    moved = displacements_m(library)
+    return [
+        {
+            "name": name,
+            "class": str(CLASSES[place]),
+            "label": label,
+            "net_m": float(net),
+            "excursion_m": float(far),
+        }
+        for name, place, label, (net, far) in zip(
+            library.names, rule.classify(moved), library.columns["label"], moved, strict=True
+        )
+    ]
+
+
+def class_agreement(library: MotionLibrary, *, splits: int, seed: int) -> dict[str, Any] | None:
+    """Agreement with the labels over random splits by base id; None without enough labels."""
+    given = [parse_class(label) for label in library.columns["label"]]
+    have = np.array([kind is not None for kind in given], dtype=np.bool_)
+    bases = [base for base, ok in zip(library.columns["base"], have, strict=True) if ok]
+    if len(set(bases)) < 4:
+        return None
+    labels = np.array([CLASSES.index(kind) for kind in given if kind is not None], dtype=np.int64)
+    moved = displacements_m(library)[have]
+    score = agreement(moved, labels, bases, splits=splits, seed=seed)
+    best = fit_rule(moved, labels)
+    return {
+        "accuracy": score.accuracy,
+        "macro_recall": score.macro_recall,
+        "splits": score.splits,
+        "clips": score.clips,
+        "fitted_on_all": {"net_m": best.net_m, "excursion_m": best.excursion_m},
+    }
+
 
 #: Adults keep their path; children would have to make giant strides, theirs is scaled.
 DEFAULT_POLICIES: Final[dict[str, RootPolicy]] = {

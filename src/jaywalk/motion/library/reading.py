@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import open_file, read_text
+from jaywalk.geometry.rotation import normalise
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
-from jaywalk.motion.quaternions import normalise
+from jaywalk.motion.library.writing import INDEX, META, VERSION, frame_columns
 from jaywalk.motion.retarget import RigMotion, RootPolicy
-from jaywalk.motion.rotation import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

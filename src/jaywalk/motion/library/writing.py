@@ -1,4 +1,11 @@
-"""Writing a library folder clip by clip, without holding the frames in memory."""
+"""Writing a library folder clip by clip, without holding the frames in memory.
+
+Files of a library folder and what is in them.
+
+``library.json``  version, rate, root policy of each rig, problems met while building
+``clips.arrow``   one row a clip: name, base, class, caption, ..., first frame and count
+``*.f32``         little-endian float32, one row a frame, all clips one after another
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +22,24 @@ import pyarrow.feather as feather
 
 from jaywalk.core.errors import UsageError
 from jaywalk.motion.carla_rigs import RIG_NAMES
-from jaywalk.motion.classes import classify, displacement_m
 from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
-from jaywalk.motion.library.columns import INDEX, META, VERSION, frame_columns
-from jaywalk.motion.retarget import RigMotion, RootPolicy
+from jaywalk.motion.library.classes import classify, displacement_m
+from jaywalk.motion.retarget import DRIVEN_COUNT, RigMotion, RootPolicy
+from jaywalk.motion.smpl import JOINT_COUNT
+
+VERSION: Final = 1
+META: Final = "library.json"
+INDEX: Final = "clips.arrow"
+
+
+def frame_columns() -> dict[str, tuple[int, ...]]:
+    """Name of each file of frames and the shape of one frame in it."""
+    columns: dict[str, tuple[int, ...]] = {"smpl_rotations": (JOINT_COUNT, 4), "smpl_root": (3,)}
+    for rig in RIG_NAMES:
+        columns[f"{rig}_turns"] = (DRIVEN_COUNT, 4)
+        columns[f"{rig}_hips"] = (3,)
+        columns[f"{rig}_actor"] = (4,)
+    return columns
 
 
 def check_folder(folder: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.review.decisions import Decision, Verdict, read_decisions, write_decisions
 from jaywalk.motion.review.pack import facts_of
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import PARENTS
 
 _HELP: Final = "a accept, r reject, s skip, b back, q quit; words after a or r are a note"
@@ -35,7 +35,7 @@ def pose_text(joints_m: FloatArray, along: FloatArray) -> list[str]:
 
 def clip_text(library: MotionLibrary, name: str) -> str:
     """Five poses side by side, the caption and a line of facts."""
-    from jaywalk.motion.review.drawing import view_direction
+    from jaywalk.motion.review.pack import view_direction
 
     motion = library.motion(name)
     joints, along = motion.joints_m(), view_direction(motion)

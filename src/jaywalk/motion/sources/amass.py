@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import load_arrays
+from jaywalk.geometry.rotation import from_rotvec, multiply
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.quaternions import from_rotvec, multiply
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import JOINT_COUNT, PELVIS_REST_M
 
 LICENCE: Final = "AMASS (amass.is.tue.mpg.de), non-commercial research"

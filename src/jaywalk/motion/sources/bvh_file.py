@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_text
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import global_rotations, joint_positions
 
 _LARGEST_BYTES = 400_000_000

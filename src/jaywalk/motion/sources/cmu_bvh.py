@@ -2,23 +2,78 @@
 
 What the files do not say: frame 0 is an added T-pose, one unit is 5.6444 cm, and some subjects
 were captured at 60 Hz although every header claims 120.
+
+Lists of clips: which frames of which sequence, with caption and class.
 """
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import csv_lines
+from jaywalk.geometry.rotation import conjugate, multiply, normalise, rotate, shortest_arc
 from jaywalk.motion.clip import Motion
 from jaywalk.motion.foot_lock import move_balls
-from jaywalk.motion.kinematics import IntArray
-from jaywalk.motion.quaternions import conjugate, multiply, normalise, rotate, shortest_arc
-from jaywalk.motion.rotation import FloatArray
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS
 from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
+
+_COLUMNS = ("sequence", "humanml3d_id", "habit_class", "start_frame_20hz", "end_frame_20hz")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipRow:
+    """One clip; frames are counted at 20 Hz, the end is exclusive, -1 stands for the last."""
+
+    sequence: str
+    name: str
+    label: str
+    start_20hz: int
+    end_20hz: int
+    caption: str
+
+    @property
+    def mirrored(self) -> bool:
+        """HumanML3D marks mirror images by an M before the number."""
+        return self.name.startswith("M")
+
+
+def read_clip_list(path: Path) -> list[ClipRow]:
+    """Read a CSV with the columns of ``habit_clips.csv``.
+
+    Raises:
+        DataError: Names the file, the line and what is wrong.
+    """
+    try:
+        with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = [c for c in _COLUMNS if c not in (reader.fieldnames or ())]
+            if missing:
+                raise DataError(f"{path}: lacks the columns {', '.join(missing)}")
+            return [_row(path, reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"{path}: cannot be read as a list of clips ({problem})") from problem
+
+
+def _row(path: Path, line: int, row: dict[str, str]) -> ClipRow:
+    try:
+        return ClipRow(
+            sequence=row["sequence"],
+            name=row["humanml3d_id"],
+            label=row["habit_class"],
+            start_20hz=int(row["start_frame_20hz"]),
+            end_20hz=int(row["end_frame_20hz"]),
+            caption=row.get("caption") or "",
+        )
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"{path}: line {line} has no frame numbers ({problem})") from problem
+
 
 UNIT_M: Final = 0.056444
 #: How far the hip joints lie in front of where standing people have them, for a body of scale 1:
@@ -34,10 +89,29 @@ SLOW_SUBJECTS: Final = frozenset(
 )
 #: Joint of the file for each SMPL joint.
 _JOINT_MAP: Final = (
-    "Hips", "LeftUpLeg", "RightUpLeg", "LowerBack", "LeftLeg", "RightLeg", "Spine", "LeftFoot",
-    "RightFoot", "Spine1", "LeftToeBase", "RightToeBase", "Neck", "LeftShoulder", "RightShoulder",
-    "Head", "LeftArm", "RightArm", "LeftForeArm", "RightForeArm", "LeftHand", "RightHand",
-)  # fmt: skip
+    "Hips",
+    "LeftUpLeg",
+    "RightUpLeg",
+    "LowerBack",
+    "LeftLeg",
+    "RightLeg",
+    "Spine",
+    "LeftFoot",
+    "RightFoot",
+    "Spine1",
+    "LeftToeBase",
+    "RightToeBase",
+    "Neck",
+    "LeftShoulder",
+    "RightShoulder",
+    "Head",
+    "LeftArm",
+    "RightArm",
+    "LeftForeArm",
+    "RightForeArm",
+    "LeftHand",
+    "RightHand",
+)
 # Bones whose direction in the added T-pose differs from SMPL's rest: joint and its child. Feet are
 # left out, since "flat" is the identity in both.
 _REALIGNED: Final = ((1, 4), (2, 5), (4, 7), (5, 8), (16, 18), (17, 19), (18, 20), (19, 21))

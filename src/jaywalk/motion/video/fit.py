@@ -1,6 +1,8 @@
 """The temporal fit: SMPL rotations, path and size of a person from landmarks over time.
 
 A plain function of arrays, so that any source of landmarks will do.
+
+Where the fit begins: pose from the landmarks about the hips, path from the feet's pixels.
 """
 
 from __future__ import annotations
@@ -11,18 +13,190 @@ from typing import Final
 
 import numpy as np
 from numpy.linalg import LinAlgError
+from scipy.ndimage import gaussian_filter1d, median_filter
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.rotation import continuous
 from jaywalk.motion.clip import Motion
-from jaywalk.motion.quaternions import continuous
-from jaywalk.motion.rotation import FloatArray
+from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINT_COUNT
+from jaywalk.motion.sources.humanml3d import fit_joints
+from jaywalk.motion.video import landmarks as lm
 from jaywalk.motion.video import terms
-from jaywalk.motion.video.body_points import MARK_POINTS, Body, Placed, place
-from jaywalk.motion.video.camera import Camera
-from jaywalk.motion.video.landmarks import Landmarks
+from jaywalk.motion.video.camera import MARK_POINTS, Body, Camera, Placed, full_rotations, place
+from jaywalk.motion.video.landmarks import MARKS, Landmarks
 from jaywalk.motion.video.normal_equations import NormalEquations
-from jaywalk.motion.video.start import first_guess
-from jaywalk.motion.video.terms import Seen, Weights
+from jaywalk.motion.video.terms import FOOT_POINTS, Seen, Weights
+
+_SOLES: Final = [lm.LEFT_HEEL, lm.RIGHT_HEEL, lm.LEFT_TOE, lm.RIGHT_TOE]
+_USUAL_SCALE: Final = (1.0, 0.25)
+_SMALLEST_MISS: Final = (1.5, 0.008)  # px, and share of the person's height in the picture
+_SCALES: Final = (0.45, 1.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """A first body, the landmarks in world axes, and how far to trust them."""
+
+    body: Body
+    seen: Seen
+    weights: Weights
+
+
+def first_guess(landmarks: Landmarks, camera: Camera, *, rate_hz: float, name: str) -> Guess:
+    """Begin at the pose the network saw, over the ground under the lower foot.
+
+    Raises:
+        DataError: The feet are never seen on the ground.
+    """
+    sure = _filled(landmarks)
+    hips = sure.image_px[:, [lm.LEFT_HIP, lm.RIGHT_HIP]].mean(axis=1)
+    facing = camera.facing(hips)
+    centred = sure.world_m - sure.world_m[:, [lm.LEFT_HIP, lm.RIGHT_HIP]].mean(
+        axis=1, keepdims=True
+    )
+    world = (facing[:, None] @ centred[..., None])[..., 0]
+    pose = fit_joints(_joints(world), rate_hz=rate_hz, name=name)
+    body = Body(
+        rotations=full_rotations(pose.rotations), root_m=np.zeros((len(world), 3)), scale=1.0
+    )
+    confidence = landmarks.confidence[:, MARKS]
+    body = _on_ground(body, sure, camera, confidence, rate_hz, name)
+    seen = Seen(
+        image_px=sure.image_px[:, MARKS],
+        world_m=world[:, MARKS],
+        facing=facing,
+        confidence=confidence,
+        rate_hz=rate_hz,
+        scale_guess=_USUAL_SCALE,
+    )
+    tall_px = float(np.median(np.ptp(sure.image_px[:, MARKS, 1], axis=1)))
+    usual = max(_SMALLEST_MISS[0], _SMALLEST_MISS[1] * tall_px)
+    return Guess(body=body, seen=seen, weights=Weights(image_px=usual))
+
+
+def _filled(landmarks: Landmarks) -> Landmarks:
+    """Landmarks that were not seen, taken from the frames around."""
+    frames = np.arange(len(landmarks.times_s))
+    image, world = landmarks.image_px.copy(), landmarks.world_m.copy()
+    for mark in MARKS:
+        known = landmarks.confidence[:, mark] > 0.0
+        if known.all():
+            continue
+        if not known.any():  # never seen: the guess needs some place, the fit will not use it
+            hips = [lm.LEFT_HIP, lm.RIGHT_HIP]
+            image[:, mark] = landmarks.image_px[:, hips].mean(axis=1)
+            world[:, mark] = 0.0
+            continue
+        for values in (image, world):
+            for axis in range(values.shape[2]):
+                values[:, mark, axis] = np.interp(frames, frames[known], values[known, mark, axis])
+    return Landmarks(
+        times_s=landmarks.times_s,
+        image_px=np.nan_to_num(image),
+        world_m=np.nan_to_num(world),
+        confidence=landmarks.confidence,
+    )
+
+
+def _joints(world: FloatArray) -> FloatArray:
+    """SMPL joint positions good enough to begin with, of a body as large as the network's."""
+    out = np.zeros((len(world), JOINT_COUNT, 3))
+    pairs = (
+        (4, lm.LEFT_KNEE),
+        (7, lm.LEFT_ANKLE),
+        (16, lm.LEFT_SHOULDER),
+        (18, lm.LEFT_ELBOW),
+        (20, lm.LEFT_WRIST),
+    )
+    for joint, mark in pairs:
+        out[:, joint], out[:, joint + 1] = world[:, mark], world[:, mark + 1]
+    hips = world[:, [lm.LEFT_HIP, lm.RIGHT_HIP]]
+    shoulders = world[:, [lm.LEFT_SHOULDER, lm.RIGHT_SHOULDER]]
+    middle, top = hips.mean(axis=1), shoulders.mean(axis=1)
+    up = _unit(top - middle)
+    across = hips[:, 0] - hips[:, 1]
+    across = _unit(across - (across * up).sum(axis=1, keepdims=True) * up)
+    above = _unit(shoulders[:, 0] - shoulders[:, 1])
+    out[:, 0] = middle + 0.091 * up
+    half = float(BODY_OFFSETS_M[1, 0])
+    out[:, 1], out[:, 2] = middle + half * across, middle - half * across
+    for joint, share in ((3, 0.36), (6, 0.6), (9, 0.7)):
+        out[:, joint] = middle + share * (top - middle)
+    out[:, 12] = top + 0.06 * up
+    out[:, 13], out[:, 14] = top + 0.08 * above, top - 0.08 * above
+    ears = world[:, [lm.LEFT_EAR, lm.RIGHT_EAR]].mean(axis=1)
+    out[:, 15] = out[:, 12] + 0.083 * _unit(ears - out[:, 12])
+    for side in range(2):
+        toe = world[:, lm.LEFT_TOE + side] - world[:, lm.LEFT_ANKLE + side]
+        out[:, 10 + side] = out[:, 7 + side] + 0.13 * _unit(toe)
+    return out
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    fallback = np.zeros_like(vectors)
+    fallback[..., 1] = 1.0
+    return np.where(length > 1e-6, vectors / np.maximum(length, 1e-6), fallback)
+
+
+def _on_ground(
+    body: Body,
+    sure: Landmarks,
+    camera: Camera,
+    confidence: FloatArray,
+    rate_hz: float,
+    name: str,
+) -> Body:
+    """Size and path such that the lowest foot point lies on the ground under its pixel."""
+    points = place(body, slopes=False).points_m
+    lowest = points[:, FOOT_POINTS, 1].argmin(axis=1)
+    frames = np.arange(len(points))
+    # balls have no landmark: their toe's pixel is near enough
+    pixels = sure.image_px[:, _SOLES][frames, lowest]
+    under = camera.on_ground(pixels, 0.02)
+    known = np.isfinite(under).all(axis=1)
+    known &= confidence.max(axis=1) > 0.0
+    if known.sum() < 3:
+        raise DataError(
+            f"{name}: feet are seen above the horizon of the ground points; are the points on the "
+            "ground the person walks on?"
+        )
+    scale = _scale(points, sure, camera, under, lowest, known, confidence)
+    body = Body(rotations=body.rotations, root_m=body.root_m, scale=scale)
+    points = place(body, slopes=False).points_m
+    foot = points[:, FOOT_POINTS][frames, lowest]
+    path = under - foot
+    for axis in range(3):
+        path[:, axis] = np.interp(frames, frames[known], path[known, axis])
+        width = 2 * round(0.1 * rate_hz) + 1
+        path[:, axis] = median_filter(path[:, axis], size=width, mode="nearest")
+        path[:, axis] = gaussian_filter1d(path[:, axis], 0.1 * rate_hz, mode="nearest")
+    return Body(rotations=body.rotations, root_m=path, scale=scale)
+
+
+def _scale(
+    points: FloatArray,
+    sure: Landmarks,
+    camera: Camera,
+    under: FloatArray,
+    lowest: FloatArray,
+    known: FloatArray,
+    confidence: FloatArray,
+) -> float:
+    """Size at which the body over its foot reaches as high in the picture as it is seen to."""
+    frames = np.flatnonzero(known)
+    foot = points[:, FOOT_POINTS][np.arange(len(points)), lowest]
+    body = points[:, :MARK_POINTS] - foot[:, None]
+    sizes = np.linspace(*_SCALES, 43)
+    misses = []
+    for size in sizes:
+        shown = camera.project(under[frames, None] + size * body[frames])
+        apart = np.linalg.norm(shown - sure.image_px[frames][:, MARKS], axis=-1)
+        weight = confidence[frames]
+        misses.append(float((weight * apart).sum() / max(weight.sum(), 1e-9)))
+    return float(sizes[int(np.argmin(misses))])
+
 
 _ROUNDS: Final = (10, 10, 6)  # steps: on the lower foot, then twice on what is found to stand
 _ENOUGH: Final = 1e-4  # relative gain below which a round ends

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_text
-from jaywalk.motion.rotation import FloatArray
 
 _KEYS: Final = frozenset(("image_px", "ground_m", "points", "image_size_px", "focal_px", "note"))
 _FLATTEST: Final = 0.005  # twice the area of a triangle over its longest side squared

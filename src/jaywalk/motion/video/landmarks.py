@@ -1,23 +1,117 @@
-"""Landmarks of one person over time, in MediaPipe's order, and where they lie on the SMPL body."""
+"""Landmarks of one person over time, in MediaPipe's order, and where they lie on the SMPL body.
+
+Pictures of a clip with the times at which they are shown.
+
+What a pose network says of one person in one picture, and boxes around people.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
-from jaywalk.motion.rotation import FloatArray
+from jaywalk.core.files import open_file
 from jaywalk.motion.smpl import BODY_OFFSETS_M
+
+Picture = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A picture (height, width, 3) RGB, upright, and its time from the beginning of the clip."""
+
+    time_s: float
+    picture: Picture
+
+
+def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
+    """Frames of a clip in order, each at its own time: the rate need not be constant.
+
+    A clip that breaks off is read as far as it goes.
+
+    Args:
+        path: The file.
+        rate_hz: True rate, if the file's own times are wrong (a sequence of stills, slow motion).
+
+    Raises:
+        DataError: Not a clip, no picture in it, or pictures of changing size.
+    """
+    import av  # slow to import
+
+    try:
+        open_file(path, "a video", 2**40).close()
+        container = av.open(str(path))
+    except (av.error.FFmpegError, OSError) as problem:
+        raise DataError(f"{path}: cannot be opened as a video ({problem})") from problem
+    with container:
+        if not container.streams.video:
+            raise DataError(f"{path}: has no video stream")
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        rate = float(stream.average_rate or stream.guessed_rate or 25.0)
+        first, last, shape, index = None, -1.0, None, -1
+        for picture in _decoded(container):
+            index += 1
+            own = rate_hz is None and picture.time is not None
+            time = picture.time if own else index / (rate_hz or rate)
+            first = time if first is None else first
+            if time - first <= last:  # doubled frames carry no news
+                continue
+            last = time - first
+            image = upright(picture)
+            shape = shape or image.shape
+            if image.shape != shape:
+                raise DataError(f"{path}: the picture changes its size at {last:.2f} s")
+            yield Frame(time_s=last, picture=image)
+        if shape is None:
+            raise DataError(f"{path}: no frame could be decoded; is the file cut short?")
+
+
+def _decoded(container: Any) -> Iterator[Any]:
+    import av
+
+    try:
+        yield from container.decode(video=0)
+    except (av.error.FFmpegError, EOFError):
+        return  # cut short: what came before is good
+
+
+def upright(picture: Any) -> Picture:
+    """The picture as it is shown: phones store it lying, with a note how to turn it."""
+    image = picture.to_ndarray(format="rgb24")
+    quarters = round(getattr(picture, "rotation", 0) / 90.0) % 4
+    return np.ascontiguousarray(np.rot90(image, quarters) if quarters else image)
+
 
 LANDMARK_COUNT: Final = 33
 (
-    NOSE, LEFT_EAR, RIGHT_EAR, LEFT_SHOULDER, RIGHT_SHOULDER, LEFT_ELBOW, RIGHT_ELBOW, LEFT_WRIST,
-    RIGHT_WRIST, LEFT_HIP, RIGHT_HIP, LEFT_KNEE, RIGHT_KNEE, LEFT_ANKLE, RIGHT_ANKLE, LEFT_HEEL,
-    RIGHT_HEEL, LEFT_TOE, RIGHT_TOE,
-) = (0, 7, 8, 11, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)  # fmt: skip
+    NOSE,
+    LEFT_EAR,
+    RIGHT_EAR,
+    LEFT_SHOULDER,
+    RIGHT_SHOULDER,
+    LEFT_ELBOW,
+    RIGHT_ELBOW,
+    LEFT_WRIST,
+    RIGHT_WRIST,
+    LEFT_HIP,
+    RIGHT_HIP,
+    LEFT_KNEE,
+    RIGHT_KNEE,
+    LEFT_ANKLE,
+    RIGHT_ANKLE,
+    LEFT_HEEL,
+    RIGHT_HEEL,
+    LEFT_TOE,
+    RIGHT_TOE,
+) = (0, 7, 8, 11, 12, 13, 14, 15, 16, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)
 
 _HIP_SIDE_M: Final = 0.02  # MediaPipe's hips lie further apart than SMPL's
 _LEFT_POINTS: Final = (
@@ -114,3 +208,88 @@ def at_even_times(seen: Landmarks, rate_hz: float) -> Landmarks:
         world_m=between(seen.world_m),
         confidence=np.asarray(sure),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """Across."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """Down."""
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        """Square pixels."""
+        return max(self.width, 0.0) * max(self.height, 0.0)
+
+    def shared(self, other: Box) -> float:
+        """Common area over that of the smaller."""
+        common = Box(
+            left=max(self.left, other.left),
+            top=max(self.top, other.top),
+            right=min(self.right, other.right),
+            bottom=min(self.bottom, other.bottom),
+        )
+        if common.width <= 0.0 or common.height <= 0.0:
+            return 0.0
+        return common.area / max(min(self.area, other.area), 1e-9)
+
+    def moved(self, right_px: float, down_px: float) -> Box:
+        """The same box elsewhere."""
+        return Box(
+            left=self.left + right_px,
+            top=self.top + down_px,
+            right=self.right + right_px,
+            bottom=self.bottom + down_px,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """Landmarks of one person: (33, 2) pixels of the picture, (33, 3) metres, (33,) confidence."""
+
+    image_px: FloatArray
+    world_m: FloatArray
+    confidence: FloatArray
+
+    @property
+    def box(self) -> Box:
+        """Around the landmarks in use."""
+        low, high = self.image_px[MARKS].min(axis=0), self.image_px[MARKS].max(axis=0)
+        return Box(left=low[0], top=low[1], right=high[0], bottom=high[1])
+
+    @property
+    def sureness(self) -> float:
+        """Mean confidence of the landmarks in use."""
+        return float(self.confidence[MARKS].mean())
+
+    def apart_px(self, other: Sighting) -> float:
+        """Median distance of the landmarks of two sightings."""
+        return float(
+            np.median(np.linalg.norm(self.image_px[MARKS] - other.image_px[MARKS], axis=1))
+        )
+
+
+class PoseSource(Protocol):
+    """Finds people in pictures; MediaPipe is one (:mod:`jaywalk.motion.video.mediapipe_pose`)."""
+
+    def learn(self, pictures: list[Picture]) -> None:
+        """See pictures spread over the whole clip, to know what does not move."""
+
+    def propose(self, picture: Picture, *, thorough: bool) -> list[Box]:
+        """Boxes in which somebody may be."""
+
+    def look(self, picture: Picture, box: Box) -> Sighting | None:
+        """Landmarks of the person in a box, or None."""

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.motion.rotation import FloatArray
-from jaywalk.motion.video.body_points import UNKNOWNS, Placed
+from jaywalk.motion.video.camera import UNKNOWNS, Placed
 
 REACH: Final = 2
 

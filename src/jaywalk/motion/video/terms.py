@@ -7,18 +7,19 @@ from typing import Final
 
 import numpy as np
 
-from jaywalk.motion.quaternions import conjugate, multiply, to_rotvec
-from jaywalk.motion.rotation import FloatArray
+from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.rotation import conjugate, multiply, to_rotvec
 from jaywalk.motion.smpl import BALL_HEIGHT_M
-from jaywalk.motion.video.body_points import ACTIVE, BALL_POINTS, MARK_POINTS, POINTS, Body, Placed
-from jaywalk.motion.video.camera import Camera
-from jaywalk.motion.video.landmarks import (
-    LEFT_HEEL,
-    LEFT_HIP,
-    MARKS,
-    RIGHT_HEEL,
-    RIGHT_HIP,
+from jaywalk.motion.video.camera import (
+    ACTIVE,
+    BALL_POINTS,
+    MARK_POINTS,
+    POINTS,
+    Body,
+    Camera,
+    Placed,
 )
+from jaywalk.motion.video.landmarks import LEFT_HEEL, LEFT_HIP, MARKS, RIGHT_HEEL, RIGHT_HIP
 from jaywalk.motion.video.normal_equations import NormalEquations, chained_product
 
 HIP_POINTS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HIP, RIGHT_HIP)]
@@ -34,12 +35,23 @@ _ACCELERATION: Final = np.array(
 _WIDE, _TIGHT = 10.0, 0.08
 _PRIOR: Final = np.array(
     [
-        (_WIDE, _WIDE, _WIDE), (1.0, 0.35, 0.35), (1.0, 0.35, 0.35), (0.25, 0.2, 0.2),
-        (1.5, _TIGHT, _TIGHT), (1.5, _TIGHT, _TIGHT), (0.4, 0.25, 0.2), (0.4, 0.25, 0.2),
-        (0.25, 0.25, 0.2), (0.3, 0.5, 0.3), (0.3, 0.5, 0.3), (1.0, 1.0, 1.5), (1.0, 1.0, 1.5),
-        (_TIGHT * 4, 1.5, _TIGHT * 2), (_TIGHT * 4, 1.5, _TIGHT * 2),
+        (_WIDE, _WIDE, _WIDE),
+        (1.0, 0.35, 0.35),
+        (1.0, 0.35, 0.35),
+        (0.25, 0.2, 0.2),
+        (1.5, _TIGHT, _TIGHT),
+        (1.5, _TIGHT, _TIGHT),
+        (0.4, 0.25, 0.2),
+        (0.4, 0.25, 0.2),
+        (0.25, 0.25, 0.2),
+        (0.3, 0.5, 0.3),
+        (0.3, 0.5, 0.3),
+        (1.0, 1.0, 1.5),
+        (1.0, 1.0, 1.5),
+        (_TIGHT * 4, 1.5, _TIGHT * 2),
+        (_TIGHT * 4, 1.5, _TIGHT * 2),
     ]
-)  # fmt: skip
+)
 # Hinges do not bend backwards: joint's place in ACTIVE, axis, and the sign that is allowed.
 _LIMITS: Final = ((4, 0, 1.0), (5, 0, 1.0), (13, 1, -1.0), (14, 1, 1.0))
 _LIMIT_RAD: Final = 0.05

@@ -19,9 +19,20 @@ PARTNERS: Final = ("construction", "accident", "parked", "none")
 # Types that ``partner`` is for -> how the names of their partners end.
 LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
 _TOP: Final = (
-    "format", "name", "id", "town", "vehicles", "people", "weather", "pair", "half", "shift",
-    "route", "scenario", "extra",
-)  # fmt: skip
+    "format",
+    "name",
+    "id",
+    "town",
+    "vehicles",
+    "people",
+    "weather",
+    "pair",
+    "half",
+    "shift",
+    "route",
+    "scenario",
+    "extra",
+)
 _SCENARIO: Final = ("name", "type", "at", "trigger", "partner", "params", "objects", "other_actors")
 _OBJECT_NUMBERS: Final = ("x", "y", "z", "yaw", "pitch", "roll")
 _MAX_BYTES: Final = 4 * 1024 * 1024

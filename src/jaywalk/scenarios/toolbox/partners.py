@@ -46,12 +46,15 @@ _SWITCHED: Final[dict[str, tuple[str, str, str]]] = {
 }
 # Crossings with a shift: type -> what the partner does not set.
 _CROSSINGS: Final = {
-    "Animals": ("walker",), "PedestrianOtherBlocker": ("blocker_model", "blocker_z"),
-}  # fmt: skip
+    "Animals": ("walker",),
+    "PedestrianOtherBlocker": ("blocker_model", "blocker_z"),
+}
 _PARTNERS: Final = {
-    "construction": "ConstructionObstacle", "accident": "Accident", "parked": "ParkedObstacle",
+    "construction": "ConstructionObstacle",
+    "accident": "Accident",
+    "parked": "ParkedObstacle",
     "none": "",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +133,10 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
         kept = {key: value for key, value in params.items() if key not in dropped}
         changed = {**table, "type": "DynamicObjectCrossing", "params": kept}
         return Partner(
-            table=changed, shift=shift,
+            table=changed,
+            shift=shift,
             words=f"{one.type} is now DynamicObjectCrossing without {' and '.join(dropped)}",
-        )  # fmt: skip
+        )
     if one.type in _SWITCHED:
         key, value, shift = _SWITCHED[one.type]
         if params.get(key) == value:
@@ -149,9 +153,12 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
 
 
 def _as_type(
-    table: Mapping[str, Any], params: Mapping[str, Any], base: str, shift: str,
+    table: Mapping[str, Any],
+    params: Mapping[str, Any],
+    base: str,
+    shift: str,
     one: AuthoredScenario,
-) -> Partner:  # fmt: skip
+) -> Partner:
     if not base:
         return Partner(table=None, shift=shift, words=f"{one.type} goes, nothing is in its place")
     known = defaults_of(base)
@@ -170,9 +177,10 @@ def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner
         return None
     usual = {k: v for k, v in params.items() if k not in ("blocker_model", "blocker_z")}
     return Partner(
-        table={**table, "params": usual}, shift="PedestrianOtherBlocker",
+        table={**table, "params": usual},
+        shift="PedestrianOtherBlocker",
         words=f"{blocker} is now the usual blocker",
-    )  # fmt: skip
+    )
 
 
 def _like(one: AuthoredScenario) -> str:

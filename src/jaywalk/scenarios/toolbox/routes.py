@@ -13,7 +13,7 @@ from typing import Any, Final
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.scenarios.base import UNREAD, Parameters, Scenario, read_parameters, trigger_along_m
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.route_xml import (
+from jaywalk.scenarios.formats.route_xml import (
     Keypoint,
     Route,
     ScenarioSpec,
@@ -21,7 +21,9 @@ from jaywalk.scenarios.route_xml import (
     WeatherPoint,
     check_route,
 )
-from jaywalk.scenarios.suites.author_smoke import WEATHERS
+from jaywalk.scenarios.formats.weathers import CLEAR_DAY_WEATHERS
+from jaywalk.scenarios.formats.xml_node import Attributes, Node, attribute
+from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, dense_of, points_of, trigger_at
 from jaywalk.scenarios.toolbox.form import (
     FORMAT,
     LAYOUTS,
@@ -30,8 +32,6 @@ from jaywalk.scenarios.toolbox.form import (
     AuthoredScenario,
     PlacedThing,
 )
-from jaywalk.scenarios.toolbox.places import OUR_TOWNS, dense_of, points_of, trigger_at
-from jaywalk.scenarios.xml_node import Attributes, Node, attribute
 from jaywalk.town.routes import DenseRoute
 
 OBJECTS: Final = "objects"
@@ -53,9 +53,13 @@ def route_of(file: Authored) -> Route:
     if any(one.at_m is not None for one in file.scenarios):
         dense = dense_of(file)
     about = {
-        "vehicles": file.vehicles, "people": file.people, "pair": file.pair or None,
-        "half": file.half or None, "shift": file.shift or None, **file.extra,
-    }  # fmt: skip
+        "vehicles": file.vehicles,
+        "people": file.people,
+        "pair": file.pair or None,
+        "half": file.half or None,
+        "shift": file.shift or None,
+        **file.extra,
+    }
     given = tuple((key, _told(value)) for key, value in about.items() if value is not None)
     route = Route(
         attributes=(("id", file.id), ("town", file.town), *given),
@@ -177,10 +181,10 @@ def _weathers(file: Authored) -> tuple[WeatherPoint, ...] | None:
     if file.weather is None:
         return None
     if isinstance(file.weather, str):
-        if file.weather not in WEATHERS:
-            known = ", ".join(sorted(WEATHERS))
+        if file.weather not in CLEAR_DAY_WEATHERS:
+            known = ", ".join(sorted(CLEAR_DAY_WEATHERS))
             raise DataError(f"'{file.path}', weather: is '{file.weather}'; known: {known}.")
-        values = WEATHERS[file.weather]
+        values = CLEAR_DAY_WEATHERS[file.weather]
         return tuple(
             WeatherPoint(attributes=_attributes({"route_percentage": share, **values}))
             for share in (0.0, 100.0)
@@ -215,9 +219,7 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
         elements.append(Node(OBJECTS, things))
     named = (("name", one.name), ("type", one.type))
     partner = (("partner", one.partner),) if one.partner and not in_element else ()
-    return ScenarioSpec(
-        attributes=(*named, *partner), elements=tuple(elements), where=one.where
-    )  # fmt: skip
+    return ScenarioSpec(attributes=(*named, *partner), elements=tuple(elements), where=one.where)
 
 
 def _parameter(tag: str, value: Any) -> Node:

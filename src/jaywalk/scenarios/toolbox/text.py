@@ -1,4 +1,7 @@
-"""Text of a scenario file, TOML or YAML by the name of the file, with comments on its fields."""
+"""Text of a scenario file, TOML or YAML by the name of the file, with comments on its fields.
+
+What the fields of a scenario file mean: the comments of files that we write.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,119 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.core.toml_text import edit_text, format_toml, parse_toml
-from jaywalk.scenarios.toolbox.words import field_words
+from jaywalk.core.toml_text import FieldWords, edit_text, format_toml, parse_toml
+
+_FIELDS: Final[dict[tuple[str, ...], str]] = {
+    ("format",): "",
+    ("name",): "id of the route in runs",
+    ("id",): "id of the route in route files",
+    ("town",): "jaywalk list towns",
+    ("vehicles",): "background traffic near the route",
+    ("people",): "ambient people",
+    ("weather",): "cloudy, evening, fog, noon, rain, wet; or a list of CARLA's parameters",
+    ("pair",): "both halves of a pair name it, and share traffic and seeds",
+    ("half",): "base or generalization",
+    ("shift",): "class of the shift",
+    ("route", "points"): "the route passes these: x, y (and z) in metres, as CARLA has them",
+    ("scenario", "name"): "names its random streams too",
+    ("scenario", "type"): "jaywalk scenario new --list",
+    ("scenario", "at"): "metres along the route: when the ego is here, it begins",
+    ("scenario", "trigger"): "x, y, z, yaw: when the ego is here, it begins",
+    ("scenario", "partner"): "what it is compared with: construction, accident, parked or none",
+    ("scenario", "objects", "model"): "a thing relative to the lane; jaywalk list blueprints",
+    ("scenario", "objects", "x"): "metres forward of the place 'distance' beyond the trigger",
+    ("scenario", "objects", "y"): "metres to the right of the lane's middle",
+    ("scenario", "objects", "z"): "metres up",
+    ("scenario", "objects", "yaw"): "degrees, clockwise from above",
+}
+_PARAMETERS: Final[dict[str, str]] = {
+    "acceleration": "m/s2",
+    "behind_vehicle_distance": "m from the ego to the car parked behind it",
+    "bicycle_drive_distance": "m the bicycles ride",
+    "bicycle_speed": "km/h of the bicycles",
+    "blocker_model": "blueprint of what hides the person, or none",
+    "blocker_z": "m it is lifted",
+    "cones": "0 or 1 each: four along the site, three across its end",
+    "crossing_angle": "degrees; positive walks towards the ego",
+    "debris": "a prop or none",
+    "direction": "right or left, as the ego sees it",
+    "distance": "m along the route from the trigger",
+    "end_actor_flow": "where the cars vanish",
+    "flow_distance": "m between the cars that pass",
+    "flow_speed": "m/s of the cars",
+    "frequency": "from, to: m between the cars that come",
+    "front_vehicle_distance": "m from the ego to the car parked ahead",
+    "image": "a prop with a picture, or none",
+    "lead": "s it arrives earlier than the ego",
+    "lead_in": "m before the trigger from which it leads",
+    "offset": "m the oncoming cars are on the ego's side",
+    "offset_x": "m forward",
+    "offset_y": "m to the right",
+    "offset_z": "m up",
+    "overlay_direction": "right or left: where the public toolbox draws the partner; not used",
+    "pedestrian": "blueprint",
+    "pedestrian_center": "m from the trigger to the middle of the crowd",
+    "pedestrian_radius": "m along the route, either way",
+    "pedestrians": "how many, or blueprints",
+    "prop": "a prop",
+    "side": "right or left",
+    "source_dist_interval": "from, to: m between the cars",
+    "speed": "km/h, most that background traffic drives meanwhile",
+    "start_actor_flow": "where the cars appear",
+    "stop_time": "s it stands",
+    "vehicle": "blueprint, * for any",
+    "wait": "s from the trigger until everything is gone",
+    "walker": "blueprint: walker.pedestrian.*, walker.animal.1001 to 1017",
+    "walker_duration": "s they are there",
+    "walker_speed": "m/s",
+    "warning_sign": "a prop or none",
+    "x": "m forward",
+    "y": "m to the right",
+    "y_offset": "m farther to the right",
+    "yaw": "degrees",
+}
+# Where a parameter means something else.
+_OF_TYPE: Final[dict[tuple[str, str], str]] = {
+    ("jaywalk/stepping-out-v1", "speed"): "m/s; 0: such that both meet",
+    ("jaywalk/stepping-out-hidden-v1", "speed"): "m/s; 0: such that both meet",
+    ("jaywalk/stepping-out-v1", "direction"): "right or left: where the person comes from",
+    ("jaywalk/stepping-out-hidden-v1", "direction"): "right or left: where the person comes from",
+    ("jaywalk/red-light-runner-v1", "speed"): "m/s",
+    ("jaywalk/priority-taken-v1", "speed"): "m/s",
+    ("jaywalk/red-light-runner-v1", "direction"): "left, right or opposite: the arm it comes from",
+    ("jaywalk/priority-taken-v1", "direction"): "left, right or opposite: the arm it comes from",
+    ("jaywalk/red-light-runner-v1", "distance"): "m before the junction where it waits",
+    ("jaywalk/priority-taken-v1", "distance"): "m before the junction where it waits",
+    ("jaywalk/stop-junction-v1", "direction"): "left, right or both: where they come from",
+    ("jaywalk/stop-junction-v1", "distance"): "m before the junction where they appear",
+    ("jaywalk/stop-junction-v1", "speed"): "m/s; 0: the speed limit",
+    ("jaywalk/hard-brake-v1", "distance"): "m from the ego to the car ahead",
+    ("ParkingExit", "speed"): "km/h of the cars that pass",
+    ("PriorityAtJunction", "distance"): "",
+    ("YieldToEmergencyVehicle", "distance"): "m behind the ego where it appears",
+    ("InvadingTurn", "distance"): "m the oncoming cars drive on the ego's side",
+    ("HazardAtSideLaneTwoWays", "frequency"): "m between the cars that come",
+}
+
+
+def field_words(document: Mapping[str, Any]) -> FieldWords:
+    """Words on each field of a document by its path, numbers of lists left out."""
+    scenarios = document.get("scenario")
+    first = scenarios[0] if isinstance(scenarios, list) and scenarios else {}
+    kind = str(first.get("type", "")) if isinstance(first, Mapping) else ""
+
+    def words(path: tuple[str, ...]) -> str:
+        if path[:2] == ("scenario", "params") and len(path) == 3:
+            return parameter_words(kind, path[2])
+        return _FIELDS.get(path, "")
+
+    return words
+
+
+def parameter_words(kind: str, name: str) -> str:
+    """What a parameter of a type means."""
+    return _OF_TYPE.get((kind, name), _PARAMETERS.get(name, ""))
+
 
 TOML: Final = (".toml",)
 YAML: Final = (".yaml", ".yml")

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.seeds import stream
-from jaywalk.server.sensors.attributes import Attributes
-from jaywalk.server.sensors.header import Pose, SensorType, pack_header, pose_of
+from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pack_header, pose_of
+from jaywalk.server.sensors.catalogue import Attributes
 from jaywalk.server.sensors.scene import Scene
 
 _TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps

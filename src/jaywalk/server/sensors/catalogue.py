@@ -2,15 +2,19 @@
 
 The wire numbers attribute types differently per client version, so this table keeps its own enum.
 The default of an attribute is its first recommended value, as in the real library.
+
+Attribute values of one sensor as numbers, with the catalogue's defaults filled in.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from jaywalk.core.errors import RegistryError
+from jaywalk.core.errors import RegistryError, UsageError
 
 
 class AttributeType(Enum):
@@ -82,8 +86,15 @@ def _common(*roles: str) -> tuple[SensorAttribute, ...]:
 
 
 _PLACES: Final = (
-    "front", "back", "left", "right", "front_left", "front_right", "back_left", "back_right",
-)  # fmt: skip
+    "front",
+    "back",
+    "left",
+    "right",
+    "front_left",
+    "front_right",
+    "back_left",
+    "back_right",
+)
 _PLACED: Final = _common(*_PLACES)
 _UNPLACED: Final = _common("default")
 _TICK: Final = _floats(sensor_tick="0.0")
@@ -266,3 +277,38 @@ def sensor_blueprint(type_id: str) -> SensorBlueprint:
     except KeyError:
         known = ", ".join(sorted(_BY_ID))
         raise RegistryError(f"Unknown sensor '{type_id}'. Known: {known}.") from None
+
+
+class Attributes:
+    """What a client set on a blueprint; values arrive as strings, integers often as "64.0"."""
+
+    def __init__(self, type_id: str, values: Mapping[str, str]) -> None:
+        self.type_id = type_id
+        defaults = {item.id: item.default for item in sensor_blueprint(type_id).attributes}
+        self._values = {**defaults, **values}
+
+    def has(self, name: str) -> bool:
+        """True if the sensor has an attribute of this name."""
+        return name in self._values
+
+    def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+        """A finite number between ``least`` and ``most``; anything else is an error."""
+        text = self._values[name]
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most or math.isinf(value):
+            raise UsageError(
+                f"{self.type_id}: attribute {name}='{text}' must be a number"
+                f" between {least} and {most}."
+            )
+        return value
+
+    def integer(self, name: str, least: int, most: int) -> int:
+        """A whole number; a fractional part is cut off, as the real simulator does."""
+        return int(self.number(name, least, most))
+
+    def flag(self, name: str) -> bool:
+        """True for "true", "1", "yes" and "on", in any case."""
+        return self._values[name].strip().lower() in ("true", "1", "yes", "on")

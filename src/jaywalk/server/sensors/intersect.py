@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors.kernel import kernel
-from jaywalk.server.sensors.solids import BOX, CAPSULE, CYLINDER, SPHERE
+from jaywalk.server.sensors.solids import BOX, CAPSULE, CYLINDER, SPHERE, kernel
 
 # Parts of a solid's surface. Boxes: axis * 2, plus 1 for the side towards the negative axis.
 ROUND: Final = 6
@@ -26,9 +25,16 @@ CAP_NEGATIVE: Final = 5
 
 @kernel
 def ray_box(
-    ox: float, oy: float, oz: float, dx: float, dy: float, dz: float,
-    hx: float, hy: float, hz: float,
-) -> tuple[float, int]:  # fmt: skip
+    ox: float,
+    oy: float,
+    oz: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    hx: float,
+    hy: float,
+    hz: float,
+) -> tuple[float, int]:
     """Distance and face at which a ray enters a box centred on the origin; inf if it does not."""
     near, far, face = -math.inf, math.inf, 0
     for axis in range(3):

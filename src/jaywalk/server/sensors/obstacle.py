@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pose_of
 from jaywalk.server.sensors.base import Sensor
-from jaywalk.server.sensors.header import Pose, SensorType, pose_of
 from jaywalk.server.sensors.intersect import solid_distance
-from jaywalk.server.sensors.kernel import kernel
 from jaywalk.server.sensors.scene import Scene
-from jaywalk.server.sensors.solids import Solids, pose_axes
+from jaywalk.server.sensors.solids import Solids, kernel, pose_axes
 from jaywalk.server.world.tables import Kind
 
 

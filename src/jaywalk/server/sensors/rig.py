@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from jaywalk.server.encoding.sensor_frames import Pose, SensorType
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.camera import (
     CosmosCamera,
@@ -17,12 +18,9 @@ from jaywalk.server.sensors.camera import (
     SemanticCamera,
 )
 from jaywalk.server.sensors.catalogue import sensor_blueprint
-from jaywalk.server.sensors.gnss import Gnss
-from jaywalk.server.sensors.header import Pose, SensorType
-from jaywalk.server.sensors.imu import Imu
-from jaywalk.server.sensors.lidar import Lidar, SemanticLidar
+from jaywalk.server.sensors.lidar import Lidar, Radar, SemanticLidar
 from jaywalk.server.sensors.obstacle import ObstacleDetector
-from jaywalk.server.sensors.radar import Radar
+from jaywalk.server.sensors.positioning import Gnss, Imu
 from jaywalk.server.sensors.scene import Scene
 
 

@@ -14,19 +14,20 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors.animal_figure import is_animal, put_animal
-from jaywalk.server.sensors.bodies import MOST_VEHICLE_PARTS, is_vehicle_label, put_vehicle
 from jaywalk.server.sensors.figure import (
     FIGURE_PARTS,
+    MOST_VEHICLE_PARTS,
     PEDESTRIAN,
     Limbs,
+    is_animal,
+    is_vehicle_label,
     no_limbs,
     part_paint,
+    put_animal,
     put_figure,
+    put_vehicle,
 )
 from jaywalk.server.sensors.geodesy import DEFAULT_REFERENCE, GeoReference
-from jaywalk.server.sensors.kernel import kernel, whole
-from jaywalk.server.sensors.pictures import Pictures, no_pictures
 from jaywalk.server.sensors.solids import (
     CAPSULE,
     CYLINDER,
@@ -34,11 +35,15 @@ from jaywalk.server.sensors.solids import (
     SPHERE,
     WINDOWS,
     Paint,
+    Pictures,
     Solids,
     empty_solids,
     fill_axes,
+    kernel,
+    no_pictures,
     put_box,
     put_rod,
+    whole,
     with_room,
 )
 from jaywalk.server.sensors.terrain import Relief, measure_relief
@@ -185,8 +190,9 @@ class SceneBuilder:
         posed = np.zeros(rows, np.bool_)
         posed[limbs.row] = True
         start = self._static_count
-        count = _place_actors(self._solids, start, actors, rows, label_by_row, color_by_row,
-                              pattern_by_row, posed)  # fmt: skip
+        count = _place_actors(
+            self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, posed
+        )
         count = _place_limbs(self._solids, count, actors, limbs, label_by_row, color_by_row)
         return Scene(
             solids=self._solids._replace(used=count),
@@ -213,8 +219,16 @@ def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray
         centre = (0.0, 0.0, 0.0)
         pattern = WINDOWS if item.kind == _BUILDING else PLAIN
         # Instance numbers of scenery count down from the top, actor ids count up from the bottom.
-        paint = Paint(whole(item.label), -1, 0, 65535 - index % 32768, whole(item.red),
-                      whole(item.green), whole(item.blue), pattern)  # fmt: skip
+        paint = Paint(
+            whole(item.label),
+            -1,
+            0,
+            65535 - index % 32768,
+            whole(item.red),
+            whole(item.green),
+            whole(item.blue),
+            pattern,
+        )
         if item.kind == _PARKED_CAR:
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
             continue
@@ -222,8 +236,17 @@ def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray
             _put_sign(solids, k, origin, axes, half, paint)
             solids.pattern[k] = faces[index]
         elif item.shape == 1:
-            put_rod(solids, k, CYLINDER, origin, axes, (0.0, 0.0, -item.ez), (0.0, 0.0, item.ez),
-                    item.ex, paint)  # fmt: skip
+            put_rod(
+                solids,
+                k,
+                CYLINDER,
+                origin,
+                axes,
+                (0.0, 0.0, -item.ez),
+                (0.0, 0.0, item.ez),
+                item.ex,
+                paint,
+            )
         elif item.shape == 2:
             put_rod(solids, k, SPHERE, origin, axes, centre, centre, item.ex, paint)
         else:
@@ -260,9 +283,16 @@ def _actor_paint(
     color_by_row: NDArray[np.uint8],
 ) -> Paint:
     actor_id = whole(actors[row].id)
-    return Paint(whole(label_by_row[row]), row, actor_id, actor_id & 0xFFFF,
-                 whole(color_by_row[row, 0]), whole(color_by_row[row, 1]),
-                 whole(color_by_row[row, 2]), PLAIN)  # fmt: skip
+    return Paint(
+        whole(label_by_row[row]),
+        row,
+        actor_id,
+        actor_id & 0xFFFF,
+        whole(color_by_row[row, 0]),
+        whole(color_by_row[row, 1]),
+        whole(color_by_row[row, 2]),
+        PLAIN,
+    )
 
 
 @kernel
@@ -348,10 +378,27 @@ def _place_limbs(
             continue
         paint = _actor_paint(actors, row, label_by_row, color_by_row)
         if paint.label == 0:
-            paint = Paint(PEDESTRIAN, paint.owner, paint.object_id, paint.instance,
-                          paint.red, paint.green, paint.blue, PLAIN)  # fmt: skip
+            paint = Paint(
+                PEDESTRIAN,
+                paint.owner,
+                paint.object_id,
+                paint.instance,
+                paint.red,
+                paint.green,
+                paint.blue,
+                PLAIN,
+            )
         a, b = limbs.start[index], limbs.end[index]
-        put_rod(solids, k, CAPSULE, origin, axes, (a[0], a[1], a[2]), (b[0], b[1], b[2]),
-                limbs.radius[index], part_paint(paint, limbs.part[index]))  # fmt: skip
+        put_rod(
+            solids,
+            k,
+            CAPSULE,
+            origin,
+            axes,
+            (a[0], a[1], a[2]),
+            (b[0], b[1], b[2]),
+            limbs.radius[index],
+            part_paint(paint, limbs.part[index]),
+        )
         k += 1
     return k

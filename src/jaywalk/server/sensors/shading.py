@@ -1,4 +1,9 @@
-"""Pictures from what a view shows: colours, labels, instances, depth and normals, all as BGRA."""
+"""Pictures from what a view shows: colours, labels, instances, depth and normals, all as BGRA.
+
+Lamps painted on the bodies of vehicles: bits of CARLA's light state, and where they shine.
+
+They have no solids of their own, so rays of lidars meet the same body whatever is switched on.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +14,111 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.server.sensors.intersect import ROUND, solid_normal
-from jaywalk.server.sensors.kernel import kernel, whole
-from jaywalk.server.sensors.lamps import COLORS as LAMP_COLORS
-from jaywalk.server.sensors.lamps import NO_LAMP, lamp_at, shines
-from jaywalk.server.sensors.pictures import LOWER, UPPER, Pictures, ink_at
 from jaywalk.server.sensors.scene import GroundPaint, Scene, Sky
-from jaywalk.server.sensors.solids import CUT_OUT, GLASS, HULL, PICTURE, PLAIN, WINDOWS, Solids
+from jaywalk.server.sensors.solids import (
+    BUS_WINDOWS,
+    CUT_OUT,
+    GLASS,
+    HULL,
+    LOWER,
+    PICTURE,
+    PLAIN,
+    UPPER,
+    WINDOWS,
+    Pictures,
+    Solids,
+    ink_at,
+    kernel,
+    whole,
+)
 from jaywalk.server.sensors.terrain import Relief, ground_height
 from jaywalk.server.sensors.visibility import GROUND, SKY, View, Visible, pixel_ray
 
+FRONT: Final = 0  # parts of a box
+BACK: Final = 1
+_ROOF: Final = 4
+# CARLA's VehicleLightState
+_POSITION, _LOW, _HIGH, _BRAKE, _RIGHT, _LEFT, _REVERSE = 1, 2, 4, 8, 16, 32, 64
+_SPECIAL: Final = 512 | 1024
+# Looks, each off and on; ``COLORS`` has them in this order.
+NO_LAMP: Final = -1
+_RED, _RED_DIM, _RED_ON, _AMBER, _AMBER_ON, _WHITE, _WHITE_ON, _BLUE_ON = range(8)
+COLORS: Final = np.array(
+    [
+        [96, 16, 18],
+        [190, 24, 24],
+        [255, 40, 32],
+        [150, 92, 30],
+        [255, 168, 20],
+        [196, 200, 204],
+        [255, 252, 236],
+        [40, 90, 255],
+    ],
+    np.uint8,
+)
+# Lamps lie between these shares of the half width, blinkers outside, and of the hull's height.
+_INNER, _BLINKER, _OUTER = 0.58, 0.82, 0.97
+_HULL_LOW, _HULL_HIGH = 0.52, 0.92
+_BUS_LOW, _BUS_HIGH = 0.08, 0.24
+_BAR: Final = 0.86  # blue lights shine above this share of the height
+_BAR_LONG: Final = 0.2  # and on this share of the roof
+
+
+@kernel
+def lamp_at(
+    form: NDArray[np.float64],
+    pattern: int,
+    flags: int,
+    k: int,
+    part: int,
+    place: tuple[float, float, float],
+) -> int:
+    """The look (a row of ``COLORS``) of the lamp at a point of a vehicle's body, or NO_LAMP.
+
+    Args:
+        form: Of the solids.
+        pattern: Of the solid: HULL, GLASS or BUS_WINDOWS.
+        flags: Lamps that are on.
+        k: The solid.
+        part: Side of the box.
+        place: The point, in the world.
+    """
+    px, py, pz = place[0] - form[k, 0], place[1] - form[k, 1], place[2] - form[k, 2]
+    if pattern != HULL and flags & _SPECIAL:
+        up = form[k, 9] * px + form[k, 10] * py + form[k, 11] * pz
+        if part < _ROOF and up > (2.0 * _BAR - 1.0) * form[k, 14]:
+            return _BLUE_ON
+        ahead = form[k, 3] * px + form[k, 4] * py + form[k, 5] * pz
+        if part == _ROOF and abs(ahead) < _BAR_LONG * form[k, 12]:
+            return _BLUE_ON
+    if part > BACK or pattern == GLASS:
+        return NO_LAMP
+    right = (form[k, 6] * px + form[k, 7] * py + form[k, 8] * pz) / form[k, 13]
+    if not _INNER < abs(right) < _OUTER:
+        return NO_LAMP
+    share = 0.5 + 0.5 * (form[k, 9] * px + form[k, 10] * py + form[k, 11] * pz) / form[k, 14]
+    low, high = (_BUS_LOW, _BUS_HIGH) if pattern == BUS_WINDOWS else (_HULL_LOW, _HULL_HIGH)
+    if not low < share < high:
+        return NO_LAMP
+    if abs(right) > _BLINKER:
+        return _AMBER_ON if flags & (_RIGHT if right > 0.0 else _LEFT) else _AMBER
+    if part == FRONT:
+        return _WHITE_ON if flags & (_POSITION | _LOW | _HIGH) else _WHITE
+    if flags & _BRAKE:
+        return _RED_ON
+    if flags & _REVERSE:
+        return _WHITE_ON
+    return _RED_DIM if flags & (_POSITION | _LOW | _HIGH) else _RED
+
+
+@kernel
+def shines(look: int) -> bool:
+    """True for lamps that are on: they are as bright at night."""
+    return look in (_RED_DIM, _RED_ON, _AMBER_ON, _WHITE_ON, _BLUE_ON)
+
+
 SKY_LABEL: Final = 11
 TERRAIN_LABEL: Final = 10
-
 # Colours of the ground by CARLA label; what is not named looks like earth.
 _GROUND_COLORS: Final = {
     1: (92, 92, 96),
@@ -97,7 +195,7 @@ def rgb_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
     """Colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
-    colors = (PALETTE, GLASS_COLORS, LAMP_COLORS)
+    colors = (PALETTE, GLASS_COLORS, COLORS)
     _shade(scene.solids, scene.pictures, scene.paint, colors, light, view, seen, out)
     return out
 

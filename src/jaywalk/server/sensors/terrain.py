@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors.kernel import kernel
+from jaywalk.server.sensors.solids import kernel
 from jaywalk.town.ground import Ground
 
 _SAME_LEVEL_M: Final = 3.0
@@ -83,9 +83,14 @@ def _node(
 
 @kernel
 def _height(
-    plain_m: NDArray[np.float32], starts: NDArray[np.int32], heights_m: NDArray[np.float32],
-    base_m: float, u: float, v: float, near_m: float,
-) -> float:  # fmt: skip
+    plain_m: NDArray[np.float32],
+    starts: NDArray[np.int32],
+    heights_m: NDArray[np.float32],
+    base_m: float,
+    u: float,
+    v: float,
+    near_m: float,
+) -> float:
     """Height at grid coordinates (u, v). Plain arguments: a tuple would cost more than the work."""
     rows, columns = plain_m.shape
     if u >= 0.0 and v >= 0.0 and u < columns - 1 and v < rows - 1:
@@ -103,9 +108,15 @@ def _height(
 
 @kernel
 def _border_height(
-    starts: NDArray[np.int32], heights_m: NDArray[np.float32], columns: int, rows: int,
-    base_m: float, u: float, v: float, near_m: float,
-) -> float:  # fmt: skip
+    starts: NDArray[np.int32],
+    heights_m: NDArray[np.float32],
+    columns: int,
+    rows: int,
+    base_m: float,
+    u: float,
+    v: float,
+    near_m: float,
+) -> float:
     """Height where nodes are missing or on different levels: their weight goes to the others."""
     if u <= -1.0 or v <= -1.0 or u >= columns or v >= rows:
         return base_m
@@ -138,8 +149,15 @@ def ground_height(relief: Relief, x_m: float, y_m: float, near_m: float) -> floa
     """Same answer as the town's ``surface_height``, without its allocations (hot in pictures)."""
     cell = relief.ground.cell_m
     u, v = (x_m - relief.ground.x0_m) / cell, (y_m - relief.ground.y0_m) / cell
-    return _height(relief.plain_m, relief.ground.starts, relief.ground.heights_m,
-                   relief.ground.base_m, u, v, near_m)  # fmt: skip
+    return _height(
+        relief.plain_m,
+        relief.ground.starts,
+        relief.ground.heights_m,
+        relief.ground.base_m,
+        u,
+        v,
+        near_m,
+    )
 
 
 @kernel
@@ -196,8 +214,9 @@ def ray_ground(
         i, j = math.floor((u + 1.0) / _TILE), math.floor((v + 1.0) / _TILE)
         end = _tile_exit(start, step, i, j, t)
         if min(z, oz + dz * end) <= tops[j, i]:
-            hit, level = _march(plain, starts, heights_m, base, start, step, level,
-                                t, min(end, farthest))  # fmt: skip
+            hit, level = _march(
+                plain, starts, heights_m, base, start, step, level, t, min(end, farthest)
+            )
             if hit < math.inf:
                 return hit
         t = end + 1e-9 * (1.0 + end)
@@ -246,10 +265,16 @@ def _tile_exit(
 
 @kernel
 def _march(
-    plain_m: NDArray[np.float32], starts: NDArray[np.int32], heights_m: NDArray[np.float32],
-    base_m: float, start: tuple[float, float, float], step: tuple[float, float, float],
-    level: float, t: float, end: float,
-) -> tuple[float, float]:  # fmt: skip
+    plain_m: NDArray[np.float32],
+    starts: NDArray[np.int32],
+    heights_m: NDArray[np.float32],
+    base_m: float,
+    start: tuple[float, float, float],
+    step: tuple[float, float, float],
+    level: float,
+    t: float,
+    end: float,
+) -> tuple[float, float]:
     """First meeting between t and end, and the level of the ground where the search stopped."""
     pace = math.sqrt(step[0] * step[0] + step[1] * step[1])
     u, v = start[0] + step[0] * t, start[1] + step[1] * t
@@ -264,8 +289,9 @@ def _march(
         new = _height(plain_m, starts, heights_m, base_m, u, v, level)
         gap_after = start[2] + step[2] * after - new
         if gap_after <= 0.0:
-            hit = _root(plain_m, starts, heights_m, base_m, start, step, level,
-                        (t, after), (gap, gap_after))  # fmt: skip
+            hit = _root(
+                plain_m, starts, heights_m, base_m, start, step, level, (t, after), (gap, gap_after)
+            )
             return hit, level
         t, gap, level = after, gap_after, new
     return math.inf, level
@@ -273,10 +299,16 @@ def _march(
 
 @kernel
 def _root(
-    plain_m: NDArray[np.float32], starts: NDArray[np.int32], heights_m: NDArray[np.float32],
-    base_m: float, origin: tuple[float, float, float], direction: tuple[float, float, float],
-    level: float, bracket: tuple[float, float], gaps: tuple[float, float],
-) -> float:  # fmt: skip
+    plain_m: NDArray[np.float32],
+    starts: NDArray[np.int32],
+    heights_m: NDArray[np.float32],
+    base_m: float,
+    origin: tuple[float, float, float],
+    direction: tuple[float, float, float],
+    level: float,
+    bracket: tuple[float, float],
+    gaps: tuple[float, float],
+) -> float:
     """Root of the gap by false position, halving the value kept at a stale end."""
     (t, after), (gap, gap_after) = bracket, gaps
     side = 0

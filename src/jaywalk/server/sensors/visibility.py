@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.server.sensors.intersect import ray_solid
-from jaywalk.server.sensors.kernel import kernel
-from jaywalk.server.sensors.solids import BOX, CAPSULE, CUT_OUT, SPHERE, Solids
+from jaywalk.server.sensors.solids import BOX, CAPSULE, CUT_OUT, SPHERE, Solids, kernel
 from jaywalk.server.sensors.terrain import Relief, ground_height, ray_ground
 
 SKY: Final = -2
@@ -99,13 +98,17 @@ def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
     for j in range(rows):
         for i in range(columns):
             c00, c10, c01, c11 = (
-                corner[j, i], corner[j, i + 1], corner[j + 1, i], corner[j + 1, i + 1],
-            )  # fmt: skip
+                corner[j, i],
+                corner[j, i + 1],
+                corner[j + 1, i],
+                corner[j + 1, i + 1],
+            )
             largest = max(c00, c10, c01, c11)
             smooth = min(c00, c10, c01, c11) > 0.0
             if not (smooth and flat):
-                middle = _ground_inverse(relief, view, (i + 0.5) * _TILE + 0.5,
-                                         (j + 0.5) * _TILE + 0.5, level)  # fmt: skip
+                middle = _ground_inverse(
+                    relief, view, (i + 0.5) * _TILE + 0.5, (j + 0.5) * _TILE + 0.5, level
+                )
                 if largest == 0.0 and middle == 0.0:
                     continue  # sky
                 mean = 0.25 * (c00 + c10 + c01 + c11)
@@ -142,14 +145,18 @@ def _refine_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, le
     corner = np.empty((count + 1, count + 1))
     for j in range(count + 1):
         for i in range(count + 1):
-            corner[j, i] = _ground_inverse(relief, view, u0 + i * _SMALL_TILE + 0.5,
-                                           v0 + j * _SMALL_TILE + 0.5, level)  # fmt: skip
+            corner[j, i] = _ground_inverse(
+                relief, view, u0 + i * _SMALL_TILE + 0.5, v0 + j * _SMALL_TILE + 0.5, level
+            )
     for j in range(count):
         for i in range(count):
             u, v = u0 + i * _SMALL_TILE, v0 + j * _SMALL_TILE
             corners = (
-                corner[j, i], corner[j, i + 1], corner[j + 1, i], corner[j + 1, i + 1],
-            )  # fmt: skip
+                corner[j, i],
+                corner[j, i + 1],
+                corner[j + 1, i],
+                corner[j + 1, i + 1],
+            )
             if min(corners) > 0.7 * max(corners):
                 _fill_tile(view, seen, u, v, _SMALL_TILE, corners)
             elif max(corners) > 0.0:

@@ -1,16 +1,115 @@
-"""What a place means for a vehicle: the light it stands at and the speed limit in force."""
+"""What a place means for a vehicle: the light it stands at and the speed limit in force.
+
+Attached actors: their pose and motion follow the parent.
+
+Friction volumes (``static.trigger.friction``): inside them tyres hold as the volume says.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.server.world.blueprints import parse_float
 from jaywalk.server.world.lights import GREEN
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.tables import Actor, Kind
+from jaywalk.server.world.vehicle_models import set_tyre_friction
+from jaywalk.server.world.vehicle_physics import VehiclePhysics
 from jaywalk.town.limits import SpeedLimits, speed_limit_at
+
+if TYPE_CHECKING:
+    from jaywalk.server.world.world import World
+
+
+@kernel
+def _rotation(pitch: float, yaw: float, roll: float, out: NDArray[np.float64]) -> None:
+    """Matrix of an Unreal rotator in radians: columns forward, right, up."""
+    cp, sp = np.cos(pitch), np.sin(pitch)
+    cy, sy = np.cos(yaw), np.sin(yaw)
+    cr, sr = np.cos(roll), np.sin(roll)
+    out[0, 0], out[0, 1], out[0, 2] = cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr
+    out[1, 0], out[1, 1], out[1, 2] = cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr
+    out[2, 0], out[2, 1], out[2, 2] = sp, -cp * sr, cp * cr
+
+
+@kernel
+def follow_parents(actors: NDArray[Any], rows: int) -> None:
+    """Place every attached actor; two passes let an attachment hang on an attachment."""
+    outer, inner = np.empty((3, 3)), np.empty((3, 3))
+    for _ in range(2):
+        for index in range(rows):
+            row = actors[index]
+            if row.id == 0 or row.attached == 0:
+                continue
+            parent = actors[row.parent_row]
+            _rotation(parent.pitch, parent.yaw, parent.roll, outer)
+            dx = outer[0, 0] * row.rel_x + outer[0, 1] * row.rel_y + outer[0, 2] * row.rel_z
+            dy = outer[1, 0] * row.rel_x + outer[1, 1] * row.rel_y + outer[1, 2] * row.rel_z
+            dz = outer[2, 0] * row.rel_x + outer[2, 1] * row.rel_y + outer[2, 2] * row.rel_z
+            row.x, row.y, row.z = parent.x + dx, parent.y + dy, parent.z + dz
+            if row.rel_pitch == 0.0 and row.rel_yaw == 0.0 and row.rel_roll == 0.0:
+                row.pitch, row.yaw, row.roll = parent.pitch, parent.yaw, parent.roll
+            else:
+                _rotation(row.rel_pitch, row.rel_yaw, row.rel_roll, inner)
+                total = outer @ inner
+                row.pitch = np.arcsin(min(max(total[2, 0], -1.0), 1.0))
+                row.yaw = np.arctan2(total[1, 0], total[0, 0])
+                row.roll = np.arctan2(-total[2, 1], total[2, 2])
+            # A point off the parent's centre moves with the parent's turning too.
+            row.vx = parent.vx - parent.wz * dy
+            row.vy = parent.vy + parent.wz * dx
+            row.vz = parent.vz
+            row.wx, row.wy, row.wz = parent.wx, parent.wy, parent.wz
+            row.ax, row.ay, row.az = parent.ax, parent.ay, parent.az
+
+
+FRICTION_TRIGGER: Final = "static.trigger.friction"
+_CM: Final = 0.01
+
+
+class FrictionVolumes:
+    """Axis-aligned boxes that change the tyre friction of the vehicles inside."""
+
+    def __init__(self) -> None:
+        self._volumes: dict[int, tuple[np.ndarray[tuple[int], np.dtype[np.float64]], float]] = {}
+        self._inside: dict[int, VehiclePhysics] = {}  # vehicle -> what it had before
+
+    def add(self, world: World, actor: Actor) -> None:
+        """Take over a trigger actor; its extents are in centimetres, as in the simulator."""
+        half = [parse_float(actor.value(f"extent_{axis}", "100")) * _CM for axis in "xyz"]
+        centre = world.pose(actor)[0]
+        box = np.array([*np.subtract(centre, half), *np.add(centre, half)])
+        self._volumes[actor.id] = (box, parse_float(actor.value("friction", "3.5")))
+
+    def remove(self, actor_id: int) -> None:
+        """Forget a volume or a vehicle."""
+        self._volumes.pop(actor_id, None)
+        self._inside.pop(actor_id, None)
+
+    def step(self, world: World) -> None:
+        """Apply the volumes to whoever entered, restore whoever left."""
+        if not self._volumes and not self._inside:
+            return
+        for actor in list(world.actors.values()):
+            if actor.kind is not Kind.VEHICLE:
+                continue
+            friction = self._friction_at(np.array(world.pose(actor)[0]))
+            if friction is not None and actor.id not in self._inside:
+                self._inside[actor.id] = actor.physics
+                set_tyre_friction(world, actor, friction)
+            elif friction is None and actor.id in self._inside:
+                before = self._inside.pop(actor.id)
+                set_tyre_friction(world, actor, before.wheels[0].tire_friction)
+
+    def _friction_at(self, place: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+        for box, friction in self._volumes.values():
+            if (place >= box[:3]).all() and (place <= box[3:]).all():
+                return friction
+        return None
+
 
 _VEHICLE: Final = int(Kind.VEHICLE)
 DEFAULT_LIMIT_KMH: Final = 30.0
@@ -20,9 +119,12 @@ _LIMIT_PERIOD: Final = 10
 
 @kernel
 def mark_lights(
-    actors: NDArray[Any], rows: int, boxes: NDArray[np.float64], owner: NDArray[np.int64],
+    actors: NDArray[Any],
+    rows: int,
+    boxes: NDArray[np.float64],
+    owner: NDArray[np.int64],
     lights: NDArray[Any],
-) -> None:  # fmt: skip
+) -> None:
     """Tell every vehicle whether it is at a traffic light.
 
     Args:
@@ -48,8 +150,18 @@ def mark_lights(
             lane_x, lane_y = np.cos(boxes[k, 3]), np.sin(boxes[k, 3])
             if forward_x * lane_x + forward_y * lane_y <= 0.5:
                 continue
-            if _overlap(dx, dy, forward_x, forward_y, row.ex, row.ey, lane_x, lane_y,
-                        boxes[k, 4], boxes[k, 5]):  # fmt: skip
+            if _overlap(
+                dx,
+                dy,
+                forward_x,
+                forward_y,
+                row.ex,
+                row.ey,
+                lane_x,
+                lane_y,
+                boxes[k, 4],
+                boxes[k, 5],
+            ):
                 light = lights[owner[k]]
                 row.light_state, row.at_light, row.light_id = light.state, 1, light.actor
                 break
@@ -57,9 +169,17 @@ def mark_lights(
 
 @kernel
 def _overlap(
-    dx: float, dy: float, ax: float, ay: float, a_long: float, a_wide: float,
-    bx: float, by: float, b_long: float, b_wide: float,
-) -> bool:  # fmt: skip
+    dx: float,
+    dy: float,
+    ax: float,
+    ay: float,
+    a_long: float,
+    a_wide: float,
+    bx: float,
+    by: float,
+    b_long: float,
+    b_wide: float,
+) -> bool:
     """Separating-axis test of two rectangles whose centres are (dx, dy) apart."""
     cos = abs(ax * bx + ay * by)
     sin = abs(ax * by - ay * bx)

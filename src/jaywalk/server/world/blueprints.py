@@ -20,15 +20,9 @@ from functools import cache
 from typing import Final, get_args
 
 from jaywalk.core.errors import UsageError
-from jaywalk.server.world.blueprint_types import (
-    Attribute,
-    AttributeType,
-    Blueprint,
-    Body,
-    Dialect,
-)
-from jaywalk.server.world.mesh_bodies import mesh_body
+from jaywalk.server.world.blueprint_types import Attribute, AttributeType, Blueprint, Body, Dialect
 from jaywalk.server.world.prop_blueprints import (
+    mesh_body,
     novel_prop_blueprints,
     other_blueprints,
     prop_blueprints,

@@ -1,4 +1,7 @@
-"""Contacts of one tick: found, resolved, and kept for whoever wants to hear of them."""
+"""Contacts of one tick: found, resolved, and kept for whoever wants to hear of them.
+
+What a contact does: momentum exchange, friction, separation, knocked-down people.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,223 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.core.frames import rotation_matrix_carla
-from jaywalk.geometry.boxes import box_box_overlap
-from jaywalk.geometry.tilted import upright_box
+from jaywalk.core.kernels import kernel
+from jaywalk.geometry.box import box_box_overlap, upright_box
+from jaywalk.geometry.frames import rotation_matrix_carla
 from jaywalk.server.world.blueprint_types import Body
-from jaywalk.server.world.columns import ActorColumns
-from jaywalk.server.world.contact_response import resolve_contacts
-from jaywalk.server.world.contacts import CONTACT, ROUND_RATIO, box_overlaps_any, find_contacts
-from jaywalk.server.world.scenery_index import SceneryIndex
-from jaywalk.server.world.static_grid import build_static_grid
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.contacts import (
+    CONTACT,
+    ROUND_RATIO,
+    VEHICLE,
+    WALKER,
+    box_overlaps_any,
+    find_contacts,
+    movable,
+)
+from jaywalk.server.world.scenery_index import SceneryIndex, build_static_grid
+from jaywalk.server.world.tables import ActorColumns, Kind
 from jaywalk.town.scenery import KINDS
+
+_RESTITUTION: Final = 0.1
+_RESTING_MPS: Final = 1.0  # slower approaches do not bounce
+_FRICTION: Final = 0.3
+_PASSES: Final = 4
+_SLOP_M: Final = 0.01  # overlap left alone, keeps resting contacts alive without jitter
+_ALONE_SHARE: Final = 0.85
+_KNOCK_DOWN_MPS: Final = 1.75
+_STRIKING_MPS: Final = 1.0  # a slower vehicle was walked into, it did not hit anybody
+_THROW_SHARE: Final = 0.15  # of the approach speed, upwards
+_MAX_THROW_MPS: Final = 3.0
+
+
+@kernel
+def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
+    """Inverse mass and inverse yaw inertia; 0 for what nothing pushes.
+
+    A constant-velocity vehicle keeps its speed against everything but what cannot move at all.
+    """
+    if not movable(row) or (row["const_vel"] and not against_fixed):
+        return 0.0, 0.0
+    mass = max(row["mass"], 1.0)
+    if row["kind"] == WALKER:
+        return 1.0 / mass, 0.0
+    return 1.0 / mass, 3.0 / (mass * (row["ex"] ** 2 + row["ey"] ** 2) + 1e-3)
+
+
+@kernel
+def _rewind(actors: NDArray[Any], contacts: NDArray[Any], count: int) -> None:
+    """Set actors that went deep into something back to where they first met it."""
+    for k in range(count):
+        contact = contacts[k]
+        if contact["when"] >= 1.0:
+            continue
+        for side in range(2):
+            index = contact["row_a"] if side == 0 else contact["row_b"]
+            if index < 0 or not movable(actors[index]):
+                continue
+            row = actors[index]
+            first = k
+            for m in range(count):
+                other = contacts[m]
+                involved = other["row_a"] == index or other["row_b"] == index
+                if involved and (other["when"], m) < (contacts[first]["when"], first):
+                    first = m
+            if first == k:
+                back = 1.0 - contact["when"]
+                row["x"] -= back * (row["x"] - row["prev_x"])
+                row["y"] -= back * (row["y"] - row["prev_y"])
+                row["z"] -= back * (row["z"] - row["prev_z"])
+                row["yaw"] -= back * (row["yaw"] - row["prev_yaw"])
+
+
+@kernel
+def _point_velocity(row: Any, px: float, py: float) -> tuple[float, float]:
+    rx, ry = px - row["x"], py - row["y"]
+    return row["vx"] - row["wz"] * ry, row["vy"] + row["wz"] * rx
+
+
+@kernel
+def _push(row: Any, jx: float, jy: float, rx: float, ry: float, im: float, ii: float) -> None:
+    row["vx"] += jx * im
+    row["vy"] += jy * im
+    row["wz"] += (rx * jy - ry * jx) * ii
+
+
+@kernel
+def _exchange(actors: NDArray[Any], contact: Any, bias: float, done: NDArray[np.float64]) -> None:
+    """One pass over one contact; ``done`` holds the impulse so far along normal and tangent."""
+    a = actors[contact["row_a"]]
+    fixed_b = contact["row_b"] < 0
+    b = a if fixed_b else actors[contact["row_b"]]
+    a_im, a_ii = _inverse_mass(a, fixed_b or not movable(b))
+    b_im, b_ii = (0.0, 0.0) if fixed_b else _inverse_mass(b, not movable(a))
+    nx, ny, px, py = contact["nx"], contact["ny"], contact["px"], contact["py"]
+    ax, ay = px - a["x"], py - a["y"]
+    bx, by = (0.0, 0.0) if fixed_b else (px - b["x"], py - b["y"])
+    for part in range(2):
+        ux, uy = (nx, ny) if part == 0 else (-ny, nx)
+        arm_a, arm_b = ax * uy - ay * ux, bx * uy - by * ux
+        inverse = a_im + b_im + arm_a * arm_a * a_ii + arm_b * arm_b * b_ii
+        if inverse <= 0.0:
+            return
+        vx, vy = _point_velocity(a, px, py)
+        if not fixed_b:
+            wx, wy = _point_velocity(b, px, py)
+            vx, vy = vx - wx, vy - wy
+        along = vx * ux + vy * uy
+        if part == 0:
+            total = max(done[0] + (bias - along) / inverse, 0.0)
+        else:
+            most = _FRICTION * done[0]
+            total = min(max(done[1] - along / inverse, -most), most)
+        impulse = total - done[part]
+        done[part] = total
+        _push(a, impulse * ux, impulse * uy, ax, ay, a_im, a_ii)
+        if not fixed_b:
+            _push(b, -impulse * ux, -impulse * uy, bx, by, b_im, b_ii)
+
+
+@kernel
+def _part(actors: NDArray[Any], contact: Any) -> None:
+    """Push an overlapping pair apart, each by its share of the inverse masses."""
+    a = actors[contact["row_a"]]
+    fixed_b = contact["row_b"] < 0
+    b = a if fixed_b else actors[contact["row_b"]]
+    a_im, _ = _inverse_mass(a, fixed_b or not movable(b))
+    b_im = 0.0 if fixed_b else _inverse_mass(b, not movable(a))[0]
+    depth = contact["depth_m"] - _SLOP_M
+    if depth <= 0.0 or a_im + b_im <= 0.0:
+        return
+    share = a_im / (a_im + b_im)
+    # What is much lighter makes room alone: people do not shove parked cars.
+    if share > _ALONE_SHARE:
+        share = 1.0
+    elif share < 1.0 - _ALONE_SHARE:
+        share = 0.0
+    a["x"] += contact["nx"] * depth * share
+    a["y"] += contact["ny"] * depth * share
+    if not fixed_b:
+        b["x"] -= contact["nx"] * depth * (1.0 - share)
+        b["y"] -= contact["ny"] * depth * (1.0 - share)
+
+
+@kernel
+def _knock_down(row: Any, closing_mps: float) -> None:
+    """A person whom a vehicle hit falls and is thrown up a little."""
+    row["down_s"] = np.inf
+    row["vz"] = min(_THROW_SHARE * closing_mps, _MAX_THROW_MPS)
+    row["settled"] = 0
+
+
+@kernel
+def _is_struck(person: Any, other: Any, contact: Any) -> bool:
+    """Whether this contact knocks a person down; judged before the response."""
+    if person["kind"] != WALKER or other["kind"] != VEHICLE or person["down_s"] > 0.0:
+        return False
+    vx, vy = _point_velocity(other, contact["px"], contact["py"])
+    strike = abs(vx * contact["nx"] + vy * contact["ny"])
+    return bool(contact["closing_mps"] > _KNOCK_DOWN_MPS and strike > _STRIKING_MPS)
+
+
+@kernel
+def _take_velocity(row: Any) -> None:
+    """Bring the body-frame state of a vehicle in line with its new world velocity."""
+    if row["kind"] == VEHICLE:
+        cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
+        row["v_long"] = row["vx"] * cos + row["vy"] * sin
+        row["v_lat"] = -row["vx"] * sin + row["vy"] * cos
+        row["yaw_rate"] = row["wz"]
+
+
+@kernel
+def resolve_contacts(actors: NDArray[Any], contacts: NDArray[Any], count: int, dt_s: float) -> None:
+    """Let every contact act on its actors; fills ``ix, iy, iz`` and ``closing_mps`` of each.
+
+    Args:
+        actors: ``ACTOR`` table.
+        contacts: What ``find_contacts`` wrote.
+        count: Number of contacts.
+        dt_s: Step; turns velocity changes into reported acceleration.
+    """
+    if count == 0:
+        return
+    _rewind(actors, contacts, count)
+    done = np.zeros((count, 2))
+    bias = np.zeros(count)
+    for k in range(count):
+        contact = contacts[k]
+        a = actors[contact["row_a"]]
+        vx, vy = _point_velocity(a, contact["px"], contact["py"])
+        if contact["row_b"] >= 0:
+            b = actors[contact["row_b"]]
+            wx, wy = _point_velocity(b, contact["px"], contact["py"])
+            vx, vy = vx - wx, vy - wy
+        closing = max(-(vx * contact["nx"] + vy * contact["ny"]), 0.0)
+        contact["closing_mps"] = closing
+        bias[k] = _RESTITUTION * closing if closing > _RESTING_MPS else 0.0
+        if contact["row_b"] >= 0:
+            b = actors[contact["row_b"]]
+            if _is_struck(a, b, contact):
+                _knock_down(a, closing)
+            if _is_struck(b, a, contact):
+                _knock_down(b, closing)
+    for _ in range(_PASSES):
+        for k in range(count):
+            _exchange(actors, contacts[k], bias[k], done[k])
+    for k in range(count):
+        contact = contacts[k]
+        contact["ix"] = done[k, 0] * contact["nx"] - done[k, 1] * contact["ny"]
+        contact["iy"] = done[k, 0] * contact["ny"] + done[k, 1] * contact["nx"]
+        _part(actors, contact)
+        for side in range(2):
+            index = contact["row_a"] if side == 0 else contact["row_b"]
+            if index >= 0 and movable(actors[index]):
+                row = actors[index]
+                _take_velocity(row)
+                share = (1.0 if side == 0 else -1.0) / (max(row["mass"], 1.0) * dt_s)
+                row["ax"] += contact["ix"] * share
+                row["ay"] += contact["iy"] * share
+
 
 _MOST_CONTACTS: Final = 4096
 _SPAWN_TOLERANCE_M: Final = 0.02
@@ -63,10 +272,19 @@ class Collisions:
             )
             body = replace(body, half_extents_m=(half_x, half_y, half_z))
         hit = box_overlaps_any(
-            columns.table, columns.rows, x + dx, y + dy, z + dz, math.radians(rotation[1]),
-            half_x, half_y, half_z, kind is Kind.WALKER and half_x <= ROUND_RATIO * half_y, -1,
+            columns.table,
+            columns.rows,
+            x + dx,
+            y + dy,
+            z + dz,
+            math.radians(rotation[1]),
+            half_x,
+            half_y,
+            half_z,
+            kind is Kind.WALKER and half_x <= ROUND_RATIO * half_y,
+            -1,
             _SPAWN_TOLERANCE_M,
-        )  # fmt: skip
+        )
         return bool(hit >= 0) or self._in_a_building(x + dx, y + dy, z + dz, rotation[1], body)
 
     def _in_a_building(self, x: float, y: float, z: float, yaw_deg: float, body: Body) -> bool:
@@ -84,9 +302,19 @@ class Collisions:
         cos, sin = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
         return any(
             box_box_overlap(
-                x, y, cos, sin, half_x, half_y,
-                wall["x"], wall["y"], math.cos(wall["yaw"]), math.sin(wall["yaw"]),
-                wall["ex"], wall["ey"],
-            )[0] > _SPAWN_TOLERANCE_M
+                x,
+                y,
+                cos,
+                sin,
+                half_x,
+                half_y,
+                wall["x"],
+                wall["y"],
+                math.cos(wall["yaw"]),
+                math.sin(wall["yaw"]),
+                wall["ex"],
+                wall["ey"],
+            )[0]
+            > _SPAWN_TOLERANCE_M
             for wall in walls[near]
-        )  # fmt: skip
+        )

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.geometry.boxes import (
+from jaywalk.geometry.box import (
     box_box_overlap,
     box_box_point,
     circle_box_overlap,
     circle_circle_overlap,
+    upright_box,
 )
-from jaywalk.geometry.tilted import upright_box
-from jaywalk.server.world.prop_dynamics import MOVABLE_KG
-from jaywalk.server.world.static_grid import StaticGrid
+from jaywalk.server.world.scenery_index import StaticGrid
 from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.walker_dynamics import MOVABLE_KG
 
 VEHICLE: Final = int(Kind.VEHICLE)
 WALKER: Final = int(Kind.WALKER)
@@ -39,14 +39,20 @@ CONTACT: Final = np.dtype(
         ("row_b", "i4"),  # -1: scenery
         ("scenery", "i4"),  # row of the scenery array, -1 for actors
         ("when", "f8"),  # share of the step at which the two met; both are set back to it
-        ("nx", "f8"), ("ny", "f8"), ("nz", "f8"),  # unit normal from b to a
+        ("nx", "f8"),
+        ("ny", "f8"),
+        ("nz", "f8"),  # unit normal from b to a
         ("depth_m", "f8"),
-        ("px", "f8"), ("py", "f8"), ("pz", "f8"),
-        ("ix", "f8"), ("iy", "f8"), ("iz", "f8"),  # impulse on a, kg m/s (b gets the opposite)
+        ("px", "f8"),
+        ("py", "f8"),
+        ("pz", "f8"),
+        ("ix", "f8"),
+        ("iy", "f8"),
+        ("iz", "f8"),  # impulse on a, kg m/s (b gets the opposite)
         ("closing_mps", "f8"),  # approach speed along the normal before the response, >= 0
     ],
     align=True,
-)  # fmt: skip
+)
 
 # Columns of the scratch array of shapes.
 _X, _Y, _COS, _SIN, _HX, _HY, _LOW, _HIGH, _REACH, _DX, _DY, _TURN = range(12)
@@ -132,9 +138,19 @@ def _overlap(a: Shapes, a_round: bool, b: Shapes, b_round: bool) -> Any:
         )
         return depth, -nx, -ny
     return box_box_overlap(
-        a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY],
-        b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY],
-    )  # fmt: skip
+        a[_X],
+        a[_Y],
+        a[_COS],
+        a[_SIN],
+        a[_HX],
+        a[_HY],
+        b[_X],
+        b[_Y],
+        b[_COS],
+        b[_SIN],
+        b[_HX],
+        b[_HY],
+    )
 
 
 @kernel
@@ -144,9 +160,19 @@ def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, 
     if b_round:
         return b[_X] + nx * b[_HX], b[_Y] + ny * b[_HX]
     return box_box_point(
-        a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY],
-        b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY],
-    )  # fmt: skip
+        a[_X],
+        a[_Y],
+        a[_COS],
+        a[_SIN],
+        a[_HX],
+        a[_HY],
+        b[_X],
+        b[_Y],
+        b[_COS],
+        b[_SIN],
+        b[_HX],
+        b[_HY],
+    )
 
 
 @kernel

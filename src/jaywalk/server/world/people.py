@@ -10,22 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import derive_seed
 from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig, rig_for_walker
 from jaywalk.motion.pose import PoseOverride, bones_out
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
-from jaywalk.server.world.animals import ANIMAL_BY_BLUEPRINT
 from jaywalk.server.world.blueprint_types import Blueprint
-from jaywalk.server.world.columns import ActorColumns
+from jaywalk.server.world.tables import ActorColumns
+from jaywalk.server.world.walker_blueprints import ANIMAL_BY_BLUEPRINT
 
 log = logging.getLogger("jaywalk.people")
 
 _MOST_PENDING: Final = 8
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -2,28 +2,204 @@
 
 A picture covers the upper face of its plate: rows run along the plate's y axis, columns along x.
 Transparent pixels show what is behind. Everything follows from a fixed seed.
+
+A small canvas for procedural pictures: shapes, gradients and noise on an array, no library.
+
+Faces of the signs along the roads: which plates of the scenery have one, and its picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
-from jaywalk.server.world.canvas import Canvas, Colour, blotches
+from jaywalk.town.scenery_rules import PLATES
+from jaywalk.town.scenery_styles import SIGN_LABEL, Shape
+
+Colour = tuple[int, int, int]
+Points = Sequence[tuple[float, float]]
+
+
+class Canvas:
+    """RGBA pixels, addressed by shares of width and height: (0, 0) is the upper left corner."""
+
+    def __init__(self, width: int, height: int, colour: Colour | None = None) -> None:
+        self.pixels: NDArray[np.uint8] = np.zeros((height, width, 4), np.uint8)
+        if colour is not None:
+            self.pixels[...] = (*colour, 255)
+        rows, columns = np.mgrid[0:height, 0:width]
+        self.x: NDArray[np.float64] = (columns + 0.5) / width
+        self.y: NDArray[np.float64] = (rows + 0.5) / height
+        self.aspect = width / height  # a unit of x is so many units of y
+
+    def fill(self, mask: NDArray[np.bool_], colour: Colour) -> None:
+        """Paint where a mask holds."""
+        self.pixels[mask] = (*colour, 255)
+
+    def erase(self, mask: NDArray[np.bool_]) -> None:
+        """Make transparent where a mask holds."""
+        self.pixels[mask] = 0
+
+    def disc(self, x: float, y: float, radius: float) -> NDArray[np.bool_]:
+        """Mask of a disc; the radius is a share of the height."""
+        away = ((self.x - x) * self.aspect) ** 2 + (self.y - y) ** 2
+        return np.asarray(away <= radius**2)
+
+    def box(self, x0: float, y0: float, x1: float, y1: float) -> NDArray[np.bool_]:
+        """Mask of a box."""
+        inside = (self.x >= x0) & (self.x < x1) & (self.y >= y0) & (self.y < y1)
+        return np.asarray(inside)
+
+    def polygon(self, corners: Points) -> NDArray[np.bool_]:
+        """Mask of a polygon, by the even-odd rule."""
+        inside = np.zeros(self.x.shape, np.bool_)
+        for k, (x1, y1) in enumerate(corners):
+            x0, y0 = corners[k - 1]
+            if y0 == y1:
+                continue
+            crosses = (y0 > self.y) != (y1 > self.y)
+            at = x0 + (self.y - y0) / (y1 - y0) * (x1 - x0)
+            inside ^= crosses & (self.x < at)
+        return inside
+
+    def limb(self, points: Points, thick: float) -> NDArray[np.bool_]:
+        """Mask of a rounded line through points; the thickness is a share of the height."""
+        mask = np.zeros(self.x.shape, np.bool_)
+        for (x0, y0), (x1, y1) in itertools.pairwise(points):
+            ax, ay = (x1 - x0) * self.aspect, y1 - y0
+            bx, by = (self.x - x0) * self.aspect, self.y - y0
+            share = np.clip((ax * bx + ay * by) / max(ax * ax + ay * ay, 1e-9), 0.0, 1.0)
+            mask |= (bx - share * ax) ** 2 + (by - share * ay) ** 2 <= (0.5 * thick) ** 2
+        return mask
+
+    def shade(self, top: Colour, bottom: Colour, low: float = 0.0, high: float = 1.0) -> None:
+        """A gradient between two heights."""
+        share = np.clip((self.y - low) / (high - low), 0.0, 1.0)[..., None]
+        colours = np.array(top) * (1.0 - share) + np.array(bottom) * share
+        mask = (self.y >= low) & (self.y < high)
+        self.pixels[mask, :3] = colours[mask].astype(np.uint8)
+        self.pixels[mask, 3] = 255
+
+    def grain(self, random: np.random.Generator, strength: float, mask: Any = None) -> None:
+        """Add noise to the brightness of what is painted."""
+        noise = random.normal(0.0, strength, self.x.shape)[..., None]
+        noisy = np.clip(self.pixels[..., :3] + noise, 0, 255).astype(np.uint8)
+        where = self.pixels[..., 3] > 0
+        if mask is not None:
+            where &= mask
+        self.pixels[where, :3] = noisy[where]
+
+
+def blotches(random: np.random.Generator, shape: tuple[int, int], cells: int) -> Any:
+    """Smooth noise, -1 to 1: random values on a coarse grid, interpolated."""
+    coarse = random.uniform(-1.0, 1.0, (cells + 1, cells + 1))
+    rows = np.linspace(0.0, cells - 1e-6, shape[0])
+    columns = np.linspace(0.0, cells - 1e-6, shape[1])
+    i, j = rows.astype(int), columns.astype(int)
+    u, v = (rows - i)[:, None], (columns - j)[None, :]
+    u, v = u * u * (3 - 2 * u), v * v * (3 - 2 * v)
+    upper = coarse[i][:, j] * (1 - v) + coarse[i][:, j + 1] * v
+    lower = coarse[i + 1][:, j] * (1 - v) + coarse[i + 1][:, j + 1] * v
+    return upper * (1 - u) + lower * u
+
+
+_RED: Final[Colour] = (190, 24, 30)
+_WHITE: Final[Colour] = (244, 244, 240)
+_LETTER: Final = 0.046  # thickness of a stroke
+# Lines of the letters S, T, O, P; each in a unit square, to be squeezed into its place.
+_WORD: Final[tuple[list[list[tuple[float, float]]], ...]] = (
+    [
+        [
+            (1, 0.1),
+            (0.7, 0),
+            (0.2, 0),
+            (0, 0.2),
+            (0.1, 0.42),
+            (0.9, 0.58),
+            (1, 0.8),
+            (0.8, 1),
+            (0.3, 1),
+            (0, 0.9),
+        ]
+    ],
+    [[(0, 0), (1, 0)], [(0.5, 0), (0.5, 1)]],
+    [[(0.3, 0), (0.7, 0), (1, 0.3), (1, 0.7), (0.7, 1), (0.3, 1), (0, 0.7), (0, 0.3), (0.3, 0)]],
+    [[(0, 1), (0, 0), (0.8, 0), (1, 0.15), (1, 0.38), (0.8, 0.53), (0, 0.53)]],
+)
+
+
+def _octagon(half: float) -> list[tuple[float, float]]:
+    cut = half * (1.0 - np.tan(np.pi / 8.0))
+    low, high = 0.5 - half, 0.5 + half
+    return [
+        (low + cut, low),
+        (high - cut, low),
+        (high, low + cut),
+        (high, high - cut),
+        (high - cut, high),
+        (low + cut, high),
+        (low, high - cut),
+        (low, low + cut),
+    ]
+
+
+def _stop() -> Canvas:
+    canvas = Canvas(192, 192)
+    canvas.fill(canvas.polygon(_octagon(0.49)), _WHITE)
+    canvas.fill(canvas.polygon(_octagon(0.455)), _RED)
+    for place, lines in enumerate(_WORD):
+        left = 0.145 + 0.19 * place
+        for line in lines:
+            points = [(left + 0.135 * x, 0.36 + 0.28 * y) for x, y in line]
+            canvas.fill(canvas.limb(points, _LETTER), _WHITE)
+    return canvas
+
+
+def _yield() -> Canvas:
+    canvas = Canvas(192, 192)
+    canvas.fill(canvas.polygon([(0.01, 0.08), (0.99, 0.08), (0.5, 0.95)]), _RED)
+    canvas.fill(canvas.polygon([(0.19, 0.19), (0.81, 0.19), (0.5, 0.74)]), _WHITE)
+    return canvas
+
+
+_FACES: Final = {PLATES["206"]: _stop, PLATES["205"]: _yield}
+
+
+@cache
+def sign_pictures() -> list[NDArray[np.uint8]]:
+    """All faces; :func:`face_numbers` counts them from 0."""
+    return [draw().pixels for draw in _FACES.values()]
+
+
+def face_numbers(scenery: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of the face of each row of the scenery; -1: it has none."""
+    numbers = np.full(len(scenery), -1, np.int64)
+    plates = (scenery["label"] == SIGN_LABEL) & (scenery["shape"] == int(Shape.BOX))
+    for number, (red, green, blue) in enumerate(_FACES):
+        same = (scenery["red"] == red) & (scenery["green"] == green) & (scenery["blue"] == blue)
+        numbers[plates & same] = number
+    return numbers
+
 
 Picture = NDArray[np.uint8]  # (rows, columns, 4)
 _ASPHALT: Final[Colour] = (84, 87, 92)
 
 
 def _road(
-    name: str, *, lanes: int, sky: tuple[Colour, Colour], land: Colour, vanishing: float = 0.5,
+    name: str,
+    *,
+    lanes: int,
+    sky: tuple[Colour, Colour],
+    land: Colour,
+    vanishing: float = 0.5,
     rows: int = 256,
-) -> Canvas:  # fmt: skip
+) -> Canvas:
     """A road to the horizon: the picture a wall pretends to be."""
     canvas, random = Canvas(512, rows), stream(0, "texture", name)
     canvas.shade(*sky, 0.0, 0.45)
@@ -53,8 +229,9 @@ def _road(
 
 
 def _autobahn() -> Canvas:
-    canvas = _road("autobahn", lanes=3, sky=((120, 165, 215), (215, 228, 238)),
-                   land=(120, 150, 90), rows=384)  # fmt: skip
+    canvas = _road(
+        "autobahn", lanes=3, sky=((120, 165, 215), (215, 228, 238)), land=(120, 150, 90), rows=384
+    )
     canvas.fill(canvas.box(0.38, 0.16, 0.62, 0.27), (20, 70, 160))
     canvas.fill(canvas.box(0.39, 0.18, 0.61, 0.19), (240, 240, 240))
     canvas.fill(canvas.limb([(0.44, 0.25), (0.5, 0.205), (0.56, 0.25)], 0.012), (240, 240, 240))
@@ -64,8 +241,9 @@ def _autobahn() -> Canvas:
 
 
 def _screenshot1() -> Canvas:
-    canvas = _road("screenshot1", lanes=2, sky=((105, 150, 205), (225, 232, 236)),
-                   land=(130, 145, 85))  # fmt: skip
+    canvas = _road(
+        "screenshot1", lanes=2, sky=((105, 150, 205), (225, 232, 236)), land=(130, 145, 85)
+    )
     for x, high, colour in ((0.06, 0.30, (170, 120, 95)), (0.87, 0.25, (190, 175, 150))):
         canvas.fill(canvas.box(x - 0.06, 0.45 - high, x + 0.07, 0.52), colour)
         for k in range(3):
@@ -75,8 +253,13 @@ def _screenshot1() -> Canvas:
 
 
 def _screenshot2() -> Canvas:
-    canvas = _road("screenshot2", lanes=2, sky=((150, 150, 160), (205, 205, 208)),
-                   land=(95, 110, 80), vanishing=0.56)  # fmt: skip
+    canvas = _road(
+        "screenshot2",
+        lanes=2,
+        sky=((150, 150, 160), (205, 205, 208)),
+        land=(95, 110, 80),
+        vanishing=0.56,
+    )
     canvas.fill(canvas.box(0.52, 0.50, 0.575, 0.58), (150, 40, 40))  # a car far ahead
     canvas.fill(canvas.box(0.53, 0.465, 0.565, 0.505), (60, 75, 90))
     return canvas
@@ -118,8 +301,10 @@ def _red_light() -> Canvas:
     canvas = Canvas(144, 256)
     canvas.fill(canvas.box(0.12, 0.02, 0.88, 0.98), (28, 30, 32))
     lamps: tuple[tuple[float, Colour], ...] = (
-        (0.19, (235, 36, 30)), (0.50, (64, 52, 18)), (0.81, (18, 52, 30)),
-    )  # fmt: skip
+        (0.19, (235, 36, 30)),
+        (0.50, (64, 52, 18)),
+        (0.81, (18, 52, 30)),
+    )
     for y, colour in lamps:
         canvas.fill(canvas.disc(0.5, y, 0.135), (10, 10, 12))
         canvas.fill(canvas.disc(0.5, y, 0.12), colour)
@@ -172,8 +357,12 @@ def _graffiti() -> Canvas:
 def _stickers() -> Canvas:
     canvas, random = Canvas(192, 192), stream(0, "texture", "stickers")
     colours: tuple[Colour, ...] = (
-        (250, 220, 60), (60, 150, 230), (70, 190, 90), (245, 245, 245), (240, 120, 40),
-    )  # fmt: skip
+        (250, 220, 60),
+        (60, 150, 230),
+        (70, 190, 90),
+        (245, 245, 245),
+        (240, 120, 40),
+    )
     for k in range(11):
         x, y = random.uniform(0.15, 0.85, 2)
         half = float(random.uniform(0.05, 0.11))
@@ -182,8 +371,10 @@ def _stickers() -> Canvas:
             canvas.fill(canvas.disc(float(x), float(y), half), colour)
         else:
             canvas.fill(canvas.box(x - half, y - 0.6 * half, x + half, y + 0.6 * half), colour)
-            canvas.fill(canvas.box(x - 0.7 * half, y - 0.1 * half, x + 0.7 * half, y + 0.1 * half),
-                        (40, 40, 44))  # fmt: skip
+            canvas.fill(
+                canvas.box(x - 0.7 * half, y - 0.1 * half, x + 0.7 * half, y + 0.1 * half),
+                (40, 40, 44),
+            )
     return canvas
 
 
@@ -208,11 +399,21 @@ def _patch() -> Canvas:
 
 
 _PICTURES: Final[dict[str, Callable[[], Canvas]]] = {
-    "ampel": _red_light, "asphaltpatch": _patch, "autobahn": _autobahn, "brickwall": _brickwall,
-    "dirt": _dirt, "graffiti": _graffiti, "schild": _sign, "screenshot1": _screenshot1,
-    "screenshot2": _screenshot2, "smiley": _smiley, "snow": _snow, "stickers": _stickers,
-    "walkingkid": _child, "walkingkidlarge": _child,
-}  # fmt: skip
+    "ampel": _red_light,
+    "asphaltpatch": _patch,
+    "autobahn": _autobahn,
+    "brickwall": _brickwall,
+    "dirt": _dirt,
+    "graffiti": _graffiti,
+    "schild": _sign,
+    "screenshot1": _screenshot1,
+    "screenshot2": _screenshot2,
+    "smiley": _smiley,
+    "snow": _snow,
+    "stickers": _stickers,
+    "walkingkid": _child,
+    "walkingkidlarge": _child,
+}
 TEXTURED: Final = tuple(sorted(_PICTURES))
 
 

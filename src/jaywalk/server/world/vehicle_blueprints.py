@@ -59,11 +59,20 @@ class VehicleSpec:
 
 
 _BLUE, _SKY, _RED, _SILVER, _BLACK, _WINE = (
-    "17,37,103", "75,87,173", "180,44,44", "180,180,180", "44,44,44", "137,0,0",
-)  # fmt: skip
+    "17,37,103",
+    "75,87,173",
+    "180,44,44",
+    "180,180,180",
+    "44,44,44",
+    "137,0,0",
+)
 _WHITE, _GREEN, _YELLOW, _ORANGE, _BEIGE = (
-    "245,245,245", "38,84,44", "208,177,0", "211,90,18", "186,170,140",
-)  # fmt: skip
+    "245,245,245",
+    "38,84,44",
+    "208,177,0",
+    "211,90,18",
+    "186,170,140",
+)
 _MANY: Final = " ".join((_BLUE, _SKY, _RED, _SILVER, _BLACK, _WINE))
 _FLEET: Final = " ".join((_WHITE, _BLACK, _SILVER, _BLUE, _WINE))
 _WORK: Final = " ".join((_WHITE, _SILVER, _BLUE, _YELLOW))
@@ -79,8 +88,15 @@ VEHICLES: Final[tuple[VehicleSpec, ...]] = (
     _S("chevrolet.impala", (2.679, 1.017, 0.705), "car", 1, "", 1720.0, _MANY),
     _S("citroen.c3", (1.994, 0.925, 0.809), "car", 1, "", 1120.0, _MANY),
     _S("dodge.charger_police", (2.487, 1.019, 0.771), "car", 1, "", 1950.0, _BLACK, "emergency"),
-    _S("jeep.wrangler_rubicon", (1.933, 0.953, 0.939), "car", 1, "", 2010.0,
-       f"{_ORANGE} {_GREEN} {_BLACK}"),
+    _S(
+        "jeep.wrangler_rubicon",
+        (1.933, 0.953, 0.939),
+        "car",
+        1,
+        "",
+        2010.0,
+        f"{_ORANGE} {_GREEN} {_BLACK}",
+    ),
     _S("mercedes.coupe", (2.513, 1.076, 0.825), "car", 1, "", 1820.0, _MANY),
     _S("mini.cooper_s", (1.903, 0.985, 0.738), "car", 1, "", 1210.0, _MANY),
     _S("nissan.micra", (1.817, 0.923, 0.751), "car", 1, "", 1030.0, _MANY),
@@ -102,22 +118,40 @@ VEHICLES: Final[tuple[VehicleSpec, ...]] = (
     _S("lincoln.mkz_2020", (2.446, 0.918, 0.740), "car", 2, "LDP", 1850.0, _FLEET),
     _S("mercedes.coupe_2020", (2.337, 0.906, 0.721), "car", 2, "LD", 1735.0, _FLEET),
     _S("dodge.charger_2020", (2.504, 0.941, 0.767), "car", 2, "LD", 1930.0, _FLEET),
-    _S("dodge.charger_police_2020", (2.619, 0.965, 0.819), "car", 2, "LD", 2000.0, _BLACK,
-       "emergency", 0.11),
+    _S(
+        "dodge.charger_police_2020",
+        (2.619, 0.965, 0.819),
+        "car",
+        2,
+        "LD",
+        2000.0,
+        _BLACK,
+        "emergency",
+        0.11,
+    ),
     _S("ford.ambulance", (3.183, 1.176, 1.216), "van", 2, "LD", 4500.0, _WHITE, "emergency", -0.29),
-    _S("carlamotors.firetruck", (4.234, 1.446, 1.914), "truck", 2, "LD", 14000.0, _RED,
-       "emergency", -0.25),
+    _S(
+        "carlamotors.firetruck",
+        (4.234, 1.446, 1.914),
+        "truck",
+        2,
+        "LD",
+        14000.0,
+        _RED,
+        "emergency",
+        -0.25,
+    ),
     _S("vespa.zx125", (0.902, 0.428, 0.618), "motorcycle", 1, "P", 190.0, _BIKE),
     _S("mini.cooper_s_2021", (2.276, 1.049, 0.884), "car", 2, "LD", 1310.0, _FLEET),
     _S("nissan.patrol_2021", (2.783, 1.075, 1.023), "car", 2, "LD", 2750.0, _FLEET),
     _S("mercedes.sprinter", (2.958, 0.994, 1.280), "van", 2, "LD", 2400.0, _WORK),
     _S("ford.crown", (2.683, 0.900, 0.788), "car", 2, "LD", 1870.0, _YELLOW, "taxi", 0.19),
-    _S("volkswagen.t2_2021", (2.221, 0.887, 0.995), "van", 2, "LD", 1300.0, _WORK,
-       centre_x_m=0.12),
-    _S("mitsubishi.fusorosa", (5.136, 1.972, 2.120), "bus", 2, "L", 6500.0, _WORK,
-       centre_x_m=-0.45),
+    _S("volkswagen.t2_2021", (2.221, 0.887, 0.995), "van", 2, "LD", 1300.0, _WORK, centre_x_m=0.12),
+    _S(
+        "mitsubishi.fusorosa", (5.136, 1.972, 2.120), "bus", 2, "L", 6500.0, _WORK, centre_x_m=-0.45
+    ),
     _S("carlamotors.european_hgv", (3.968, 1.446, 1.730), "truck", 2, "", 9000.0, _WORK),
-)  # fmt: skip
+)
 
 
 def vehicle_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:

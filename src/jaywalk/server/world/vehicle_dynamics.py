@@ -13,8 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.server.world.ackermann import ackermann_pedals
-from jaywalk.server.world.longitudinal import GRAVITY_MPS2, TICK_S, WET_GRIP, next_speed
+from jaywalk.server.world.longitudinal import (
+    GRAVITY_MPS2,
+    TICK_S,
+    WET_GRIP,
+    ackermann_pedals,
+    next_speed,
+)
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import Ground, surface_height
 
@@ -130,9 +135,16 @@ def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
     elif row["settled"] and friction > _NO_FRICTION_MPS2:
         pull = -GRAVITY_MPS2 * np.sin(row["pitch"])
         after = next_speed(
-            speed, row["throttle"], row["brake"], row["hand_brake"] != 0, _gear_of(row),
-            pull, grip, model, dt_s,
-        )  # fmt: skip
+            speed,
+            row["throttle"],
+            row["brake"],
+            row["hand_brake"] != 0,
+            _gear_of(row),
+            pull,
+            grip,
+            model,
+            dt_s,
+        )
         slide = _shrunk(slide, friction * dt_s)
         # Tyres at a quarter of the length from the centre brake a spin of box inertia.
         spin = _shrunk(spin, 1.5 * friction / (rear + 1.0) * dt_s)

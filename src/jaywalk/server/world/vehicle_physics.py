@@ -15,8 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.core.frames import FloatArray, rotation_matrix_carla
+from jaywalk.geometry.frames import rotation_matrix_carla
 from jaywalk.server.world.blueprint_types import Blueprint, Vector3
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED
@@ -24,8 +25,13 @@ from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED
 Point = tuple[float, float]
 
 _RADIUS_CM: Final = {
-    "car": 35.0, "van": 37.0, "truck": 50.0, "bus": 48.0, "motorcycle": 31.0, "bicycle": 35.0,
-}  # fmt: skip
+    "car": 35.0,
+    "van": 37.0,
+    "truck": 50.0,
+    "bus": 48.0,
+    "motorcycle": 31.0,
+    "bicycle": 35.0,
+}
 _WHEELBASE_SHARE: Final = 0.583  # of the length; gives the 2.85 m of mkz_2020
 _TRACK_SHARE: Final = 0.86  # of the width
 _BIKE_SIDE_CM: Final = 1.0

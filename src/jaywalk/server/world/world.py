@@ -12,25 +12,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.core.frames import rotation_matrix_carla, rotator_from_matrix
+from jaywalk.geometry.frames import rotation_matrix_carla, rotator_from_matrix
+from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.world import areas
-from jaywalk.server.world.actor import Actor, SpawnError
-from jaywalk.server.world.attachments import follow_parents
+from jaywalk.server.world.areas import FrictionVolumes, follow_parents
 from jaywalk.server.world.blueprint_types import Blueprint
 from jaywalk.server.world.collisions import Collisions
-from jaywalk.server.world.columns import ActorColumns
-from jaywalk.server.world.friction import FrictionVolumes
-from jaywalk.server.world.lights import TrafficLights
+from jaywalk.server.world.lights import StreetLights, TrafficLights
 from jaywalk.server.world.people import People
-from jaywalk.server.world.prop_dynamics import step_props
 from jaywalk.server.world.scenery_index import SceneryIndex
-from jaywalk.server.world.snapshot import SnapshotPacker
-from jaywalk.server.world.street_lights import StreetLights
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.tables import Actor, ActorColumns, Kind, SpawnError
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.server.world.vehicle_models import VEHICLE_MODEL, vehicle_model
 from jaywalk.server.world.vehicle_physics import default_physics
-from jaywalk.server.world.walker_dynamics import step_walkers
+from jaywalk.server.world.walker_dynamics import step_props, step_walkers
 from jaywalk.town.town import Town
 
 Vector = tuple[float, float, float]
@@ -40,9 +35,14 @@ COLLISION_AT_SPAWN: Final = "Spawn failed because of collision at spawn position
 _PUSH_FIELDS: Final = {"impulse": "imp", "force": "force"}
 _MOTION: Final = ("vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az")
 _KIND_WORDS: Final = {
-    Kind.VEHICLE: "Vehicle", Kind.WALKER: "Walker", Kind.LIGHT: "traffic light",
-    Kind.SIGN: "traffic sign", Kind.SENSOR: "sensor", Kind.PROP: "prop", Kind.OTHER: "actor",
-}  # fmt: skip
+    Kind.VEHICLE: "Vehicle",
+    Kind.WALKER: "Walker",
+    Kind.LIGHT: "traffic light",
+    Kind.SIGN: "traffic sign",
+    Kind.SENSOR: "sensor",
+    Kind.PROP: "prop",
+    Kind.OTHER: "actor",
+}
 _LABELS: Final = {Kind.LIGHT: 7, Kind.SIGN: 8}  # semantic tags of signals
 _DEG: Final = 180.0 / math.pi
 
@@ -325,9 +325,16 @@ class World:
     # -- vehicles --------------------------------------------------------------------------------
 
     def control_vehicle(
-        self, actor: Actor, throttle: float, steer: float | None, brake: float,
-        hand_brake: bool, reverse: bool, manual: bool, gear: int,
-    ) -> None:  # fmt: skip
+        self,
+        actor: Actor,
+        throttle: float,
+        steer: float | None,
+        brake: float,
+        hand_brake: bool,
+        reverse: bool,
+        manual: bool,
+        gear: int,
+    ) -> None:
         """Latch a control; ``steer`` None keeps the last one."""
         columns, row = self.columns, actor.row
         columns.throttle[row] = throttle

@@ -9,12 +9,16 @@ from realism_scenes import crossing_scene, red_signal, replay, scene
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism.challenge import CONFIGS
 from jaywalk.metrics.realism.features import case_features
-from jaywalk.metrics.realism.readers.inputs import read_cases
-from jaywalk.metrics.realism.readers.npz_case import read_npz_case
-from jaywalk.metrics.realism.readers.npz_writer import case_arrays, write_npz_case
-from jaywalk.metrics.realism.readers.rollout_folder import Maker, RolloutFolder
 from jaywalk.metrics.realism.scene import Lanes, Polylines, Signals
 from jaywalk.metrics.realism.score import aggregate, score_features
+from jaywalk.rollouts.cases.npz import (
+    Maker,
+    RolloutFolder,
+    case_arrays,
+    read_npz_case,
+    write_npz_case,
+)
+from jaywalk.rollouts.inputs import read_cases
 
 
 def same(a, b):

@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 from realism_scenes import assert_no_jump, crossing_scene, follower_scene, replay
 
-from jaywalk.metrics.realism.better.closing import NAME
-from jaywalk.metrics.realism.better.coordination import coordination_cost, encounters
-from jaywalk.metrics.realism.better.energy_score import crps, energy_score
-from jaywalk.metrics.realism.better.features import better_features
-from jaywalk.metrics.realism.better.jaywalk1 import _likeness, scene_costs, score_jaywalk1
-from jaywalk.metrics.realism.better.likeness import likeness_costs
-from jaywalk.metrics.realism.better.safety import event_safety
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS
 from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.jaywalk_score.closing import NAME
+from jaywalk.metrics.realism.jaywalk_score.coordination import coordination_cost, encounters
+from jaywalk.metrics.realism.jaywalk_score.likeness import crps, energy_score, likeness_costs
+from jaywalk.metrics.realism.jaywalk_score.safety import event_safety
+from jaywalk.metrics.realism.jaywalk_score.score import (
+    _likeness,
+    better_features,
+    scene_costs,
+    score_jaywalk1,
+)
 from jaywalk.metrics.realism.scene import N_HISTORY
 from jaywalk.metrics.realism.smooth_density import smooth_log_density
-from jaywalk.metrics.realism.studies.collisions import with_collisions
-from jaywalk.metrics.realism.superhuman import without_events
+from jaywalk.metrics.realism.studies.studies import with_collisions, without_events
 
 CONFIG = CONFIGS["2025"]
 CASES = [replay(crossing_scene("a"), 8), replay(crossing_scene("b", -3.0), 8)]

@@ -7,10 +7,9 @@ import pytest
 from realism_scenes import crossing_scene, follower_scene, red_signal, scene
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.realism.lane_links import lane_successors
-from jaywalk.metrics.realism.policies.catalogue import POLICIES, roll_out_scene
-from jaywalk.metrics.realism.policies.lane_follow import lane_follow
+from jaywalk.metrics.realism.red_light import lane_successors
 from jaywalk.metrics.realism.scene import Lanes, Polylines
+from jaywalk.rollouts.policies import POLICIES, lane_follow, roll_out_scene
 
 
 def test_lanes_follow_where_they_meet_and_lead_the_same_way():

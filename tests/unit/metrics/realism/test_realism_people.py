@@ -10,14 +10,15 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.realism.people.behaviour import (
+    PeopleSet,
+    Track,
     behaviour,
     gap_samples,
     under_way,
     walking_samples,
 )
 from jaywalk.metrics.realism.people.likeness import people_likeness, random_people
-from jaywalk.metrics.realism.people.tracks import PeopleSet, Track
-from jaywalk.metrics.realism.readers.people_csv import read_people_csv
+from jaywalk.rollouts.cases.recorded_people import read_people_csv
 
 
 def track(x, y, step_s=0.1, clip="c", start_s=0.0):
@@ -116,8 +117,14 @@ def test_the_command_takes_several_sources_and_one_reference(tmp_path):
     both = call(app, ["realism", "people", a, b, "--recorded", c])
     assert both.exit_code == 0
     lines = [line.split("\t")[0] for line in both.stdout.splitlines()]
-    assert lines[:6] == ["likeness to p2", "p0", "p1", "bound: straight", "bound: random",
-                         "bound: halves"]  # fmt: skip
+    assert lines[:6] == [
+        "likeness to p2",
+        "p0",
+        "p1",
+        "bound: straight",
+        "bound: random",
+        "bound: halves",
+    ]
     alone = call(app, ["realism", "people", a])
     assert "--recorded" in str(alone.exception)
 

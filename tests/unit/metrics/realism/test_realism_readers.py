@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.readers.inputs import read_cases
-from jaywalk.metrics.realism.readers.tfrecord import _TABLE, _crc32c, masked_crc, read_tfrecord
 from jaywalk.metrics.realism.score import score_case
+from jaywalk.rollouts.cases.protobuf import _TABLE, _crc32c, masked_crc, read_tfrecord
+from jaywalk.rollouts.inputs import read_cases
 
 SCENE = scene(
     [(lambda s: s * 1.0, 0.2, 0.0), (lambda s: 60.0 + s * 0.5, 0.0, 0.0)],
@@ -81,8 +81,15 @@ def as_json(of):
     def points(line):
         return [{"x": x, "y": y, "z": z} for x, y, z in line]
 
-    names = {"centerX": "x_m", "centerY": "y_m", "centerZ": "z_m", "heading": "heading_rad",
-             "length": "length_m", "width": "width_m", "height": "height_m"}  # fmt: skip
+    names = {
+        "centerX": "x_m",
+        "centerY": "y_m",
+        "centerZ": "z_m",
+        "heading": "heading_rad",
+        "length": "length_m",
+        "width": "width_m",
+        "height": "height_m",
+    }
     return {
         "scenarioId": of.name,
         "currentTimeIndex": 10,
@@ -182,9 +189,12 @@ def test_json_with_archived_rollouts(tmp_path):
     r = CASE.rollouts
     np.savez(
         other,
-        sim_x=r.x_m[:, ::-1], sim_y=r.y_m[:, ::-1], sim_z=r.z_m[:, ::-1],
-        sim_heading=r.heading_rad[:, ::-1], sim_object_id=SCENE.object_id[::-1],
-    )  # fmt: skip
+        sim_x=r.x_m[:, ::-1],
+        sim_y=r.y_m[:, ::-1],
+        sim_z=r.z_m[:, ::-1],
+        sim_heading=r.heading_rad[:, ::-1],
+        sim_object_id=SCENE.object_id[::-1],
+    )
     same(read_cases(path, other)[0])
 
 
@@ -226,9 +236,20 @@ def test_commands_print_the_agreed_fields(tmp_path, rollouts):
 
     found = run("score", *source, "--json", "--per-scenario", "--bounds")
     assert set(found) == {
-        "config", "metametric", "intervals", "likelihoods", "buckets", "ade_m",
-        "min_ade_m", "rates", "n_scenarios", "n_agents", "scenarios", "bounds", "normalised",
-    }  # fmt: skip
+        "config",
+        "metametric",
+        "intervals",
+        "likelihoods",
+        "buckets",
+        "ade_m",
+        "min_ade_m",
+        "rates",
+        "n_scenarios",
+        "n_agents",
+        "scenarios",
+        "bounds",
+        "normalised",
+    }
     assert found["config"] == "2025"
     assert set(found["rates"]) == {"collision", "offroad", "traffic_light_violation"}
     assert len(found["likelihoods"]) == 10

@@ -13,17 +13,15 @@ from realism_recorded import recorded_scene
 from realism_scenes import assert_no_jump, replay
 
 from jaywalk.datasets.vci import read_vci
-from jaywalk.metrics.realism.better.coordination import encounters
-from jaywalk.metrics.realism.better.features import better_features
-from jaywalk.metrics.realism.better.jaywalk1 import scene_costs, score_jaywalk1
-from jaywalk.metrics.realism.better.likeness import likeness_costs
-from jaywalk.metrics.realism.better.safety import event_safety
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS
 from jaywalk.metrics.realism.features import case_features
+from jaywalk.metrics.realism.jaywalk_score.coordination import encounters
+from jaywalk.metrics.realism.jaywalk_score.likeness import likeness_costs
+from jaywalk.metrics.realism.jaywalk_score.safety import event_safety
+from jaywalk.metrics.realism.jaywalk_score.score import better_features, scene_costs, score_jaywalk1
 from jaywalk.metrics.realism.scene import CURRENT_STEP, N_HISTORY
-from jaywalk.metrics.realism.studies.collisions import with_collisions
-from jaywalk.metrics.realism.superhuman import without_events
+from jaywalk.metrics.realism.studies.studies import with_collisions, without_events
 
 DATA = Path(__file__).parents[5] / "shared" / "data" / "vci" / "vci_dut_citr.tar.xz"
 
@@ -35,9 +33,10 @@ def write_street(folder, source, rate_hz):
     place.mkdir(parents=True)
     frames = np.arange(1, int(11.0 * rate_hz))
     for clip in (1, 2):
-        people, cars = ["id,frame,label,x_est,y_est,vx_est,vy_est"], [
-            "id,frame,label,x_est,y_est,psi_est,vel_est"
-        ]  # fmt: skip
+        people, cars = (
+            ["id,frame,label,x_est,y_est,vx_est,vy_est"],
+            ["id,frame,label,x_est,y_est,psi_est,vel_est"],
+        )
         for frame in frames:
             t = frame / rate_hz
             for person in range(4):

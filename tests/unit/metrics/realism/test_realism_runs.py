@@ -11,12 +11,11 @@ from typer.testing import CliRunner
 import jaywalk.record
 from jaywalk.cli.main import build_app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.metrics.realism.better.jaywalk1 import score_jaywalk1
-from jaywalk.metrics.realism.readers.inputs import read_case_set
-from jaywalk.metrics.realism.readers.run_cases import is_run, run_scenes
-from jaywalk.metrics.realism.records.record_people import run_people
-from jaywalk.metrics.realism.records.record_scene import recorded_scenes
-from jaywalk.metrics.realism.records.road_map import road_map
+from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
+from jaywalk.rollouts.cases.recorded import is_run, recorded_scenes, run_scenes
+from jaywalk.rollouts.cases.recorded_people import run_people
+from jaywalk.rollouts.cases.road_map import road_map
+from jaywalk.rollouts.inputs import read_case_set
 from jaywalk.town.town import load_town
 
 
@@ -121,8 +120,18 @@ def test_rollouts_of_a_run_are_made_scored_and_resumed(run):
     assert [(folder / name).read_bytes() for name in files] == before
     score = json.loads(call("score", run, "--config", "2025", "--per-scenario", "--json").stdout)
     assert score["policy"] == "lanes"
-    assert {"config", "metametric", "likelihoods", "buckets", "ade_m", "min_ade_m", "rates",
-            "n_scenarios", "n_agents", "scenarios"} <= set(score)  # fmt: skip
+    assert {
+        "config",
+        "metametric",
+        "likelihoods",
+        "buckets",
+        "ade_m",
+        "min_ade_m",
+        "rates",
+        "n_scenarios",
+        "n_agents",
+        "scenarios",
+    } <= set(score)
     assert (score["n_scenarios"], score["n_agents"]) == (2, 6)
     assert score["scenarios"][0]["n_rollouts"] == 3
     call("rollout", run, "--policy", "random", "--n", 3)

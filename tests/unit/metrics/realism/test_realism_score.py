@@ -8,7 +8,6 @@ import pytest
 from realism_scenes import follower_scene, replay, scene
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.realism.audit import audit
 from jaywalk.metrics.realism.bounds import bounds, replaced
 from jaywalk.metrics.realism.challenge import (
     BUCKET_OF,
@@ -21,9 +20,10 @@ from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_
 from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.scene import Rollouts
 from jaywalk.metrics.realism.score import score_case, score_cases
-from jaywalk.metrics.realism.studies.catalogue import STUDIES
+from jaywalk.metrics.realism.studies.audit import audit
+from jaywalk.metrics.realism.studies.studies import STUDIES
+from jaywalk.metrics.realism.studies.weights import weight_study
 from jaywalk.metrics.realism.trajectories import generated_trajectories
-from jaywalk.metrics.realism.weight_study import weight_study
 
 CONFIG = CONFIGS["2025"]
 

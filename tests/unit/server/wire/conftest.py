@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from scene import straight_road
 
-from jaywalk.server.wire.dialect import CARLA_0_9_16, Dialect
-from jaywalk.server.wire.episode import Episode
-from jaywalk.server.wire.traffic_managers import TrafficManagers
-from jaywalk.server.world.actor import Actor
+from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
+from jaywalk.server.protocol.traffic_managers import TrafficManagers
+from jaywalk.server.session.episode import Episode
+from jaywalk.server.world.tables import Actor
 from jaywalk.town.town import Town, town_from_opendrive
 
 

@@ -6,10 +6,10 @@ import struct
 import numpy as np
 import pytest
 
-from jaywalk.server.wire.dialect import CARLA_0_9_16
-from jaywalk.server.wire.episode import Episode
-from jaywalk.server.wire.streams import WORLD_STREAM
-from jaywalk.server.world.snapshot import VEHICLE_RECORD
+from jaywalk.server.encoding.codec import CARLA_0_9_16
+from jaywalk.server.encoding.snapshot import VEHICLE_RECORD
+from jaywalk.server.protocol.streams import WORLD_STREAM
+from jaywalk.server.session.episode import Episode
 from jaywalk.town.town import load_town
 
 

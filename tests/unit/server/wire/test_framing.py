@@ -9,19 +9,22 @@ from typing import Any
 import msgpack
 import pytest
 
-from jaywalk.server.wire import framing
-from jaywalk.server.wire.framing import NOTHING, FramingError, Inbox
+from jaywalk.server.encoding import framing
+from jaywalk.server.encoding.framing import NOTHING, FramingError, Inbox
 
 
 def value(rng: random.Random, depth: int = 0) -> Any:
     """Any msgpack value, with lengths around every boundary of the format."""
     kinds = [
-        lambda: None, lambda: rng.random() < 0.5, lambda: rng.randrange(-(2**63), 2**64),
-        lambda: rng.randrange(-200, 200), lambda: rng.random(),
+        lambda: None,
+        lambda: rng.random() < 0.5,
+        lambda: rng.randrange(-(2**63), 2**64),
+        lambda: rng.randrange(-200, 200),
+        lambda: rng.random(),
         lambda: "x" * rng.choice([0, 5, 31, 32, 255, 256, 70_000]),
         lambda: b"y" * rng.choice([0, 5, 255, 256, 70_000]),
         lambda: msgpack.ExtType(3, b"z" * rng.choice([1, 2, 3, 4, 8, 16, 17, 300, 70_000])),
-    ]  # fmt: skip
+    ]
     if depth < 6:
         kinds += [
             lambda: [value(rng, depth + 1) for _ in range(rng.randrange(5))],

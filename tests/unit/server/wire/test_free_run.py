@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from jaywalk.server.wire.dialect import CARLA_0_9_16
-from jaywalk.server.wire.server import CarlaServer
-from jaywalk.server.wire.settings import Settings
-from jaywalk.server.wire.streams import WORLD_STREAM, Ledger, Subscriber
+from jaywalk.server.encoding.codec import CARLA_0_9_16
+from jaywalk.server.protocol.server import CarlaServer
+from jaywalk.server.protocol.streams import WORLD_STREAM, Ledger, Subscriber
+from jaywalk.server.session.settings import Settings
 
 
 def test_free_ticks_keep_the_pace_of_the_clock(stage, monkeypatch):

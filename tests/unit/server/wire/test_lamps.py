@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jaywalk.server.world.street_lights import StreetLights
+from jaywalk.server.world.lights import StreetLights
 from jaywalk.town.town import load_town
 
 

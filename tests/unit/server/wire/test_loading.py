@@ -1,7 +1,7 @@
 """How an episode begins."""
 
+from jaywalk.server.session.episode import Episode
 from jaywalk.server.start import start_server
-from jaywalk.server.wire.episode import Episode
 from jaywalk.town.town import load_town
 
 

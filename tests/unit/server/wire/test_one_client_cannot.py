@@ -17,20 +17,19 @@ from attacks import deaf_listener, opendrive_text
 from child import wait_for
 
 from jaywalk.core.errors import DataError
-from jaywalk.server.log import start_log
-from jaywalk.server.wire import methods  # noqa: F401  (registers them)
-from jaywalk.server.wire import server as server_module
-from jaywalk.server.wire import traffic_managers as managers_module
-from jaywalk.server.wire.codec import WireError
-from jaywalk.server.wire.dialect import CARLA_0_9_16
-from jaywalk.server.wire.episode import Episode
-from jaywalk.server.wire.framing import Inbox
-from jaywalk.server.wire.peer import recognise_peers
-from jaywalk.server.wire.rpc import METHODS, RpcClient, call
-from jaywalk.server.wire.server import CarlaServer
-from jaywalk.server.wire.streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
-from jaywalk.server.wire.traffic_managers import TrafficManagers
-from jaywalk.server.world.actor import SpawnError
+from jaywalk.server.encoding.codec import CARLA_0_9_16, WireError
+from jaywalk.server.encoding.framing import Inbox
+from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)
+from jaywalk.server.protocol import server as server_module
+from jaywalk.server.protocol import traffic_managers as managers_module
+from jaywalk.server.protocol.peer import recognise_peers
+from jaywalk.server.protocol.rpc import METHODS, RpcClient, call
+from jaywalk.server.protocol.server import CarlaServer
+from jaywalk.server.protocol.streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
+from jaywalk.server.protocol.traffic_managers import TrafficManagers
+from jaywalk.server.session.episode import Episode
+from jaywalk.server.start import start_log
+from jaywalk.server.world.tables import SpawnError
 from jaywalk.town.opendrive import CLIENT_LIMITS, check_size
 from jaywalk.town.town import town_from_opendrive
 
@@ -310,7 +309,7 @@ FAR_SECTION = opendrive_text().replace('laneSection s="0"', 'laneSection s="-1e3
         ("x" * 16_000_001, "characters"),
     ],
     ids=lambda value: value[:30],
-)  # fmt: skip
+)
 def test_a_map_that_is_too_large_is_refused_before_it_is_built(text: str, words: str) -> None:
     with pytest.raises(DataError, match=words.replace("(", r"\(")):
         check_size(text, "it", CLIENT_LIMITS)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from jaywalk.server.wire.dialect import CARLA_0_9_16
-from jaywalk.server.world import drivetrain
+from jaywalk.server.encoding.codec import CARLA_0_9_16
+from jaywalk.server.world import vehicle_models as drivetrain
 
 
 @pytest.mark.parametrize(("friction", "grip"), [("-5.0", 0.0), ("7.0", 2.0), ("1.75f", 0.5)])

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.server.wire.dialect import CARLA_0_9_16
-from jaywalk.server.wire.episode import Episode
-from jaywalk.server.world.actor import SpawnError
+from jaywalk.server.encoding.codec import CARLA_0_9_16
+from jaywalk.server.session.episode import Episode
+from jaywalk.server.world.tables import SpawnError
 from jaywalk.town.scenery import KINDS
 from jaywalk.town.town import load_town
 

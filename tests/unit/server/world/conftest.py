@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.server.world.contact_response import resolve_contacts
+from jaywalk.server.world.collisions import resolve_contacts
 from jaywalk.server.world.contacts import CONTACT, find_contacts
-from jaywalk.server.world.prop_dynamics import step_props
-from jaywalk.server.world.static_grid import build_static_grid
+from jaywalk.server.world.scenery_index import build_static_grid
 from jaywalk.server.world.tables import ACTOR, Kind
 from jaywalk.server.world.vehicle_dynamics import set_velocity, step_vehicles
 from jaywalk.server.world.vehicle_models import VEHICLE_MODEL, vehicle_model
-from jaywalk.server.world.walker_dynamics import step_walkers
+from jaywalk.server.world.walker_dynamics import step_props, step_walkers
 from jaywalk.town.ground import Ground, flat_ground
 from jaywalk.town.scenery import SCENERY, Shape
 
@@ -92,9 +91,14 @@ class PhysicsWorld:
 
     def move(self) -> None:
         step_vehicles(
-            self.actors, self.n_rows, self.models, self.ground, self.wetness, self.dt_s,
+            self.actors,
+            self.n_rows,
+            self.models,
+            self.ground,
+            self.wetness,
+            self.dt_s,
             self.substeps,
-        )  # fmt: skip
+        )
         step_walkers(self.actors, self.n_rows, self.ground, self.dt_s)
         step_props(self.actors, self.n_rows, self.ground, self.dt_s)
 

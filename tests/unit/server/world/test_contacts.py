@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from shapely.affinity import rotate, translate
 from shapely.geometry import Point, box
 
-from jaywalk.server.world.contact_response import resolve_contacts
+from jaywalk.server.world.collisions import resolve_contacts
 from jaywalk.server.world.contacts import CONTACT, box_overlaps_any, find_contacts
-from jaywalk.server.world.static_grid import build_static_grid
+from jaywalk.server.world.scenery_index import build_static_grid
 from jaywalk.town.scenery import SCENERY, Shape
 
 
@@ -91,9 +91,12 @@ def test_scraping_along_a_wall_keeps_most_of_the_speed(make_world) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.floats(2.0, 25.0), st.floats(-10.0, 2.0), st.floats(-2.5, 2.5), st.floats(-3.1, 3.1),
+    st.floats(2.0, 25.0),
+    st.floats(-10.0, 2.0),
+    st.floats(-2.5, 2.5),
+    st.floats(-3.1, 3.1),
     st.sampled_from([0, 1, 2]),
-)  # fmt: skip
+)
 def test_crashes_keep_momentum_and_lose_energy(
     make_world, speed, other_speed, offset, yaw, model
 ) -> None:
@@ -326,10 +329,8 @@ def test_spawn_test(make_world) -> None:
 
     def first(x, y, z, yaw=0.0, size=half, person=False, skip=-1) -> int:
         return int(
-            box_overlaps_any(
-                world.actors, world.n_rows, x, y, z, yaw, *size, person, skip, 0.02
-            )
-        )  # fmt: skip
+            box_overlaps_any(world.actors, world.n_rows, x, y, z, yaw, *size, person, skip, 0.02)
+        )
 
     assert first(4.0, 0.0, 0.75) == 0
     assert first(4.0, 0.0, 0.75, skip=0) == -1

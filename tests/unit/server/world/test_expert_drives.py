@@ -8,9 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 _HOLD = np.array(
-    [1.1990342347353184, -0.8057602384167799, 1.710818710950062,
-     0.921890257450335, 1.556497522998393, -0.7013479734904027]
-)  # fmt: skip
+    [
+        1.1990342347353184,
+        -0.8057602384167799,
+        1.710818710950062,
+        0.921890257450335,
+        1.556497522998393,
+        -0.7013479734904027,
+    ]
+)
 
 
 def _pedals(speed_kmh: float, target_kmh: float) -> tuple[float, float]:

@@ -12,13 +12,28 @@ from jaywalk.server.world.vehicle_dynamics import grip_share, set_velocity
 from jaywalk.server.world.vehicle_models import vehicle_model
 
 _THROTTLE = np.array(
-    [0.963873001, 4.37535692e-4, -0.380192912, 1.74950069,
-     0.0916787414, -0.070546153, -1.05996152e-3, 6.71079346e-4]
-)  # fmt: skip
+    [
+        0.963873001,
+        4.37535692e-4,
+        -0.380192912,
+        1.74950069,
+        0.0916787414,
+        -0.070546153,
+        -1.05996152e-3,
+        6.71079346e-4,
+    ]
+)
 _BRAKE = np.array(
-    [9.3171137e-3, 8.20967431e-2, -2.83832427e-3, 5.06587474e-5,
-     -4.90357228e-7, 2.44419284e-9, -4.91381935e-12]
-)  # fmt: skip
+    [
+        9.3171137e-3,
+        8.20967431e-2,
+        -2.83832427e-3,
+        5.06587474e-5,
+        -4.90357228e-7,
+        2.44419284e-9,
+        -4.91381935e-12,
+    ]
+)
 
 
 def _expected_kmh(v: float, t: float) -> float:
@@ -81,8 +96,9 @@ def test_sprint_times(make_world) -> None:
     assert times[50] == pytest.approx(2.5, rel=0.05)
 
 
-@pytest.mark.parametrize(("speed_kmh", "metres", "seconds"), [(30, 2.5, 0.55), (50, 11, 1.3),
-                                                              (72, 24, 2.1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("speed_kmh", "metres", "seconds"), [(30, 2.5, 0.55), (50, 11, 1.3), (72, 24, 2.1)]
+)
 @pytest.mark.parametrize("brake", [1.0, np.nan])
 def test_full_stop(make_world, speed_kmh: float, metres: float, seconds: float, brake) -> None:
     world = make_world()
@@ -422,10 +438,15 @@ def test_ackermann_steer_and_its_rate(make_world) -> None:
 
 @pytest.mark.parametrize(
     ("base", "half", "lightest", "heaviest"),
-    [("car", (1.853, 0.894, 0.775), 600, 2600), ("van", (2.958, 0.994, 1.28), 2000, 3500),
-     ("truck", (4.234, 1.446, 1.914), 9000, 18000), ("bus", (5.136, 1.972, 2.12), 12000, 16000),
-     ("bicycle", (0.821, 0.186, 0.598), 85, 95), ("motorcycle", (1.017, 0.401, 0.573), 200, 300)],
-)  # fmt: skip
+    [
+        ("car", (1.853, 0.894, 0.775), 600, 2600),
+        ("van", (2.958, 0.994, 1.28), 2000, 3500),
+        ("truck", (4.234, 1.446, 1.914), 9000, 18000),
+        ("bus", (5.136, 1.972, 2.12), 12000, 16000),
+        ("bicycle", (0.821, 0.186, 0.598), 85, 95),
+        ("motorcycle", (1.017, 0.401, 0.573), 200, 300),
+    ],
+)
 def test_models_are_plausible(base, half, lightest, heaviest) -> None:
     model = vehicle_model(f"vehicle.some.{base}", base, *half)
     assert lightest <= model["mass_kg"] <= heaviest

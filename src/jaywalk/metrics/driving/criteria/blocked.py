@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.criteria.event import Event, place_text
-from jaywalk.metrics.driving.criteria.rules import Rules
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria.scene import Scene
 
 _STANDING_MPS: Final = 0.1

@@ -8,13 +8,10 @@ counts again.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.criteria.event import Event, place_text
-from jaywalk.metrics.driving.criteria.rules import Rules
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria.scene import Scene, Touch
-
-FloatArray = NDArray[np.float64]
 
 
 def find_collisions(scene: Scene, rules: Rules) -> list[Event]:

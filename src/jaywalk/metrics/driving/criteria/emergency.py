@@ -1,16 +1,37 @@
-"""Yielding: when its scenario ends, the emergency vehicle must have got past the ego."""
+"""Yielding: when its scenario ends, the emergency vehicle must have got past the ego.
+
+Scenario time-outs: the scenario's own clock ran out before the ego got past it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
-from jaywalk.metrics.driving.criteria.event import Event, place_text
-from jaywalk.metrics.driving.criteria.rules import Rules
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria.scene import Scene
 from jaywalk.metrics.driving.criteria.scripted import Span
 from jaywalk.metrics.driving.criteria.track import forward_of
 from jaywalk.record import columns as c
+
+
+def find_scenario_timeouts(scene: Scene, rules: Rules) -> list[Event]:
+    """One event per scenario that timed out, when it ended."""
+    if not rules.scenario_criteria:
+        return []
+    track = scene.track
+    events = []
+    for span in scene.spans:
+        if not (span.timed_out and span.charges_timeout):
+            continue
+        if span.last_tick is None or span.last_tick > track.tick[-1]:
+            continue
+        row = min(track.row_of(span.last_tick), len(track) - 1)
+        where = f" at {place_text(track.place_m[row])}" if rules.places else ""
+        message = f"Agent timed out a scenario{where}"
+        events.append(Event(key="scenario_timeouts", row=row, message=message))
+    return events
+
 
 _TYPE = "YieldToEmergencyVehicle"
 

@@ -8,13 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.criteria.event import Event, place_text
-from jaywalk.metrics.driving.criteria.roadside import RED, Light
-from jaywalk.metrics.driving.criteria.rules import Rules
-from jaywalk.metrics.driving.criteria.scene import Scene
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
+from jaywalk.metrics.driving.criteria.scene import RED, Light, Scene
 from jaywalk.town.waypoints import LaneEnd, LanesUnder
-
-FloatArray = NDArray[np.float64]
 
 _NEAR_M: Final = 15.0
 _TAIL_NEAR_SHARE: Final = 0.8

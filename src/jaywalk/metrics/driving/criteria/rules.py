@@ -1,13 +1,44 @@
-"""Thresholds of each public protocol's criteria; see the specification's sections 1.6 and 2."""
+"""Thresholds of each public protocol's criteria; see the specification's sections 1.6 and 2.
+
+What a criterion says: one event at one row of the ego's track.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from jaywalk.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One infraction as a protocol would note it.
+
+    Attributes:
+        key: Infraction key of the result files, e.g. ``red_light``.
+        row: Row of the track at which it is noted.
+        message: In the words of the result files.
+        value: Percentage, where the kind has one; not rounded unless the protocol rounds it.
+        other: Actor of the record.
+    """
+
+    key: str
+    row: int
+    message: str
+    value: float | None = None
+    other: int | None = None
+
+
+def place_text(place_m: NDArray[np.float64] | Iterable[float]) -> str:
+    """A place as result files write it."""
+    x, y, z = (round(float(part), 3) for part in place_m)
+    return f"(x={x}, y={y}, z={z})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,13 @@
-"""Everything the criteria read of one record, put together once."""
+"""Everything the criteria read of one record, put together once.
+
+Traffic lights and stop signs of a record, with the lights' states over the ego's track.
+
+What the record of a watched evaluator shows of its criteria and scenarios.
+
+A passive recorder sees no trigger and no criterion. But an evaluator's collision test hangs a
+sensor on the ego when it starts and takes it away when the route ends, and a scenario starts at a
+place the route file names and removes its actors when it is over.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +21,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria.roadside import Landmark, Light, landmarks_of, with_states
-from jaywalk.metrics.driving.criteria.route_line import RouteLine
+from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.metrics.driving.criteria.min_speed import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.scripted import Span, Switch, spans_of, switches_of
-from jaywalk.metrics.driving.criteria.slowed_traffic import slowed_by_scenarios
-from jaywalk.metrics.driving.criteria.track import Track, forward_of, track_of, traffic_speed
-from jaywalk.metrics.driving.criteria.watched import collision_tests, spans_seen
+from jaywalk.metrics.driving.criteria.track import (
+    RouteLine,
+    Track,
+    forward_of,
+    track_of,
+    traffic_speed,
+)
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.town.opendrive import read_opendrive
@@ -26,7 +40,152 @@ from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import Town
 from jaywalk.town.waypoints import LaneFinder
 
-FloatArray = NDArray[np.float64]
+RED: Final = 0
+_UNKNOWN: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landmark:
+    """A light or sign. Frame: CARLA's world."""
+
+    actor: int
+    server_id: int
+    place_m: FloatArray  # (3,)
+    yaw_deg: float
+    centre_m: FloatArray  # (3,) of the trigger box
+    half_m: FloatArray  # (3,) of the trigger box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Light(Landmark):
+    """A traffic light and its state at each row of the track."""
+
+    state: NDArray[np.uint8]
+
+
+def landmarks_of(rows: pl.DataFrame, server_ids: dict[int, int], type_part: str) -> list[Landmark]:
+    """Lights or signs whose type contains ``type_part`` and that have a trigger box."""
+    found = rows.filter(
+        pl.col(c.TYPE_ID).str.contains(type_part, literal=True)
+        & pl.col(c.TRIGGER_X_M).is_not_null()
+        & pl.col(c.TRIGGER_HALF_X_M).is_not_null()
+    )
+    return [_landmark(row, server_ids) for row in found.iter_rows(named=True)]
+
+
+def _landmark(row: dict[str, Any], server_ids: dict[int, int]) -> Landmark:
+    place = np.array([row[c.X_M], row[c.Y_M], row[c.Z_M]], np.float64)
+    turn = rotation_matrix_carla(row[c.PITCH_DEG], row[c.YAW_DEG], row[c.ROLL_DEG])
+    local = np.array([row[c.TRIGGER_X_M], row[c.TRIGGER_Y_M], row[c.TRIGGER_Z_M]], np.float64)
+    half = [row[c.TRIGGER_HALF_X_M], row[c.TRIGGER_HALF_Y_M], row[c.TRIGGER_HALF_Z_M]]
+    return Landmark(
+        actor=row[c.ACTOR],
+        server_id=server_ids.get(row[c.ACTOR], 0),
+        place_m=place,
+        yaw_deg=row[c.YAW_DEG],
+        centre_m=place + turn @ local,
+        half_m=np.array([0.0 if part is None else part for part in half], np.float64),
+    )
+
+
+def with_states(
+    lights: list[Landmark], signals: pl.DataFrame, ticks: NDArray[np.int64]
+) -> list[Light]:
+    """Lights with their states at these ticks; unknown before the first one was seen."""
+    out = []
+    for light in lights:
+        changes = signals.filter(pl.col(c.ACTOR) == light.actor)
+        at = np.searchsorted(changes[c.TICK].to_numpy(), ticks, side="right") - 1
+        states = changes[c.STATE].to_numpy().astype(np.uint8)
+        state = np.full(len(ticks), _UNKNOWN, np.uint8)
+        if len(states):
+            state = np.where(at >= 0, states[np.maximum(at, 0)], _UNKNOWN).astype(np.uint8)
+        out.append(
+            Light(
+                actor=light.actor,
+                server_id=light.server_id,
+                place_m=light.place_m,
+                yaw_deg=light.yaw_deg,
+                centre_m=light.centre_m,
+                half_m=light.half_m,
+                state=state,
+            )
+        )
+    return out
+
+
+_COLLISION_SENSOR: Final = "sensor.other.collision"
+_OWN_SENSOR: Final = "jaywalk-recorder"  # the recorder's, if it was told to hang one
+_SCENARIO_ROLE: Final = "scenario"
+_WINDOW: Final = 5
+_TRIGGER_M: Final = 2.0
+_TIMEOUT_S: Final = 240.0
+
+
+def collision_tests(actors: pl.DataFrame, ego: int) -> list[tuple[int, int]]:
+    """First and last tick of each collision test, in order of their start.
+
+    A test hangs its sensor up on its first tick, so it is seen from the next one on.
+    """
+    found = actors.filter(
+        (pl.col(c.TYPE_ID) == _COLLISION_SENSOR)
+        & (pl.col(c.PARENT) == ego)
+        & (pl.col(c.ROLE_NAME) != _OWN_SENSOR)
+        & (pl.col(c.FIRST_TICK) > 0)
+    ).sort(c.FIRST_TICK, c.ACTOR)
+    return [(first - 1, last) for first, last in found.select(c.FIRST_TICK, c.LAST_TICK).rows()]
+
+
+def spans_seen(
+    scenarios: list[dict[str, Any]], actors: pl.DataFrame, track: Track, route: RouteLine
+) -> list[Span]:
+    """Lives of the scenarios that started.
+
+    The end is known where the route has one scenario and that one had actors: it is when the last
+    of them went. One with a time-out that took more than 240 s timed out.
+    """
+    spans = []
+    for scenario in scenarios:
+        row = _start_row(scenario, track, route)
+        if row is None:
+            continue
+        last = _last_tick(actors, track) if len(scenarios) == 1 else None
+        lasted_s = 0.0 if last is None else track.game_s[track.row_of(last)] - track.game_s[row]
+        span = Span(
+            name=str(scenario.get("name", "")),
+            type=str(scenario.get("type", "")),
+            first_tick=int(track.tick[row]),
+            last_tick=last,
+        )
+        timed_out = span.rests_blocked_test and bool(lasted_s > _TIMEOUT_S)
+        spans.append(replace(span, timed_out=timed_out))
+    return spans
+
+
+def _start_row(scenario: dict[str, Any], track: Track, route: RouteLine) -> int | None:
+    """Row on which the route point nearest to the ego lies at the scenario's trigger."""
+    points = [p for p in scenario.get("parameters", []) if p.get("tag") == "trigger_point"]
+    if not points:
+        return None
+    trigger = np.array([float(points[0].get(axis, 0.0)) for axis in "xyz"])
+    at_trigger = np.linalg.norm(route.place_m - trigger, axis=1) < _TRIGGER_M
+    index = 0
+    for row, place in enumerate(track.place_m):
+        ahead = route.place_m[index : index + _WINDOW + 1]
+        index += int(np.argmin(np.linalg.norm(ahead - place, axis=1)))
+        if at_trigger[index]:
+            return row
+    return None
+
+
+def _last_tick(actors: pl.DataFrame, track: Track) -> int | None:
+    """Last tick of the scenario's actors; None if they outlived the route."""
+    theirs = actors.filter(pl.col(c.ROLE_NAME).str.starts_with(_SCENARIO_ROLE))
+    last = theirs[c.LAST_TICK].max()
+    if not isinstance(last, int) or last >= track.tick[-1]:
+        return None
+    return last
+
 
 _SPAWN_LIFT_M: Final = 0.5  # the evaluators lift the first point of a route to spawn the ego there
 

@@ -20,17 +20,37 @@ TIMED_OUT: Final = "scenario_timeout"
 _TWO_WAYS: Final = "TwoWays"
 # These block the ego's way, so that the blocked test rests and their own time-out judges.
 _OBSTACLES: Final = (
-    "Accident", "BadParking", "BlockedIntersection", "Construction", "CustomObstacle",
-    "CrossingBicycleFlow", "EnterActorFlow", "HazardAtSideLane", "HighwayExit", "ImageOnObject",
-    "InterurbanActorFlow", "InterurbanAdvancedActorFlow", "InvadingTurn", "JunctionLeftTurn",
-    "JunctionRightTurn", "MergerIntoSlowTraffic", "ObscuredStopSign", "ParkedObstacle",
-    "ParkingExit", "PedestrianCrowd", "SequentialLaneChange", "T_Junction", "VehicleOpensDoor",
-)  # fmt: skip
+    "Accident",
+    "BadParking",
+    "BlockedIntersection",
+    "Construction",
+    "CustomObstacle",
+    "CrossingBicycleFlow",
+    "EnterActorFlow",
+    "HazardAtSideLane",
+    "HighwayExit",
+    "ImageOnObject",
+    "InterurbanActorFlow",
+    "InterurbanAdvancedActorFlow",
+    "InvadingTurn",
+    "JunctionLeftTurn",
+    "JunctionRightTurn",
+    "MergerIntoSlowTraffic",
+    "ObscuredStopSign",
+    "ParkedObstacle",
+    "ParkingExit",
+    "PedestrianCrowd",
+    "SequentialLaneChange",
+    "T_Junction",
+    "VehicleOpensDoor",
+)
 # Has the time-out, and the blocked test rests; but no criterion reads it.
 _TIMEOUT_IS_FREE: Final = "ObscuredStopSign"
 _OWN_COLLISION_TEST: Final = (
-    "VehicleTurningRoutePedestrian", "VehicleTurningRight", "VehicleTurningLeft",
-)  # fmt: skip
+    "VehicleTurningRoutePedestrian",
+    "VehicleTurningRight",
+    "VehicleTurningLeft",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.criteria.event import Event, place_text
-from jaywalk.metrics.driving.criteria.roadside import Landmark
-from jaywalk.metrics.driving.criteria.rules import Rules
-from jaywalk.metrics.driving.criteria.scene import Scene
-
-FloatArray = NDArray[np.float64]
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
+from jaywalk.metrics.driving.criteria.scene import Landmark, Scene
 
 _STANDING_MPS: Final = 0.1
 _BACKWARDS: Final = -0.17

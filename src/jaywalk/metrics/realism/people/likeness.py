@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.realism.people.behaviour import FEATURES, Samples, behaviour
-from jaywalk.metrics.realism.people.tracks import PeopleSet, Track
+from jaywalk.metrics.realism.people.behaviour import FEATURES, PeopleSet, Samples, Track, behaviour
 from jaywalk.stats.bootstrap import Estimate, bca
 
 _BINS = 400

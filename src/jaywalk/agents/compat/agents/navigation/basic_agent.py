@@ -24,9 +24,13 @@ class BasicAgent:
     """Drives one vehicle at a speed in km/h."""
 
     def __init__(
-        self, vehicle: Any, target_speed: float = 20.0,
-        opt_dict: Mapping[str, Any] | None = None, map_inst: Any = None, grp_inst: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        vehicle: Any,
+        target_speed: float = 20.0,
+        opt_dict: Mapping[str, Any] | None = None,
+        map_inst: Any = None,
+        grp_inst: Any = None,
+    ) -> None:
         options = {**(opt_dict or {}), "target_speed": target_speed}
         self._vehicle = vehicle
         self._world = vehicle.get_world()
@@ -67,16 +71,18 @@ class BasicAgent:
 
     def set_destination(
         self, end_location: Any, start_location: Any = None, clean_queue: bool = True
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Plan to a place, from here or from another place."""
         start = start_location or self._vehicle.get_location()
         ends = [self._map.get_waypoint(one) for one in (start, end_location)]
         self.set_global_plan(self.trace_route(*ends), clean_queue=clean_queue)
 
     def set_global_plan(
-        self, plan: Iterable[tuple[Any, Any]], stop_waypoint_creation: bool = True,
+        self,
+        plan: Iterable[tuple[Any, Any]],
+        stop_waypoint_creation: bool = True,
         clean_queue: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take waypoints with options, in order."""
         self._local_planner.set_global_plan(plan, stop_waypoint_creation, clean_queue)
 
@@ -133,8 +139,10 @@ class BasicAgent:
     def _is_vehicle_ahead(self, within_m: float) -> bool:
         here = self._vehicle.get_transform()
         front = _moved(here, float(self._vehicle.bounding_box.extent.x))
-        ours = {_lane(self._map.get_waypoint(here.location)),
-                _lane(self._local_planner.get_incoming_waypoint_and_direction()[0])}  # fmt: skip
+        ours = {
+            _lane(self._map.get_waypoint(here.location)),
+            _lane(self._local_planner.get_incoming_waypoint_and_direction()[0]),
+        }
         for other in self._world.get_actors().filter("*vehicle*"):
             if other.id == self._vehicle.id:
                 continue

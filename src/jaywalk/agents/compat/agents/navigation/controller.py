@@ -15,11 +15,11 @@ from agents.tools.misc import get_speed  # type: ignore[import-not-found]
 class _Pid:
     """One controlled value; the integral is over the last ten errors."""
 
-    def __init__(self, K_P: float, K_I: float, K_D: float, dt: float) -> None:  # noqa: N803
+    def __init__(self, K_P: float, K_I: float, K_D: float, dt: float) -> None:
         self.change_parameters(K_P, K_I, K_D, dt)
         self._errors: deque[float] = deque(maxlen=10)
 
-    def change_parameters(self, K_P: float, K_I: float, K_D: float, dt: float) -> None:  # noqa: N803
+    def change_parameters(self, K_P: float, K_I: float, K_D: float, dt: float) -> None:
         """Take other gains."""
         self._gains, self._step_s = (K_P, K_I, K_D), dt
 
@@ -39,8 +39,8 @@ class PIDLongitudinalController(_Pid):
     """Pedals towards a speed in km/h."""
 
     def __init__(
-        self, vehicle: Any, K_P: float = 1.0, K_I: float = 0.0, K_D: float = 0.0, dt: float = 0.03  # noqa: N803
-    ) -> None:  # fmt: skip
+        self, vehicle: Any, K_P: float = 1.0, K_I: float = 0.0, K_D: float = 0.0, dt: float = 0.03
+    ) -> None:
         super().__init__(K_P, K_I, K_D, dt)
         self._vehicle = vehicle
 
@@ -53,9 +53,14 @@ class PIDLateralController(_Pid):
     """Steering towards a waypoint."""
 
     def __init__(
-        self, vehicle: Any, offset: float = 0.0, K_P: float = 1.0, K_I: float = 0.0,  # noqa: N803
-        K_D: float = 0.0, dt: float = 0.03,  # noqa: N803
-    ) -> None:  # fmt: skip
+        self,
+        vehicle: Any,
+        offset: float = 0.0,
+        K_P: float = 1.0,
+        K_I: float = 0.0,
+        K_D: float = 0.0,
+        dt: float = 0.03,
+    ) -> None:
         super().__init__(K_P, K_I, K_D, dt)
         self._vehicle, self._offset = vehicle, offset
 
@@ -77,10 +82,15 @@ class VehiclePIDController:
     """Both together."""
 
     def __init__(
-        self, vehicle: Any, args_lateral: Mapping[str, float],
-        args_longitudinal: Mapping[str, float], offset: float = 0.0, max_throttle: float = 0.75,
-        max_brake: float = 0.3, max_steering: float = 0.8,
-    ) -> None:  # fmt: skip
+        self,
+        vehicle: Any,
+        args_lateral: Mapping[str, float],
+        args_longitudinal: Mapping[str, float],
+        offset: float = 0.0,
+        max_throttle: float = 0.75,
+        max_brake: float = 0.3,
+        max_steering: float = 0.8,
+    ) -> None:
         self.max_throttle, self.max_brake, self.max_steer = max_throttle, max_brake, max_steering
         self.past_steering = float(vehicle.get_control().steer)
         self._lon_controller = PIDLongitudinalController(vehicle, **args_longitudinal)

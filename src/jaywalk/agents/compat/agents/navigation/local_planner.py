@@ -33,7 +33,7 @@ class LocalPlanner:
 
     def __init__(
         self, vehicle: Any, opt_dict: Mapping[str, Any] | None = None, map_inst: Any = None
-    ) -> None:  # fmt: skip
+    ) -> None:
         # Here, for the controller's module imports nothing of this one.
         from agents.navigation.controller import (  # type: ignore[import-not-found]
             VehiclePIDController,
@@ -81,9 +81,11 @@ class LocalPlanner:
         self._vehicle_controller.set_offset(offset)
 
     def set_global_plan(
-        self, current_plan: Iterable[tuple[Any, Any]], stop_waypoint_creation: bool = True,
+        self,
+        current_plan: Iterable[tuple[Any, Any]],
+        stop_waypoint_creation: bool = True,
         clean_queue: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take waypoints with options, in order."""
         if clean_queue:
             self._waypoints_queue.clear()

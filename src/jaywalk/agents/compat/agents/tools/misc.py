@@ -45,9 +45,11 @@ def distance_vehicle(waypoint: Any, vehicle_transform: Any) -> float:
 
 
 def is_within_distance(
-    target_transform: Any, reference_transform: Any, max_distance: float,
+    target_transform: Any,
+    reference_transform: Any,
+    max_distance: float,
     angle_interval: tuple[float, float] | None = None,
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether a pose is near another one and, if asked, seen from it between two angles (deg)."""
     there, here = target_transform.location, reference_transform.location
     distance, angle = compute_magnitude_angle(there, here, reference_transform.rotation.yaw)

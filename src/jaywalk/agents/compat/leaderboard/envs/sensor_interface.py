@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from typing import Any
 
-from jaywalk.agents.sensor_rig import SensorError
+from jaywalk.agents.adapters.sensor_rig import SensorError
 
 _WAIT_S = 10.0
 

@@ -15,7 +15,7 @@ from srunner.scenariomanager.carla_data_provider import (  # type: ignore[import
     CarlaDataProvider,
 )
 
-from jaywalk.town.gps import reference_deg, to_gps
+from jaywalk.town.ground import reference_deg, to_gps
 
 _CHANGES = (RoadOption.CHANGELANELEFT, RoadOption.CHANGELANERIGHT)
 
@@ -55,7 +55,7 @@ def interpolate_trajectory(
 
 def location_route_to_gps(
     route: list[tuple[Any, Any]], lat_ref: float, lon_ref: float
-) -> list[tuple[dict[str, float], Any]]:  # fmt: skip
+) -> list[tuple[dict[str, float], Any]]:
     """Poses with options as GPS with options."""
     return [(_location_to_gps(lat_ref, lon_ref, pose.location), option) for pose, option in route]
 

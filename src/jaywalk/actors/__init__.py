@@ -1,0 +1,1 @@
+"""Everything that moves around the ego: traffic, crowd, posed people, scripted pilots."""

@@ -1,0 +1,1 @@
+"""The ambient crowd: places, routes, crossings and local motion of pedestrians."""

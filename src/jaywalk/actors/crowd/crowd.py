@@ -1,0 +1,208 @@
+"""People on foot on the client side: seeded, on the tick, the same on every server.
+
+Call :meth:`Crowd.step` once before each ``world.tick()``. It reads the last snapshot, decides for
+everybody at once and sends one batch with the controls that changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.actors.crowd.adoption import found_walking, take_over
+from jaywalk.actors.crowd.kernels import advance
+from jaywalk.actors.crowd.places import WalkNetwork, near_route, walk_network_of
+from jaywalk.actors.crowd.plans import CrowdView, Land, Mind, plan
+from jaywalk.actors.crowd.spawning import Candidate, cast, spawn_people
+from jaywalk.actors.crowd.state import NOTHING, RELEASED, CrowdSettings, People, Person, make_people
+from jaywalk.core.errors import DataError
+from jaywalk.core.seeds import stream
+from jaywalk.town.routes import DenseRoute
+
+_PLANS: Final = 4  # at a time; who comes later thinks a moment later, so no tick takes long
+_DECIDE_S: Final = 0.1  # people make up their minds ten times a second
+_CALM: Final = CrowdSettings()
+_WANDER_M: Final = 10.0  # people may leave the band of the route by this much
+
+
+@dataclass(slots=True)
+class Crowd:
+    """Ambient people.
+
+    Example:
+        >>> crowd = Crowd(client, world, seed=1)  # doctest: +SKIP
+        >>> crowd.spawn(30, route)  # doctest: +SKIP
+        >>> while driving:  # doctest: +SKIP
+        ...     crowd.step()
+        ...     world.tick()
+
+    Attributes:
+        ids: Actor ids in the order of the people's numbers.
+        people: Who they are, in the same order.
+    """
+
+    client: Any
+    world: Any
+    seed: int
+    delta_s: float = 0.05
+    network: WalkNetwork | None = None
+    settings: CrowdSettings = _CALM
+    ids: list[int] = field(default_factory=list, init=False)
+    people: list[Person] = field(default_factory=list, init=False)
+    _rows: People = field(default_factory=lambda: make_people(0), init=False)
+    _minds: list[Mind] = field(default_factory=list, init=False)
+    _land: Land | None = field(default=None, init=False)
+    _view: CrowdView | None = field(default=None, init=False)
+    _tick: int = field(default=0, init=False)
+
+    def spawn(
+        self,
+        count: int,
+        route: DenseRoute | None = None,
+        keep_clear_m: Sequence[tuple[float, float, float]] = (),
+    ) -> list[int]:
+        """Put exactly ``count`` people on sidewalks along the route; returns their ids.
+
+        Args:
+            count: How many.
+            route: People live in a band along it; None: in the whole town.
+            keep_clear_m: Circles (x, y, radius) without people, for instance round the ego.
+
+        Raises:
+            DataError: Not everybody found a place; nobody is left behind.
+        """
+        network = self._town()
+        crowd = [cast(self.seed, number, self.settings) for number in range(count)]
+        spawned = spawn_people(
+            self.client, self.world, network, crowd, route, keep_clear_m, self.settings
+        )
+        self.people = [one.person for one in spawned]
+        self.ids = [one.person.actor_id for one in spawned]
+        self._land = _land(network, route, self.settings.band_m + _WANDER_M)
+        self._settle(network, [one.candidate for one in spawned])
+        return list(self.ids)
+
+    def adopt(self, ids: Sequence[int]) -> None:
+        """Lead people who are in the world already: they go on as they walk or stand now.
+
+        Args:
+            ids: Their actor ids; the place in this list names a person's random stream.
+        """
+        network = self._town()
+        self.ids = list(ids)
+        self._land = _land(network, None, 0.0)
+        walks = found_walking(self.world, network, self.ids, self.seed, self.settings)
+        self._settle(network, [one.candidate for one in walks])
+        take_over(self._rows, self._minds, walks, self._land, self.settings)
+
+    def _town(self) -> WalkNetwork:
+        if self.network is None:
+            self.network = walk_network_of(self.world)
+        return self.network
+
+    def _settle(self, network: WalkNetwork, cast_as: list[Candidate]) -> None:
+        """Fill the rows from who was drawn and where they stand."""
+        self._rows = rows = make_people(len(self.ids))
+        self._minds = []
+        self._view = CrowdView(self.world, self.ids)
+        actors = {actor.id: actor for actor in self.world.get_actors(self.ids)}
+        if len(actors) != len(self.ids):
+            raise DataError(f"{len(self.ids) - len(actors)} people vanished while spawning.")
+        for row, one in enumerate(cast_as):
+            rows.half_height[row] = actors[self.ids[row]].bounding_box.extent.z
+            rows.x[row], rows.y[row] = one.x_m, one.y_m
+            rows.z[row] = one.z_m + rows.half_height[row]
+            rows.heading[row] = rows.sent_heading[row] = one.yaw_rad
+            rows.speed[row], rows.margin[row] = one.speed_mps, one.margin_s
+            rows.patience[row], rows.obeys[row] = one.patience_s, one.obeys
+            rows.timer[row] = one.rest_s
+            self._minds.append(
+                Mind(
+                    random=stream(self.seed, "crowd", "plans", row),
+                    intended=one.intended,
+                    block=int(network.places.block[one.place]),
+                    keep_m=one.keep_m,
+                    eager=one.eager,
+                )
+            )
+
+    def step(self, snapshot: Any = None) -> None:
+        """Decide for this tick and send what changed; call before ``world.tick()``."""
+        if self._view is None or self._land is None or not self.ids:
+            return
+        rows = self._rows
+        every = max(round(_DECIDE_S / self.delta_s), 1)
+        self._tick += 1
+        if self._tick % every:
+            return
+        if snapshot is None:
+            snapshot = self.world.get_snapshot()
+        seen = self._view.look(snapshot, rows, every * self.delta_s)
+        network = self._land.network
+        advance(rows, seen, network.crossings, network.grid, network.ground, every * self.delta_s)
+        if rows.need.any():
+            for row in np.flatnonzero(rows.need)[:_PLANS]:
+                plan(rows, int(row), self._minds[int(row)], self._land, self.settings)
+        if rows.changed.any():
+            self._send()
+
+    def _send(self) -> None:
+        rows = self._rows
+        chosen = np.flatnonzero(rows.changed)
+        heading, pace = rows.heading[chosen], rows.pace[chosen]
+        rows.sent_heading[chosen], rows.sent_pace[chosen] = heading, pace
+        command, control, vector = (
+            carla.command.ApplyWalkerControl,
+            carla.WalkerControl,
+            carla.Vector3D,
+        )
+        ways = zip(
+            chosen.tolist(),
+            np.cos(heading).tolist(),
+            np.sin(heading).tolist(),
+            pace.tolist(),
+            strict=True,
+        )
+        self.client.apply_batch(
+            [command(self.ids[row], control(vector(x, y, 0.0), v, False)) for row, x, y, v in ways]
+        )
+
+    def release(self, actor_id: int) -> None:
+        """Stop leading a person: somebody else does from now on. Others still avoid them."""
+        row = self.ids.index(actor_id)
+        self._rows.state[row], self._rows.pace[row] = RELEASED, 0.0
+        self._rows.need[row] = NOTHING
+
+    def state_of(self, actor_id: int) -> int:
+        """What a person does now, as numbered in ``crowd_state``."""
+        return int(self._rows.state[self.ids.index(actor_id)])
+
+    def crossings_made(self, actor_id: int) -> int:
+        """How often a person crossed a road so far."""
+        return self._minds[self.ids.index(actor_id)].crossed
+
+    def destroy(self) -> None:
+        """Remove the people."""
+        self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
+        self.ids, self.people, self._minds = [], [], []
+        self._rows, self._view = make_people(0), None
+
+
+def _land(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> Land:
+    places, crossings = network.places, network.crossings
+    if route is None:
+        return Land(
+            network=network,
+            places=np.ones(len(places.x), np.bool_),
+            crossings=np.ones(len(crossings.a), np.bool_),
+        )
+    middle = 0.5 * (crossings.a + crossings.b)
+    return Land(
+        network=network,
+        places=near_route(np.column_stack([places.x, places.y]), route, band_m),
+        crossings=near_route(middle, route, band_m),
+    )

@@ -1,0 +1,330 @@
+"""What a person does next: where to, over which crossing, or stand a while.
+
+Every draw comes from the person's own stream, so nobody's choices depend on who else is there.
+
+What a crowd sees of the world: itself every tick, cars and lights a few times a second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.crowd.places import WalkNetwork
+from jaywalk.actors.crowd.state import (
+    ARRIVED,
+    ATTEMPTING,
+    CROSSING,
+    GAVE_UP,
+    NOT_CROSSING,
+    NOTHING,
+    PATH_POINTS,
+    PATH_STEP_M,
+    RELEASED,
+    STANDING,
+    STUCK,
+    WALKING,
+    CrowdSettings,
+    People,
+    Seen,
+)
+from jaywalk.client.snapshot import place_boxes, pose_rows
+from jaywalk.core.arrays import FloatArray
+from jaywalk.town.walk_search import find_way
+from jaywalk.town.walkways import CELL_M
+
+_NEAREST_M: Final = 12.0
+_FARTHEST_M: Final = 60.0
+_CROSSING_M: Final = 45.0  # how far somebody walks to cross
+_FEW: Final = 4  # the nearest crossings one chooses from
+_LONGEST: Final = int(0.7 * PATH_POINTS * PATH_STEP_M / CELL_M)  # cells, some of them diagonal
+_TRIES: Final = 3
+_STEP_OUT_M: Final = 1.1  # beyond the kerb, by somebody who then turns back
+_KERB_M: Final = 0.7  # from where one waits to the kerb
+_ASIDE_M: Final = 0.5  # the way back of who turns back, beside the way out
+_SPREAD_M: Final = 1.1  # people use the whole width of a crosswalk
+
+
+@dataclass(slots=True)
+class Mind:
+    """What one person keeps between plans."""
+
+    random: np.random.Generator
+    intended: str
+    block: int  # piece of sidewalk the person is on
+    keep_m: float  # distance kept from the edges of the sidewalk
+    eager: float  # chance of crossing next
+    crossing: int = -1  # row of the crossing under way
+    stay: int = 0  # walks on this side before the next crossing
+    crossed: int = 0  # crossings made
+    attempts: int = 0  # crossings begun or waited for, and given up
+    way_yaw: float = field(default=np.nan)  # direction of the last walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Land:
+    """The part of a town where the people of an episode live."""
+
+    network: WalkNetwork
+    places: NDArray[np.bool_]  # which places of the network
+    crossings: NDArray[np.bool_]  # which crossings
+
+
+def plan(people: People, row: int, mind: Mind, land: Land, settings: CrowdSettings) -> None:
+    """Give a person something new to do."""
+    why = int(people.need[row])
+    people.need[row] = NOTHING
+    here = (float(people.x[row]), float(people.y[row]))
+    if why == STUCK and people.state[row] == CROSSING:
+        _go_straight_on(people, row, mind, land, here)
+        return
+    if why == ARRIVED and mind.crossing >= 0:
+        _finish_crossing(mind, land, here)
+    if why == GAVE_UP:
+        mind.attempts += 1
+    if mind.crossing >= 0:
+        mind.stay = 1 + int(3.0 * mind.random.random())
+    mind.crossing = -1
+    if why == ARRIVED and mind.random.random() < settings.pause:
+        _stand(people, row, float(mind.random.uniform(*settings.pause_s)))
+        return
+    crosses = mind.intended != NOT_CROSSING and mind.random.random() < mind.eager
+    crosses = crosses and why not in (GAVE_UP, STUCK) and mind.stay <= 0
+    if crosses and _plan_crossing(people, row, mind, land, settings, here):
+        return
+    back = why in (STUCK, GAVE_UP) or mind.random.random() < 0.12
+    if not _plan_walk(people, row, mind, land, here, back):
+        _stand(people, row, float(mind.random.uniform(2.0, 6.0)))
+
+
+def _stand(people: People, row: int, seconds: float) -> None:
+    people.state[row], people.timer[row] = STANDING, seconds
+    people.cross_from[row], people.cross_ref[row] = np.inf, -1
+
+
+def _finish_crossing(mind: Mind, land: Land, here: tuple[float, float]) -> None:
+    """Which side is one on after a crossing or an attempt."""
+    crossings, row = land.network.crossings, mind.crossing
+    to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
+    to_b = np.hypot(crossings.b[row, 0] - here[0], crossings.b[row, 1] - here[1])
+    if to_b < to_a:
+        mind.block = int(crossings.block_b[row])
+        mind.crossed += 1
+    else:
+        mind.attempts += 1
+
+
+def _plan_walk(
+    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float], back: bool
+) -> bool:
+    """Walk to some place on this side, ahead if possible (or back, when asked to)."""
+    places = land.network.places
+    dx, dy = places.x - here[0], places.y - here[1]
+    away = np.hypot(dx, dy)
+    fits = land.places & (places.block == mind.block)
+    fits &= (away > _NEAREST_M) & (away < _FARTHEST_M)
+    found = np.flatnonzero(fits)
+    for _ in range(_TRIES):
+        draws = mind.random.random(4)
+        if not len(found):
+            return False
+        some = found[(draws[:3] * len(found)).astype(int)]
+        if np.isnan(mind.way_yaw):
+            goal = some[0]
+        else:
+            ahead = (dx[some] * np.cos(mind.way_yaw) + dy[some] * np.sin(mind.way_yaw)) / away[some]
+            goal = some[int(np.argmin(ahead) if back else np.argmax(ahead))]
+        aim = (float(places.x[goal]), float(places.y[goal]))
+        way = find_way(land.network.grid, here, aim, mind.keep_m)
+        if len(way) > 3:
+            walk_line(people, row, way[:_LONGEST])
+            people.cross_from[row], people.cross_ref[row] = np.inf, -1
+            people.state[row] = WALKING
+            mind.stay -= 1
+            tail = way[-1] - way[max(-len(way), -20)]
+            mind.way_yaw = float(np.arctan2(tail[1], tail[0]))
+            return True
+    return False
+
+
+def _plan_crossing(
+    people: People,
+    row: int,
+    mind: Mind,
+    land: Land,
+    settings: CrowdSettings,
+    here: tuple[float, float],
+) -> bool:
+    """Walk to a crossing and over it, or a step onto the road and back."""
+    crossings = land.network.crossings
+    anywhere = mind.random.random() < settings.jaywalking
+    spread, draw, steps_out = mind.random.random(3)
+    away = np.hypot(crossings.a[:, 0] - here[0], crossings.a[:, 1] - here[1])
+    fits = land.crossings & (crossings.block_a == mind.block) & (away < _CROSSING_M)
+    painted = crossings.crosswalk >= 0
+    found = np.flatnonzero(fits & (painted != anywhere))
+    if not len(found):
+        found = np.flatnonzero(fits)
+    if not len(found):
+        return False
+    found = found[np.argsort(away[found], kind="stable")][:_FEW]
+    chosen = int(found[int(draw * len(found))])
+    a, b = crossings.a[chosen], crossings.b[chosen]
+    ahead = (b - a) / np.hypot(*(b - a))
+    if painted[chosen]:
+        shift = (2.0 * spread - 1.0) * _SPREAD_M * np.array([-ahead[1], ahead[0]])
+        a, b = a + shift, b + shift
+    way = find_way(land.network.grid, here, (float(a[0]), float(a[1])), mind.keep_m)
+    if not len(way):
+        return False
+    over = _attempt(way[-1], ahead, steps_out) if mind.intended == ATTEMPTING else [b]
+    line = np.concatenate([way, np.array(over)])
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    total = float(steps.sum())
+    if total > (PATH_POINTS - 2) * PATH_STEP_M:
+        return False
+    scale = walk_line(people, row, line)
+    people.cross_from[row] = scale * float(steps[: len(way) - 1].sum())
+    people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
+    people.cross_ref[row] = mind.crossing = chosen
+    people.state[row] = WALKING
+    mind.way_yaw = float(np.arctan2(ahead[1], ahead[0]))
+    return True
+
+
+def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArray]:
+    """Out onto the road by a step (half of them: only to the kerb) and back."""
+    out_m = _KERB_M + (_STEP_OUT_M if draw < 0.5 else -0.2)
+    side = _ASIDE_M * np.array([-ahead[1], ahead[0]])
+    return [start + out_m * ahead, start + out_m * ahead + side, start + side - 0.2 * ahead]
+
+
+def _go_straight_on(
+    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float]
+) -> None:
+    """On the road with something in the way: leave it by the nearer side."""
+    crossings, ref = land.network.crossings, mind.crossing
+    ends = np.array([crossings.a[ref], crossings.b[ref]])
+    nearer = int(np.argmin(np.hypot(*(ends - here).T)))
+    walk_line(people, row, np.array([here, ends[nearer]]))
+    people.cross_from[row] = 0.0
+    people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
+
+
+def walk_line(people: People, row: int, line: FloatArray) -> float:
+    """Put a line on a person's path at equal steps; returns path units per metre."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
+    at = np.linspace(0.0, along[-1], count)
+    for axis in range(2):
+        people.path[row, :count, axis] = np.interp(at, along, line[:, axis])
+    people.path_count[row], people.at[row], people.along[row] = count, 0, 0.0
+    people.blocked[row] = 0.0
+    return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)
+
+
+_RED: Final = 0
+_CARS_EVERY: Final = 2  # of so many looks one is at cars
+_LIGHTS_EVERY: Final = 5
+_LOW_M: Final = 0.1  # half the height of props that are walked over
+
+
+class CrowdView:
+    """Reads snapshots into arrays with few calls."""
+
+    def __init__(self, world: Any, own_ids: list[int], cars_every: int = _CARS_EVERY) -> None:
+        self._world = world
+        self._cars_every = cars_every
+        self._own = own_ids
+        self._count = -1
+        self._looks = 0
+        self._lights = sorted(
+            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
+        )
+        self._red_s = np.full(len(self._lights), -1.0)
+        self._red_length_s = np.zeros(len(self._lights))
+        self._rescan()
+
+    def _rescan(self) -> None:
+        actors = self._world.get_actors()
+        vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
+        props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _LOW_M]
+        own = set(self._own)
+        self._vehicles = [actor.id for actor in vehicles]
+        self._strangers = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
+        boxes = [actor.bounding_box for actor in vehicles]
+        self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
+        self._vehicle = np.zeros((len(vehicles), 8))
+        if boxes:
+            self._vehicle[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
+        self._stranger = np.zeros((len(self._strangers), 4))
+        self._thing = np.array(
+            [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
+        ).reshape(-1, 6)
+
+    def look(self, snapshot: Any, people: People, delta_s: float) -> Seen:
+        """Update the places of people; cars and lights when it is their turn.
+
+        ``delta_s`` is the time since the last look.
+        """
+        self._read_people(snapshot, people)
+        if self._looks % self._cars_every == 0:
+            self._look_around(snapshot)
+        if self._looks % _LIGHTS_EVERY == 0:
+            self._read_lights(_LIGHTS_EVERY * delta_s)
+        self._looks += 1
+        return Seen(self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s)
+
+    def _look_around(self, snapshot: Any) -> None:
+        if len(snapshot) != self._count or not self._read_others(snapshot):
+            self._count = len(snapshot)
+            self._rescan()
+            self._read_others(snapshot)
+
+    def _read_people(self, snapshot: Any, people: People) -> None:
+        find = snapshot.find
+        rows = []
+        for row, actor in enumerate(self._own):
+            state = find(actor)
+            if state is None:  # not yet in the world, or taken out of it
+                rows.append((people.x[row], people.y[row], people.z[row]))
+                if self._looks:
+                    people.state[row] = RELEASED
+                continue
+            place = state.get_transform().location
+            rows.append((place.x, place.y, place.z))
+        if rows:
+            people.x[:], people.y[:], people.z[:] = np.array(rows).T
+
+    def _read_others(self, snapshot: Any) -> bool:
+        vehicles = pose_rows(snapshot, self._vehicles)
+        strangers = pose_rows(snapshot, self._strangers)
+        if vehicles is None or strangers is None:
+            return False
+        self._stranger[:] = strangers[:, [0, 1, 3, 4]]
+        place_boxes(self._vehicle, self._centre, vehicles)
+        return True
+
+    def _read_lights(self, since_s: float) -> None:
+        red = np.array([int(light.state) == _RED for light in self._lights], np.bool_)
+        if not len(red):
+            return
+        ended = ~red & (self._red_s >= 0.0)
+        self._red_length_s[ended] = self._red_s[ended]
+        begun = red & (self._red_s < 0.0)
+        self._red_s = np.where(red, self._red_s + since_s, -1.0)
+        self._red_s[begun] = 0.0 if self._looks else 3.0
+
+
+def flat_box(actor: Any) -> tuple[float, ...]:
+    """Box of an actor from above: x, y, cos, sin, half length, half width."""
+    pose, box = actor.get_transform(), actor.bounding_box
+    yaw = math.radians(pose.rotation.yaw)
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    x = pose.location.x + box.location.x * cos - box.location.y * sin
+    y = pose.location.y + box.location.x * sin + box.location.y * cos
+    return x, y, cos, sin, box.extent.x, box.extent.y

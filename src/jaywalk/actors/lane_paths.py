@@ -1,0 +1,239 @@
+"""Ways for scenario vehicles along the lanes of a map, and over its junctions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.core.arrays import FloatArray
+
+_STEP_M: Final = 1.0
+_SIDE_DEG: Final = 45.0  # arms within this of a right angle or of straight ahead
+MEET_M: Final = 2.0  # centre lines nearer than this meet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanePath:
+    """A way to drive. Frame: CARLA's left-handed metres and degrees."""
+
+    line: FloatArray  # (n, 3): x, y, distance along
+    z_m: FloatArray
+    yaw_deg: FloatArray
+
+    @property
+    def length_m(self) -> float:
+        """Length in the plane."""
+        return float(self.line[-1, 2])
+
+    @property
+    def way(self) -> FloatArray:
+        """Points (n, 4): x, y, z, yaw in radians."""
+        return np.column_stack([self.line[:, :2], self.z_m, np.deg2rad(self.yaw_deg)])
+
+    def pose(self, along_m: float, up_m: float) -> Any:
+        """The transform of a vehicle at a place of the way."""
+        along = self.line[:, 2]
+        at = min(max(along_m, 0.0), self.length_m)
+        x, y = (float(np.interp(at, along, self.line[:, axis])) for axis in range(2))
+        z = float(np.interp(at, along, self.z_m))
+        yaw = float(self.yaw_deg[int(np.argmin(np.abs(along - at)))])
+        return carla.Transform(carla.Location(x, y, z + up_m), carla.Rotation(yaw=yaw))
+
+    def nearest_m(self, place: Any) -> float:
+        """How far along a location is."""
+        gaps = np.hypot(self.line[:, 0] - place.x, self.line[:, 1] - place.y)
+        return float(self.line[int(np.argmin(gaps)), 2])
+
+    def part(self, low_m: float, high_m: float) -> LanePath:
+        """The way between two distances along it, counted from its own beginning."""
+        keep = (self.line[:, 2] >= low_m) & (self.line[:, 2] <= high_m)
+        line = self.line[keep].copy()
+        line[:, 2] -= line[0, 2]
+        return LanePath(line=line, z_m=self.z_m[keep], yaw_deg=self.yaw_deg[keep])
+
+
+def line_path(points_m: FloatArray) -> LanePath:
+    """A path through points (n, 3); headings follow from it."""
+    steps = np.diff(points_m[:, :2], axis=0)
+    keep = np.concatenate([[True], np.hypot(*steps.T) > 0.05])
+    points = points_m[keep]
+    steps = np.diff(points[:, :2], axis=0)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*steps.T))])
+    yaw = np.rad2deg(np.arctan2(steps[:, 1], steps[:, 0]))
+    return LanePath(
+        line=np.ascontiguousarray(np.column_stack([points[:, :2], along])),
+        z_m=points[:, 2].copy(),
+        yaw_deg=np.append(yaw, yaw[-1]),
+    )
+
+
+def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
+    """A path so far to the right of another, all along it or point by point."""
+    yaw = np.deg2rad(path.yaw_deg)
+    x = path.line[:, 0] - right_m * np.sin(yaw)
+    y = path.line[:, 1] + right_m * np.cos(yaw)
+    return line_path(np.column_stack([x, y, path.z_m]))
+
+
+def path_of(waypoints: list[Any]) -> LanePath:
+    """A path through waypoints; points on the same spot are dropped."""
+    rows = []
+    for waypoint in waypoints:
+        pose = waypoint.transform
+        place = pose.location
+        rows.append((place.x, place.y, place.z, pose.rotation.yaw))
+    values = np.array(rows)
+    steps = np.hypot(*np.diff(values[:, :2], axis=0).T)
+    values = values[np.concatenate([[True], steps > 0.05])]
+    steps = np.hypot(*np.diff(values[:, :2], axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    return LanePath(
+        line=np.ascontiguousarray(np.column_stack([values[:, :2], along])),
+        z_m=values[:, 2].copy(),
+        yaw_deg=values[:, 3].copy(),
+    )
+
+
+def lane_ahead(waypoint: Any, length_m: float) -> list[Any]:
+    """Waypoints a metre apart from here on, straight where the way forks."""
+    return _walk(waypoint, length_m, lambda point: point.next(_STEP_M), False)
+
+
+def lane_behind(waypoint: Any, length_m: float, within_road: bool = False) -> list[Any]:
+    """The waypoints that lead here, in driving order; optionally not beyond a junction."""
+    way = _walk(waypoint, length_m, lambda point: point.previous(_STEP_M), within_road)
+    return way[::-1]
+
+
+def _walk(waypoint: Any, length_m: float, step: Any, within_road: bool) -> list[Any]:
+    way = [waypoint]
+    while len(way) <= length_m / _STEP_M:
+        try:
+            options = step(way[-1])
+        except RuntimeError:  # the map ends in a way the wheel does not expect
+            break
+        if not options:
+            break
+        best = min(options, key=lambda option: (_turn_deg(way[-1], option), option.lane_id))
+        if within_road and best.is_junction:
+            break
+        way.append(best)
+    return way
+
+
+def _turn_deg(first: Any, second: Any) -> float:
+    return abs(angle_deg(second.transform.rotation.yaw - first.transform.rotation.yaw))
+
+
+def angle_deg(value: float) -> float:
+    """An angle as -180 to 180 degrees."""
+    return (value + 180.0) % 360.0 - 180.0
+
+
+def opposite_lane(waypoint: Any) -> Any | None:
+    """The nearest driving lane of the other direction, left of a lane; None if there is none."""
+    current = waypoint
+    for _ in range(8):
+        beside = current.get_left_lane() if current.lane_id * waypoint.lane_id > 0 else None
+        if beside is None:
+            return None
+        if beside.lane_id * waypoint.lane_id < 0:
+            return beside if beside.lane_type == carla.LaneType.Driving else None
+        current = beside
+    return None
+
+
+def lane_beside(waypoint: Any) -> Any | None:
+    """The driving lane next to a lane, left rather than right; None if there is none."""
+    for beside in (waypoint.get_left_lane(), waypoint.get_right_lane()):
+        if beside is not None and beside.lane_type == carla.LaneType.Driving:
+            return beside
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A way over a junction that meets the ego's."""
+
+    path: LanePath
+    meets_along_m: float  # on the path
+    meets_route_m: float  # on the ego's route
+    turn_deg: float  # of the path over the junction
+
+
+def crossings(
+    junction: Any,
+    arm: str,
+    ego_yaw_deg: float,
+    route_m: FloatArray,
+    along_m: FloatArray,
+    before_m: float,
+    after_m: float,
+    within_m: float = MEET_M,
+) -> list[Crossing]:
+    """Ways from an arm (``left``, ``right`` or ``opposite``) that meet the route; straight first.
+
+    Args:
+        junction: CARLA's junction.
+        arm: Where the vehicle comes from, as the ego sees it.
+        ego_yaw_deg: Heading of the ego as it enters.
+        route_m: (n, 2) points of the ego's route over the junction.
+        along_m: Their distance along the route.
+        before_m: How long the way before the junction is; shorter if another junction comes first.
+        after_m: How long it goes on behind it.
+        within_m: How near the two ways must come.
+    """
+    heading = {"left": 90.0, "right": -90.0, "opposite": 180.0}[arm]
+    found: list[Crossing] = []
+    for entry, leaves in junction.get_waypoints(carla.LaneType.Driving):
+        yaw = entry.transform.rotation.yaw
+        if abs(angle_deg(yaw - ego_yaw_deg - heading)) > _SIDE_DEG:
+            continue
+        inside = _between(entry, leaves)
+        path = path_of(
+            [
+                *lane_behind(entry, before_m, within_road=True)[:-1],
+                *inside,
+                *lane_ahead(leaves, after_m)[1:],
+            ]
+        )
+        meeting = _meeting(path, route_m, along_m, within_m)
+        if meeting is not None:
+            turn = angle_deg(leaves.transform.rotation.yaw - yaw)
+            found.append(
+                Crossing(
+                    path=path, meets_along_m=meeting[0], meets_route_m=meeting[1], turn_deg=turn
+                )
+            )
+    return sorted(found, key=lambda one: (round(abs(one.turn_deg)), one.meets_along_m))
+
+
+def _between(entry: Any, leaves: Any) -> list[Any]:
+    """Waypoints of a connecting lane from its entry to its exit."""
+    way = [entry]
+    for _ in range(200):
+        options = [
+            point
+            for point in way[-1].next(_STEP_M)
+            if point.road_id == entry.road_id and point.lane_id == entry.lane_id
+        ]
+        if not options:
+            break
+        way.append(options[0])
+    return [*way, leaves]
+
+
+def _meeting(
+    path: LanePath, route_m: FloatArray, along_m: FloatArray, within_m: float
+) -> tuple[float, float] | None:
+    """Where two ways come nearest, at an angle; None if they stay apart or only run together."""
+    gaps = np.hypot(
+        path.line[:, None, 0] - route_m[None, :, 0], path.line[:, None, 1] - route_m[None, :, 1]
+    )
+    row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+    if gaps[row, column] > within_m:
+        return None
+    return float(path.line[row, 2]), float(along_m[column])

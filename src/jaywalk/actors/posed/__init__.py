@@ -1,0 +1,1 @@
+"""People posed by motion clips: where they stand, what they play, where they walk."""

@@ -1,0 +1,254 @@
+"""What people can play: the clips of a library by what they are good for.
+
+Idle clips keep a person in place however long they are looped; clips to walk with lead somewhere
+when looped. Libraries differ, so both are measured, not looked up by name.
+
+How the people of an episode are: shares of the classes, sides, ages, distances; and variants.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from jaywalk.actors.crowd.state import CrowdSettings
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.rotation import angle_between_rad
+from jaywalk.motion.library.classes import MotionClass
+from jaywalk.motion.library.reading import MotionLibrary
+from jaywalk.motion.playback.joins import SHORTEST_S, walking_stretch
+from jaywalk.motion.selection.lemmas import bundled, tags_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HabitManner:
+    """Who the posed people of an episode are.
+
+    Attributes:
+        crossing: Share of people who cross the ego's way; rounded to whole people.
+        ordinary: Share of those crossing who just walk; the others do any behaviour of the class.
+        attempting: Share who step out and come back. The rest stays off the road.
+        children: Share of children.
+        side: Of the route that people start on: "left", "right" or "both".
+        trigger_m: Interval of the ego's distance at which people begin to move.
+        strolling: Share of those not crossing who walk along the sidewalk.
+        band_m: People who do not cross stand this near to the route.
+        first_m: Nobody crosses within this distance after the start of the route.
+    """
+
+    crossing: float = 0.4
+    ordinary: float = 0.6
+    attempting: float = 0.15
+    children: float = 0.15
+    side: str = "both"
+    trigger_m: tuple[float, float] = (14.0, 40.0)
+    strolling: float = 0.3
+    band_m: float = 16.0
+    first_m: float = 25.0
+
+
+_CHANGES: Final[dict[str, dict[str, Any]]] = {
+    "idle": {"crossing": 0.0, "attempting": 0.0},
+    "left": {"side": "left"},
+    "right": {"side": "right"},
+    "children": {"children": 1.0},
+}
+WEATHER_VARIANTS: Final = ("night", "rain")
+VARIANTS: Final = (*_CHANGES, *WEATHER_VARIANTS)
+
+
+def split_variant(variant: str) -> tuple[str, ...]:
+    """The parts of a variant: one or several of ``VARIANTS``, as in ``left,night``."""
+    parts = tuple(part.strip() for part in variant.split(",") if part.strip())
+    unknown = [part for part in parts if part not in VARIANTS]
+    if unknown:
+        raise UsageError(
+            f"--variant is '{variant}', but habit has no variant '{unknown[0]}'. "
+            f"Known: {', '.join(VARIANTS)}; several with commas."
+        )
+    if len({"left", "right"} & set(parts)) > 1:
+        raise UsageError(f"--variant is '{variant}': people start on the left or on the right.")
+    return parts
+
+
+def manner_of(variant: str) -> HabitManner:
+    """The people of a variant."""
+    manner = HabitManner()
+    for part in split_variant(variant):
+        manner = replace(manner, **_CHANGES.get(part, {}))
+    return manner
+
+
+def ambient_of(variant: str) -> CrowdSettings:
+    """The ambient people of a variant, who follow no clips and wait for gaps."""
+    parts, calm = split_variant(variant), CrowdSettings()
+    if "idle" in parts:
+        calm = replace(calm, not_crossing=1.0, attempting=0.0)
+    if "children" in parts:
+        calm = replace(calm, children=1.0)
+    for side in ("left", "right"):
+        if side in parts:
+            calm = replace(calm, side=side)
+    return calm
+
+
+_IDLE_EXCURSION_M: Final = 0.15
+_IDLE_DRIFT_MPS: Final = 0.005
+_IDLE_TURN_RADPS: Final = 0.03
+_STAY_EXCURSION_M: Final = 0.75  # of what people do who stay where they are
+_WALK_MPS: Final = 0.5  # a loop slower than this does not bring anybody over a road
+_WALK_LOOP_M: Final = 1.2
+_WALK_TURN_RADPS: Final = 0.35
+_PLAIN_MPS: Final = (0.8, 1.7)
+# How most people cross: grown-ups and children who walk without anything odd about their gait.
+_ORDINARY_MPS: Final = {False: (1.1, 1.7), True: (0.9, 1.7)}
+_ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look"))
+_POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
+_CHILD_SCALE: Final = 0.87  # bodies smaller than this are children's
+_LEAST_IDLES: Final = 4
+_MEASURED_ON: Final = {False: "man", True: "boy"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A clip and what it is good for.
+
+    Attributes:
+        name: In the library.
+        motion_class: ``not_crossing``, ``attempting`` or ``crossing``.
+        kind: Behaviour in a word, for tables: the subcategory.
+        child: A child's motion.
+        idle: Loops on the spot.
+        walks: Loops forward, fast and straight enough to lead over a road.
+        plain: Walks at an ordinary pace.
+        speed_mps: Of the loop.
+        reach_m: Farthest distance from the start.
+        reach_rad: Direction of the farthest point, seen from the person's first heading.
+    """
+
+    name: str
+    motion_class: str
+    kind: str
+    child: bool
+    idle: bool
+    walks: bool
+    plain: bool
+    speed_mps: float
+    reach_m: float
+    reach_rad: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repertoire:
+    """Clips by use, each in the library's order."""
+
+    idle: tuple[Use, ...]
+    staying: tuple[Use, ...]
+    attempting: tuple[Use, ...]
+    crossing: tuple[Use, ...]
+    walking: tuple[Use, ...]  # to be looped on the way
+    ordinary: tuple[Use, ...]  # of these, how most people cross a road
+
+    def fitting(self, uses: tuple[Use, ...], child: bool) -> tuple[Use, ...]:
+        """Those for an age, or all where the library has none for it."""
+        return tuple(use for use in uses if use.child == child) or uses
+
+
+def read_repertoire(library: MotionLibrary) -> Repertoire:
+    """Measure a library; a fraction of a second for hundreds of clips, so keep it.
+
+    Raises:
+        DataError: The library lacks clips of a class, or nobody walks in it.
+    """
+    # captures have glitches: nobody is posed by a clip in which a bone jumps
+    uses = [
+        _measure(library, row, name)
+        for row, name in enumerate(library.names)
+        if _is_steady(library, row, name)
+    ]
+    staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
+    still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
+    if len(still) < _LEAST_IDLES:  # a small library: the quietest there are
+        still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
+    walking = tuple(u for u in uses if u.walks and u.plain)
+    found = Repertoire(
+        idle=tuple(still),
+        staying=tuple(u for u in staying if u.reach_m < _STAY_EXCURSION_M),
+        attempting=tuple(u for u in uses if u.motion_class == MotionClass.ATTEMPTING),
+        crossing=tuple(u for u in uses if u.motion_class == MotionClass.CROSSING),
+        walking=walking,
+        ordinary=tuple(u for u in walking if _is_ordinary(u)) or walking,
+    )
+    empty = [name for name in Repertoire.__slots__ if not getattr(found, name)]
+    if empty:
+        raise DataError(
+            f"{library.folder}: no clips for {', '.join(empty)}; habit needs clips of all three "
+            "classes, some of them idle and some walking at 0.8 to 1.7 m/s. Add clips to the "
+            "library, or leave --motions out."
+        )
+    return found
+
+
+def _is_ordinary(use: Use) -> bool:
+    low, high = _ORDINARY_MPS[use.child]
+    return use.kind in _ORDINARY_KINDS and low <= use.speed_mps <= high
+
+
+def _is_steady(library: MotionLibrary, row: int, name: str) -> bool:
+    child = float(library.columns["body_scale"][row]) < _CHILD_SCALE
+    turns = library.on_rig(name, _MEASURED_ON[child]).turns
+    steps = angle_between_rad(turns[1:], turns[:-1])
+    fastest = float(steps.max(initial=0.0)) * float(library.meta["rate_hz"])
+    return fastest <= _POP_RADPS
+
+
+def _measure(library: MotionLibrary, row: int, name: str) -> Use:
+    columns = library.columns
+    child = float(columns["body_scale"][row]) < _CHILD_SCALE
+    way = library.way(name, _MEASURED_ON[child])
+    away = np.hypot(*(way[:, :2] - way[0, :2]).T)
+    far = int(away.argmax())
+    reach_rad = math.atan2(*(way[far, 1::-1] - way[0, 1::-1])) - float(way[0, 3])
+    speed, turn, drift = _loop(way, float(library.meta["rate_hz"]))
+    walks = speed >= _WALK_MPS and drift >= _WALK_LOOP_M and abs(turn) <= _WALK_TURN_RADPS
+    motion_class = str(columns["class"][row])
+    return Use(
+        name=name,
+        motion_class=motion_class,
+        kind=_kind(name, motion_class, str(columns["caption"][row])),
+        child=child,
+        idle=bool(
+            away[far] <= _IDLE_EXCURSION_M
+            and speed <= _IDLE_DRIFT_MPS
+            and abs(turn) <= _IDLE_TURN_RADPS
+        ),
+        walks=bool(walks and motion_class == MotionClass.CROSSING),
+        plain=_PLAIN_MPS[0] <= speed <= _PLAIN_MPS[1],
+        speed_mps=speed,
+        reach_m=float(away[far]),
+        reach_rad=math.remainder(reach_rad, 2.0 * math.pi),
+    )
+
+
+def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
+    """Speed, turning rate and length of a loop, by the frames at its two ends alone."""
+    stretch = walking_stretch(way, rate_hz) or range(len(way))
+    last = max(len(stretch) - 1 - round(SHORTEST_S * rate_hz), 1)
+    first = min(round(0.15 * last), last - 1)
+    seconds = max((last - first) / rate_hz, 1e-3)
+    first, last = stretch.start + first, stretch.start + last
+    drift = float(np.hypot(*(way[last, :2] - way[first, :2])))
+    return drift / seconds, float(way[last, 3] - way[first, 3]) / seconds, drift
+
+
+def _kind(name: str, motion_class: str, caption: str) -> str:
+    """The behaviour in the name of a generated clip; of other clips the caption's first tag."""
+    parts = name.removeprefix("M").split("-")
+    if len(parts) == 3 and parts[2].isdecimal():
+        return parts[1]
+    tags = tags_of([bundled(caption)])
+    return tags[0] if tags else motion_class

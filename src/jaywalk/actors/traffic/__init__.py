@@ -1,0 +1,1 @@
+"""Background vehicles: lane paths, car following and placement."""

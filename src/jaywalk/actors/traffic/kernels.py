@@ -1,0 +1,551 @@
+"""What every background vehicle does this tick, compiled: perceive, arbitrate, drive."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.lane_network import in_polygon
+from jaywalk.actors.traffic.paths import (
+    CROSSWALK,
+    FEATURES,
+    GREEN,
+    HELD,
+    JUNCTION,
+    LIGHT,
+    OFF,
+    YELLOW,
+    Fleet,
+    Others,
+)
+from jaywalk.core.kernels import kernel
+from jaywalk.geometry.box import box_distance
+
+_SIDE_M: Final = 0.3  # clearance beside the car
+_PERSON_SIDE_M: Final = 0.6
+_STANDING_SIDE_M: Final = 0.25  # nobody stops for good for who stands at the kerb
+_PERSON_S: Final = 2.0  # how far people are foreseen
+_LINE_M: Final = 1.0  # from the front to a stop line
+_PULL_MPS: Final = 0.3
+_STOP_HARD_MPS2: Final = 3.5  # the hardest braking for a light that turns yellow
+_CURVATURE_PER_STEER: Final = 0.78  # times 1 / length of the wheel base; effective, see the docs
+_CLEAR_S: Final = 2.5  # a gap this long behind me lets another enter
+_EMERGENCY_MPS2: Final = 8.0
+_CROSSWALK_M: Final = 40.0  # no crosswalk is longer
+_IN_M: Final = 0.5  # with the front this far in, a vehicle is inside a junction
+
+
+@kernel
+def locate(fleet: Fleet) -> None:
+    """Move each vehicle's place on its path forward to where it is now."""
+    for i in range(len(fleet.x)):
+        path, last = fleet.path[i], fleet.path_count[i] - 1
+        best, where = np.inf, fleet.at[i]
+        for k in range(max(fleet.at[i] - 1, 0), min(fleet.at[i] + 12, last)):
+            dx, dy = path[k + 1, 0] - path[k, 0], path[k + 1, 1] - path[k, 1]
+            length2 = dx * dx + dy * dy
+            wx, wy = fleet.x[i] - path[k, 0], fleet.y[i] - path[k, 1]
+            u = min(max((wx * dx + wy * dy) / max(length2, 1e-9), 0.0), 1.0)
+            gap = (wx - u * dx) ** 2 + (wy - u * dy) ** 2
+            if gap < best - 1e-9:
+                best, where = gap, k
+                fleet.along[i] = path[k, 2] + u * (path[k + 1, 2] - path[k, 2])
+        fleet.at[i] = where
+
+
+@kernel
+def look_ahead(fleet: Fleet, others: Others) -> None:
+    """The nearest thing in the corridor of each vehicle: where on its path, and how fast."""
+    for i in range(len(fleet.x)):
+        reach = 12.0 + fleet.half_length[i] + 3.2 * fleet.speed[i]
+        fleet.hit_along[i], fleet.hit_speed[i] = np.inf, 0.0
+        front = fleet.along[i] + fleet.centre[i] + fleet.half_length[i]
+        for j in range(len(others.owner)):
+            if others.owner[j] == i:
+                continue
+            box = others.box[j]
+            dx, dy = box[0] - fleet.x[i], box[1] - fleet.y[i]
+            near = reach + box[4] + 2.0
+            if dx * dx + dy * dy > near * near:
+                continue
+            hit = _trace_box(fleet, i, box, reach, fleet.half_width[i] + _SIDE_M)
+            if hit < fleet.hit_along[i] and hit > front - 2.0 * fleet.half_length[i]:
+                fleet.hit_along[i] = hit
+                fleet.hit_speed[i] = _speed_along(fleet, i, hit, box[6], box[7])
+        for j in range(len(others.person)):
+            person = others.person[j]
+            dx, dy = person[0] - fleet.x[i], person[1] - fleet.y[i]
+            near = reach + 4.0
+            if dx * dx + dy * dy > near * near:
+                continue
+            hit = _trace_person(fleet, i, person, reach)
+            if hit < fleet.hit_along[i]:
+                fleet.hit_along[i], fleet.hit_speed[i] = hit, 0.0
+
+
+@kernel
+def _trace_box(fleet: Fleet, i: int, box: Any, reach: float, side: float) -> float:
+    """Walk the path in steps as long as the distance to the box: it can hide nowhere between."""
+    path = fleet.path[i]
+    k, end = fleet.at[i], fleet.path_count[i]
+    while k < end:
+        gap = (
+            box_distance(path[k, 0], path[k, 1], box[0], box[1], box[2], box[3], box[4], box[5])
+            - side
+        )
+        if gap <= 0.0:
+            return float(path[k, 2])
+        if path[k, 2] - fleet.along[i] > reach:
+            break
+        aim = path[k, 2] + gap
+        k += 1
+        while k < end - 1 and path[k, 2] < aim - 1.0:
+            k += 1
+    return np.inf
+
+
+@kernel
+def _trace_person(fleet: Fleet, i: int, person: Any, reach: float) -> float:
+    """Where on the path a person is, or will be when walking on for a moment."""
+    path = fleet.path[i]
+    walking = person[2] * person[2] + person[3] * person[3] > 0.04
+    room = _PERSON_SIDE_M if walking else _STANDING_SIDE_M
+    side = fleet.half_width[i] + person[4] + room
+    best = np.inf
+    steps = 5 if walking else 1
+    for step in range(steps):
+        t = step * _PERSON_S / 4.0
+        px, py = person[0] + t * person[2], person[1] + t * person[3]
+        k, end = fleet.at[i], fleet.path_count[i]
+        while k < end:
+            gap = np.hypot(path[k, 0] - px, path[k, 1] - py) - side
+            if gap <= 0.0:
+                best = min(best, path[k, 2])
+                break
+            if path[k, 2] - fleet.along[i] > reach:
+                break
+            aim = path[k, 2] + gap
+            k += 1
+            while k < end - 1 and path[k, 2] < aim - 1.0:
+                k += 1
+    return float(best)
+
+
+@kernel
+def _speed_along(fleet: Fleet, i: int, hit: float, vx: float, vy: float) -> float:
+    path = fleet.path[i]
+    k = fleet.at[i]
+    while k < fleet.path_count[i] - 2 and path[k + 1, 2] < hit:
+        k += 1
+    dx, dy = path[k + 1, 0] - path[k, 0], path[k + 1, 1] - path[k, 1]
+    length = max(np.hypot(dx, dy), 1e-6)
+    return float(max((vx * dx + vy * dy) / length, 0.0))
+
+
+@kernel
+def arbitrate(
+    fleet: Fleet,
+    conflict: NDArray[np.float32],
+    outside: NDArray[np.bool_],
+    lights: NDArray[np.float64],
+    tick: int,
+    delta_s: float,
+    stop_wait_s: float,
+    patience_s: float,
+) -> None:
+    """Who may enter a junction: holders first, then by right of way, then by arrival."""
+    count = len(fleet.x)
+    rank = np.full(count, np.inf)
+    for i in range(count):
+        f = _next_junction(fleet, i)
+        first = _first_segment(fleet, i, f)
+        if first != fleet.asked[i]:
+            fleet.asked[i] = first
+            fleet.granted[i], fleet.arrived[i], fleet.stopped[i] = 0, -1, 0.0
+        if f < 0:
+            continue
+        front = _front(fleet, i)
+        if front > fleet.feature_from[i, f] + _IN_M:  # inside: whatever was said before
+            fleet.granted[i] = 1
+            continue
+        left = fleet.feature_from[i, f] - front
+        if left < 15.0 and fleet.arrived[i] < 0:
+            fleet.arrived[i] = tick
+        if fleet.speed[i] < 0.2 and left < 4.0:
+            fleet.stopped[i] += delta_s
+        if fleet.granted[i] == 1:
+            stops = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2) < left - 0.5
+            taken = stops and _taken_outside(fleet, i, f, conflict, outside)
+            if _light_allows(fleet, i, f, lights) and not taken:
+                continue
+            fleet.granted[i] = 0  # turned yellow, or somebody not of ours comes, in time
+        if not _asks(fleet, i, f, left, lights, stop_wait_s):
+            continue
+        waited = (tick - fleet.arrived[i]) * delta_s if fleet.arrived[i] >= 0 else 0.0
+        order = 0.0 if waited > patience_s else float(fleet.feature_ref[i, f])
+        arrived = fleet.arrived[i] if fleet.arrived[i] >= 0 else tick + 1
+        rank[i] = order * 1e9 + arrived + i * 1e-4
+    for i in np.argsort(rank, kind="mergesort"):
+        if np.isinf(rank[i]):
+            break
+        f = _next_junction(fleet, i)
+        if _may_enter(fleet, i, f, conflict, outside, rank, lights):
+            fleet.granted[i] = 1
+
+
+@kernel
+def _front(fleet: Fleet, i: int) -> float:
+    return float(fleet.along[i] + fleet.centre[i] + fleet.half_length[i])
+
+
+@kernel
+def _next_junction(fleet: Fleet, i: int) -> int:
+    """The junction a vehicle comes to next, or the one it is in; -1: none on its path.
+
+    The next one counts as soon as the front is in one: where two lie so close together that nobody
+    can stand between them, it must be asked for from inside.
+    """
+    front, found = _front(fleet, i), -1
+    rear = front - 2.0 * fleet.half_length[i]
+    for f in range(FEATURES):
+        if fleet.feature_kind[i, f] == JUNCTION and fleet.feature_to[i, f] > rear:
+            if fleet.feature_from[i, f] + _IN_M >= front:
+                return f
+            found = f
+    return found
+
+
+@kernel
+def _first_segment(fleet: Fleet, i: int, f: int) -> int:
+    """The first segment of a junction on the path; -1: no junction, -2: not known."""
+    if f < 0:
+        return -1
+    for a in range(HELD):
+        if fleet.held[i, a] < 0:
+            break
+        if fleet.held_to[i, a] > fleet.feature_from[i, f]:
+            return int(fleet.held[i, a])
+    return -2
+
+
+@kernel
+def _light_allows(fleet: Fleet, i: int, junction: int, lights: NDArray[np.float64]) -> bool:
+    """Whether the lights before a junction let the vehicle in."""
+    for f in range(FEATURES):
+        before = fleet.feature_to[i, f] <= fleet.feature_from[i, junction] + 1.0
+        if fleet.feature_kind[i, f] == LIGHT and before and not _passes(fleet, i, f, lights):
+            return False
+    return True
+
+
+@kernel
+def _passes(fleet: Fleet, i: int, f: int, lights: NDArray[np.float64]) -> bool:
+    """Green, behind it, or too near to stop. The tail must not pass the line on red."""
+    front, speed = _front(fleet, i), fleet.speed[i]
+    tail = front - 2.0 * fleet.half_length[i]
+    line, edge = fleet.feature_from[i, f], fleet.feature_to[i, f]
+    light = fleet.feature_ref[i, f]
+    state = lights[light, 0]
+    if tail > line or front > edge + 0.5 or state in (GREEN, OFF):
+        return True
+    needed = speed * speed / (2.0 * _STOP_HARD_MPS2)
+    if state == YELLOW and line - front < needed:
+        clears_s = np.sqrt(speed * speed + 2.0 * (line - tail)) - speed  # pulling 1 m/s2
+        return bool(clears_s < lights[light, 1] - 0.3 or edge - front < needed)
+    return bool(edge - front < needed)
+
+
+@kernel
+def _asks(
+    fleet: Fleet, i: int, f: int, left: float, lights: NDArray[np.float64], stop_wait_s: float
+) -> bool:
+    if left > 8.0 + fleet.speed[i] + fleet.speed[i] ** 2 / 4.0:
+        return False
+    if fleet.feature_sign[i, f] == 2 and fleet.stopped[i] < stop_wait_s:
+        return False
+    return _light_allows(fleet, i, f, lights)
+
+
+@kernel
+def _may_enter(
+    fleet: Fleet,
+    i: int,
+    f: int,
+    conflict: NDArray[np.float32],
+    outside: NDArray[np.bool_],
+    rank: NDArray[np.float64],
+    lights: NDArray[np.float64],
+) -> bool:
+    exit_m = fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] + 2.5
+    if fleet.hit_along[i] < exit_m and fleet.hit_speed[i] < 1.5:
+        return False  # it would stand in the junction
+    if _taken_outside(fleet, i, f, conflict, outside):
+        return False
+    front = _front(fleet, i)
+    pace = max(fleet.speed[i], 3.0)
+    through_s = (fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] - front) / pace + _CLEAR_S
+    for j in range(len(fleet.x)):
+        if j == i:
+            continue
+        other = _next_junction(fleet, j)
+        if other < 0:
+            continue
+        # Until it is granted the next junction it holds nothing but the one it is in.
+        granted = fleet.granted[j] == 1
+        until = fleet.feature_to[j, other] if granted else fleet.feature_from[j, other]
+        if _collide(fleet, i, f, j, until, conflict):
+            return False
+        # Not granted yet, but with the right of way and coming soon.
+        first = fleet.feature_ref[j, other] < fleet.feature_ref[i, f] and rank[i] > 1e9 - 1.0
+        if first and not granted:
+            gap = fleet.feature_from[j, other] - _front(fleet, j)
+            soon = gap / max(fleet.speed[j], 1.0) < through_s
+            comes = soon and _light_allows(fleet, j, other, lights)
+            if comes and _collide(fleet, i, f, j, fleet.feature_to[j, other], conflict):
+                return False
+    return True
+
+
+@kernel
+def _taken_outside(
+    fleet: Fleet, i: int, f: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_]
+) -> bool:
+    """Whether somebody not of ours uses lanes that the passage of a junction crosses."""
+    for a in range(HELD):
+        mine = fleet.held[i, a]
+        if mine < 0 or fleet.held_from[i, a] >= fleet.feature_to[i, f]:
+            break
+        if fleet.held_to[i, a] <= fleet.feature_from[i, f]:
+            continue
+        for b in range(len(outside)):
+            if outside[b] and (conflict[mine, b] > 0.0):
+                return True
+    return False
+
+
+@kernel
+def _collide(
+    fleet: Fleet, i: int, f: int, j: int, until: float, conflict: NDArray[np.float32]
+) -> bool:
+    """Whether the passage of i conflicts with what is left of the way of j to a place on it."""
+    rear = fleet.along[j] + fleet.centre[j] - fleet.half_length[j]
+    for b in range(HELD):
+        theirs = fleet.held[j, b]
+        if theirs < 0 or fleet.held_from[j, b] >= until:
+            return False
+        if fleet.held_to[j, b] + 1.0 < rear:
+            continue
+        for a in range(HELD):
+            mine = fleet.held[i, a]
+            if mine < 0 or fleet.held_from[i, a] >= fleet.feature_to[i, f]:
+                break
+            if fleet.held_to[i, a] <= fleet.feature_from[i, f]:
+                continue
+            end = conflict[theirs, mine]
+            if end > 0.0 and rear < fleet.held_from[j, b] + end + 1.0:
+                return True
+    return False
+
+
+@kernel
+def drive(
+    fleet: Fleet,
+    others: Others,
+    lights: NDArray[np.float64],
+    delta_s: float,
+    a_max: float,
+    b_comfort: float,
+    headway_s: float,
+    gap_m: float,
+) -> None:
+    """Pedals and steering of every vehicle."""
+    for i in range(len(fleet.x)):
+        speed, front = fleet.speed[i], _front(fleet, i)
+        wanted = min(_allowed_speed(fleet, i, b_comfort), fleet.cap[i])
+        pull = a_max * (1.0 - (speed / max(wanted, 0.1)) ** 4)
+        pull = max(pull, -b_comfort)
+        gap = fleet.hit_along[i] - front
+        if np.isfinite(gap):
+            pull = min(
+                pull,
+                _follow(speed, wanted, gap, fleet.hit_speed[i], a_max, b_comfort, headway_s, gap_m),
+            )
+        line = _stop_line(fleet, i, others, lights)
+        if np.isfinite(line):
+            # A line has no length: stand a little before it.
+            pull = min(
+                pull,
+                _follow(
+                    speed, wanted, line - front - _LINE_M + 1.0, 0.0, a_max, b_comfort, 0.6, 1.0
+                ),
+            )
+        fleet.acceleration[i] = max(pull, -_EMERGENCY_MPS2)
+        _pedals(fleet, i, delta_s)
+        _steer(fleet, i)
+
+
+@kernel
+def _allowed_speed(fleet: Fleet, i: int, braking: float) -> float:
+    """The limit here, lowered in time for what comes."""
+    path = fleet.path[i]
+    allowed = 1e9
+    for k in range(fleet.at[i], fleet.path_count[i]):
+        ahead = max(path[k, 2] - fleet.along[i], 0.0)
+        if ahead > 80.0:
+            break
+        factor = fleet.factor[i]
+        here = np.sqrt((factor * path[k, 3]) ** 2 + 2.0 * 0.7 * braking * ahead)
+        allowed = min(allowed, here)
+    return float(allowed)
+
+
+@kernel
+def _follow(
+    speed: float,
+    wanted: float,
+    gap: float,
+    lead: float,
+    a_max: float,
+    b: float,
+    headway_s: float,
+    gap_m: float,
+) -> float:
+    """Intelligent driver model, with a floor that stops for what is nearer than the gap."""
+    if gap < 0.3:
+        return -_EMERGENCY_MPS2
+    closing = speed - lead
+    desired = gap_m + max(speed * headway_s + speed * closing / (2.0 * np.sqrt(a_max * b)), 0.0)
+    pull = a_max * (1.0 - (speed / max(wanted, 0.1)) ** 4 - (desired / gap) ** 2)
+    if closing > 0.0:  # never brake less than what just stops in the room left
+        needed = closing * closing / (2.0 * max(gap - 0.7 * gap_m, 0.3))
+        if needed > b:
+            pull = min(pull, -needed)
+    return float(pull)
+
+
+@kernel
+def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]) -> float:
+    """The nearest line on the path that must not be passed now."""
+    front = _front(fleet, i)
+    nearest, held_back, half = np.inf, np.inf, fleet.half_length[i]
+    junction = _next_junction(fleet, i)
+    for f in range(FEATURES):
+        kind = fleet.feature_kind[i, f]
+        line = fleet.feature_from[i, f]
+        if kind == LIGHT and fleet.feature_to[i, f] >= front and line > front - 2.0 * half:
+            held_back = line if line > front else held_back
+            if not _passes(fleet, i, f, lights):
+                needed = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
+                before = line > front and line - front >= needed
+                nearest = min(nearest, line if before else fleet.feature_to[i, f])
+        elif kind == JUNCTION:
+            shut = f >= junction and not (f == junction and fleet.granted[i] == 1)
+            if shut and line > front - 0.5:
+                nearest = min(nearest, max(line, front), held_back)
+            held_back = np.inf  # the line of a light belongs to the junction behind it
+        elif kind == CROSSWALK and line > front - 0.5:
+            stops_in = fleet.speed[i] ** 2 / (2.0 * _STOP_HARD_MPS2)
+            if line - front > stops_in - 1.0:
+                for p in range(len(others.person)):
+                    if others.person_crosswalk[p, fleet.feature_ref[i, f]]:
+                        nearest = min(nearest, line - 1.0)
+                        break
+    return float(nearest)
+
+
+@kernel
+def _pedals(fleet: Fleet, i: int, delta_s: float) -> None:
+    """Acceleration to pedals: a rough map, corrected by what the car did (works on any server)."""
+    want, speed = fleet.acceleration[i], fleet.speed[i]
+    if speed < _PULL_MPS and want < 0.05:
+        fleet.throttle[i], fleet.brake[i], fleet.pedal[i] = 0.0, 1.0, 0.0
+        return
+    if want < -0.8:
+        fleet.throttle[i], fleet.pedal[i] = 0.0, 0.0
+        fleet.brake[i] = min(-want / 9.0, 1.0)
+        return
+    fleet.brake[i] = 0.0
+    if fleet.throttle[i] > 0.0:
+        did = (speed - fleet.last_speed[i]) / delta_s
+        fleet.pedal[i] = min(max(fleet.pedal[i] + 0.02 * (want - did), -0.3), 0.4)
+    base = 0.32 + 0.008 * speed + 0.16 * want
+    fleet.throttle[i] = min(max(base + fleet.pedal[i], 0.0), 0.85)
+
+
+@kernel
+def _steer(fleet: Fleet, i: int) -> None:
+    """Pure pursuit from the middle of the rear axle."""
+    path = fleet.path[i]
+    base = 1.2 * fleet.half_length[i]
+    cos, sin = np.cos(fleet.yaw[i]), np.sin(fleet.yaw[i])
+    rx, ry = fleet.x[i] - 0.5 * base * cos, fleet.y[i] - 0.5 * base * sin
+    reach = min(max(2.2 + 0.45 * fleet.speed[i], 3.0), 14.0)
+    aim = fleet.along[i] - 0.5 * base + reach + 0.5
+    k = fleet.at[i]
+    while k < fleet.path_count[i] - 2 and path[k + 1, 2] < aim:
+        k += 1
+    span = max(path[k + 1, 2] - path[k, 2], 1e-6)
+    u = max((aim - path[k, 2]) / span, 0.0)
+    tx = path[k, 0] + u * (path[k + 1, 0] - path[k, 0]) - rx
+    ty = path[k, 1] + u * (path[k + 1, 1] - path[k, 1]) - ry
+    ahead, left = tx * cos + ty * sin, -tx * sin + ty * cos
+    curvature = 2.0 * left / max(ahead * ahead + left * left, 1.0)
+    fleet.steer[i] = min(max(curvature * base / _CURVATURE_PER_STEER, -1.0), 1.0)
+
+
+@kernel
+def outside_holds(
+    boxes: NDArray[np.float64],
+    mine: NDArray[np.int64],
+    inside: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    points: NDArray[np.float64],
+    out: NDArray[np.bool_],
+) -> None:
+    """Mark the junction lanes that vehicles which are not ours use or are about to use."""
+    out[:] = False
+    for j in range(len(mine)):
+        if mine[j] >= 0:
+            continue
+        vx, vy = boxes[j, 6], boxes[j, 7]
+        speed = np.hypot(vx, vy)
+        steps = 1 + int(min(speed, 15.0) * 2.5 / 2.0)  # every 2 m for 2.5 s
+        for step in range(steps):
+            near = 1.5 + 0.12 * step  # the road may bend
+            t = step * 2.0 / max(speed, 1e-3) if step else 0.0
+            x, y = boxes[j, 0] + t * vx, boxes[j, 1] + t * vy
+            for s in inside:
+                if out[s]:
+                    continue
+                dx, dy = points[starts[s], 0] - x, points[starts[s], 1] - y
+                reach = starts[s + 1] - starts[s] + 6.0
+                if dx * dx + dy * dy > reach * reach:
+                    continue
+                for k in range(starts[s], starts[s + 1]):
+                    dx, dy = points[k, 0] - x, points[k, 1] - y
+                    if dx * dx + dy * dy < near * near:
+                        heading = np.cos(points[k, 3]) * boxes[j, 2]
+                        heading += np.sin(points[k, 3]) * boxes[j, 3]
+                        if heading > 0.5:
+                            out[s] = True
+                            break
+
+
+@kernel
+def mark_crosswalks(
+    people: NDArray[np.float64],
+    crosswalks: NDArray[np.float64],
+    ahead_s: float,
+    near: NDArray[np.bool_],
+) -> None:
+    """Mark who is on which crosswalk now or ``ahead_s`` later."""
+    for row in range(len(people)):
+        x, y = people[row, 0], people[row, 1]
+        soon_x, soon_y = x + ahead_s * people[row, 2], y + ahead_s * people[row, 3]
+        for column in range(len(crosswalks)):
+            corners = crosswalks[column]
+            if abs(corners[0, 0] - x) > _CROSSWALK_M or abs(corners[0, 1] - y) > _CROSSWALK_M:
+                continue
+            near[row, column] = in_polygon(x, y, corners) or in_polygon(soon_x, soon_y, corners)

@@ -1,0 +1,1 @@
+"""Adapters for foreign agents: Leaderboard files and agents in their own process."""

@@ -1,0 +1,1 @@
+"""Baseline drivers: blind, bold, cruise, timid and comfort-zone."""

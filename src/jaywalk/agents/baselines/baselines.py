@@ -1,0 +1,163 @@
+"""A plain driver: keeps its lane and its distance, obeys lights and stop signs, brakes in lane.
+
+A driver that follows its route and ignores everything else.
+
+A driver that reacts only to what is already in front of its wheels, and late.
+
+A driver that brakes for any person near the road: what over-caution looks like in the scores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Final
+
+import numpy as np
+
+from jaywalk.agents.base import Moment
+from jaywalk.agents.driving.following import (
+    BESIDE_M,
+    Manner,
+    first_along,
+    follow,
+    speed_along,
+    stop_at,
+)
+from jaywalk.agents.driving.perception import PERSON, Own, Seen
+from jaywalk.agents.driving.route_driver import Choice, RouteDriver
+from jaywalk.agents.driving.route_line import STEP_M
+
+
+class Blind(RouteDriver):
+    """Keeps to the speed limit and slows for bends, for nothing and nobody else."""
+
+    name: ClassVar[str] = "blind"
+    version: ClassVar[str] = "1"
+    manner: ClassVar[Manner] = Manner(speed_factor=0.95)
+
+    def accelerate(self, own: Own, moment: Moment) -> Choice:
+        """The free road, always."""
+        return Choice(acceleration_mps2=self.cruise_mps2(own), reason="free road")
+
+
+_SIDE_M: Final = 0.35  # clearance beside the car
+_LANE_HALF_M: Final = (1.2, 1.9)  # people in the lane count, however far from the wheels
+_REACH_M: Final = 15.0
+_REACH_S: Final = 4.5
+
+
+class Cruise(RouteDriver):
+    """Reacts to what is in its lane ahead, as it is now; it foresees nothing."""
+
+    name: ClassVar[str] = "cruise"
+    version: ClassVar[str] = "1"
+
+    def accelerate(self, own: Own, moment: Moment) -> Choice:
+        """The least of what limit, lights, signs and things ahead allow."""
+        speed = max(own.speed_mps, 0.0)
+        wishes = [
+            (self.cruise_mps2(own), "free road"),
+            (stop_at(speed, self.signals.light_gap_m(own, self.along_m), self.manner), "light"),
+            (stop_at(speed, self.signals.sign_gap_m(own, self.along_m), self.manner), "stop sign"),
+            self.obstacle(own, self.eyes.look(moment.snapshot)),
+        ]
+        wanted, reason = min(wishes)
+        return Choice(acceleration_mps2=wanted, reason=reason)
+
+    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+        """Following the nearest thing in the lane."""
+        gap, lead, what = self.nearest(own, seen)
+        return follow(max(own.speed_mps, 0.0), gap, lead, self.manner), what
+
+    def nearest(self, own: Own, seen: Seen) -> tuple[float, float, str]:
+        """Gap to the nearest thing ahead, its speed along the line, and what it is."""
+        near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
+        reach = _REACH_M + _REACH_S * max(own.speed_mps, 0.0)
+        seen = seen.where(near < reach + 10.0)
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
+        lane = float(np.clip(0.5 * self.line.lane_width_m[first], *_LANE_HALF_M))
+        side = np.where(seen.kind == PERSON, lane, own.half_width_m + _SIDE_M)
+        at, _ = first_along(self.line, first, first + int(reach / STEP_M), seen, side)
+        if not len(at) or not np.isfinite(at).any():
+            return math.inf, 0.0, "nothing"
+        lead = speed_along(self.line, at, seen.velocity_mps)
+        gaps = at - self.along_m - own.front_m
+        pulls = [
+            follow(max(own.speed_mps, 0.0), float(gap), float(v), self.manner)
+            for gap, v in zip(gaps, lead, strict=True)
+        ]
+        k = int(np.argmin(pulls))
+        what = ("vehicle", "person", "prop")[int(seen.kind[k])]
+        return float(gaps[k]), float(lead[k]), what
+
+
+_BOLD_SIDE_M: Final = 0.1
+_LATE_MPS2: Final = 3.0  # nothing that less braking would do is worth braking for
+_ROOM_M: Final = 2.0
+_BOLD_REACH_M: Final = 12.0
+_BOLD_REACH_S: Final = 3.5
+
+
+class Bold(Cruise):
+    """Drives at the limit, foresees nothing, brakes when it must."""
+
+    name: ClassVar[str] = "bold"
+    version: ClassVar[str] = "1"
+    manner: ClassVar[Manner] = Manner(
+        speed_factor=1.0, acceleration_mps2=3.0, braking_mps2=3.5, lateral_mps2=3.5
+    )
+
+    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+        """Hard braking once nothing less would do."""
+        speed = max(own.speed_mps, 0.0)
+        near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
+        reach = _BOLD_REACH_M + _BOLD_REACH_S * speed
+        seen = seen.where(near < reach + 10.0)
+        first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
+        side = np.full(len(seen), own.half_width_m + _BOLD_SIDE_M)
+        at, _ = first_along(self.line, first, first + int(reach / STEP_M), seen, side)
+        if not bool(np.isfinite(at).any()):
+            return np.inf, "nothing"
+        lead = speed_along(self.line, at, seen.velocity_mps)
+        room = np.maximum(at - self.along_m - own.front_m - _ROOM_M, 0.1)
+        closing = np.maximum(speed - lead, 0.0)
+        needed = np.where(np.isfinite(at), closing**2 / (2.0 * room), 0.0)
+        k = int(np.argmax(needed))
+        what = ("vehicle", "person", "prop")[int(seen.kind[k])]
+        if needed[k] > _LATE_MPS2:
+            return max(-1.15 * float(needed[k]), -self.manner.hardest_mps2), what
+        close = np.isfinite(at) & (room < 0.5 + 0.6 * speed)
+        if bool(close.any()):  # behind a leader: match its speed
+            k = int(np.flatnonzero(close)[np.argmin(lead[close])])
+            what = ("vehicle", "person", "prop")[int(seen.kind[k])]
+            return 1.5 * float(lead[k] - speed), what
+        return np.inf, "nothing"
+
+
+_NEAR_M: Final = 3.0  # beside the car's way
+_AHEAD_M: Final = 6.0
+_AHEAD_S: Final = 1.6
+_BRAKING_MPS2: Final = 3.5
+_CRAWL_MPS: Final = 2.5
+
+
+class Timid(Cruise):
+    """As the plain driver, but crawls past everybody."""
+
+    name: ClassVar[str] = "timid"
+    version: ClassVar[str] = "1"
+    manner: ClassVar[Manner] = Manner(speed_factor=0.8)
+
+    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+        """What the plain driver does, or braking for somebody near the road."""
+        plain = super().obstacle(own, seen)
+        speed = max(own.speed_mps, 0.0)
+        people = seen.where(seen.kind == PERSON)
+        first = int(self.along_m / STEP_M)
+        last = first + int((_AHEAD_M + _AHEAD_S * speed) / STEP_M)
+        side = np.full(len(people), own.half_width_m + _NEAR_M)
+        at, _ = first_along(self.line, first, last, people, side)
+        if not bool(np.isfinite(at).any()):
+            return plain
+        slow = max(-_BRAKING_MPS2, 2.0 * (_CRAWL_MPS - speed))
+        return min(plain, (slow, "person near the road"))

@@ -1,0 +1,1 @@
+"""Shared parts of our drivers: perception, route line, signals, following, controls."""

@@ -1,0 +1,107 @@
+"""What our drivers have in common: a line to follow, eyes, steering and pedals."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import carla
+import numpy as np
+
+from jaywalk.agents.base import Briefing, Decision, Driver, Moment, Plan
+from jaywalk.agents.driving.controls import Pedals, Steering
+from jaywalk.agents.driving.following import Manner, free_road
+from jaywalk.agents.driving.perception import Eyes, LimitedEyes, Own
+from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
+from jaywalk.agents.driving.signals import Signals, find_signals
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import UsageError
+
+DEFAULT_LIMIT_MPS: Final = 30.0 / 3.6  # where the map says nothing, as CARLA's vehicles assume
+_PLAN_M: Final = 30.0
+_SLOWEST_BEND_MPS: Final = 2.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The acceleration a driver wants, and why."""
+
+    acceleration_mps2: float
+    reason: str
+
+
+class RouteDriver(Driver):
+    """Follows the route; a subclass says how hard to accelerate or brake."""
+
+    manner: ClassVar[Manner] = Manner()
+    takes: ClassVar[tuple[str, ...]] = ("perception",)
+
+    def setup(self, briefing: Briefing) -> None:
+        """Lay the line, find the signals on it."""
+        self.briefing = briefing
+        self.line: RouteLine = make_line(briefing.route, briefing.map, DEFAULT_LIMIT_MPS)
+        self.eyes = _eyes(briefing)
+        self.signals: Signals = find_signals(briefing.world, self.line, briefing.delta_s)
+        self.along_m = 0.0
+        self._steering = Steering(briefing.delta_s)
+        self._pedals = Pedals(briefing.delta_s)
+        self.allowed_mps: FloatArray = allowed_speeds(self.line, self.manner)
+
+    def decide(self, moment: Moment) -> Decision:
+        """Steer along the line, press pedals for the acceleration wanted."""
+        own = self.eyes.own(moment.snapshot)
+        self.along_m = self.line.locate(own.x_m, own.y_m, int(self.along_m / STEP_M))
+        self.signals.watch()
+        choice = self.accelerate(own, moment)
+        speed = max(own.speed_mps, 0.0)
+        throttle, brake = self._pedals.press(speed, choice.acceleration_mps2)
+        steer = self._steering.turn(self.line, self.along_m, own.x_m, own.y_m, own.yaw_rad, speed)
+        return Decision(
+            control=carla.VehicleControl(throttle=throttle, steer=steer, brake=brake),
+            plan=self.plan(),
+            debug=self.debug(choice),
+        )
+
+    @abstractmethod
+    def accelerate(self, own: Own, moment: Moment) -> Choice:
+        """The acceleration wanted now."""
+
+    def plan(self) -> Plan:
+        """The next stretch of the line."""
+        first = int(self.along_m / STEP_M)
+        return Plan(path_m=self.line.xy_m[first : first + int(_PLAN_M / STEP_M) : 2].copy())
+
+    def debug(self, choice: Choice) -> dict[str, Any]:
+        """What to write down about a decision."""
+        wanted = round(choice.acceleration_mps2, 3)
+        return {"longitudinal": {"reason": choice.reason, "wanted_mps2": wanted}}
+
+    def cruise_mps2(self, own: Own) -> float:
+        """Acceleration towards the speed that limit and bends allow here."""
+        at = min(int(self.along_m / STEP_M), len(self.line) - 1)
+        return free_road(max(own.speed_mps, 0.0), float(self.allowed_mps[at]), self.manner)
+
+
+def _eyes(briefing: Briefing) -> Eyes:
+    """Eyes as the argument ``perception`` asks for: full (default) or limited."""
+    wanted = str(briefing.arguments.get("perception", "full"))
+    kinds = {"full": Eyes, "limited": LimitedEyes}
+    if wanted not in kinds:
+        raise UsageError(f"perception '{wanted}': expected full or limited.")
+    return kinds[wanted](briefing.world, briefing.ego)
+
+
+def allowed_speeds(
+    line: RouteLine, manner: Manner, first: int = 0, last: int | None = None
+) -> FloatArray:
+    """Speed at each sample by limit and curvature, lowered in time for what comes."""
+    part = slice(first, last)
+    bend = np.sqrt(manner.lateral_mps2 / np.maximum(line.curvature_pm[part], 1e-4))
+    allowed = np.minimum(
+        manner.speed_factor * line.limit_mps[part], np.maximum(bend, _SLOWEST_BEND_MPS)
+    )
+    # v^2 may grow by 2 b s going backwards: a running minimum of v^2 + 2 b s from the end.
+    slope = 2.0 * 0.8 * manner.braking_mps2 * STEP_M * np.arange(len(allowed))
+    squares = np.minimum.accumulate((allowed**2 + slope)[::-1])[::-1] - slope
+    return np.asarray(np.sqrt(squares))

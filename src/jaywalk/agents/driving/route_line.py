@@ -1,0 +1,238 @@
+"""The line a driver follows: the dense route at even steps, lane changes smoothed, run on a little.
+
+The line is kept as pieces of lane centre with a lateral offset on top: after a lane change the
+centre is that of the new lane and the offset fades from one lane's width to nothing. Moving the
+offset is all it takes to change lanes later or to go round something. Frame: CARLA's left-handed
+metres; offsets are positive to the right.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.agents.driving.speed_limits import limits_along
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.town.routes import DenseRoute
+
+STEP_M: Final = 0.5
+_BEYOND_M: Final = 60.0  # the line goes on this far after the last point of the route
+_LEAP_M: Final = 1.0  # neighbouring points so far aside are a change of lanes
+_CHANGE_S: Final = 3.0
+_CHANGE_M: Final = (12.0, 45.0)
+_LANE_M: Final = 3.5
+_SMOOTH_M: Final = 2.0  # half the stretch over which curvature is measured
+
+
+@dataclass(slots=True, kw_only=True)
+class RouteLine:
+    """Samples ``STEP_M`` apart; sample ``i`` is ``i * STEP_M`` along the line."""
+
+    base_m: FloatArray  # (n, 3) lane centres
+    base_yaw_rad: FloatArray
+    offset_m: FloatArray  # (n,) of the line from the lane centre
+    limit_mps: FloatArray
+    lane_width_m: FloatArray
+    in_junction: BoolArray
+    change_from: IntArray  # (c,) samples at which the lane changes begin
+    route_end: int  # sample of the route's last point
+    xy_m: FloatArray  # (n, 2) the line itself
+    yaw_rad: FloatArray
+    curvature_pm: FloatArray  # unsigned
+    revision: int = 0  # grows whenever the line changes
+
+    def __len__(self) -> int:
+        return len(self.offset_m)
+
+    @property
+    def length_m(self) -> float:
+        """Length of the whole line, the stretch beyond the route included."""
+        return (len(self) - 1) * STEP_M
+
+    def refresh(self, first: int = 0, last: int | None = None) -> None:
+        """Work out the line again after ``offset_m[first:last]`` was changed."""
+        self.revision += 1
+        margin = int(2.0 * _SMOOTH_M / STEP_M) + 2
+        low, high = max(first - margin, 0), min((last or len(self)) + margin, len(self))
+        yaw = self.base_yaw_rad[low:high]
+        side = np.column_stack([-np.sin(yaw), np.cos(yaw)])
+        self.xy_m[low:high] = self.base_m[low:high, :2] + self.offset_m[low:high, None] * side
+        reach = int(_SMOOTH_M / STEP_M)
+        wide_low, wide_high = max(low - 2 * reach, 0), min(high + 2 * reach, len(self))
+        yaw, curvature = shape_of(self.xy_m[wide_low:wide_high], reach)
+        part = slice(low - wide_low, high - wide_low)
+        self.yaw_rad[low:high], self.curvature_pm[low:high] = yaw[part], curvature[part]
+
+    def locate(self, x_m: float, y_m: float, near: int, back: int = 4, ahead: int = 24) -> float:
+        """Distance along the line of a place, looked for around sample ``near``."""
+        low, high = max(near - back, 0), min(near + ahead, len(self) - 1)
+        points = self.xy_m[low : high + 1]
+        gaps = (points[:, 0] - x_m) ** 2 + (points[:, 1] - y_m) ** 2
+        k = low + int(np.argmin(gaps))
+        yaw = self.yaw_rad[k]
+        dx, dy = x_m - self.xy_m[k, 0], y_m - self.xy_m[k, 1]
+        along = k * STEP_M + float(dx * np.cos(yaw) + dy * np.sin(yaw))
+        return min(max(along, 0.0), self.length_m)
+
+    def point_at(self, along_m: float) -> tuple[float, float]:
+        """The place ``along_m`` on the line."""
+        at = min(max(along_m / STEP_M, 0.0), len(self) - 1.001)
+        k = int(at)
+        x, y = self.xy_m[k] + (at - k) * (self.xy_m[k + 1] - self.xy_m[k])
+        return float(x), float(y)
+
+
+def make_line(route: DenseRoute, carla_map: Any, default_limit_mps: float) -> RouteLine:
+    """The line of a route on a map."""
+    pieces = _pieces(route)
+    samples = [_resampled(*piece) for piece in pieces]
+    samples[-1] = _run_on(samples[-1], carla_map)
+    base = np.concatenate([piece[0] for piece in samples])
+    yaw = np.concatenate([piece[1] for piece in samples])
+    starts = np.cumsum([0, *(len(piece[0]) for piece in samples)])
+    end = int(starts[-1]) - 1 - _count_beyond(samples[-1], route)
+    limit, width, junction = limits_along(carla_map, base, default_limit_mps)
+    count = len(base)
+    line = RouteLine(
+        base_m=base,
+        base_yaw_rad=yaw,
+        offset_m=np.zeros(count),
+        limit_mps=limit,
+        lane_width_m=width,
+        in_junction=junction,
+        change_from=starts[1:-1].astype(np.int64),
+        route_end=end,
+        xy_m=base[:, :2].copy(),
+        yaw_rad=yaw.copy(),
+        curvature_pm=np.zeros(count),
+    )
+    for start in line.change_from:
+        lay_change(line, int(start), int(start))
+    line.refresh()
+    return line
+
+
+def lay_change(line: RouteLine, change: int, begin: int) -> None:
+    """Make the change of lanes at sample ``change`` begin at sample ``begin`` (not earlier).
+
+    The offset there is what the previous piece leaves, seen from the new lane.
+    """
+    before, after = change - 1, change
+    yaw = line.base_yaw_rad[after]
+    gap = line.base_m[before, :2] - line.base_m[after, :2]
+    aside = float(-gap[0] * np.sin(yaw) + gap[1] * np.cos(yaw)) + float(line.offset_m[before])
+    following = line.change_from[line.change_from > change]
+    last = int(following[0]) if len(following) else len(line)
+    length = change_length(line, begin, aside)
+    along = np.arange(change, last) - begin
+    share = np.clip(along * STEP_M / length, 0.0, 1.0)
+    line.offset_m[change:last] = aside * (1.0 - share**2 * (3.0 - 2.0 * share))
+    for later in following[:1]:
+        lay_change(line, int(later), int(later))
+
+
+def change_length(line: RouteLine, begin: int, aside_m: float) -> float:
+    """How long a change of lanes takes from sample ``begin`` on, in metres."""
+    speed = float(line.limit_mps[min(begin, len(line) - 1)])
+    wanted = _CHANGE_S * speed * np.sqrt(abs(aside_m) / _LANE_M)
+    wanted = min(max(wanted, _CHANGE_M[0]), _CHANGE_M[1])
+    ahead = np.flatnonzero(line.in_junction[begin : begin + int(wanted / STEP_M)])
+    room = float(ahead[0]) * STEP_M if len(ahead) else wanted
+    return float(max(min(wanted, room), 6.0))
+
+
+def shape_of(xy_m: FloatArray, reach: int) -> tuple[FloatArray, FloatArray]:
+    """Heading and unsigned curvature of evenly spaced points, measured over ``reach`` either way.
+
+    Near the ends the stretch is shorter on one side.
+    """
+    index = np.arange(len(xy_m))
+    low, high = np.maximum(index - 1, 0), np.minimum(index + 1, len(xy_m) - 1)
+    step = xy_m[high] - xy_m[low]
+    yaw = np.arctan2(step[:, 1], step[:, 0])
+    low, high = np.maximum(index - reach, 0), np.minimum(index + reach, len(xy_m) - 1)
+    turn = np.abs((yaw[high] - yaw[low] + np.pi) % (2.0 * np.pi) - np.pi)
+    return yaw, turn / np.maximum((high - low) * STEP_M, STEP_M)
+
+
+def _pieces(route: DenseRoute) -> list[tuple[FloatArray, FloatArray]]:
+    """The route cut at changes of lanes; a new piece begins level with the end of the last."""
+    places, yaws = _forward_points(route)
+    ways = np.column_stack([np.cos(yaws), np.sin(yaws)])
+    steps = np.diff(places[:, :2], axis=0)
+    aside = steps[:, 1] * ways[1:, 0] - steps[:, 0] * ways[1:, 1]
+    ahead = np.einsum("ij,ij->i", steps, ways[1:])
+    cuts = np.flatnonzero((np.abs(aside) > _LEAP_M) & (np.abs(aside) > 0.3 * ahead)) + 1
+    pieces = []
+    for low, high in itertools.pairwise([0, *cuts.tolist(), len(places)]):
+        piece, yaw = places[low:high], yaws[low:high]
+        if low:
+            # Run the new lane backwards to where the old one was left.
+            first = piece[0].copy()
+            first[:2] -= ahead[low - 1] * ways[low]
+            piece, yaw = np.vstack([first, piece]), np.concatenate([yaw[:1], yaw])
+        pieces.append((piece, yaw))
+    return pieces
+
+
+def _forward_points(route: DenseRoute) -> tuple[FloatArray, FloatArray]:
+    """Points and headings without doubles and without steps backwards (where two legs meet)."""
+    yaws = np.deg2rad(route.rotation_deg[:, 1])
+    kept = [0]
+    for k in range(1, len(route)):
+        step = route.position_m[k, :2] - route.position_m[kept[-1], :2]
+        if step[0] * np.cos(yaws[k]) + step[1] * np.sin(yaws[k]) > 0.05:
+            kept.append(k)
+    if len(kept) == 1:
+        kept.append(len(route) - 1)
+    return route.position_m[kept], yaws[kept]
+
+
+def _resampled(places: FloatArray, yaws: FloatArray) -> tuple[FloatArray, FloatArray]:
+    steps = np.hypot(*np.diff(places[:, :2], axis=0).T) if len(places) > 1 else np.zeros(0)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.arange(0.0, max(along[-1], STEP_M), STEP_M)
+    points = np.column_stack([np.interp(wanted, along, places[:, axis]) for axis in range(3)])
+    return points, np.interp(wanted, along, np.unwrap(yaws))
+
+
+def _run_on(piece: tuple[FloatArray, FloatArray], carla_map: Any) -> tuple[FloatArray, FloatArray]:
+    """The last piece continued along its lane, straight where no lane goes on."""
+    places, yaws = piece
+    last = places[-1]
+    way = np.array([np.cos(yaws[-1]), np.sin(yaws[-1]), 0.0])
+    waypoint = carla_map.get_waypoint(carla.Location(*(float(value) for value in last)))
+    found: list[FloatArray] = [last]
+    while waypoint is not None and (len(found) - 1) * 1.0 < _BEYOND_M:
+        choice = waypoint.next(1.0)
+        if not choice:
+            break
+        turn = [
+            abs(
+                (w.transform.rotation.yaw - waypoint.transform.rotation.yaw + 180.0) % 360.0 - 180.0
+            )
+            for w in choice
+        ]
+        waypoint = choice[int(np.argmin(turn))]
+        place = waypoint.transform.location
+        point = np.array([place.x, place.y, place.z])
+        if (point - found[-1])[:2] @ way[:2] <= 0.1:
+            break
+        way = (point - found[-1]) / np.linalg.norm(point - found[-1])
+        found.append(point)
+    missing = _BEYOND_M - (len(found) - 1)
+    found.append(found[-1] + way * max(missing, 1.0))
+    line = np.array(found)
+    steps = np.diff(line[:, :2], axis=0)
+    headings = np.arctan2(steps[:, 1], steps[:, 0])
+    more, more_yaw = _resampled(line, np.concatenate([headings, headings[-1:]]))
+    return np.vstack([places, more[1:]]), np.concatenate([yaws, more_yaw[1:]])
+
+
+def _count_beyond(piece: tuple[FloatArray, FloatArray], route: DenseRoute) -> int:
+    gaps = np.hypot(*(piece[0][:, :2] - route.position_m[-1, :2]).T)
+    return len(gaps) - 1 - int(np.argmin(gaps))

@@ -1,0 +1,1 @@
+"""The expert: a privileged rule-based driver."""

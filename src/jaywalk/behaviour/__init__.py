@@ -1,1 +1,0 @@
-"""Intention, action and risk on JAAD and PIE: samples, factors and scores."""

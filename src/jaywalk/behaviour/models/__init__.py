@@ -1,1 +1,0 @@
-"""Models of intention, action and risk that need no video, one a file."""

@@ -1,0 +1,1 @@
+"""Checks a user runs: agent wiring, machine health, scenario staging and picture sheets."""

@@ -1,0 +1,333 @@
+"""The drive of ``jaywalk check``: a few seconds with an agent, everything noted.
+
+The stage of ``jaywalk check``: a bend, a few people beside it, and an ego that stands askew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import time
+import traceback
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.agents.adapters.remote import PlainDriver, open_link
+from jaywalk.agents.base import Briefing, Decision, Driver, Moment
+from jaywalk.agents.load import is_remote, make_driver, seed_name
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.runner.cast import spawn_ego
+from jaywalk.runner.ending import RouteProgress
+from jaywalk.runner.plan import AgentSpec
+from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.watchdog import OutOfPatience, patience
+from jaywalk.town.routes import DenseRoute
+
+TOWN: Final = "Harbour"
+_KEY_M: Final = 20.0  # between key points of the route
+_KEYS: Final = 7
+_STRAIGHT_M: Final = 30.0
+_BEND_DEG: Final = (40.0, 140.0)  # total turn wanted of the route
+_SETTLE_TICKS: Final = 12
+_ASKEW_DEG: Final = -8.0  # to the left, so that the way is to the right
+_PEOPLE_AHEAD_M: Final = (14, 24, 36, 50)
+_PEOPLE_ASIDE_M: Final = (5.0, 6.5, 8.0)
+_WALK_MPS: Final = 1.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckStage:
+    """What a check drives on."""
+
+    world: Any
+    map: Any
+    ego: Any
+    route: DenseRoute
+    people: tuple[Any, ...]
+
+
+def set_check_stage(server: World, town: str) -> CheckStage:
+    """Load the town, choose a route, put up the ego and the people.
+
+    Raises:
+        DataError: The town has no road to check on.
+    """
+    world = server.fresh(town)
+    town_map = world.get_map()
+    key = hashlib.sha256(town_map.to_opendrive().encode()).hexdigest()
+    route = server.planner(key, town_map).plan(_key_points(town_map, town))
+    for light in world.get_actors().filter("traffic.traffic_light"):
+        light.set_state(carla.TrafficLightState.Green)
+        light.freeze(True)
+    ego = spawn_ego(world, route, town)
+    people = _spawn_people(world, route)
+    for _ in range(_SETTLE_TICKS):
+        ego.apply_control(carla.VehicleControl(hand_brake=True))
+        world.tick()
+    pose = ego.get_transform()
+    pose.rotation.yaw += _ASKEW_DEG
+    ego.set_transform(pose)
+    world.tick()
+    return CheckStage(world=world, map=town_map, ego=ego, route=route, people=people)
+
+
+def _key_points(town_map: Any, town: str) -> list[tuple[float, float, float]]:
+    """The first spawn point from which the road goes straight, then turns."""
+    best: list[Any] = []
+    for pose in town_map.get_spawn_points():
+        poses = [pose, *_ahead(town_map, pose.location)]
+        if len(poses) < _KEYS:
+            continue
+        best = best or poses
+        yaws = np.unwrap([math.radians(one.rotation.yaw) for one in poses])
+        straight = abs(yaws[1] - yaws[0]) < math.radians(5.0)
+        turned = math.degrees(abs(yaws[-1] - yaws[0]))
+        if straight and _BEND_DEG[0] < turned < _BEND_DEG[1]:
+            best = poses
+            break
+    if not best:
+        raise DataError(f"{town} has no lane of {_KEYS * _KEY_M:g} m to check an agent on.")
+    return [(one.location.x, one.location.y, one.location.z) for one in best]
+
+
+def _ahead(town_map: Any, place: Any) -> list[Any]:
+    point = town_map.get_waypoint(place)
+    poses = []
+    for _ in range(_KEYS - 1):
+        further = point.next(_KEY_M)
+        if not further:
+            break
+        point = further[0]
+        poses.append(point.transform)
+    return poses
+
+
+def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:
+    """Beside the road, walking along it: to be forecast, not to be in the way."""
+    models = sorted(
+        world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda one: one.id
+    )
+    people = []
+    for number, ahead in enumerate(_PEOPLE_AHEAD_M):
+        if ahead >= len(route):
+            break
+        x, y, z = (float(value) for value in route.position_m[ahead])
+        yaw = math.radians(float(route.rotation_deg[ahead, 1]))
+        for aside in _PEOPLE_ASIDE_M:
+            place = carla.Location(x - aside * math.sin(yaw), y + aside * math.cos(yaw), z + 1.2)
+            pose = carla.Transform(place, carla.Rotation(yaw=math.degrees(yaw)))
+            person = world.try_spawn_actor(models[number % len(models)], pose)
+            if person is not None:
+                way = carla.Vector3D(math.cos(yaw), math.sin(yaw), 0.0)
+                person.apply_control(carla.WalkerControl(way, _WALK_MPS * (number % 2), False))
+                people.append(person)
+                break
+    return tuple(people)
+
+
+SETUP_S: Final = 120.0
+STEP_LIMIT_S: Final = 10.0
+DRIVE_S: Final = 12.0  # simulated
+DRIVE_WALL_S: Final = 12.0
+_AIM_M: Final = 6
+_LOST_M: Final = 8.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One tick. Frame: CARLA's left-handed metres."""
+
+    time_s: float
+    xy_m: tuple[float, float]
+    yaw_rad: float
+    speed_mps: float  # along the heading
+    limit_kmh: float
+    along_m: float
+    away_m: float  # from the route's line
+    to_right_rad: float  # where the route goes on, from the heading; positive: to the right
+    decision: Decision
+    wall_ms: float
+    people: dict[int, tuple[float, float]]
+
+
+@dataclass(slots=True, kw_only=True)
+class CheckDrive:
+    """What happened in a drive."""
+
+    route_m: FloatArray  # (n, 2)
+    samples: list[Sample] = field(default_factory=list)
+    setup_s: float = 0.0
+    failed_in: str = ""  # load, setup, step or close
+    failure: str = ""  # traceback
+    name: str = ""
+    version: str = ""
+    peer: dict[str, Any] = field(default_factory=dict)  # of a remote agent
+    sensors: dict[str, Any] = field(default_factory=dict)  # id -> what it gave last
+    asked_sensors: bool = False
+
+
+class _Failed(Exception):  # noqa: N818  (named for what it means)
+    """The agent failed; the drive holds how."""
+
+
+def check_drive(
+    agent: AgentSpec, server: World, town: str, seed: int, drive_s: float = DRIVE_S
+) -> CheckDrive:
+    """Let an agent drive for some seconds and note everything.
+
+    Raises:
+        JaywalkError: The stage cannot be set; not the agent's fault.
+    """
+    stage = set_check_stage(server, town)
+    drive = CheckDrive(route_m=stage.route.position_m[:, :2].copy())
+    driver: Driver | None = None
+    try:
+        driver = _guarded(drive, "load", SETUP_S, lambda: make_driver(agent.name))
+        began_s = time.monotonic()
+        briefing = Briefing(
+            client=server.client,
+            world=stage.world,
+            map=stage.map,
+            ego=stage.ego,
+            route=stage.route,
+            seed=derive_seed(seed, "driver", seed_name(agent.name)),
+            delta_s=STEP_S,
+            arguments=agent.arguments,
+        )
+        _guarded(drive, "setup", SETUP_S, lambda: driver.setup(briefing))
+        drive.setup_s = time.monotonic() - began_s
+        drive.name, drive.version = driver.declared() or (agent.name, driver.version)
+        _note_peer(drive, driver)
+        _loop(drive, stage, driver, drive_s)
+    except _Failed:
+        pass
+    finally:
+        if driver is not None:
+            _note_sensors(drive, driver)
+            with contextlib.suppress(_Failed):
+                _guarded(drive, "close", STEP_LIMIT_S, driver.close)
+    return drive
+
+
+def check_reach(agent: AgentSpec) -> CheckDrive | None:
+    """The end of a check of a remote agent that cannot be reached; None: there is hope."""
+    drive = CheckDrive(route_m=np.zeros((0, 2)), name=agent.name)
+    try:
+        if is_remote(agent.name):
+            _guarded(drive, "load", STEP_LIMIT_S, lambda: open_link(agent.name).drop())
+    except _Failed:
+        return drive
+    return None
+
+
+def _guarded(drive: CheckDrive, doing: str, limit_s: float, call: Any) -> Any:
+    try:
+        with patience(limit_s):
+            return call()
+    except (Exception, OutOfPatience) as problem:
+        if not drive.failed_in:
+            drive.failed_in, drive.failure = doing, traceback.format_exc()
+        raise _Failed from problem
+
+
+def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) -> None:
+    progress = RouteProgress(stage.route)
+    snapshot = stage.world.get_snapshot()
+    began_s, wall_began_s = snapshot.timestamp.elapsed_seconds, time.monotonic()
+    while time.monotonic() - wall_began_s < DRIVE_WALL_S:
+        elapsed_s = snapshot.timestamp.elapsed_seconds - began_s
+        if elapsed_s > drive_s or progress.share > 0.9:
+            break
+        moment = Moment(frame=snapshot.frame, elapsed_s=elapsed_s, snapshot=snapshot)
+        asked_s = time.perf_counter()
+        decision = _guarded(drive, "step", STEP_LIMIT_S, lambda now=moment: driver.decide(now))
+        wall_ms = 1e3 * (time.perf_counter() - asked_s)
+        drive.samples.append(_sample(stage, progress, snapshot, elapsed_s, decision, wall_ms))
+        control = decision.control
+        if not all(math.isfinite(v) for v in (control.throttle, control.steer, control.brake)):
+            break
+        if drive.samples[-1].away_m > _LOST_M:
+            break
+        stage.ego.apply_control(control)
+        stage.world.tick()
+        snapshot = stage.world.get_snapshot()
+
+
+def _sample(
+    stage: CheckStage,
+    progress: RouteProgress,
+    snapshot: Any,
+    elapsed_s: float,
+    decision: Decision,
+    wall_ms: float,
+) -> Sample:
+    state = snapshot.find(stage.ego.id)
+    pose, velocity = state.get_transform(), state.get_velocity()
+    x, y, yaw = pose.location.x, pose.location.y, math.radians(pose.rotation.yaw)
+    progress.follow(x, y, pose.location.z)
+    way = stage.route.position_m
+    aim = way[min(progress.index + _AIM_M, len(way) - 1)]
+    turn = math.remainder(math.atan2(aim[1] - y, aim[0] - x) - yaw, 2.0 * math.pi)
+    near = way[max(progress.index - 3, 0) : progress.index + 10, :2]
+    people = {}
+    for person in stage.people:
+        there = snapshot.find(person.id)
+        if there is not None:
+            place = there.get_transform().location
+            people[int(person.id)] = (place.x, place.y)
+    return Sample(
+        time_s=elapsed_s,
+        xy_m=(x, y),
+        yaw_rad=yaw,
+        speed_mps=velocity.x * math.cos(yaw) + velocity.y * math.sin(yaw),
+        limit_kmh=stage.ego.get_speed_limit(),
+        along_m=progress.along_m,
+        away_m=_off_line_m(near, x, y),
+        to_right_rad=turn,
+        decision=_kept(decision),
+        wall_ms=wall_ms,
+        people=people,
+    )
+
+
+def _kept(decision: Decision) -> Decision:
+    """With a copy of the control, should the agent use one object for all ticks."""
+    told = decision.control
+    control = carla.VehicleControl(
+        throttle=told.throttle,
+        steer=told.steer,
+        brake=told.brake,
+        hand_brake=told.hand_brake,
+        reverse=told.reverse,
+    )
+    return Decision(control=control, plan=decision.plan, forecasts=decision.forecasts)
+
+
+def _off_line_m(line_m: FloatArray, x_m: float, y_m: float) -> float:
+    """Distance from a line of points, between them too."""
+    if len(line_m) < 2:
+        return float(np.min(np.hypot(line_m[:, 0] - x_m, line_m[:, 1] - y_m)))
+    step = np.diff(line_m, axis=0)
+    to = np.array([x_m, y_m]) - line_m[:-1]
+    length2 = np.maximum(np.einsum("ij,ij->i", step, step), 1e-9)
+    share = np.clip(np.einsum("ij,ij->i", to, step) / length2, 0.0, 1.0)
+    gap = to - share[:, None] * step
+    return float(np.min(np.hypot(gap[:, 0], gap[:, 1])))
+
+
+def _note_peer(drive: CheckDrive, driver: Driver) -> None:
+    if isinstance(driver, PlainDriver):
+        drive.peer = driver.peer
+
+
+def _note_sensors(drive: CheckDrive, driver: Driver) -> None:
+    rig = getattr(driver, "rig", None)
+    if rig is not None:
+        drive.asked_sensors = True
+        drive.sensors = {tag: data for tag, (_, data) in rig.latest.items()}

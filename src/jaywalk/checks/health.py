@@ -1,0 +1,268 @@
+"""What ``jaywalk doctor`` looks at. One function per line of its answer.
+
+The optional parts of the package: what they are for and whether they are installed.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from jaywalk.core.errors import JaywalkError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """One extra of the package and the modules it brings."""
+
+    name: str
+    modules: tuple[str, ...]
+    summary: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether every module of it can be imported."""
+        return all(find_spec(module) is not None for module in self.modules)
+
+    @property
+    def install_command(self) -> str:
+        """What to type to get it into this environment."""
+        return f"{_this_python()} -m pip install 'jaywalk[{self.name}]'"
+
+
+def _this_python() -> str:
+    python = Path(sys.executable)
+    here = Path.cwd()
+    return str(python.relative_to(here)) if python.is_relative_to(here) else str(python)
+
+
+EXTRAS: Final = (
+    Extra(name="train", modules=("torch",), summary="train predictors and motion models"),
+    Extra(name="video", modules=("mediapipe", "cv2"), summary="people from video"),
+    Extra(name="town", modules=("sumo",), summary="author towns (SUMO's netconvert)"),
+    Extra(name="cluster", modules=("ray",), summary="spread episodes over a Ray cluster"),
+    Extra(name="gym", modules=("gymnasium",), summary="the gymnasium environment"),
+    Extra(name="viz", modules=("rerun", "mcap"), summary="Rerun and MCAP exports"),
+)
+
+
+OK, NOTE, MISSING = "ok", "note", "fix"
+CARLA_VERSION: Final = "0.9.16"
+PORTS: Final = (2000, 2001, 2002)
+_LEAST_DISK_GB: Final = 1.0
+_LEAST_MEMORY_GB: Final = 1.0
+_GB: Final = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One checked thing: ``ok``, a ``note`` (it works all the same) or a ``fix`` that is needed."""
+
+    check: str
+    state: str
+    detail: str
+    fix: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order in which it helps to read them."""
+    for check in CHECKS:
+        yield from check()
+
+
+def _python() -> Iterator[Finding]:
+    detail = f"Python {platform.python_version()}"
+    if (3, 11) <= sys.version_info[:2] <= (3, 12):
+        yield Finding(check="python", state=OK, detail=detail)
+    else:
+        yield Finding(
+            check="python",
+            state=MISSING,
+            detail=detail,
+            fix="make a virtual environment with Python 3.11 or 3.12",
+        )
+
+
+def _system() -> Iterator[Finding]:
+    detail = f"{platform.system()} {platform.machine()}"
+    good = sys.platform == "linux"
+    yield Finding(
+        check="system",
+        state=OK if good else MISSING,
+        detail=detail,
+        fix="" if good else "use Linux (on Windows: WSL 2); the server needs epoll",
+    )
+
+
+def _cpu() -> Iterator[Finding]:
+    from llvmlite import binding
+
+    cores = len(psutil.Process().cpu_affinity())
+    features = binding.get_host_cpu_features()
+    widest = next((name for name in ("avx512f", "avx2", "avx") if features.get(name)), "")
+    detail = f"{cores} cores usable, {widest or 'no AVX'}"
+    if cores >= 2:
+        yield Finding(check="cpu", state=OK, detail=detail)
+    else:
+        yield Finding(
+            check="cpu",
+            state=NOTE,
+            detail=detail,
+            fix="give it two cores or more: a client waits for its server while spinning on one",
+        )
+
+
+def _carla_wheel() -> Iterator[Finding]:
+    command = f"{sys.executable} -m pip install carla=={CARLA_VERSION}"
+    try:
+        found = version("carla")
+    except PackageNotFoundError:
+        found = ""
+    good = found == CARLA_VERSION
+    yield Finding(
+        check="carla wheel",
+        state=OK if good else MISSING,
+        detail=found or "not installed",
+        fix="" if good else command,
+    )
+
+
+def _ports() -> Iterator[Finding]:
+    busy = [port for port in PORTS if not port_is_free(port)]
+    if not busy:
+        yield Finding(check="ports", state=OK, detail="2000-2002 are free")
+        return
+    holder = _holder(busy[0])
+    yield Finding(
+        check="ports",
+        state=NOTE,
+        detail=f"{', '.join(map(str, busy))} in use{f' by {holder}' if holder else ''}",
+        fix=f"stop that program, or use 'jaywalk serve --port {_free_block(PORTS[-1] + 1)}'",
+    )
+
+
+def port_is_free(port: int) -> bool:
+    """Whether a server could listen on this port of the loopback address."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_block(first: int) -> int:
+    return next(p for p in range(first, 65533, 10) if all(port_is_free(p + k) for k in range(3)))
+
+
+def _holder(port: int) -> str:
+    try:
+        connections = psutil.net_connections("tcp")
+    except (psutil.Error, OSError):
+        return ""
+    for connection in connections:
+        listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+        if listens and connection.pid:
+            return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+    return ""
+
+
+def _kernels() -> Iterator[Finding]:
+    from jaywalk.core.kernels import cache_folder
+    from jaywalk.server.start import kernels_are_compiled
+    from jaywalk.server.world.vehicle_dynamics import step_vehicles
+
+    folder = cache_folder(step_vehicles)
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(existing, os.W_OK):
+        yield Finding(
+            check="kernel cache",
+            state=MISSING,
+            detail=f"{folder} cannot be written",
+            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles anew",
+        )
+    elif kernels_are_compiled():
+        yield Finding(check="kernel cache", state=OK, detail=f"warm, in {folder}")
+    else:
+        yield Finding(
+            check="kernel cache",
+            state=NOTE,
+            detail=f"cold, in {folder}",
+            fix="nothing to do: the first start compiles, once, for one to three minutes",
+        )
+
+
+def _towns() -> Iterator[Finding]:
+    from jaywalk.town.town import available_towns, load_town
+
+    for name in available_towns():
+        try:
+            town = load_town(name)
+            detail = f"{name}: {len(town.spawn_points)} spawn points, {len(town.lights)} lights"
+            yield Finding(check="town", state=OK, detail=detail)
+        except JaywalkError as problem:
+            yield Finding(
+                check="town",
+                state=MISSING,
+                detail=f"{name}: {problem}",
+                fix=f"run 'jaywalk town check' on the file of {name}, or reinstall jaywalk",
+            )
+
+
+def _memory() -> Iterator[Finding]:
+    memory = psutil.virtual_memory()
+    detail = f"{memory.available / _GB:.1f} of {memory.total / _GB:.1f} GB available"
+    good = memory.available / _GB >= _LEAST_MEMORY_GB
+    fix = "" if good else f"close programs until {_LEAST_MEMORY_GB:g} GB are available"
+    yield Finding(check="memory", state=OK if good else MISSING, detail=detail, fix=fix)
+
+
+def _disk() -> Iterator[Finding]:
+    free_gb = shutil.disk_usage(Path.cwd()).free / _GB
+    good = free_gb >= _LEAST_DISK_GB
+    fix = "" if good else f"free {_LEAST_DISK_GB:g} GB, or work in another folder"
+    detail = f"{free_gb:.1f} GB free here"
+    yield Finding(check="disk", state=OK if good else MISSING, detail=detail, fix=fix)
+
+
+def _extras() -> Iterator[Finding]:
+    for extra in EXTRAS:
+        if extra.installed:
+            yield Finding(check=f"extra {extra.name}", state=OK, detail=extra.summary)
+        else:
+            yield Finding(
+                check=f"extra {extra.name}",
+                state=NOTE,
+                detail=f"not installed; {extra.summary}",
+                fix=extra.install_command,
+            )
+
+
+CHECKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
+    _python,
+    _system,
+    _cpu,
+    _memory,
+    _disk,
+    _carla_wheel,
+    _ports,
+    _kernels,
+    _towns,
+    _extras,
+)

@@ -1,0 +1,184 @@
+"""Puts routes on the stage without driving them: do they fit, and what do they look like?
+
+What stands where before the first tick: an episode set up on a server and looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import JaywalkError
+from jaywalk.geometry.box import upright_box
+from jaywalk.runner.plan import AgentSpec, EpisodePlan
+from jaywalk.runner.session import World
+from jaywalk.runner.staged import StagedEpisode
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+_KINDS: Final = (("vehicle.", "vehicle"), ("walker.", "walker"), ("static.", "prop"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedBody:
+    """One actor's footprint. Frame: CARLA's left-handed metres."""
+
+    kind: str  # ego, vehicle, walker or prop
+    type_id: str
+    is_background: bool
+    x_m: float
+    y_m: float
+    yaw_rad: float
+    half_x_m: float
+    half_y_m: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedView:
+    """Who stands where, and where the scenarios' vehicles are to go (x, y and more)."""
+
+    bodies: list[StagedBody]
+    ways: list[NDArray[np.float64]]
+
+
+def view_stage(plan: EpisodePlan, world: World) -> StagedView:
+    """Set an episode up and look.
+
+    Raises:
+        DataError: The route or a scenario does not fit; the message says where.
+    """
+    stage = StagedEpisode(plan, world, None)
+    try:
+        actors = sorted(stage.carla_world.get_actors(), key=lambda one: one.id)
+        bodies = [body for one in actors if (body := _body(one, stage.ego.id)) is not None]
+        ways = [way for scenario in stage.cast.scenarios for way in scenario.moves()]
+        return StagedView(bodies=bodies, ways=ways)
+    finally:
+        stage.finish("looked at")
+
+
+def _body(actor: Any, ego_id: int) -> StagedBody | None:
+    kind = next((name for prefix, name in _KINDS if actor.type_id.startswith(prefix)), None)
+    if kind is None:
+        return None
+    box, pose = actor.bounding_box, actor.get_transform()
+    centre = pose.transform(box.location)
+    half_x, half_y = _footprint(box.extent, pose.rotation)
+    return StagedBody(
+        kind="ego" if actor.id == ego_id else kind,
+        type_id=actor.type_id,
+        is_background=actor.attributes.get("role_name") == "background",
+        x_m=centre.x,
+        y_m=centre.y,
+        yaw_rad=math.radians(pose.rotation.yaw),
+        half_x_m=half_x,
+        half_y_m=half_y,
+    )
+
+
+def _footprint(extent: Any, rotation: Any) -> tuple[float, float]:
+    """Half length and width on the ground of a box that may lie on its side."""
+    pitch, roll = math.radians(rotation.pitch), math.radians(rotation.roll)
+    wide = abs(extent.y * math.cos(roll)) + abs(extent.z * math.sin(roll))
+    high = abs(extent.z * math.cos(roll)) + abs(extent.y * math.sin(roll))
+    long = abs(extent.x * math.cos(pitch)) + abs(high * math.sin(pitch))
+    return max(long, 0.05), max(wide, 0.05)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagingStagedBody:
+    """Somebody or something on the stage, seen from above. CARLA's left-handed metres, radians."""
+
+    type_id: str
+    role: str  # hero, background, or of a scenario
+    x_m: float
+    y_m: float
+    yaw_rad: float
+    half_m: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedRoute:
+    """A route before its first tick; ``problem`` says why it does not fit."""
+
+    item: SuiteRoute
+    problem: str = ""
+    route_m: NDArray[np.float64] | None = None  # (n, 2)
+    along_m: NDArray[np.float64] | None = None
+    trigger_m: float = math.nan  # of the first scenario
+    bodies: tuple[StagingStagedBody, ...] = ()
+
+
+def stage_routes(
+    suite: Suite,
+    items: Iterable[SuiteRoute],
+    world: World,
+    *,
+    seed: int = 1,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[StagedRoute]:
+    """Stage one route after the other."""
+    for item in items:
+        say(item.id)
+        plan = EpisodePlan(
+            suite=suite.name,
+            variant=suite.variant,
+            item=item,
+            seed=seed,
+            agent=AgentSpec(name="expert"),
+        )
+        try:
+            stage = StagedEpisode(plan, world, None)
+        except JaywalkError as problem:
+            yield StagedRoute(item=item, problem=str(problem))
+            continue
+        stage.begin()
+        route = stage.route
+        triggers = [one.trigger_along_m for one in stage.cast.scenarios]
+        bodies = _bodies(stage)
+        stage.finish("staged")
+        yield StagedRoute(
+            item=item,
+            route_m=route.position_m[:, :2].copy(),
+            along_m=route.along_m,
+            trigger_m=triggers[0] if triggers else math.nan,
+            bodies=bodies,
+        )
+
+
+def _bodies(stage: StagedEpisode) -> tuple[StagingStagedBody, ...]:
+    found = []
+    for actor in stage.carla_world.get_actors():
+        if not actor.type_id.startswith(("vehicle.", "walker.", "static.prop.")):
+            continue
+        state = stage.snapshot.find(actor.id)
+        if state is None:
+            continue
+        pose, box = state.get_transform(), actor.bounding_box
+        turn, half, centre = pose.rotation, box.extent, box.location
+        yaw = math.radians(turn.yaw)
+        hx, hy, _, cx, cy, _ = upright_box(
+            half.x,
+            half.y,
+            half.z,
+            centre.x,
+            centre.y,
+            centre.z,
+            math.radians(turn.pitch),
+            math.radians(turn.roll),
+        )
+        found.append(
+            StagingStagedBody(
+                type_id=actor.type_id,
+                role=actor.attributes.get("role_name", ""),
+                x_m=pose.location.x + cx * math.cos(yaw) - cy * math.sin(yaw),
+                y_m=pose.location.y + cx * math.sin(yaw) + cy * math.cos(yaw),
+                yaw_rad=yaw,
+                half_m=(hx, hy),
+            )
+        )
+    return tuple(found)

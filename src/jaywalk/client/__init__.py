@@ -1,0 +1,1 @@
+"""Helpers above the wire, written against the ``carla`` package."""

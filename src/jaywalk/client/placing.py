@@ -1,0 +1,179 @@
+"""Places relative to a route: a point so far along, so far aside, and actors put there.
+
+Which blueprint to take: an id, or one drawn among those a pattern names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.core.errors import DataError
+from jaywalk.town.routes import DenseRoute
+
+
+def pick_model(library: Any, pattern: str, random: np.random.Generator, where: str) -> str:
+    """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
+
+    An empty pattern draws among all that is neither a bicycle nor an emergency vehicle.
+
+    Raises:
+        DataError: Nothing matches.
+    """
+    found = library.filter(pattern) if pattern else _civil_vehicles(library)
+    names = sorted(str(model.id) for model in found)
+    if not names:
+        raise DataError(f"{where}: the server has no blueprint '{pattern}'.")
+    return names[int(random.integers(len(names)))] if len(names) > 1 else names[0]
+
+
+def ordinary_cars(library: Any) -> list[Any]:
+    """Cars without a special purpose, in order of their ids."""
+    found = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
+    return sorted(found, key=lambda model: str(model.id))
+
+
+def _civil_vehicles(library: Any) -> list[Any]:
+    found = [(model, *_kind(model)) for model in library.filter("vehicle.*")]
+    return [model for model, base, special in found if base != "bicycle" and special != "emergency"]
+
+
+def _kind(model: Any) -> tuple[str, str]:
+    """Its base type and its special type, empty where it has none."""
+    base, special = (
+        str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
+        for name in ("base_type", "special_type")
+    )
+    return base, special
+
+
+DROP_M: Final = 0.3  # actors are spawned this much above the road
+
+
+def place_on_route(
+    route: DenseRoute,
+    along_m: float,
+    right_m: float = 0.0,
+    up_m: float = DROP_M,
+    turn_deg: float = 0.0,
+) -> Any:
+    """A transform ``along_m`` on the route, moved to the right and turned clockwise."""
+    along = route.along_m
+    at = min(max(along_m, 0.0), float(along[-1]))
+    x, y, z = (float(np.interp(at, along, route.position_m[:, axis])) for axis in range(3))
+    nearest = int(np.argmin(np.abs(along - at)))
+    yaw_deg = float(route.rotation_deg[nearest, 1])
+    yaw = np.deg2rad(yaw_deg)
+    return carla.Transform(
+        carla.Location(
+            x - right_m * float(np.sin(yaw)), y + right_m * float(np.cos(yaw)), z + up_m
+        ),
+        carla.Rotation(yaw=yaw_deg + turn_deg),
+    )
+
+
+def spawn_all(
+    client: Any, world: Any, wanted: list[tuple[str, Any]], where: str, *, role: str = "scenario"
+) -> list[int]:
+    """Spawn (blueprint id, transform) pairs; one that fails is an error, never a silent gap."""
+    library = world.get_blueprint_library()
+    commands = []
+    for name, pose in wanted:
+        try:
+            model = library.find(name)
+        except IndexError as problem:
+            raise no_blueprint(library, name, where) from problem
+        if model.has_attribute("role_name"):
+            model.set_attribute("role_name", role)
+        commands.append(carla.command.SpawnActor(model, pose))
+    answers = client.apply_batch_sync(commands)
+    ids = [answer.actor_id for answer in answers if not answer.error]
+    for answer, (name, pose) in zip(answers, wanted, strict=True):
+        if answer.error:
+            client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in ids])
+            place = pose.location
+            raise DataError(
+                f"{where}: {name} does not fit at ({place.x:.1f}, {place.y:.1f}): {answer.error}"
+            )
+    return ids
+
+
+def no_blueprint(library: Any, name: str, where: str) -> DataError:
+    """The error for a blueprint that the server does not have, with those that look alike."""
+    known = [str(model.id) for model in library]
+    alike = get_close_matches(name, known, n=3, cutoff=0.75)
+    hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
+    return DataError(
+        f"{where}: the server has no blueprint '{name}'.{hint} 'jaywalk list blueprints' names all."
+    )
+
+
+def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
+    """Spawn an actor at the first free pose; none free is an error."""
+    return spawn_and_place(world, model, poses, where)[0]
+
+
+def spawn_and_place(world: Any, model: str, poses: list[Any], where: str) -> tuple[Any, Any]:
+    """The same, with the pose it got: the client does not know it before the next tick."""
+    library = world.get_blueprint_library()
+    try:
+        blueprint = library.find(model)
+    except IndexError as problem:
+        raise no_blueprint(library, model, where) from problem
+    if blueprint.has_attribute("role_name"):
+        blueprint.set_attribute("role_name", "scenario")
+    for pose in poses:
+        actor = world.try_spawn_actor(blueprint, pose)
+        if actor is not None:
+            return actor, pose
+    place = poses[0].location
+    raise DataError(f"{where}: {model} does not fit at ({place.x:.1f}, {place.y:.1f}).")
+
+
+def check_side(side: str, where: str) -> float:
+    """1 for ``right``, -1 for ``left``."""
+    if side not in ("right", "left"):
+        raise DataError(f"{where}: direction is '{side}'; expected right or left.")
+    return 1.0 if side == "right" else -1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roadside:
+    """Distances from a lane's centre to one side, all positive. ``sidewalk_m`` is 0 for none."""
+
+    kerb_m: float  # to the end of the last lane that is no sidewalk
+    last_lane_m: float  # width of that lane
+    sidewalk_m: float  # width of the sidewalk behind it
+
+    def middle_m(self, otherwise_m: float) -> float:
+        """To the middle of the sidewalk, else so far beyond the middle of the last lane."""
+        if self.sidewalk_m:
+            return self.kerb_m + 0.5 * self.sidewalk_m
+        return self.kerb_m - 0.5 * self.last_lane_m + otherwise_m
+
+
+def roadside(world_map: Any, pose: Any, to_right: bool) -> Roadside:
+    """What lies to the right or left of the lane at a pose."""
+    waypoint = world_map.get_waypoint(pose.location)
+    kerb_m, last_m = 0.5 * float(waypoint.lane_width), float(waypoint.lane_width)
+    current = waypoint
+    for _ in range(12):
+        same_way = current.lane_id * waypoint.lane_id > 0  # left and right swap over the middle
+        current = current.get_right_lane() if to_right == same_way else current.get_left_lane()
+        if current is None:
+            break
+        width_m = float(current.lane_width)
+        if current.lane_type == carla.LaneType.Sidewalk:
+            return Roadside(kerb_m=kerb_m, last_lane_m=last_m, sidewalk_m=width_m)
+        kerb_m, last_m = kerb_m + width_m, width_m
+    return Roadside(kerb_m=kerb_m, last_lane_m=last_m, sidewalk_m=0.0)
+
+
+def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:
+    """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
+    offset_m = roadside(world_map, pose, to_right).kerb_m + beyond_m
+    return offset_m if to_right else -offset_m

@@ -1,0 +1,1 @@
+"""Pedestrian predictors and behaviour models, their data and their training."""

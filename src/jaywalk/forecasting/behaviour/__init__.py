@@ -1,0 +1,1 @@
+"""Behaviour models: intention, action and risk of pedestrians."""

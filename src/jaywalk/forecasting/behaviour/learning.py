@@ -1,0 +1,234 @@
+"""Training a model on a dataset, keeping it in a folder, and predicting with it.
+
+The folder: ``model.json`` (everything that was set and how validation went), ``seed-N.npz`` (what
+each seed learnt), and the predictions of validation and test as ``behaviour score`` reads them.
+Seeds vote with equal weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.files import load_arrays, read_text
+from jaywalk.datasets.behaviour_tables import BehaviourData
+from jaywalk.forecasting.behaviour.inputs import EGO_KINDS, default_ego_kind, read_inputs
+from jaywalk.forecasting.behaviour.models.base import Arrays, BehaviourModel, Fitting, Report
+from jaywalk.forecasting.behaviour.models.registry import make_model
+from jaywalk.forecasting.behaviour.sampling import draw_samples, samples_digest
+from jaywalk.forecasting.behaviour.scoring import Bootstrap, score_report
+from jaywalk.forecasting.behaviour.targets import Examples, read_examples
+from jaywalk.forecasting.behaviour.tasks import STRIDE_FRAMES, Task, find_task
+
+FORMAT: Final = "jaywalk-behaviour-model-1"
+JOINT: Final = "joint"
+TASKS_OF: Final = {
+    "action": ("action",),
+    "risk": ("risk",),
+    "intention": ("intention",),
+    JOINT: ("intention", "action"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to train.
+
+    Attributes:
+        model: Name of the model.
+        task: ``action``, ``risk``, ``intention``, or ``joint`` (intention and action at once).
+        settings: Values of the model's config that differ from its own.
+        seeds: One fit each.
+        stride: Frames between training windows; the benchmark's 10 if not said otherwise.
+    """
+
+    model: str
+    task: str
+    settings: Mapping[str, Any]
+    seeds: tuple[int, ...] = (0, 1, 2)
+    stride: int = STRIDE_FRAMES
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS_OF:
+            raise UsageError(
+                f"There is no task '{self.task}' to train; expected {', '.join(TASKS_OF)}."
+            )
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that are learnt."""
+        return TASKS_OF[self.task]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedModel:
+    """A model with what its seeds learnt."""
+
+    about: dict[str, Any]
+    model: BehaviourModel
+    seeds: tuple[Arrays, ...]
+
+    def predict(self, data: BehaviourData, samples: pl.DataFrame, task: str) -> FloatArray:
+        """The mean of the seeds' probabilities for samples of any dataset."""
+        if task not in TASKS_OF[self.about["task"]]:
+            raise UsageError(f"The model has learnt {self.about['task']}, not {task}.")
+        inputs = read_inputs(data, samples, self.about["ego"])
+        return _mean_prediction(self.model, self.seeds, inputs, task)
+
+
+def train_model(
+    data: BehaviourData, plan: Plan, folder: Path, report: Report = lambda row: None
+) -> dict[str, Any]:
+    """Train, or go on where the folder ends; return what ``model.json`` holds."""
+    model = make_model(plan.model, plan.settings)
+    first = find_task(plan.tasks[0], data.dataset)
+    ego = default_ego_kind(data)
+    parts = {
+        split: draw_samples(data, first, split, plan.stride if split == "train" else STRIDE_FRAMES)
+        for split in ("train", "val")
+    }
+    _require_samples(parts)
+    training, validation = (read_examples(data, parts[s], ego) for s in ("train", "val"))
+    seeds = plan.seeds[:1] if model.is_fixed else plan.seeds
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "model": plan.model,
+        "config": asdict(model.config),
+        "task": plan.task,
+        "dataset": data.dataset,
+        "ego": ego,
+        "seeds": list(seeds),
+        "stride": plan.stride,
+        "training_samples": len(training),
+        "training_digest": samples_digest(parts["train"]),
+    }
+    _claim(folder, about)
+    arrays = _fit_seeds(model, training, validation, plan, seeds, folder, report)
+    trained = TrainedModel(about=about, model=model, seeds=arrays)
+    about["validation"] = _write_predictions(trained, data, parts["val"], folder)
+    _write_json(folder / "model.json", about)
+    return about
+
+
+def open_model(folder: Path) -> TrainedModel:
+    """A model that was trained."""
+    file = folder / "model.json"
+    if not file.is_file():
+        raise PrerequisiteError(
+            f"'{folder}' holds no trained model. Train one: jaywalk behaviour train."
+        )
+    try:
+        about = json.loads(read_text(file, "a trained model"))
+    except ValueError as problem:
+        raise DataError(f"'{file}' is no JSON: {problem}. Train the model again.") from problem
+    if (
+        not isinstance(about, dict)
+        or about.get("format") != FORMAT
+        or about["ego"] not in EGO_KINDS
+    ):
+        raise DataError(f"'{file}' is not of the form {FORMAT}; train the model again.")
+    seeds = tuple(_read_arrays(folder / f"seed-{seed}.npz") for seed in about["seeds"])
+    return TrainedModel(about=about, model=make_model(about["model"], about["config"]), seeds=seeds)
+
+
+def prediction_table(task: Task, samples: pl.DataFrame, probabilities: FloatArray) -> pl.DataFrame:
+    """Predictions with sample ids, as ``behaviour score`` reads them."""
+    names = task.class_names if task.n_columns > 1 else task.class_names[1:]
+    columns = {name: np.round(probabilities[:, i], 12) for i, name in enumerate(names)}
+    return samples.select("sample_id").with_columns(**columns)
+
+
+def _fit_seeds(
+    model: BehaviourModel,
+    training: Examples,
+    validation: Examples,
+    plan: Plan,
+    seeds: tuple[int, ...],
+    folder: Path,
+    report: Report,
+) -> tuple[Arrays, ...]:
+    found = []
+    for seed in seeds:
+        file = folder / f"seed-{seed}.npz"
+        checkpoint = folder / f"seed-{seed}.checkpoint.npz"
+        if not file.is_file():
+            fitting = Fitting(
+                tasks=plan.tasks,
+                seed=seed,
+                checkpoint=checkpoint,
+                report=lambda row, seed=seed: report({"seed": seed} | row),  # type: ignore[misc]
+            )
+            arrays = model.fit(training, validation, fitting)
+            unfinished = file.with_suffix(".part.npz")
+            np.savez_compressed(unfinished, **arrays)  # type: ignore[arg-type]
+            unfinished.replace(file)
+            checkpoint.unlink(missing_ok=True)
+        found.append(_read_arrays(file))
+    return tuple(found)
+
+
+def _write_predictions(
+    trained: TrainedModel, data: BehaviourData, validation: pl.DataFrame, folder: Path
+) -> dict[str, Any]:
+    """Write predictions of validation and test; return the scores of validation by task."""
+    scores = {}
+    about = trained.about
+    first = find_task(TASKS_OF[about["task"]][0], data.dataset)
+    for split in ("val", "test"):
+        samples = validation if split == "val" else draw_samples(data, first, split)
+        for name in TASKS_OF[about["task"]]:
+            task = find_task(name, data.dataset)
+            found = trained.predict(data, samples, name)
+            stem = f"{name}-{split}" if about["task"] == JOINT else split
+            prediction_table(task, samples, found).write_csv(folder / f"predictions-{stem}.csv")
+            if split == "val":
+                judged = samples.with_columns(label=pl.col(_label_of(name, first)))
+                report = score_report(task, judged, found, Bootstrap(resamples=0))
+                scores[name] = report["base"]
+    return scores
+
+
+def _label_of(name: str, drawn_for: Task) -> str:
+    return "action_label" if name == "action" and drawn_for.name != "action" else "label"
+
+
+def _mean_prediction(
+    model: BehaviourModel, seeds: tuple[Arrays, ...], inputs: Any, task: str
+) -> FloatArray:
+    return np.asarray(np.mean([model.predict(one, inputs, task) for one in seeds], axis=0))
+
+
+def _require_samples(parts: Mapping[str, pl.DataFrame]) -> None:
+    for split, samples in parts.items():
+        if samples.is_empty():
+            raise PrerequisiteError(
+                f"The split '{split}' has no samples; training needs some in train and val."
+            )
+
+
+def _claim(folder: Path, about: dict[str, Any]) -> None:
+    """Take a folder, or make sure that it was taken for the same training."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "plan.json"
+    if file.is_file() and json.loads(read_text(file, "a trained model")) != about:
+        raise UsageError(
+            f"'{folder}' holds a training with other settings, see plan.json. Give another --out, "
+            "or delete the folder."
+        )
+    _write_json(file, about)
+
+
+def _write_json(file: Path, value: dict[str, Any]) -> None:
+    file.write_text(json.dumps(value, indent=2) + "\n", "utf-8")
+
+
+def _read_arrays(file: Path) -> Arrays:
+    return load_arrays(file, "the arrays of a model, or train it again")

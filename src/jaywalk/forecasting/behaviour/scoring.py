@@ -1,0 +1,276 @@
+"""Scores of a model with intervals by pedestrian, and the comparison of two models.
+
+Agreement of a model's two answers: does the person want to cross, and do they?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import UsageError
+from jaywalk.forecasting.behaviour.tasks import Task, find_task
+from jaywalk.metrics.behaviour import ranking as confusion
+from jaywalk.metrics.behaviour.instances import (
+    centrality_weights,
+    decide,
+    earliness_weights,
+    number_in_order,
+)
+from jaywalk.metrics.behaviour.score import OUTCOMES, BehaviourScore, ScoredSamples, agreement
+from jaywalk.stats.bootstrap import Estimate, bca
+
+
+def agreement_report(
+    samples: pl.DataFrame,
+    intention: NDArray[np.float64],
+    action: NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the agreement table of intention samples as JSON values.
+
+    Args:
+        samples: Samples of the intention task, with ``label`` and ``action_label``.
+        intention: Probabilities of the three intentions, ``(n, 3)``.
+        action: Probability of crossing for the same samples, ``(n, 1)``.
+    """
+    table = agreement(
+        samples["label"].to_numpy(),
+        decide(intention),
+        samples["action_label"].to_numpy(),
+        decide(action),
+    )
+    intentions = find_task("intention", "pie").class_names
+    actions = find_task("action", "pie").class_names
+    pairs = [(wanted, done) for wanted in intentions for done in actions]
+    return {
+        "n_samples": samples.height,
+        "outcomes": list(OUTCOMES),
+        "overall_percent": table.overall.tolist(),
+        "rows": [
+            {
+                "intention": wanted,
+                "action": done,
+                "counts": table.counts[i].tolist(),
+                "percent": table.shares[i].tolist(),
+            }
+            for i, (wanted, done) in enumerate(pairs)
+        ],
+    }
+
+
+DEFAULT_RESAMPLES = 2000
+_BLOCKS = {
+    "base": ("map", "bacc", "auc", "acc", "prec", "f1"),
+    "weighted": ("acc", "prec", "f1"),
+    "soft": ("acc", "bacc", "prec", "f1"),
+    "hard": ("acc", "bacc", "prec", "f1"),
+    "conf_delta": ("max", "avg"),
+}
+_REPORTED = frozenset(f"{block}.{name}" for block, names in _BLOCKS.items() for name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """How intervals are made.
+
+    Attributes:
+        resamples: Draws of pedestrians; 0 for no intervals.
+        level: Confidence level.
+        seed: Seed of the draws.
+    """
+
+    resamples: int = DEFAULT_RESAMPLES
+    level: float = 0.95
+    seed: int = 0
+
+
+def build_score(task: Task, samples: pl.DataFrame, confidence: FloatArray) -> BehaviourScore:
+    """Prepare the scores of a model on some samples."""
+    if samples.is_empty():
+        raise UsageError(f"{task.task_id}: no sample is left to score.")
+    truth = samples["label"].to_numpy()
+    instance, _ = number_in_order(samples["pedestrian_id"].to_numpy())
+    weight = None
+    if task.name == "action":
+        weight = earliness_weights(samples["tte_frames"].to_numpy())
+    elif task.name == "risk":
+        weight = centrality_weights(truth, task.n_classes)
+    return BehaviourScore(
+        ScoredSamples(
+            truth=truth,
+            confidence=confidence,
+            instance=instance,
+            n_classes=task.n_classes,
+            weight=weight,
+            exact_unanimity=task.strict,
+        )
+    )
+
+
+def score_report(
+    task: Task, samples: pl.DataFrame, confidence: FloatArray, options: Bootstrap
+) -> dict[str, Any]:
+    """Return all scores as JSON values: numbers, and beside each its interval ``<name>_ci``."""
+    score = build_score(task, samples, confidence)
+    estimates = _estimates(score.names, score.evaluate, score.n_instances, options)
+    values = score.values()
+    report: dict[str, Any] = {
+        "task": task.name,
+        "dataset": task.dataset,
+        "task_id": task.task_id,
+        "n_samples": samples.height,
+        "n_instances": score.n_instances,
+    }
+    report |= _blocks(values, estimates)
+    report["per_class"] = _per_class(task, score)
+    report["missing_classes"] = [task.class_names[i] for i in score.missing_classes]
+    report["interval"] = {
+        "method": "BCa bootstrap over pedestrians",
+        "level": options.level,
+        "resamples": options.resamples,
+    }
+    return report
+
+
+def compare_report(
+    task: Task, samples: pl.DataFrame, first: FloatArray, second: FloatArray, options: Bootstrap
+) -> dict[str, Any]:
+    """Return second minus first for all scores, with intervals over the same pedestrians."""
+    a, b = build_score(task, samples, first), build_score(task, samples, second)
+
+    def difference(multiplicity: FloatArray) -> FloatArray:
+        return b.evaluate(multiplicity) - a.evaluate(multiplicity)
+
+    estimates = _estimates(a.names, difference, a.n_instances, options)
+    va, vb = a.values(), b.values()
+    report: dict[str, Any] = {
+        "task": task.name,
+        "dataset": task.dataset,
+        "task_id": task.task_id,
+        "n_samples": samples.height,
+        "n_instances": a.n_instances,
+        "first": _blocks(va, {}),
+        "second": _blocks(vb, {}),
+        "difference": _blocks({name: vb[name] - va[name] for name in va}, estimates),
+    }
+    return report
+
+
+def instance_table(task: Task, samples: pl.DataFrame, confidence: FloatArray) -> pl.DataFrame:
+    """Return one row per pedestrian: label, decisions, consistency, confidence."""
+    score = build_score(task, samples, confidence)
+    persons = score.instances
+    names = samples["pedestrian_id"].unique(maintain_order=True)
+    first = samples.unique("pedestrian_id", keep="first", maintain_order=True)
+    columns: dict[str, Any] = {
+        "pedestrian_id": names,
+        "video": first["video"],
+        "n_samples": persons.n_samples,
+        "label": persons.truth,
+        "soft": persons.soft,
+        "hard": persons.hard,
+        "unanimous": persons.unanimous,
+        "label_changes": persons.label_changes,
+        "max_delta": persons.max_delta,
+        "avg_delta": persons.mean_delta,
+    }
+    for i in range(persons.mean_confidence.shape[1]):
+        columns[f"mean_p_{i}" if task.n_columns > 1 else "mean_p"] = persons.mean_confidence[:, i]
+    return pl.DataFrame(columns)
+
+
+def _estimates(
+    names: tuple[str, ...],
+    evaluate: Callable[[FloatArray], FloatArray],
+    n_instances: int,
+    options: Bootstrap,
+) -> dict[str, Estimate]:
+    if options.resamples == 0:
+        return {}
+    shared = _Remembered(evaluate)
+    return {
+        name: bca(
+            shared.column(i),
+            n_instances,
+            resamples=options.resamples,
+            level=options.level,
+            seed=options.seed,
+        )
+        for i, name in enumerate(names)
+        if name in _REPORTED
+    }
+
+
+class _Remembered:
+    """Evaluates all metrics once per block of draws: every metric sees the same draws.
+
+    With the same seed ``bca`` asks for the same blocks in the same order, so the answers are kept
+    by their place in that order, and checked by the first row of the block.
+    """
+
+    def __init__(self, evaluate: Callable[[FloatArray], FloatArray]) -> None:
+        self._evaluate = evaluate
+        self._known: list[tuple[FloatArray, FloatArray]] = []
+
+    def column(self, i: int) -> Callable[[FloatArray], FloatArray]:
+        places = count()
+
+        def statistic(multiplicity: FloatArray) -> FloatArray:
+            place = next(places)
+            if place == len(self._known):
+                self._known.append((multiplicity[0].copy(), self._evaluate(multiplicity)))
+            first, values = self._known[place]
+            if len(values) != len(multiplicity) or not np.array_equal(first, multiplicity[0]):
+                return self._evaluate(multiplicity)[:, i]
+            return values[:, i]
+
+        return statistic
+
+
+def _blocks(values: dict[str, float], estimates: dict[str, Estimate]) -> dict[str, Any]:
+    blocks: dict[str, Any] = {}
+    for block, metrics in _BLOCKS.items():
+        if f"{block}.{metrics[0]}" not in values:
+            blocks[block] = None  # intention has no weighted metrics
+            continue
+        blocks[block] = {}
+        for metric in metrics:
+            name = f"{block}.{metric}"
+            blocks[block][metric] = _number(values[name])
+            if name in estimates and math.isfinite(values[name]):
+                interval = estimates[name].interval
+                blocks[block][f"{metric}_ci"] = [_number(interval.low), _number(interval.high)]
+            elif estimates:
+                blocks[block][f"{metric}_ci"] = None
+    return blocks
+
+
+def _per_class(task: Task, score: BehaviourScore) -> list[dict[str, Any]]:
+    matrix = score.confusion_matrix()
+    ap, auc = score.class_areas()
+    precision, recall = confusion.class_precision(matrix), confusion.class_recall(matrix)
+    f1 = confusion.class_f1(matrix)
+    return [
+        {
+            "class": name,
+            "n_samples": int(matrix[i].sum()),
+            "ap": _number(float(ap[i])),
+            "auc": _number(float(auc[i])),
+            "prec": float(precision[i]),
+            "recall": float(recall[i]),
+            "f1": float(f1[i]),
+        }
+        for i, name in enumerate(task.class_names)
+    ]
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,254 @@
+"""One recorded episode at 30 frames a second: the ego's motion and everybody's, as arrays.
+
+A camera behind the ego's windscreen, and boxes in its picture. CARLA's frame, metres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.record.bodies import body_shapes
+from jaywalk.record.reader import Record
+
+# A body is wider than the cylinder it collides as: arms, and legs when it is seen from the side.
+_SHOULDERS_M = 0.25
+_STRIDE_M = 0.15
+_WALK_MPS = 1.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camera:
+    """Where the camera is and what it sees.
+
+    Attributes:
+        fov_deg: Horizontal field of view.
+        width_px: Width of the picture.
+        height_px: Height of the picture.
+        forward_m: In front of the ego's origin.
+        up_m: Above it.
+        range_m: People farther away are too small.
+        least_px: Boxes less high are not annotated.
+    """
+
+    fov_deg: float = 90.0
+    width_px: int = 1920
+    height_px: int = 1080
+    forward_m: float = 0.4
+    up_m: float = 1.35
+    range_m: float = 60.0
+    least_px: float = 25.0
+
+    @property
+    def focal_px(self) -> float:
+        """Focal length."""
+        return self.width_px / 2.0 / float(np.tan(np.deg2rad(self.fov_deg) / 2.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The camera at every frame: place and axes, each ``(frames, 3)``."""
+
+    camera: Camera
+    place_m: FloatArray
+    forward: FloatArray
+    right: FloatArray
+    up: FloatArray
+
+    def local(self, points_m: FloatArray) -> FloatArray:
+        """Points ``(frames, ..., 3)`` as depth, right, up."""
+        shape = (len(points_m),) + (1,) * (points_m.ndim - 2) + (3,)
+        away = points_m - self.place_m.reshape(shape)
+        axes = (self.forward, self.right, self.up)
+        return np.stack([(away * axis.reshape(shape)).sum(-1) for axis in axes], axis=-1)
+
+    def pixels(self, local_m: FloatArray) -> FloatArray:
+        """Column and row of local points; meaningful in front of the camera only."""
+        depth = np.maximum(local_m[..., 0], 1e-3)
+        camera = self.camera
+        x = camera.width_px / 2.0 + camera.focal_px * local_m[..., 1] / depth
+        y = camera.height_px / 2.0 - camera.focal_px * local_m[..., 2] / depth
+        return np.stack([x, y], axis=-1)
+
+
+def view_of(camera: Camera, ego_m: FloatArray, yaw_rad: FloatArray, pitch_rad: FloatArray) -> View:
+    """The camera on an ego at ``(frames, 3)`` with yaw and pitch in CARLA's sense."""
+    cy, sy, cp, sp = np.cos(yaw_rad), np.sin(yaw_rad), np.cos(pitch_rad), np.sin(pitch_rad)
+    forward = np.stack([cp * cy, cp * sy, sp], axis=-1)
+    right = np.stack([-sy, cy, np.zeros_like(cy)], axis=-1)
+    up = np.stack([-sp * cy, -sp * sy, cp], axis=-1)
+    place = ego_m + camera.forward_m * forward + camera.up_m * up
+    return View(camera=camera, place_m=place, forward=forward, right=right, up=up)
+
+
+def person_boxes(
+    view: View, centre_m: FloatArray, velocity_mps: FloatArray, half_height_m: float
+) -> tuple[FloatArray, FloatArray]:
+    """Boxes of a person, clipped to the picture, and depths; NaN where they are not seen.
+
+    Args:
+        view: The camera.
+        centre_m: Middle of the body, ``(frames, 3)``; NaN where absent.
+        velocity_mps: Velocity, ``(frames, 3)``.
+        half_height_m: Half of the body's height.
+
+    Returns:
+        Left, top, right, bottom ``(frames, 4)`` and depths ``(frames,)``.
+    """
+    local = view.local(centre_m)
+    depth = local[:, 0]
+    sideways = np.abs((velocity_mps * view.right).sum(-1))
+    half_width = (
+        half_height_m / 0.93 * (_SHOULDERS_M + _STRIDE_M * np.minimum(sideways / _WALK_MPS, 1.0))
+    )
+    low, high = local.copy(), local.copy()
+    low[:, 1] -= half_width
+    high[:, 1] += half_width
+    low[:, 2] += half_height_m
+    high[:, 2] -= half_height_m
+    boxes = np.concatenate([view.pixels(low), view.pixels(high)], axis=-1)
+    size = np.array([view.camera.width_px, view.camera.height_px] * 2, np.float64)
+    clipped = np.round(np.clip(boxes, 0.0, size))
+    whole = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    kept = (clipped[:, 2] - clipped[:, 0]) * (clipped[:, 3] - clipped[:, 1])
+    with np.errstate(invalid="ignore"):
+        seen = (depth > 1.0) & (np.linalg.norm(local, axis=-1) <= view.camera.range_m)
+        seen &= (clipped[:, 3] - clipped[:, 1] >= view.camera.least_px) & (kept >= 0.3 * whole)
+    clipped[~seen] = np.nan
+    return clipped, np.where(seen, depth, np.nan)
+
+
+def body_boxes(view: View, corners_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Boxes around bodies given by eight corners ``(frames, 8, 3)``, and their nearest depths.
+
+    NaN where the body is absent or not wholly in front of the camera.
+    """
+    local = view.local(corners_m)
+    pixels = view.pixels(local)
+    boxes = np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=-1)
+    depth = local[..., 0].min(axis=1)
+    with np.errstate(invalid="ignore"):
+        hidden = ~(depth > 0.5)
+    boxes[hidden] = np.nan
+    return boxes, np.where(hidden, np.nan, depth)
+
+
+def covered_share(
+    boxes: FloatArray, depth_m: FloatArray, other: FloatArray, other_depth_m: FloatArray
+) -> FloatArray:
+    """Share of each box that another one nearer to the camera covers, ``(frames,)``."""
+    with np.errstate(invalid="ignore"):
+        wide = np.minimum(boxes[:, 2], other[:, 2]) - np.maximum(boxes[:, 0], other[:, 0])
+        high = np.minimum(boxes[:, 3], other[:, 3]) - np.maximum(boxes[:, 1], other[:, 1])
+        area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+        share = np.maximum(wide, 0.0) * np.maximum(high, 0.0) / area
+        nearer = other_depth_m < depth_m
+    return np.where(nearer & np.isfinite(share), share, 0.0)
+
+
+FPS: Final = 30.0
+_STOPPED_MPS = 0.3
+_SLOW_MPS = 20.0 / 3.6
+_CHANGE_MPS2 = 0.7
+_WINDOW_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """An actor at every frame; NaN where it does not exist.
+
+    Attributes:
+        place_m: CARLA's frame, ``(frames, 3)``.
+        velocity_mps: ``(frames, 3)``.
+        yaw_rad: CARLA's sense, ``(frames,)``.
+        pitch_rad: The same.
+    """
+
+    place_m: FloatArray
+    velocity_mps: FloatArray
+    yaw_rad: FloatArray
+    pitch_rad: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frames:
+    """An episode at frame times."""
+
+    times_s: FloatArray
+    ticks: NDArray[np.int64]  # the last tick at or before each frame
+    actors: dict[int, dict[str, Any]]
+    motions: dict[int, Motion]
+
+    def corners_m(self, actor: int) -> FloatArray:
+        """Corners of a vehicle's box, ``(frames, 8, 3)``; pitch and roll are left out."""
+        body, motion = self.actors[actor], self.motions[actor]
+        half = np.array([body[f"half_{k}_m"] or 0.0 for k in "xyz"])
+        offset = np.array([body[f"offset_{k}_m"] or 0.0 for k in "xyz"])
+        local = offset + half * np.array(list(product((-1.0, 1.0), repeat=3)))
+        c, s = np.cos(motion.yaw_rad)[:, None], np.sin(motion.yaw_rad)[:, None]
+        x = c * local[:, 0] - s * local[:, 1]
+        y = s * local[:, 0] + c * local[:, 1]
+        z = np.broadcast_to(local[:, 2], x.shape)
+        return np.asarray(motion.place_m[:, None] + np.stack([x, y, z], axis=-1))
+
+
+def read_frames(record: Record) -> Frames:
+    """Interpolate an episode's people and vehicles to frame times."""
+    ticks = record.ticks.collect()
+    at, number = ticks["time_s"].to_numpy(), ticks["tick"].to_numpy()
+    times = np.arange(int(np.floor((at[-1] - at[0]) * FPS)) + 1) / FPS + at[0]
+    bodies = record.actors.filter(pl.col("kind").is_in(["vehicle", "walker"])).collect()
+    actors = {row["actor"]: row for row in body_shapes(bodies, record.states).iter_rows(named=True)}
+    states = record.states.filter(pl.col("actor").is_in(list(actors))).collect()
+    place = dict(zip(number.tolist(), at.tolist(), strict=True))
+    motions = {}
+    for key, rows in states.partition_by("actor", as_dict=True).items():
+        own = np.array([place[tick] for tick in rows["tick"]])
+        motions[int(key[0])] = _motion(rows, own, times)
+    last = np.maximum(np.searchsorted(at, times + 1e-9, side="right") - 1, 0)
+    kept = {actor: row for actor, row in actors.items() if actor in motions}
+    return Frames(times_s=times, ticks=number[last], actors=kept, motions=motions)
+
+
+def _motion(rows: pl.DataFrame, at: FloatArray, times: FloatArray) -> Motion:
+    inside = (times >= at[0] - 1e-9) & (times <= at[-1] + 1e-9)
+
+    def at_frames(values: FloatArray) -> FloatArray:
+        return np.where(inside, np.interp(times, at, values), np.nan)
+
+    def three(*names: str) -> FloatArray:
+        return np.stack([at_frames(rows[n].to_numpy().astype(np.float64)) for n in names], -1)
+
+    def angle(name: str) -> FloatArray:
+        return at_frames(np.unwrap(np.deg2rad(rows[name].to_numpy().astype(np.float64))))
+
+    return Motion(
+        place_m=three("x_m", "y_m", "z_m"),
+        velocity_mps=three("vx_mps", "vy_mps", "vz_mps"),
+        yaw_rad=angle("yaw_deg"),
+        pitch_rad=angle("pitch_deg"),
+    )
+
+
+def ego_words(speed_mps: FloatArray) -> list[str]:
+    """JAAD's word for what the car does at every frame."""
+    span = int(_WINDOW_S * FPS)
+    padded = np.pad(np.nan_to_num(speed_mps), span, mode="edge")
+    change = (padded[2 * span :] - padded[: -2 * span]) / (2.0 * _WINDOW_S)
+    words = []
+    for speed, gain in zip(np.nan_to_num(speed_mps), change, strict=True):
+        if speed < _STOPPED_MPS:
+            words.append("stopped")
+        elif gain < -_CHANGE_MPS2:
+            words.append("decelerating")
+        elif gain > _CHANGE_MPS2:
+            words.append("accelerating")
+        else:
+            words.append("moving_slow" if speed < _SLOW_MPS else "moving_fast")
+    return words

@@ -1,0 +1,1 @@
+"""The CVAE predictor: samples, network, training and ONNX export."""

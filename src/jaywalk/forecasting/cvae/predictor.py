@@ -1,0 +1,151 @@
+"""The trained network as a predictor: an ONNX file through onnxruntime, no torch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.files import open_file
+from jaywalk.core.seeds import stream
+from jaywalk.datasets.trajectories import STEP_S
+from jaywalk.forecasting.cvae.config import (
+    STEP_SCALES,
+    STEPS,
+    STEPS_PER_HORIZON,
+    CvaeConfig,
+    config_from,
+)
+from jaywalk.forecasting.cvae.onnx import KIND
+from jaywalk.forecasting.cvae.samples import CvaeSamples, history_steps, samples_of
+from jaywalk.forecasting.windows import Windows
+from jaywalk.metrics.prediction.forecast import Mixture
+
+DRAWS = 16
+"""Latent draws by default: enough for a driver's decision; evaluations ask for more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cvae:
+    """A mixture of one Gaussian per latent draw; the draws are the same for everybody.
+
+    Attributes:
+        file: The ``.onnx`` file that ``jaywalk predict train`` wrote.
+        draws: Latent draws, hence components of the mixture.
+    """
+
+    file: Path
+    draws: int = DRAWS
+
+    def fitted(self, windows: Windows) -> Self:
+        """The same: it was trained before, on whatever its training run says."""
+        return self
+
+    def trajectory(self, windows: Windows) -> FloatArray:
+        """Mean of the mixture at the horizons, straight between them: ``(N, S, 2)``."""
+        mean = self.predict(windows).means_m.mean(axis=1)
+        now = windows.history_m[:, -1]
+        knots = np.concatenate([now[:, None], mean], axis=1)
+        at = np.array([0, *(step + 1 for step in windows.horizon_steps)])
+        steps = np.arange(1, windows.future_m.shape[1] + 1)
+        after = np.clip(np.searchsorted(at, steps), 1, len(at) - 1)
+        share = ((steps - at[after - 1]) / (at[after] - at[after - 1]))[None, :, None]
+        return np.asarray(knots[:, after - 1] * (1.0 - share) + knots[:, after] * share)
+
+    def predict(self, windows: Windows) -> Mixture:
+        """The distribution at the horizons."""
+        if len(windows.horizon_steps) != self.config.horizons:
+            raise UsageError(
+                f"'{self.file}' foretells {self.config.horizons} horizons, asked for "
+                f"{len(windows.horizon_steps)}"
+            )
+        if abs(windows.step_s - STEP_S) > 1e-6 or windows.history_m.shape[1] != STEPS + 1:
+            raise UsageError(
+                f"'{self.file}' wants {STEPS + 1} positions {STEP_S:g} s apart, got "
+                f"{windows.history_m.shape[1]} at {windows.step_s:g} s; it cannot judge these data"
+            )
+        crops = None
+        if self.config.set.map:
+            crops = straight_crops(samples_of(windows), self.config)
+        mean, log_variance = self.run(history_steps(windows), crops)
+        means = mean.astype(np.float64) + windows.history_m[:, -1][:, None, None]
+        covariances = np.exp(log_variance.astype(np.float64))[..., None] * np.eye(2)
+        weights = np.full(means.shape[:2], 1.0 / self.draws)
+        return Mixture(weights=weights, means_m=means, covariances_m2=covariances)
+
+    def run(
+        self, steps: NDArray[np.float32], crops: NDArray[np.uint8] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Mean relative to now and log-variance, ``(N, K, H, 2)``, of all eight step columns."""
+        scaled = steps * np.array(STEP_SCALES, dtype=np.float32)
+        fed: dict[str, Any] = {
+            "steps": np.ascontiguousarray(scaled[:, :, list(self.config.set.columns)]),
+            "latent": self._latent,
+        }
+        if crops is not None:
+            fed["crop"] = crops
+        mean, log_variance = self._session.run(["mean", "log_variance"], fed)
+        if self.config.anchor == "velocity":
+            seconds = np.arange(1, self.config.horizons + 1, dtype=np.float32)
+            step = steps[:, :, :2].mean(axis=1)[:, None, None]
+            mean = mean + STEPS_PER_HORIZON * seconds[:, None] * step
+        return mean, log_variance
+
+    @cached_property
+    def config(self) -> CvaeConfig:
+        """Size and features of the network."""
+        found = self._session.get_modelmeta().custom_metadata_map
+        if found.get("kind") != KIND:
+            raise DataError(f"'{self.file}' is no predictor of people; expected kind {KIND}")
+        return config_from(json.loads(found["config"]))
+
+    @cached_property
+    def _latent(self) -> NDArray[np.float32]:
+        rng = stream(0, "cvae", "prior")
+        return rng.standard_normal((self.draws, self.config.latent)).astype(np.float32)
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime  # slow to load, and only this predictor needs it
+
+        if not Path(self.file).is_file():
+            raise PrerequisiteError(
+                f"'{self.file}' does not exist. Train one: jaywalk predict train DATA --out DIR."
+            )
+        open_file(Path(self.file), "an ONNX model").close()
+        options = onnxruntime.SessionOptions()
+        # One thread: drivers run many at a time, and sums keep their order.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            return onnxruntime.InferenceSession(
+                str(self.file), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as problem:
+            raise DataError(f"'{self.file}' is no readable ONNX model: {problem}") from problem
+
+
+def straight_crops(samples: CvaeSamples, config: CvaeConfig) -> NDArray[np.uint8]:
+    """Map crops in world axes: ``(N, px, px)``; 0 where nothing is known."""
+    px = config.map_px
+    stride = max(1, round(config.map_cell_m / samples.cell_m))
+    rasters = samples.rasters[:, stride // 2 :: stride, stride // 2 :: stride]
+    crops = np.zeros((len(samples), px, px), dtype=np.uint8)
+    origin = samples.origins_m[np.maximum(samples.raster, 0)]
+    place = (samples.place_m - origin) / (samples.cell_m * stride)
+    low = np.floor(place + 0.5 - px / 2).astype(np.int64)
+    for i in np.flatnonzero(samples.raster >= 0).tolist():
+        (column, row), raster = low[i].tolist(), rasters[samples.raster[i]]
+        rows = slice(max(row, 0), max(min(row + px, raster.shape[0]), 0))
+        columns = slice(max(column, 0), max(min(column + px, raster.shape[1]), 0))
+        part = raster[rows, columns]
+        top, left = rows.start - row, columns.start - column
+        crops[i, top : top + part.shape[0], left : left + part.shape[1]] = part
+    return crops

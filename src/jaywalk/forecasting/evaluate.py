@@ -1,0 +1,290 @@
+"""Evaluate predictors on one dataset: IRS, NLL, errors and calibration, with intervals over tracks.
+
+Free parameters are fitted on other scenes than those they are judged on (cross-fitting by scene).
+Every predictor sees the same windows, the same meetings and the same random numbers.
+
+The paper's two tables for any set of models: III (metrics with intervals), IV (optimal sets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.seeds import derive_seed, stream
+from jaywalk.forecasting.predictors.registry import Predictor
+from jaywalk.forecasting.samples import RoiSample
+from jaywalk.forecasting.windows import Windows
+from jaywalk.metrics.prediction.calibration import probability_bin
+from jaywalk.metrics.prediction.displacement import ade_sample_averaged, fde_mixture_mean
+from jaywalk.metrics.prediction.forecast import Mixture, nll_marginal
+from jaywalk.metrics.prediction.in_roi import in_roi_sampled
+from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs
+from jaywalk.metrics.prediction.pairwise import OptimalSet
+from jaywalk.stats.bootstrap import Estimate, bca, cluster_codes, mean
+
+Row = list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """How a metric is printed."""
+
+    name: str
+    title: str
+    factor: float
+    decimals: int
+
+
+COLUMNS: Final = (
+    Column(name="irs", title="IRS (%)", factor=100.0, decimals=1),
+    Column(name="nll", title="NLL", factor=1.0, decimals=2),
+    Column(name="ade", title="ADE (m)", factor=1.0, decimals=2),
+)
+
+
+def table_of_metrics(
+    models: Mapping[str, Mapping[str, Sequence[Estimate]]], horizons_s: Sequence[float]
+) -> list[Row]:
+    """Header and three rows a model: upper end of the interval, estimate, lower end.
+
+    Args:
+        models: By model and metric (``irs``, ``nll``, ``ade``) one estimate a horizon.
+        horizons_s: The horizons.
+    """
+    header = ["", "model", *(f"{c.title} {t:g} s" for c in COLUMNS for t in horizons_s)]
+    rows = [header]
+    for number, (name, metrics) in enumerate(models.items(), 1):
+        for column in COLUMNS:
+            if len(metrics[column.name]) != len(horizons_s):
+                raise UsageError(f"model '{name}' lacks {column.name} at some horizon")
+        cells = [(c, estimate) for c in COLUMNS for estimate in metrics[c.name]]
+        rows += [
+            [str(number), name, *(_cell(c, e.interval.high) for c, e in cells)],
+            ["", "", *(_cell(c, e.value) for c, e in cells)],
+            ["", "", *(_cell(c, e.interval.low) for c, e in cells)],
+        ]
+    return rows
+
+
+def table_of_optimal_sets(
+    chosen: Mapping[str, Sequence[OptimalSet]], horizons_s: Sequence[float]
+) -> list[Row]:
+    """Header and one row a horizon with the optimal model by each metric."""
+    metrics = [column.name for column in COLUMNS if column.name in chosen]
+    rows = [["", *(name.upper() for name in metrics)]]
+    for i, horizon_s in enumerate(horizons_s):
+        rows.append([f"{horizon_s:g} s", *(chosen[name][i].chosen or "-" for name in metrics)])
+    return rows
+
+
+def _cell(column: Column, value: float) -> str:
+    if value != value:
+        return "-"
+    text = f"{column.factor * value:.{column.decimals}f}"
+    # Rounding may leave "-0.00", which is no number anybody wants to read.
+    return text.removeprefix("-") if float(text) == 0.0 else text
+
+
+_CHUNK = 256
+_BINS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to evaluate.
+
+    Attributes:
+        draws: Monte Carlo draws a sample (the paper's recipe: 1000).
+        resamples: Bootstrap replicates.
+        level: Confidence level of every interval.
+        folds: Groups of scenes for cross-fitting; 1 fits and judges on the same data.
+        seed: Seed of draws and bootstrap.
+    """
+
+    draws: int = 1000
+    resamples: int = 10_000
+    level: float = 0.5
+    folds: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What a predictor said, sample by sample.
+
+    Attributes:
+        in_roi: Probability of each meeting at each horizon: ``(M, H)``.
+        nll: Of each window at each horizon, nats: ``(N, H)``; NaN without truth.
+        ade: Sample-averaged error at each horizon, metres: ``(N, H)``.
+        fde: Error of the mean forecast at each horizon, metres: ``(N, H)``.
+    """
+
+    in_roi: FloatArray
+    nll: FloatArray
+    ade: FloatArray
+    fde: FloatArray
+
+
+def target_rate(horizon_s: float) -> float:
+    """The false-positive rate at which the IRS of a horizon is read."""
+    if horizon_s not in FPR_TARGETS:
+        known = ", ".join(f"{one:g}" for one in FPR_TARGETS)
+        raise UsageError(f"horizon {horizon_s:g} s has no target rate; known: {known} s")
+    return FPR_TARGETS[horizon_s]
+
+
+def fold_of(windows: Windows, folds: int) -> NDArray[np.int64]:
+    """Fold of each window, decided by the name of its scene and nothing else."""
+    if folds < 1:
+        raise UsageError(f"folds {folds} must be at least 1")
+    codes = [derive_seed(0, "predict", "fold", name) % folds for name in windows.scene_names]
+    return np.array(codes, dtype=np.int64)[windows.scene]
+
+
+def score(
+    predictor: Predictor, windows: Windows, meetings: list[RoiSample], settings: Settings
+) -> Scores:
+    """Let a predictor speak about every window and meeting."""
+    shape = (len(windows), len(windows.horizon_steps))
+    nll, ade, fde = (np.full(shape, np.nan) for _ in range(3))
+    in_roi = np.zeros((len(meetings), shape[1]))
+    of_window: dict[int, list[int]] = {}
+    for index, meeting in enumerate(meetings):
+        of_window.setdefault(meeting.window, []).append(index)
+    for rows, fitted in _fits(predictor, windows, settings.folds):
+        for start in range(0, rows.size, _CHUNK):
+            part = rows[start : start + _CHUNK]
+            forecast = checked(fitted.predict(windows.rows(part)))
+            nll[part], fde[part] = _likelihood(forecast, windows.truth_m[part])
+            # The stream is named by the samples, so that all predictors share its numbers.
+            rng = stream(settings.seed, "predict", "draws", int(part[0]))
+            draws = forecast.draw(rng, settings.draws)
+            ade[part] = ade_sample_averaged(draws, windows.truth_m[part])
+            for i, window in enumerate(part.tolist()):
+                for index in of_window.get(window, ()):
+                    meeting = meetings[index]
+                    for h, zone in enumerate(meeting.zones):
+                        points = draws.positions_m[i, :, h]
+                        in_roi[index, h] = in_roi_sampled(points, meeting.path, zone)
+    return Scores(in_roi=in_roi, nll=nll, ade=ade, fde=fde)
+
+
+def summarise(
+    scores: Scores, windows: Windows, meetings: list[RoiSample], settings: Settings
+) -> list[dict[str, Any]]:
+    """One row a horizon, ready for JSON; a missing number is None and the reason a warning."""
+    labels = np.array([m.labels for m in meetings], dtype=np.int8).reshape(
+        len(meetings), len(windows.horizon_steps)
+    )
+    members = np.array([m.window for m in meetings], dtype=np.int64)
+    tracks = windows.track[members]
+    rows = []
+    for h, horizon_s in enumerate(windows.horizons_s):
+        known = labels[:, h] >= 0
+        options = {"resamples": settings.resamples, "level": settings.level, "seed": settings.seed}
+        found = irs(
+            scores.in_roi[known, h],
+            labels[known, h],
+            tracks[known],
+            fpr_target=target_rate(horizon_s),
+            resamples=settings.resamples,
+            level=settings.level,
+            seed=settings.seed,
+        )
+        row: dict[str, Any] = {
+            "horizon_s": horizon_s,
+            "n_tracks": found.n_tracks,
+            "n_samples": found.n_samples,
+            "n_positive": found.n_positive,
+            "irs": _entry(Estimate(found.value, found.interval, found.n_tracks, None)),
+            "irs_linear": _number(found.linear),
+            "irs_step": _number(found.step),
+            "irs_track_balanced": _number(found.track_balanced),
+            "tie_block": _number(found.tie_block),
+        }
+        seen = np.isfinite(scores.nll[:, h])
+        row["n_windows"] = int(seen.sum())
+        for name in ("nll", "ade", "fde"):
+            values = getattr(scores, name)[:, h]
+            row[name] = _entry(mean(values[seen], windows.track[seen], **options))
+            near = np.unique(members[known])
+            row[f"{name}_relevant"] = _number(float(values[near].mean()) if near.size else np.nan)
+        row["ece"] = _entry(_ece(scores.in_roi[known, h], labels[known, h], tracks[known], options))
+        row["warnings"] = list(found.warnings)
+        rows.append(row)
+    return rows
+
+
+def checked(forecast: Mixture) -> Mixture:
+    """The forecast, or an error where it is no distribution: NaN would drop out of the means."""
+    parts = (forecast.weights, forecast.means_m, forecast.covariances_m2)
+    bad = [~np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts]
+    if (lost := int(np.any(bad, axis=0).sum())) > 0:
+        raise DataError(f"the predictor gave NaN or infinity for {lost} windows; it must not")
+    if not np.allclose(forecast.weights.sum(axis=1), 1.0) or (forecast.weights < 0.0).any():
+        raise DataError("the predictor's weights must not be negative and must sum to 1")
+    return forecast
+
+
+def _fits(
+    predictor: Predictor, windows: Windows, folds: int
+) -> list[tuple[NDArray[np.int64], Predictor]]:
+    fold = fold_of(windows, folds)
+    parts = []
+    for part in np.unique(fold).tolist():
+        mine = fold == part
+        others = windows.rows(~mine) if folds > 1 else windows
+        if len(others) == 0:
+            raise UsageError("all data are in one fold: too few scenes; use --in-sample")
+        parts.append((np.flatnonzero(mine), predictor.fitted(others)))
+    return parts
+
+
+def _likelihood(forecast: Mixture, truth_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+    nll = np.stack([nll_marginal(forecast, truth_m, h) for h in range(truth_m.shape[1])], axis=1)
+    known = np.isfinite(truth_m).all(axis=2)
+    return np.where(known, nll, np.nan), fde_mixture_mean(forecast, truth_m)
+
+
+def _ece(
+    probabilities: FloatArray,
+    labels: NDArray[np.int8],
+    tracks: NDArray[np.int64],
+    options: dict[str, Any],
+) -> Estimate:
+    codes, n = cluster_codes(tracks)
+    cell = codes * _BINS + probability_bin(probabilities, _BINS)
+    # Predicted less observed, summed by track and bin: all that the error depends on.
+    sums = np.bincount(cell, weights=probabilities - labels, minlength=n * _BINS)
+    excess = sums.astype(np.float64).reshape(n, _BINS)
+    total = np.bincount(codes, minlength=n).astype(np.float64)
+    return bca(_ece_of(excess, total), n, **options)
+
+
+def _ece_of(excess: FloatArray, total: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    def statistic(counts: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(counts @ excess).sum(axis=1) / (counts @ total))
+
+    return statistic
+
+
+def _entry(estimate: Estimate) -> dict[str, Any]:
+    ends = (estimate.interval.low, estimate.interval.high)
+    entry: dict[str, Any] = {
+        "value": _number(estimate.value),
+        f"ci{round(100 * estimate.interval.level)}": [_number(end) for end in ends],
+    }
+    if estimate.warning:
+        entry["warning"] = estimate.warning
+    return entry
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,146 @@
+"""From a dataset to trained models in a folder: samples, training, one ONNX file a seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
+from jaywalk.datasets.trajectories import Trajectories
+from jaywalk.forecasting.cvae.config import FEATURE_SETS, CvaeConfig, FeatureSet, TrainSettings
+from jaywalk.forecasting.cvae.onnx import cvae_onnx
+from jaywalk.forecasting.cvae.predictor import Cvae
+from jaywalk.forecasting.cvae.samples import CvaeSamples, samples_of, write_json
+from jaywalk.forecasting.predictors.registry import Predictor
+from jaywalk.forecasting.splits import of_split, splits_of
+from jaywalk.forecasting.windows import build_windows
+
+BEST = "best.onnx"
+ABOUT = "model.json"
+JUDGED_DRAWS = 200
+_EVERY_S = 0.2
+
+
+def learn(
+    data: Trajectories,
+    config: CvaeConfig,
+    settings: TrainSettings,
+    folder: Path,
+    report: Callable[[dict[str, Any]], None],
+) -> Path:
+    """Train on the scenes of ``train``, choose by ``validation``; the best seed's ONNX file."""
+    from jaywalk.forecasting.cvae.training import (
+        best_of,
+        train,  # needs torch
+    )
+
+    absent = missing_features(data, config.set)
+    if absent:
+        raise UsageError(f"the data have no {absent}; '{config.features}' would learn from zeros")
+    training, validation = split_samples(data, "train"), split_samples(data, "validation")
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log.jsonl"
+
+    def keep(row: dict[str, Any]) -> None:
+        with log.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        report(row)
+
+    models = train(training, validation, config, settings, folder, keep)
+    best_nll, best_epoch = best_of(folder)
+    for seed, model in zip(settings.seeds, models, strict=True):
+        (folder / f"seed-{seed}.onnx").write_bytes(cvae_onnx(config, model))
+    chosen = min(range(len(models)), key=lambda i: best_nll[i])
+    (folder / BEST).write_bytes(cvae_onnx(config, models[chosen]))
+    splits = splits_of(data)
+    write_json(
+        {
+            "config": config.as_dict(),
+            "settings": asdict(settings),
+            "validation_nll": best_nll,
+            "best_epoch": best_epoch,
+            "best_seed": settings.seeds[chosen],
+            "windows": {"train": len(training), "validation": len(validation)},
+            "scenes": {
+                split: sorted(scene for scene, one in splits.items() if one == split)
+                for split in sorted(set(splits.values()))
+            },
+        },
+        folder / ABOUT,
+    )
+    return folder / BEST
+
+
+def split_samples(data: Trajectories, split: str) -> CvaeSamples:
+    """Samples of one split, five a second."""
+    part = of_split(data, split)
+    return samples_of(build_windows(part, every_s=_EVERY_S).with_context(part))
+
+
+def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
+    """What a feature set needs and no row of the data has; empty if nothing."""
+    absent = []
+    if wanted.egodist and len(data.ego) == 0:
+        absent.append("vehicles")
+    if wanted.head_body and data.tracks["head_rad"].is_null().all():
+        absent.append("head angles")
+    if wanted.map and not data.maps:
+        absent.append("maps")
+    return " and no ".join(absent)
+
+
+def seen_scenes(file: Path) -> frozenset[str]:
+    """Scenes the model in a file learnt from or was chosen by, as far as its folder says."""
+    scenes = _told(file).get("scenes", {})
+    return frozenset(scenes.get("train", [])) | frozenset(scenes.get("validation", []))
+
+
+def check_recipe(
+    file: Path, config: CvaeConfig, settings: TrainSettings, data: Trajectories
+) -> None:
+    """Raise where a finished model was trained otherwise than asked for, or saw test scenes."""
+    told = _told(file)
+    if not told:
+        return
+    asked = {"config": config.as_dict(), "settings": json.loads(json.dumps(asdict(settings)))}
+    differs = sorted(
+        f"{key} {told[part].get(key)} instead of {value}"
+        for part, values in asked.items()
+        for key, value in values.items()
+        if key != "device" and told[part].get(key) != value
+    )
+    test = {scene for scene, split in splits_of(data).items() if split == "test"}
+    if both := sorted(test & seen_scenes(file)):
+        differs.append(f"it learnt from the test scene '{both[0]}'")
+    if differs:
+        raise UsageError(
+            f"'{file}' is a model of another recipe: {', '.join(differs)}. Give another --out, or "
+            "delete that folder."
+        )
+
+
+def _told(file: Path) -> dict[str, Any]:
+    """What ``model.json`` beside a model says; empty where there is none."""
+    about = file.parent / ABOUT
+    if not about.is_file():
+        return {}
+    try:
+        told = json.loads(read_text(about, "what a model says of itself"))
+        _ = told["config"], told["settings"], told["scenes"]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise DataError(f"'{about}' does not say how the model was trained: {problem}") from problem
+    return dict(told)
+
+
+def judging(model: Predictor) -> Predictor:
+    """A predictor as evaluations want it: a network with more draws than a driver needs."""
+    return replace(model, draws=JUDGED_DRAWS) if isinstance(model, Cvae) else model
+
+
+def possible_sets(data: Trajectories) -> list[FeatureSet]:
+    """The feature sets that these data can answer for."""
+    return [one for one in FEATURE_SETS if not missing_features(data, one)]

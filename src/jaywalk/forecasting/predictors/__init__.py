@@ -1,0 +1,1 @@
+"""Predictors by name, and those that need no training."""

@@ -1,0 +1,455 @@
+"""Datasets from records of our own runs: people around the ego at 10 Hz, plans and maps.
+
+CARLA's left-handed metres and degrees become right-handed metres and radians here.
+
+Where somebody on a walker rig faces: yaws of the head and of the chest in the world.
+
+Heads and bodies of posed people in records: from clip, phase and rig to angles in the plane.
+
+What is said of every exported track: crossing, place, distance, lights, stratum and split.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
+from jaywalk.datasets.trajectories import META, STEP_S, Trajectories, assemble
+from jaywalk.forecasting.context import class_at, town_map
+from jaywalk.forecasting.record_sight import looks_at, occluded_people
+from jaywalk.forecasting.splits import split_scenes
+from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
+from jaywalk.geometry.rotation import conjugate, multiply, rotate
+from jaywalk.metrics.safety.posed import posed_people
+from jaywalk.motion import default_library
+from jaywalk.motion.carla_rigs import load_rig
+from jaywalk.motion.library.reading import library_digest, open_library
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.retarget import DRIVEN, RigMotion
+from jaywalk.record import find_records
+from jaywalk.record import open as open_record
+from jaywalk.record.reader import Record
+
+HEAD: Final = "crl_Head__C"
+CHEST: Final = "crl_spine01__C"
+_PLACE: Final = {name: i for i, name in enumerate(DRIVEN)}
+_AHEAD: Final = np.array([0.0, 1.0, 0.0])  # of the mesh, at rest
+_STEEP: Final = 0.2  # horizontal part of a direction below which it has no yaw: 78 degrees up, down
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facing:
+    """Yaws of one person, one a frame.
+
+    Radians from -pi to pi in CARLA's axes, as an actor's yaw: seen from above to the right. NaN
+    where a face or a chest points at the sky or at the ground.
+
+    Attributes:
+        head_rad: (frames,) of the face.
+        body_rad: (frames,) of the chest.
+    """
+
+    head_rad: FloatArray
+    body_rad: FloatArray
+
+
+def facing(motion: RigMotion) -> Facing:
+    """Head and chest of a motion, turned from rest by all bones below them."""
+    return Facing(head_rad=_yaw_rad(motion, HEAD), body_rad=_yaw_rad(motion, CHEST))
+
+
+def _yaw_rad(motion: RigMotion, bone: str) -> FloatArray:
+    ahead = rotate(_turned(motion, bone), _AHEAD)
+    # mesh y is the actor's forward, mesh x its left
+    forward, right = ahead[:, 1], -ahead[:, 0]
+    yaw = motion.actor[:, 3] + np.arctan2(right, forward)
+    wrapped = np.arctan2(np.sin(yaw), np.cos(yaw))
+    return np.where(np.hypot(forward, right) < _STEEP, np.nan, wrapped)
+
+
+def _turned(motion: RigMotion, bone: str) -> FloatArray:
+    """(frames, 4) how far a bone is turned from rest, in mesh axes."""
+    rig = load_rig(motion.rig)
+    here = rig.bone_index[bone]
+    away = conjugate(rig.rest_mesh[here, 3:])
+    while here >= 0:
+        name = rig.bones[here]
+        local = motion.turns[:, _PLACE[name]] if name in _PLACE else rig.rest_local[here, 3:]
+        away = multiply(local, away)
+        here = int(rig.parents[here])
+    return np.broadcast_to(away, (len(motion.actor), 4))
+
+
+_SCHEMA = pl.Schema(
+    {"actor": pl.UInt32, "tick": pl.Int32, "head_rad": pl.Float64, "body_rad": pl.Float64}
+)
+_SHOWN_DIGITS = 16  # of a digest, in records
+
+
+class PosingLibraries:
+    """The motion libraries that records name, each opened once: ours and any the user gives."""
+
+    def __init__(self, folders: Iterable[Path] = ()) -> None:
+        self._folders = {library_digest(folder)[:_SHOWN_DIGITS]: folder for folder in folders}
+        self._banks: dict[str, ClipBank] = {}
+
+    def bank(self, record: Record) -> ClipBank | None:
+        """The clips of a record's people; None if their library was not given."""
+        told = str(record.episode.parameters.get("motions") or "")
+        digest = told.rpartition("sha256:")[2]
+        if told and digest not in self._folders:
+            return None
+        if digest not in self._banks:
+            library = open_library(self._folders[digest]) if told else default_library()
+            self._banks[digest] = ClipBank(library)
+        return self._banks[digest]
+
+    def check_all_used(self) -> None:
+        """Raise for a library that nobody was posed by."""
+        for digest, folder in self._folders.items():
+            if digest not in self._banks:
+                raise UsageError(
+                    f"nobody in these records was posed by '{folder}' (sha256:{digest}); give "
+                    "the library the run was made with, or none for our own."
+                )
+
+
+def angle_rows(record: Record, libraries: PosingLibraries, excluded: Counter[str]) -> pl.DataFrame:
+    """Angles of everybody posed by clips, by actor and tick: right-handed radians, null if none.
+
+    Where two clips are joined, bones are blended as they were shown, and angles taken from them.
+    """
+    posed = record.states.filter(pl.col("clip").is_not_null()).select("actor").collect()
+    if len(posed) == 0:
+        return pl.DataFrame(schema=_SCHEMA)
+    bank = libraries.bank(record)
+    if bank is None:
+        told = record.episode.parameters["motions"]
+        why = f"person without head and body angles: give --motions the library '{told}'"
+        excluded[why] += posed["actor"].n_unique()
+        return pl.DataFrame(schema=_SCHEMA)
+    parts = [pl.DataFrame(schema=_SCHEMA)]
+    for person in posed_people(record, bank):
+        seen = facing(person.motion)
+        rows = {
+            "actor": np.full(len(person.tick), person.actor, np.uint32),
+            "tick": person.tick.astype(np.int32),
+            "head_rad": -seen.head_rad,  # CARLA's yaws are those of a mirrored plane
+            "body_rad": -seen.body_rad,
+        }
+        parts.append(pl.DataFrame(rows, schema=_SCHEMA))
+    return pl.concat(parts).with_columns(pl.col("head_rad", "body_rad").fill_nan(None))
+
+
+_ROAD = [CLASSES.index(name) for name in ("road", "bus lane", "cycle track", "zebra")]
+_ZEBRA, _ISLAND = CLASSES.index("zebra"), CLASSES.index("refuge island")
+_NEAR_M = 15.0
+_ON_ROAD_M = 2.0
+
+
+def with_meta(
+    data: Trajectories, at_light: Mapping[str, list[int]], scripted: Mapping[str, frozenset[str]]
+) -> Trajectories:
+    """Fill ``meta``; whole scenes go to one split, in proportion within each course.
+
+    Args:
+        data: Tracks, ego and maps.
+        at_light: Tenths at which the ego of a scene was under a traffic light.
+        scripted: Tracks of people that a scenario moves, by scene.
+    """
+    places = {
+        (scene, k): (x, y, yaw, front)
+        for scene, k, x, y, yaw, front in data.ego.select(
+            "scene_id", "k", "x", "y", "yaw", "front_overhang"
+        ).iter_rows()
+    }
+    rows = []
+    for track in data.tracks.partition_by("scene_id", "track_id", maintain_order=True):
+        scene, name = track["scene_id"][0], track["track_id"][0]
+        row = {"scene_id": scene, "track_id": name, "n": len(track), **_walk(data, track)}
+        row |= _nearest(track, [places[scene, k] for k in track["k"]])
+        row["traffic_light"] = bool(set(at_light[scene]) & set(track["k"]))
+        row["actor"] = name in scripted[scene]
+        row["course"] = track["course_id"][0]
+        rows.append(row)
+    splits = split_scenes({row["scene_id"]: row["course"] for row in rows})
+    for row in rows:
+        row["split"] = splits[row["scene_id"]]
+        parts = (
+            "crossing" if row["crossing"] else "staying",
+            "near" if row["min_distance"] < _NEAR_M else "far",
+            "front" if row["in_front"] else "behind",
+            row.pop("course"),
+        )
+        row["stratum"] = "/".join(parts)
+    return replace(data, meta=pl.DataFrame(rows, schema=META))
+
+
+def _walk(data: Trajectories, track: pl.DataFrame) -> dict[str, object]:
+    """Crossing: at least 2 m of way on the road. Where: the classes under that way."""
+    course = data.maps.get(track["course_id"][0])
+    if course is None:
+        return {"crossing": None, "location": None}
+    points = track.select("x", "y").to_numpy()
+    under = class_at(course, points)
+    on_road = np.isin(under, _ROAD)
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    crossing = bool(steps[on_road[1:] & on_road[:-1]].sum() >= _ON_ROAD_M)
+    if not crossing:
+        return {"crossing": False, "location": None}
+    seen = [name for name, number in (("zebra", _ZEBRA), ("island", _ISLAND)) if number in under]
+    return {"crossing": True, "location": "+".join(seen) or "open"}
+
+
+def _nearest(
+    track: pl.DataFrame, ego: list[tuple[float, float, float, float]]
+) -> dict[str, object]:
+    """Smallest distance to the ego's reference point, and whether that was before its bumper."""
+    poses = np.array(ego)
+    away = track.select("x", "y").to_numpy() - poses[:, :2]
+    distance = np.linalg.norm(away, axis=1)
+    i = int(distance.argmin())
+    ahead = away[i, 0] * np.cos(poses[i, 2]) + away[i, 1] * np.sin(poses[i, 2])
+    return {"min_distance": float(distance[i]), "in_front": bool(ahead > poses[i, 3])}
+
+
+Plans = dict[tuple[str, str, int], FloatArray]
+
+_EGO_ID = "ego"
+_MARGIN_M = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneFacts:
+    """What is kept of an episode beside its tables."""
+
+    course: str
+    opendrive: Path
+    at_light: list[int]
+    actors: frozenset[str]
+
+
+def export_records(
+    runs: Iterable[Path],
+    *,
+    range_m: float = 60.0,
+    cell_m: float = 0.1,
+    motions: Iterable[Path] = (),
+) -> Trajectories:
+    """All episodes of some runs as one dataset.
+
+    Args:
+        runs: Folders of runs or of single records.
+        range_m: People further from the ego are not seen.
+        cell_m: Side of a cell of the maps.
+        motions: Motion libraries people were posed by, besides the one that comes with us.
+    """
+    libraries = PosingLibraries(motions)
+    people: list[pl.DataFrame] = []
+    vehicles: list[pl.DataFrame] = []
+    plans: Plans = {}
+    facts: dict[str, SceneFacts] = {}
+    excluded: Counter[str] = Counter()
+    for run in runs:
+        folders = list(find_records(run))
+        if not folders:
+            raise PrerequisiteError(f"'{run}' holds no record; give the folder of a run.")
+        for folder in folders:
+            scene = f"sim/{run.resolve().name}/{folder.name}"
+            if scene in facts:
+                raise DataError(f"two runs give the scene '{scene}'; rename one of the folders")
+            found = _scene(open_record(folder), scene, range_m, libraries, excluded)
+            if found is None:
+                continue
+            people.append(found[0])
+            vehicles.append(found[1])
+            plans |= found[2]
+            facts[scene] = found[3]
+    if not people:
+        raise DataError(f"no record has people within {range_m:g} m of an ego: {dict(excluded)}")
+    libraries.check_all_used()
+    data = assemble(people, vehicles, excluded=excluded)
+    data = replace(data, paths=plans, maps=_maps(data, facts, cell_m))
+    lit = {scene: one.at_light for scene, one in facts.items()}
+    scripted = {scene: one.actors for scene, one in facts.items()}
+    return with_meta(data, lit, scripted)
+
+
+def _scene(
+    record: Record,
+    scene: str,
+    range_m: float,
+    libraries: PosingLibraries,
+    excluded: Counter[str],
+) -> tuple[pl.DataFrame, pl.DataFrame, Plans, SceneFacts] | None:
+    episode = record.episode
+    if episode.ego_actor is None:
+        excluded["episode without an ego"] += 1
+        return None
+    times = _tenths(record)
+    states = record.states.collect().join(times, on="tick", how="inner")
+    ego = _ego(record, states, scene)
+    actors = record.actors.collect().filter(pl.col("kind") == "walker")
+    rows = states.join(angle_rows(record, libraries, excluded), on=["actor", "tick"], how="left")
+    rows = rows.join(occluded_people(record, states), on=["actor", "tick"], how="left")
+    people = _people(rows, actors, ego, scene, episode.town, range_m)
+    if len(people) == 0:
+        excluded["episode without people in range"] += 1
+        return None
+    scripted = actors.filter(
+        (pl.col("role_name") == "scenario") | pl.col("intended_class").is_not_null()
+    )
+    lit = states.filter(
+        (pl.col("actor") == episode.ego_actor) & pl.col("at_light").fill_null(False)
+    )
+    facts = SceneFacts(
+        course=episode.town,
+        opendrive=record.shared_file("opendrive"),
+        at_light=lit["k"].to_list(),
+        actors=frozenset(f"{scene}/{actor}" for actor in scripted["actor"]),
+    )
+    return people, ego, _plans(record, times, ego, scene), facts
+
+
+def _tenths(record: Record) -> pl.DataFrame:
+    """Ticks that fall on tenths of a second, with their ``k``; nothing is interpolated."""
+    ticks = record.ticks.collect()
+    k = (ticks["time_s"] / STEP_S).round(0)
+    on = ((ticks["time_s"] - k * STEP_S).abs() < 1e-4).alias("on")
+    found = ticks.with_columns(k.cast(pl.Int64).alias("k"), on).filter("on").select("tick", "k")
+    span = float(ticks["time_s"].max() or 0.0) - float(ticks["time_s"].min() or 0.0)  # type: ignore[arg-type]
+    if len(found) < 0.5 * span / STEP_S:
+        raise DataError(
+            f"{record.folder}: its {len(ticks)} ticks do not fall on tenths of a second; record "
+            "with steps of 0.1, 0.05, 0.02 or 0.01 s"
+        )
+    return found
+
+
+def _ego(record: Record, states: pl.DataFrame, scene: str) -> pl.DataFrame:
+    number = record.episode.ego_actor
+    body = record.actors.filter(pl.col("actor") == number).collect().row(0, named=True)
+    half = body["half_x_m"] or 0.0
+    centre = body["offset_x_m"] or 0.0
+    axle = body["rear_axle_x_m"]
+    rear = axle if axle is not None else centre - 0.6 * half
+    rows = states.filter(pl.col("actor") == number).sort("k")
+    yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
+    forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
+
+    def plane(x: str, y: str) -> FloatArray:
+        return carla_to_right_handed(rows.select(x, y).to_numpy().astype(np.float64))
+
+    place = plane("x_m", "y_m") + rear * forward
+    return pl.DataFrame(
+        {
+            "scene_id": scene,
+            "ego_id": _EGO_ID,
+            "k": rows["k"],
+            "x": place[:, 0],
+            "y": place[:, 1],
+            "yaw": yaw,
+            "v": (plane("vx_mps", "vy_mps") * forward).sum(axis=1),
+            "a": (plane("ax_mps2", "ay_mps2") * forward).sum(axis=1),
+            "length": 2.0 * half,
+            "width": 2.0 * (body["half_y_m"] or 0.0),
+            "front_overhang": centre + half - rear,
+        }
+    )
+
+
+def _people(
+    states: pl.DataFrame,
+    actors: pl.DataFrame,
+    ego: pl.DataFrame,
+    scene: str,
+    course: str,
+    range_m: float,
+) -> pl.DataFrame:
+    """Rows of people while they are in range."""
+    rows = states.filter(pl.col("actor").is_in(actors["actor"].to_list())).sort("actor", "k")
+    if len(rows) == 0:
+        return pl.DataFrame()
+    places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
+    table = pl.DataFrame(
+        {
+            "scene_id": scene,
+            "course_id": course,
+            "track_id": [f"{scene}/{actor}" for actor in rows["actor"]],
+            "k": rows["k"],
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "head_rad": rows["head_rad"],
+            "body_rad": rows["body_rad"],
+            "occluded": rows["occluded"],
+            "source": "sim",
+        }
+    )
+    vehicle = ego.select("k", "yaw", "length", "front_overhang", ex="x", ey="y")
+    near = table.join(vehicle, on="k", how="inner").filter(
+        (pl.col("x") - pl.col("ex")) ** 2 + (pl.col("y") - pl.col("ey")) ** 2 <= range_m**2
+    )
+    return _with_gaze(near).drop(vehicle.columns[1:]).sort("track_id", "k")
+
+
+def _with_gaze(near: pl.DataFrame) -> pl.DataFrame:
+    """Whether each head faces the ego; null for people whose head is unknown."""
+    yaw = near["yaw"].to_numpy()
+    forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
+    axle = near.select("ex", "ey").to_numpy()
+    front_m = near["front_overhang"].to_numpy()
+    looks = looks_at(
+        near["head_rad"].to_numpy(),
+        near.select("x", "y").to_numpy(),
+        axle + (front_m - near["length"].to_numpy())[:, None] * forward,
+        axle + front_m[:, None] * forward,
+    )
+    known = pl.col("head_rad").is_not_null()
+    return near.with_columns(pl.when(known).then(pl.Series(looks)).alias("looks_at_ego"))
+
+
+def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -> Plans:
+    """Planned paths by the tenth at which they were known, from the rear axle on."""
+    told = record.ego.select("tick", "path_x_m", "path_y_m").collect()
+    told = told.join(times, on="tick", how="inner").filter(pl.col("path_x_m").list.len() >= 2)
+    at = {k: (x, y) for k, x, y in ego.select("k", "x", "y").iter_rows()}
+    plans: Plans = {}
+    last: FloatArray | None = None
+    for _, xs, ys, k in told.iter_rows():
+        path = carla_to_right_handed(np.stack([np.asarray(xs), np.asarray(ys)], axis=1))
+        if last is not None and np.array_equal(path, last):
+            continue
+        last = path
+        start = np.array(at.get(k, path[0]))
+        # A path that begins ahead of the axle would leave the ego outside of it.
+        if np.linalg.norm(path[0] - start) > 0.1:
+            path = np.concatenate([start[None], path])
+        plans[scene, _EGO_ID, int(k)] = path
+    return plans
+
+
+def _maps(
+    data: Trajectories, facts: dict[str, SceneFacts], cell_m: float
+) -> dict[str, SemanticMap]:
+    """One map a town, around all people seen there."""
+    maps = {}
+    for course in sorted({one.course for one in facts.values()}):
+        files = {
+            one.opendrive.name: one.opendrive for one in facts.values() if one.course == course
+        }
+        if len(files) > 1:
+            raise DataError(f"the town '{course}' differs between runs; export them one by one")
+        seen = data.tracks.filter(pl.col("course_id") == course).select("x", "y").to_numpy()
+        low, high = seen.min(axis=0) - _MARGIN_M, seen.max(axis=0) + _MARGIN_M
+        (file,) = files.values()
+        maps[course] = town_map(file, course, low, high, cell_m)
+    return maps

@@ -1,0 +1,1 @@
+"""Generalization between base and shifted routes: pairs, gaps and leaderboard entries."""

@@ -1,0 +1,582 @@
+"""Is a pair a counterfactual? Both records must be the same until the shift can matter.
+
+The shift can matter from the first tick at which something that only one of the records has is
+within reach of the ego (it can be perceived), or at which a scenario does what none does in the
+other record (it acts). Drivers see differently far: one whose command is the first thing to differ,
+at a tick at which the shift is farther than the reach but in sight, has perceived it. Until then
+every actor both have, every light and the weather must agree bit by bit, and what the driver
+commands before that tick too. The background must be the same in both: only scenarios may bring
+actors of their own.
+
+Where the shift is within reach at the start there is little time left to agree in. Such a pair
+passes on its start alone: the ego and its route, all background actors with their models, colours
+and places, lights and weather are the same at the first tick. It is called weak, and counted apart.
+
+How an ego went along its route: where, how fast, how far aside, and where it braked.
+
+Which records of one or more runs are the two halves of a pair, and which are alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import jaywalk.record
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError
+from jaywalk.metrics.driving.criteria.scene import town_of
+from jaywalk.metrics.driving.criteria.track import RouteLine, advance, forward_of
+from jaywalk.metrics.generalization.split import SPLITS
+from jaywalk.metrics.safety.braking import find_braking
+from jaywalk.metrics.safety.tracks import HY, X, Y, load_tracks
+from jaywalk.record import Episode, Record
+from jaywalk.record import columns as c
+from jaywalk.town.waypoints import LaneFinder
+
+_WINDOW: Final = 5  # route points looked ahead
+_LEAVES_M: Final = 0.1  # beyond the edge of the lane
+_LEAST_S: Final = 0.3  # shorter excursions are noise
+_MERGE_M: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Part of the route, metres along it; ``size`` is m/s lost or metres aside."""
+
+    first_m: float
+    last_m: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One drive; arrays have a row a tick."""
+
+    time_s: FloatArray
+    along_m: FloatArray  # never falls
+    speed_mps: FloatArray
+    brakings: tuple[Stretch, ...]
+    excursions: tuple[Stretch, ...]  # where the body crossed an edge of the route's lane
+
+    @property
+    def reached_m(self) -> float:
+        """How far it came."""
+        return float(self.along_m[-1])
+
+    def mean_speed_mps(self, until_m: float) -> float:
+        """Mean speed from the first metre driven to a distance along the route."""
+        began = int(np.argmax(self.along_m > self.along_m[0]))
+        ended = int(np.searchsorted(self.along_m, until_m))
+        ended = min(ended, len(self.along_m) - 1)
+        seconds = float(self.time_s[ended] - self.time_s[began])
+        metres = float(self.along_m[ended] - self.along_m[began])
+        return metres / seconds if seconds > 0.0 else float("nan")
+
+    def speed_at(self, along_m: FloatArray) -> FloatArray:
+        """Speed where the ego first came to each distance."""
+        rows = np.minimum(np.searchsorted(self.along_m, along_m), len(self.along_m) - 1)
+        return np.asarray(self.speed_mps[rows])
+
+
+def profile_of(record: Record) -> Profile:
+    """Read a drive.
+
+    Raises:
+        DataError: The record has no ego or no dense route.
+    """
+    tracks = load_tracks(record)
+    rows = record.route.collect()
+    if tracks is None or rows.height < 2 or rows[c.YAW_DEG].has_nulls():
+        raise DataError(f"{record.folder} has no ego or no dense route to compare drives along.")
+    place = rows.select(c.X_M, c.Y_M, c.Z_M).to_numpy().astype(np.float64)
+    angles = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG).fill_null(0.0).to_numpy()
+    route = RouteLine(place_m=place, forward=forward_of(angles))
+    seen = tracks.present[tracks.ego]
+    pose = tracks.ego_pose[seen]
+    # Height does not matter here: the plane across the route decides.
+    flat = RouteLine(place_m=place * (1.0, 1.0, 0.0), forward=route.forward * (1.0, 1.0, 0.0))
+    at = advance(flat, np.column_stack([pose[:, X], pose[:, Y], np.zeros(len(pose))]), _WINDOW)
+    along_m = np.maximum.accumulate(route.along_m[at] + _ahead_m(route, pose, at))
+    time_s = tracks.time_s[seen]
+    numbers = np.flatnonzero(seen)
+    brakings = []
+    for event in find_braking(record, tracks):
+        first, last = (
+            min(int(np.searchsorted(numbers, k)), len(numbers) - 1)
+            for k in (event.start, event.end)
+        )
+        stretch = Stretch(
+            first_m=float(along_m[first]), last_m=float(along_m[last]), size=event.lost_mps
+        )
+        brakings.append(stretch)
+    room_m = _room_m(record, route, float(tracks.shape[tracks.ego, HY]))
+    return Profile(
+        time_s=time_s,
+        along_m=along_m,
+        speed_mps=tracks.speed_mps(tracks.ego)[seen],
+        brakings=tuple(brakings),
+        excursions=tuple(excursions_of(time_s, along_m, _aside_m(route, pose, at), room_m[at])),
+    )
+
+
+def _ahead_m(route: RouteLine, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
+    gap = pose[:, [X, Y]] - route.place_m[at, :2]
+    return np.asarray(np.clip((gap * route.forward[at, :2]).sum(axis=1), 0.0, 1.0))
+
+
+def _aside_m(route: RouteLine, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
+    """To the right of the route's line, metres."""
+    gap, way = pose[:, [X, Y]] - route.place_m[at, :2], route.forward[at, :2]
+    return np.asarray(gap[:, 1] * way[:, 0] - gap[:, 0] * way[:, 1])
+
+
+def _room_m(record: Record, route: RouteLine, half_width_m: float) -> FloatArray:
+    """How far aside the ego may be at each point of the route; anywhere in a junction."""
+    town = town_of(record.shared_file("opendrive"), record.episode.town)
+    lanes = LaneFinder(town.carla_map).under(route.place_m)
+    room = 0.5 * lanes.width_m - half_width_m + _LEAVES_M
+    return np.where(lanes.in_junction | np.isnan(room), np.inf, np.maximum(room, 0.2))
+
+
+def excursions_of(
+    time_s: FloatArray, along_m: FloatArray, aside_m: FloatArray, room_m: FloatArray
+) -> list[Stretch]:
+    """Stretches on which the ego was farther aside than there is room; ``size``: the farthest."""
+    out = np.abs(aside_m) > room_m
+    edges = np.diff(np.r_[False, out, False].astype(np.int8))
+    firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    found: list[Stretch] = []
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        if time_s[last] - time_s[first] < _LEAST_S:
+            continue
+        size = float(np.abs(aside_m[first : last + 1]).max())
+        begin, end = float(along_m[first]), float(along_m[last])
+        if found and begin - found[-1].last_m < _MERGE_M:
+            begin, size = found[-1].first_m, max(size, found[-1].size)
+            found.pop()
+        found.append(Stretch(first_m=begin, last_m=end, size=size))
+    return found
+
+
+_SHIFTED: Final = "Generalization_"  # how names of the benchmark's shift begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordPairs:
+    """What was found.
+
+    Attributes:
+        both: Base and shift of each pair, seed and driver.
+        lonely: Halves without the other one, in words.
+        unread: Records that cannot be read, in words.
+    """
+
+    both: tuple[tuple[Record, Record], ...]
+    lonely: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def half_of(episode: Episode) -> str:
+    """Which half of its pair an episode is: as its route says, or by the benchmark's names."""
+    said = str(episode.parameters.get("half", ""))
+    if said in SPLITS:
+        return said
+    return SPLITS[1] if episode.scenario.startswith(_SHIFTED) else SPLITS[0]
+
+
+def pair_records(runs: Sequence[Path]) -> RecordPairs:
+    """Pair up the records of runs: within a run first, then across (halves may be run apart).
+
+    Raises:
+        DataError: There is no record of a pair.
+    """
+    groups: dict[tuple[str, ...], dict[str, Record]] = defaultdict(dict)
+    unread = []
+    for number, run in enumerate(runs):
+        for folder in jaywalk.record.find_records(run):
+            try:
+                record = jaywalk.record.open(folder)
+            except DataError as problem:
+                unread.append(f"{folder.name}: {problem}")
+                continue
+            if record.episode.pair:
+                groups[(*_key(record), str(number))][half_of(record.episode)] = record
+    if not groups and not unread:
+        names = ", ".join(str(run) for run in runs)
+        raise DataError(
+            f"{names}: no record of a pair. Expected a run of a suite of pairs, as "
+            "'jaywalk run fail2drive' makes it, or of pairs of the toolbox."
+        )
+    both, single = _across(groups)
+    lonely = [
+        f"{one.episode.pair}, seed {one.episode.seed}: only {half_of(one.episode)} "
+        f"({one.folder.name})"
+        for one in single
+    ]
+    return RecordPairs(both=tuple(both), lonely=tuple(lonely), unread=tuple(unread))
+
+
+def _key(record: Record) -> tuple[str, ...]:
+    episode = record.episode
+    return (episode.pair, str(episode.seed or 0), episode.suite, episode.agent.name)
+
+
+def _across(
+    groups: dict[tuple[str, ...], dict[str, Record]],
+) -> tuple[list[tuple[Record, Record]], list[Record]]:
+    """Pairs within runs, then of what is left between runs; and what is left after that."""
+    both: list[tuple[Record, Record]] = []
+    left: dict[tuple[str, ...], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for key, halves in sorted(groups.items()):
+        if len(halves) == 2:
+            both.append((halves[SPLITS[0]], halves[SPLITS[1]]))
+        else:
+            for half, record in halves.items():
+                left[key[:-1]][half].append(record)
+    single: list[Record] = []
+    for halves_left in left.values():
+        bases, shifts = (halves_left[name] for name in SPLITS)
+        n = min(len(bases), len(shifts))
+        both += zip(bases[:n], shifts[:n], strict=True)
+        single += bases[n:] + shifts[n:]
+    return sorted(both, key=lambda pair: _key(pair[0])), single
+
+
+STEP_S: Final = 0.05  # of records that do not say
+REACH_M: Final = 80.0  # how far our drivers with limited perception see on a clear day
+SIGHT_M: Final = 120.0  # nobody reacts to what is farther away
+_BODIES: Final = ("vehicle", "walker", "prop")
+_POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
+_DOING: Final = (c.TICK, c.KIND, c.NAME, c.DETAIL)
+_BACKGROUND: Final = ("background", "hero", "ambient", "habit")  # roles of no scenario's actors
+WEAK_TICKS: Final = 20  # a second: who must agree for less than this has shown its start only
+_AROUND: Final = "a background actor"
+_STAGED: Final = "a scenario's actor"
+_LIGHT: Final = "a light"
+_WEATHER: Final = "the weather"
+_COMMAND: Final = "the driver's command"
+_OF_BACKGROUND: Final = (_AROUND, _LIGHT, _WEATHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCheck:
+    """What the comparison of two records found. Ticks count from 0; None: never."""
+
+    pair: str
+    seed: int | None
+    passed: bool
+    reason: str  # why not; empty if passed
+    shared_actors: int
+    own_actors: int  # that only one of the two has
+    perceived_tick: int | None
+    reacted_tick: int | None  # the driver answered to a shift beyond the reach
+    acts_tick: int | None
+    first_difference_tick: int | None
+    background_difference_tick: int | None  # of lights, weather, traffic, people
+    start_shared: bool  # all but the scenarios' own actors is the same at the first tick
+    compared_ticks: int  # that had to be identical, and were looked at
+    ego_moved_m: float  # how far the ego had driven by then
+    step_s: float  # of a tick
+
+    @property
+    def weak(self) -> bool:
+        """Whether it could show no more than that the start is shared."""
+        return self.compared_ticks <= WEAK_TICKS
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"weak": self.weak}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairTally:
+    """How many pairs pass, and how much they show."""
+
+    pairs: int
+    passed: int
+    weak: int  # of those that passed: on their start alone
+    weak_background_same: int  # of the weak: the background never differs, in the whole records
+
+    @classmethod
+    def of(cls, checks: Sequence[PairCheck]) -> PairTally:
+        """Count."""
+        weak = [one for one in checks if one.passed and one.weak]
+        return cls(
+            pairs=len(checks),
+            passed=sum(one.passed for one in checks),
+            weak=len(weak),
+            weak_background_same=sum(one.background_difference_tick is None for one in weak),
+        )
+
+    @property
+    def strong(self) -> int:
+        """That passed and agree for at least a second, until the shift comes into reach or acts."""
+        return self.passed - self.weak
+
+    def as_dict(self) -> dict[str, int]:
+        """For JSON."""
+        return {
+            "pairs": self.pairs,
+            "passed": self.passed,
+            "strong": self.strong,
+            "weak": self.weak,
+            "weak_background_same": self.weak_background_same,
+        }
+
+
+def check_pair(
+    base: Record, shift: Record, reach_m: float = REACH_M, sight_m: float = SIGHT_M
+) -> PairCheck:
+    """Compare two records of one pair.
+
+    Args:
+        base: One half.
+        shift: The other.
+        reach_m: From where on the shift can be perceived.
+        sight_m: From where on a driver that sees farther may have reacted to it.
+
+    Raises:
+        DataError: They are not of one pair, seed and agent, or have no ego.
+    """
+    _same_plan(base, shift)
+    halves = [_Half.of(record) for record in (base, shift)]
+    shared = _matched(*halves)
+    own = [set(half.actors) - {pair[k] for pair in shared} for k, half in enumerate(halves)]
+    found = _differences(halves, shared)
+    perceived, seen = (
+        _least(half.near_tick(mine, far_m) for half, mine in zip(halves, own, strict=True))
+        for far_m in (reach_m, sight_m)
+    )
+    reacted = _least(
+        tick
+        for tick, what in found
+        if what == _COMMAND
+        and seen is not None
+        and seen <= tick
+        and (perceived is None or tick < perceived)
+    )
+    acts = _acts(*halves)
+    last = min(half.last_tick for half in halves)
+    until = min(tick for tick in (last, perceived, reacted, acts) if tick is not None)
+    difference = _least(tick for tick, _ in found)
+    # What the driver commands at a tick, it decided on what it saw at that tick.
+    early = [(tick, what) for tick, what in found if tick < until + (what != _COMMAND)]
+    strange = _strangers(halves, own)
+    begins = not any(tick == 0 for tick, what in found if what not in (_COMMAND, _STAGED))
+    reason = strange
+    if early and not reason:
+        tick, what = min(early)
+        reason = f"{what} differs at tick {tick}; the shift matters from tick {until} on"
+    ego = halves[0].states.filter(pl.col(c.ACTOR) == halves[0].ego).filter(pl.col(c.TICK) <= until)
+    steps = np.hypot(np.diff(ego[c.X_M].to_numpy()), np.diff(ego[c.Y_M].to_numpy()))
+    return PairCheck(
+        pair=base.episode.pair,
+        seed=base.episode.seed,
+        passed=not reason,
+        reason=reason,
+        shared_actors=len(shared),
+        own_actors=sum(map(len, own)),
+        perceived_tick=perceived,
+        reacted_tick=reacted,
+        acts_tick=acts,
+        first_difference_tick=difference,
+        background_difference_tick=_least(tick for tick, what in found if what in _OF_BACKGROUND),
+        start_shared=begins and not strange,
+        compared_ticks=until + 1,
+        ego_moved_m=round(float(steps.sum()), 2),
+        step_s=base.episode.step_s or STEP_S,
+    )
+
+
+def _same_plan(base: Record, shift: Record) -> None:
+    for name in ("pair", "seed", "town", "suite", "step_s"):
+        first, second = (getattr(record.episode, name) for record in (base, shift))
+        if first != second:
+            raise DataError(
+                f"'{base.folder.name}' and '{shift.folder.name}' are no pair: {name} is "
+                f"'{first}' and '{second}'."
+            )
+    for record in (base, shift):
+        if not record.episode.complete:
+            raise DataError(f"'{record.folder.name}' has lost ticks; run it again.")
+    if base.episode.agent.name != shift.episode.agent.name:
+        raise DataError(f"'{base.folder.name}' and '{shift.folder.name}' have different drivers.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Half:
+    """What is needed of one record."""
+
+    actors: dict[int, tuple[Any, ...]]  # number -> what tells it apart
+    roles: dict[int, str]
+    states: pl.DataFrame
+    signals: pl.DataFrame
+    weather: pl.DataFrame
+    commands: pl.DataFrame
+    route: pl.DataFrame
+    ego: int
+    doings: Counter[tuple[Any, ...]]  # tick and what, of every scenario's event
+    last_tick: int
+
+    @classmethod
+    def of(cls, record: Record) -> _Half:
+        if record.episode.ego_actor is None:
+            raise DataError(f"'{record.folder}' has no ego; a pair cannot be checked.")
+        actors = record.actors.filter(pl.col(c.KIND).is_in(_BODIES)).collect()
+        states = record.states.sort(c.ACTOR, c.TICK).collect()
+        first = states.group_by(c.ACTOR, maintain_order=True).first()
+        began = {
+            row[c.ACTOR]: tuple(row[name] for name in _POSE) for row in first.iter_rows(named=True)
+        }
+        doings = record.events.filter(pl.col(c.SOURCE) == "scenario").collect()
+        return cls(
+            actors={
+                row[c.ACTOR]: (
+                    row[c.TYPE_ID],
+                    row[c.ROLE_NAME],
+                    row[c.FIRST_TICK],
+                    row[c.ATTRIBUTES],
+                    *began.get(row[c.ACTOR], ()),
+                )
+                for row in actors.iter_rows(named=True)
+            },
+            roles={row[c.ACTOR]: row[c.ROLE_NAME] for row in actors.iter_rows(named=True)},
+            states=states,
+            signals=_placed(record, record.signals.collect()),
+            weather=record.weather.sort(c.TICK).collect(),
+            commands=record.ego.select(c.TICK, pl.col("^command_.*$")).sort(c.TICK).collect(),
+            route=record.route.collect(),
+            ego=record.episode.ego_actor,
+            doings=Counter(doings.select(_DOING).iter_rows()),
+            last_tick=int(record.ticks.select(pl.col(c.TICK).max()).collect().item()),
+        )
+
+    def near_tick(self, numbers: set[int], reach_m: float) -> int | None:
+        """First tick at which one of some actors is within reach of the ego."""
+        ego = self.states.filter(pl.col(c.ACTOR) == self.ego).select(
+            c.TICK, pl.col(c.X_M).alias("ego_x"), pl.col(c.Y_M).alias("ego_y")
+        )
+        found = None
+        for number in sorted(numbers):
+            rows = self.states.filter(pl.col(c.ACTOR) == number).select(c.TICK, c.X_M, c.Y_M)
+            if not rows.height:
+                continue
+            born = int(rows[c.TICK][0])
+            # What stands still may have no row at every tick.
+            both = ego.filter(pl.col(c.TICK) >= born).join_asof(rows, on=c.TICK)
+            gap = np.hypot(both["ego_x"] - both[c.X_M], both["ego_y"] - both[c.Y_M])
+            near = np.flatnonzero(gap <= reach_m)
+            if len(near):
+                found = _least((found, int(both[c.TICK][int(near[0])])))
+        return found
+
+
+def _placed(record: Record, signals: pl.DataFrame) -> pl.DataFrame:
+    """Signals by the place of their light: numbers of actors differ between the records."""
+    marks = record.landmarks.select(c.ACTOR, c.X_M, c.Y_M).collect()
+    joined = signals.join(marks, on=c.ACTOR, how="left").drop(c.ACTOR)
+    return joined.sort(c.X_M, c.Y_M, c.TICK)
+
+
+def _acts(first: _Half, second: _Half) -> int | None:
+    """First tick at which a scenario of only one record reports something."""
+    alone = (first.doings - second.doings) + (second.doings - first.doings)
+    return _least(int(doing[0]) for doing in alone)
+
+
+def _least(ticks: Any) -> int | None:
+    known = [tick for tick in ticks if tick is not None]
+    return min(known) if known else None
+
+
+def _matched(first: _Half, second: _Half) -> list[tuple[int, int]]:
+    """Numbers of the actors that both have: same model, colour and role, first tick and pose."""
+    left: dict[tuple[Any, ...], list[int]] = {}
+    for number, key in second.actors.items():
+        left.setdefault(key, []).append(number)
+    pairs = []
+    for number, key in first.actors.items():
+        if left.get(key):
+            pairs.append((number, left[key].pop(0)))
+    return pairs
+
+
+def _differences(halves: list[_Half], shared: list[tuple[int, int]]) -> list[tuple[int, str]]:
+    """What both have and where it differs, each with the first tick at which it does."""
+    last = min(half.last_tick for half in halves)
+    same_route = halves[0].route.equals(halves[1].route)
+    found: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
+    states = [_numbered(half, [pair[k] for pair in shared]) for k, half in enumerate(halves)]
+    for what, group in _groups(halves[0], [first for first, _ in shared]).items():
+        one, other = (table.filter(pl.col(c.ACTOR).is_in(group)) for table in states)
+        found.append((_table_difference(one, other, [c.ACTOR, c.TICK], last), what))
+    for keys, (one, other), what in (
+        ([c.X_M, c.Y_M, c.TICK], [half.signals for half in halves], _LIGHT),
+        ([c.TICK], [half.weather for half in halves], _WEATHER),
+        ([c.TICK], [half.commands for half in halves], _COMMAND),
+    ):
+        found.append((_table_difference(one, other, keys, last), what))
+    return [(tick, what) for tick, what in found if tick is not None]
+
+
+def _numbered(half: _Half, actors: list[int]) -> pl.DataFrame:
+    """States of some actors, under their place in the list: their numbers differ in the records."""
+    kept = half.states.filter(pl.col(c.ACTOR).is_in(actors))
+    places = {number: place for place, number in enumerate(actors)}
+    new = kept[c.ACTOR].replace_strict(places, return_dtype=pl.Int64).alias(c.ACTOR)
+    return kept.with_columns(new)
+
+
+def _groups(half: _Half, actors: list[int]) -> dict[str, list[int]]:
+    """Places of some actors by what they are."""
+    groups: dict[str, list[int]] = {"the ego": [], _AROUND: [], _STAGED: []}
+    for place, number in enumerate(actors):
+        if number == half.ego:
+            groups["the ego"].append(place)
+        else:
+            around = half.roles[number] in _BACKGROUND
+            groups[_AROUND if around else _STAGED].append(place)
+    return groups
+
+
+def _table_difference(
+    first: pl.DataFrame, second: pl.DataFrame, keys: list[str], last_tick: int
+) -> int | None:
+    """First tick at which two tables differ, up to where the shorter record ends."""
+    first, second = (table.filter(pl.col(c.TICK) <= last_tick) for table in (first, second))
+    if not first.height and not second.height:
+        return None
+    values = [name for name in first.columns if name not in keys]
+    joined = first.join(second, on=keys, how="full", suffix="_b", coalesce=True)
+    known = (
+        first.select(pl.lit(True).alias("in_a"), *keys),
+        second.select(pl.lit(True).alias("in_b"), *keys),
+    )
+    joined = joined.join(known[0], on=keys, how="left").join(known[1], on=keys, how="left")
+    differs = pl.col("in_a").is_null() | pl.col("in_b").is_null()
+    for name in values:
+        differs = differs | ~pl.col(name).eq_missing(pl.col(f"{name}_b"))
+    rows = joined.filter(differs)
+    return int(rows[c.TICK].min()) if rows.height else None  # type: ignore[arg-type]
+
+
+def _strangers(halves: list[_Half], own: list[set[int]]) -> str:
+    """What to say of background actors that only one record has; empty for none."""
+    roles = [
+        halves[k].roles[number]
+        for k in (0, 1)
+        for number in own[k]
+        if halves[k].roles[number] in _BACKGROUND
+    ]
+    if not roles:
+        return ""
+    counts = ", ".join(f"{count} {role}" for role, count in sorted(Counter(roles).items()))
+    return f"the background differs: {len(roles)} actors are not in both records ({counts})"

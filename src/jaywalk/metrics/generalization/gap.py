@@ -1,0 +1,271 @@
+"""The generalization gap of pairs: both halves, their change, by class and by category.
+
+All rows of all seeds are pooled, as in the benchmark's own parser. Intervals draw whole pairs with
+all their seeds, so that a change stays paired and resembling seeds count once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.generalization.split import CATEGORIES, SPLITS
+from jaywalk.stats.bootstrap import bca
+from jaywalk.stats.clustered import clustered_wilson
+from jaywalk.stats.intervals import FEW_CLUSTERS, rule_of_three
+
+Rounding = Literal["none", "parser"]
+_Statistic = Callable[[FloatArray], FloatArray]
+
+KEYS: Final = ("ds", "sr", "hm")
+_BOUNDS: Final = (0.0, 100.0)  # of all three
+_OF_DIFFERENCE: Final = (-100.0, 100.0)
+OTHER: Final = "other"  # category of classes that are none of the benchmark's
+CATEGORY_OF: Final[Mapping[str, str]] = {
+    name: category for category, names in CATEGORIES.items() for name in names
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedRow:
+    """One driven route of a pair. ``half`` is one of ``SPLITS``."""
+
+    pair: str
+    half: str
+    class_name: str
+    driving_score: float
+    success: bool
+    seed: str = ""
+    score_no_min_speed: float = math.nan
+
+    @property
+    def category(self) -> str:
+        """Category of the class."""
+        return CATEGORY_OF.get(self.class_name, OTHER)
+
+
+def gap_of(
+    rows: Sequence[PairedRow], *, rounding: Rounding = "none", resamples: int = 10_000
+) -> dict[str, Any]:
+    """Scores of both halves and what changed, with 95 % intervals; NaN where undefined.
+
+    Args:
+        rows: Driven routes of both halves, any number of seeds.
+        rounding: ``parser`` rounds driving score and success rate of the two halves to one
+            decimal before the harmonic mean and the changes, as the benchmark's parser does.
+        resamples: Bootstrap samples of an interval.
+    """
+    return {
+        **_figures(rows, rounding),
+        "categories": _groups(rows, [*CATEGORIES, OTHER], _by_category, resamples),
+        "classes": _groups(rows, sorted({r.class_name for r in rows}), _by_class, resamples),
+        "intervals": _intervals(rows, resamples),
+        "pairs": _pair_counts(rows),
+    }
+
+
+def headline_gap(
+    rows: Sequence[PairedRow],
+    strong: Collection[tuple[str, str]] | None,
+    *,
+    rounding: Rounding = "none",
+    resamples: int = 10_000,
+) -> dict[str, Any]:
+    """The gap over strong pairs, with that over all pairs beside it as ``all_pairs``.
+
+    A weak pair shares no more than its start, so its gap also holds what the traffic did
+    differently. The published protocol knows no such thing and averages all pairs.
+
+    Args:
+        rows: Driven routes of both halves.
+        strong: Pair and seed of the strong pairs; None: unknown, as without records.
+        rounding: As for :func:`gap_of`.
+        resamples: Bootstrap samples of an interval.
+
+    Returns:
+        As :func:`gap_of`, plus ``headline`` (``strong`` or ``all``) and ``all_pairs``. Without a
+        strong pair, or where strength is unknown, the headline is over all pairs.
+    """
+    everything = gap_of(rows, rounding=rounding, resamples=resamples)
+    kept = [row for row in rows if strong is not None and (row.pair, row.seed) in strong]
+    if not kept:
+        return everything | {"headline": "all", "all_pairs": everything}
+    shown = everything
+    if len(kept) < len(rows):
+        shown = gap_of(kept, rounding=rounding, resamples=resamples)
+    return shown | {"headline": "strong", "all_pairs": everything}
+
+
+def harmonic_mean(a: float, b: float) -> float:
+    """Harmonic mean; 0 if either is 0, NaN if either is negative or NaN."""
+    if math.isnan(a) or math.isnan(b) or a < 0.0 or b < 0.0:
+        return math.nan
+    if a == 0.0 or b == 0.0:
+        return 0.0
+    return 2.0 / (1.0 / a + 1.0 / b)
+
+
+def change_percent(old: float, new: float) -> float:
+    """Relative change in percent; NaN if the old value is 0."""
+    return 100.0 * new / old - 100.0 if old != 0.0 else math.nan
+
+
+def _by_category(row: PairedRow) -> str:
+    return row.category
+
+
+def _by_class(row: PairedRow) -> str:
+    return row.class_name
+
+
+def _figures(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
+    base, shift = (_half([r for r in rows if r.half == name], rounding) for name in SPLITS)
+    return {
+        "base": base,
+        "generalization": shift,
+        "change_percent": {key: change_percent(base[key], shift[key]) for key in KEYS},
+        "difference": {key: shift[key] - base[key] for key in KEYS},
+    }
+
+
+def _half(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
+    if not rows:
+        nothing = dict.fromkeys(("ds", "ds_no_min_speed", "sr", "hm"), math.nan)
+        return {**nothing, "n": 0}
+    ds = float(np.mean([row.driving_score for row in rows]))
+    sr = 100.0 * float(np.mean([row.success for row in rows]))
+    if rounding == "parser":
+        ds, sr = float(np.round(ds, 1)), float(np.round(sr, 1))
+    no_speed = float(np.mean([row.score_no_min_speed for row in rows]))
+    return {
+        "ds": ds,
+        "ds_no_min_speed": no_speed,
+        "sr": sr,
+        "hm": harmonic_mean(ds, sr),
+        "n": len(rows),
+    }
+
+
+def _groups(
+    rows: Sequence[PairedRow], names: Sequence[str], key: Callable[[PairedRow], str], resamples: int
+) -> dict[str, Any]:
+    """Each group that has both halves; never rounded."""
+    out: dict[str, Any] = {}
+    for name in names:
+        group = [row for row in rows if key(row) == name]
+        found = _figures(group, "none")
+        base, shift = found["base"], found["generalization"]
+        if not (base["n"] and shift["n"]):
+            continue
+        out[name] = {
+            "category": group[0].category,
+            "base_hm": base["hm"],
+            "generalization_hm": shift["hm"],
+            "change_percent": found["change_percent"]["hm"],
+            "base_n": base["n"],
+            "generalization_n": shift["n"],
+            "base": base,
+            "generalization": shift,
+            "changes_percent": found["change_percent"],
+            "difference": found["difference"],
+            "intervals": _intervals(group, resamples),
+        }
+    return out
+
+
+def _pair_counts(rows: Sequence[PairedRow]) -> dict[str, Any]:
+    """How many pairs there are, and which lack one half with some seed."""
+    seen: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        seen.setdefault((row.pair, row.seed), set()).add(row.half)
+    lonely = sorted({pair for (pair, _), halves in seen.items() if len(halves) < 2})
+    return {"n": len({row.pair for row in rows}), "unpaired": lonely}
+
+
+def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
+    """95 % intervals; whole pairs are drawn. ``few_clusters``: fewer than 20 pairs."""
+    pairs = sorted({row.pair for row in rows})
+    code = {pair: index for index, pair in enumerate(pairs)}
+    sums = {name: np.zeros((3, len(pairs))) for name in SPLITS}
+    for row in rows:
+        values = (row.driving_score, 100.0 * row.success, 1.0)
+        sums[row.half][:, code[row.pair]] += values
+
+    def ends_of(statistic: _Statistic, bounds: tuple[float, float] = _BOUNDS) -> list[float]:
+        interval = bca(statistic, len(pairs), resamples=resamples, bounds=bounds).interval
+        return [interval.low, interval.high]
+
+    few = len(pairs) < FEW_CLUSTERS
+    out: dict[str, Any] = {"level": 0.95, "clusters": len(pairs), "few_clusters": few}
+    values_of = {name: _statistics(sums[name]) for name in SPLITS}
+    for name in SPLITS:
+        half = [row for row in rows if row.half == name]
+        rate = clustered_wilson([r.success for r in half], [code[r.pair] for r in half])
+        scaled = rate.scaled(100.0)
+        out[name] = {
+            "ds": ends_of(values_of[name]["ds"]),
+            "sr": [scaled.low, scaled.high],
+            "hm": ends_of(values_of[name]["hm"]),
+        }
+    base, shift = (values_of[name] for name in SPLITS)
+    out["change_percent"] = {}
+    for key in KEYS:
+        ends = ends_of(_relative(base[key], shift[key]), (-100.0, math.inf))
+        if not math.isfinite(ends[1]):
+            ends = _change_if_equal(base[key], shift[key], len(pairs))
+        out["change_percent"][key] = ends
+    out["difference"] = {
+        key: ends_of(_minus(shift[key], base[key]), _OF_DIFFERENCE) for key in KEYS
+    }
+    return out
+
+
+def _change_if_equal(old: _Statistic, new: _Statistic, pairs: int) -> list[float]:
+    """Interval of a relative change when all pairs agree: both halves by the rule of three."""
+    before, after = (float(half(np.ones((1, pairs)))[0]) for half in (old, new))
+    if pairs < 2 or not (math.isfinite(before) and math.isfinite(after)):
+        return [math.nan, math.nan]
+    first, second = (rule_of_three(value, pairs, _BOUNDS) for value in (before, after))
+    return [change_percent(first.high, second.low), change_percent(first.low, second.high)]
+
+
+def _statistics(sums: FloatArray) -> dict[str, _Statistic]:
+    """Driving score, success rate and harmonic mean as functions of multiplicities."""
+
+    def mean(row: int) -> _Statistic:
+        def statistic(weights: FloatArray) -> FloatArray:
+            n = weights @ sums[2]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(n > 0.0, (weights @ sums[row]) / n, np.nan)
+
+        return statistic
+
+    ds, sr = mean(0), mean(1)
+
+    def hm(weights: FloatArray) -> FloatArray:
+        a, b = ds(weights), sr(weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where((a > 0.0) & (b > 0.0), 2.0 * a * b / (a + b), a * b * 0.0)
+
+    return {"ds": ds, "sr": sr, "hm": hm}
+
+
+def _relative(old: _Statistic, new: _Statistic) -> _Statistic:
+    def statistic(weights: FloatArray) -> FloatArray:
+        below = old(weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(below > 0.0, 100.0 * new(weights) / below - 100.0, np.nan)
+
+    return statistic
+
+
+def _minus(a: _Statistic, b: _Statistic) -> _Statistic:
+    def statistic(weights: FloatArray) -> FloatArray:
+        return a(weights) - b(weights)
+
+    return statistic

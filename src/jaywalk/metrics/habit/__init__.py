@@ -1,1 +1,0 @@
-"""What happened to people in runs of the suite ``habit``: hits by class, side, age and motion."""

@@ -1,1 +1,0 @@
-"""The score that the post asks for: safety apart, time counted, smooth densities, coordination."""

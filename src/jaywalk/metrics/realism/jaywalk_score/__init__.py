@@ -1,0 +1,1 @@
+"""Jaywalk's own realism score."""

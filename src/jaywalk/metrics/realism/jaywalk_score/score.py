@@ -1,0 +1,207 @@
+"""The configuration ``jaywalk-1``: likeness between bounds, safety apart, each with intervals.
+
+Many futures are right: does the ensemble hold the one that happened, and how wide is it?
+
+The features of ``jaywalk-1``: those of the challenge, and continuous ones where those jump.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism.bounds import replaced
+from jaywalk.metrics.realism.challenge import challenge_config
+from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features, surroundings
+from jaywalk.metrics.realism.intervals import RESAMPLES, over_scenes
+from jaywalk.metrics.realism.jaywalk_score import closing
+from jaywalk.metrics.realism.jaywalk_score import safety as edge_gap
+from jaywalk.metrics.realism.jaywalk_score.coordination import (
+    Encounters,
+    coordination_cost,
+    coordination_summary,
+    encounters,
+)
+from jaywalk.metrics.realism.jaywalk_score.likeness import likeness_costs
+from jaywalk.metrics.realism.jaywalk_score.safety import EventSafety, safety
+from jaywalk.metrics.realism.scene import N_HISTORY, Case
+from jaywalk.metrics.realism.trajectories import (
+    Trajectories,
+    logged_trajectories,
+    simulated_trajectories,
+)
+from jaywalk.stats.bootstrap import Estimate, bca
+
+_NEAR_M = 2.0
+
+
+def coverage(case: Case) -> dict[str, float]:
+    """Numbers over the evaluated agents, at the last step at which the log knows them.
+
+    Returns:
+        ``coverage``: share of agents with a rollout within 2 m; ``precision``: share of rollouts
+        within 2 m; ``diversity_m``: mean distance between two rollouts; ``min_error_m`` and
+        ``mean_error_m``: distance of the best and of the mean rollout.
+    """
+    scene = case.scene
+    covered, precise, spread, best, mean = [], [], [], [], []
+    for index, row in zip(scene.evaluated_index, scene.evaluated_row, strict=True):
+        known = np.flatnonzero(scene.valid[index, N_HISTORY:])
+        if not len(known):
+            continue
+        step = int(known[-1])
+        ends = np.stack([case.rollouts.x_m[:, row, step], case.rollouts.y_m[:, row, step]], axis=1)
+        truth = np.array([scene.x_m[index, N_HISTORY + step], scene.y_m[index, N_HISTORY + step]])
+        error: NDArray[np.float64] = np.linalg.norm(ends - truth, axis=1).astype(np.float64)
+        covered.append(bool(error.min() < _NEAR_M))
+        precise.append(float((error < _NEAR_M).mean()))
+        best.append(float(error.min()))
+        mean.append(float(error.mean()))
+        pairs = np.linalg.norm(ends[:, None] - ends[None], axis=-1)
+        spread.append(float(pairs.sum()) / max(len(ends) * (len(ends) - 1), 1))
+    if not covered:
+        return {}
+    return {
+        "coverage": float(np.mean(covered)),
+        "precision": float(np.mean(precise)),
+        "diversity_m": float(np.mean(spread)),
+        "min_error_m": float(np.mean(best)),
+        "mean_error_m": float(np.mean(mean)),
+    }
+
+
+def better_features(case: Case) -> CaseFeatures:
+    """Features of a case, with ``closing_per_s`` and ``road_edge_gap_m`` besides."""
+    rules = challenge_config("2025")
+    found, around = case_features(case, rules), surroundings(case, rules)
+
+    def more(side: Features, tracks: Trajectories) -> Features:
+        added = {
+            closing.NAME: closing.closing_per_s(tracks, around.rows, N_HISTORY),
+            edge_gap.NAME: edge_gap.road_edge_gap_m(tracks, around.edges, around.rows, N_HISTORY),
+        }
+        return Features(series={**side.series, **added}, events=side.events)
+
+    return replace(
+        found,
+        log=more(found.log, logged_trajectories(case.scene)),
+        sim=more(found.sim, simulated_trajectories(case.scene, case.rollouts)),
+    )
+
+
+NAME = "jaywalk-1"
+_UPPER, _LOWER, _OTHER = "log_replay", "random", "constant_velocity"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jaywalk1Score:
+    """Likeness and safety.
+
+    Attributes:
+        likeness: Mean of the parts: 1 is the log itself, 0 random driving; may be negative.
+        parts: Each part between the same bounds, with its interval over scenes.
+        constant_velocity: What constant velocity reaches in the same units.
+        safety: By kind of event.
+        coordination: Numbers of the encounters, log beside rollouts.
+        coverage: Numbers of the ensemble's width.
+        costs: Costs of every scene, by part, before they are placed between bounds.
+        n_scenarios: Scenes; ``n_agents`` evaluated agents in them.
+        n_agents: See ``n_scenarios``.
+    """
+
+    likeness: Estimate
+    parts: Mapping[str, Estimate]
+    constant_velocity: float
+    safety: Mapping[str, EventSafety]
+    coordination: Mapping[str, float]
+    coverage: Mapping[str, float]
+    costs: tuple[Mapping[str, float], ...]
+    n_scenarios: int
+    n_agents: int
+
+
+def scene_costs(case: Case, features: CaseFeatures, met: Encounters) -> dict[str, float]:
+    """All costs of a scene's rollouts."""
+    return {**likeness_costs(case, features), "coordination": coordination_cost(met)}
+
+
+def _evaluated(
+    cases: Sequence[Case],
+) -> tuple[list[dict[str, float]], list[CaseFeatures], list[Encounters]]:
+    features = [better_features(c) for c in cases]
+    met = [encounters(c) for c in cases]
+    costs = [scene_costs(c, f, e) for c, f, e in zip(cases, features, met, strict=True)]
+    return costs, features, met
+
+
+def _between(
+    ours: list[dict[str, float]], upper: list[dict[str, float]], lower: list[dict[str, float]]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Per part and scene: how far above the lower bound, and how far that could be at most.
+
+    NaN in scenes that do not have the part; parts that no scene has are left out.
+    """
+    found = {}
+    for part in ours[0]:
+        rows = [(a[part], b[part], c[part]) for a, b, c in zip(ours, upper, lower, strict=True)]
+        known = [all(math.isfinite(v) for v in row) for row in rows]
+        tops = [c - a if k else math.nan for (a, _, c), k in zip(rows, known, strict=True)]
+        bottoms = [c - b if k else math.nan for (_, b, c), k in zip(rows, known, strict=True)]
+        if np.nansum(bottoms) > 0.0:
+            found[part] = (tops, bottoms)
+    return found
+
+
+def _known(values: list[float]) -> list[float]:
+    return [value for value in values if not math.isnan(value)]
+
+
+def _likeness(parts: dict[str, tuple[list[float], list[float]]], n: int) -> Estimate:
+    """Mean over parts of the ratios, scenes drawn; a draw without a part has the others' mean."""
+    tops, bottoms = (np.nan_to_num([part[k] for part in parts.values()]) for k in (0, 1))
+    if n < 2:
+        return over_scenes([float(np.mean(tops.sum(axis=1) / bottoms.sum(axis=1)))])
+
+    def statistic(times: NDArray[np.float64]) -> NDArray[np.float64]:
+        above, below = times @ tops.T, times @ bottoms.T
+        known = below > 0.0
+        ratio = np.where(known, above, 0.0) / np.where(known, below, 1.0)
+        count = known.sum(axis=1)
+        return np.where(count > 0, ratio.sum(axis=1) / np.maximum(count, 1), np.nan)
+
+    return bca(statistic, n, resamples=RESAMPLES)
+
+
+def score_jaywalk1(cases: Sequence[Case]) -> Jaywalk1Score:
+    """Score rollouts under ``jaywalk-1``."""
+    if not cases:
+        raise UsageError("There is no scene to score; give at least one.")
+    costs, features, met = _evaluated(cases)
+    upper, lower, other = (
+        _evaluated(replaced(cases, name))[0] for name in (_UPPER, _LOWER, _OTHER)
+    )
+    parts = _between(costs, upper, lower)
+    if not parts:
+        raise DataError(
+            "No scene tells anything: nobody who is scored is valid in the log after the current "
+            "step, or random driving is as good as the log."
+        )
+    level = _between(other, upper, lower).values()
+    widths = [coverage(case) for case in cases]
+    names = sorted({name for width in widths for name in width})
+    return Jaywalk1Score(
+        likeness=_likeness(parts, len(cases)),
+        parts={name: over_scenes(_known(top), _known(low)) for name, (top, low) in parts.items()},
+        constant_velocity=float(np.mean([np.nansum(t) / np.nansum(b) for t, b in level])),
+        safety=safety(features),
+        coordination=coordination_summary(met),
+        coverage={name: float(np.mean([w[name] for w in widths if name in w])) for name in names},
+        costs=tuple(costs),
+        n_scenarios=len(cases),
+        n_agents=sum(len(f.log_valid) for f in features),
+    )

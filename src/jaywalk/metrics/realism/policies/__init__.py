@@ -1,1 +1,0 @@
-"""Closed-loop rollouts that need no server: from a logged scene and its own map alone."""

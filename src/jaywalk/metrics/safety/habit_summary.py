@@ -1,0 +1,326 @@
+"""A run of the suite ``habit`` in the figures of HABIT's tables, pooled over the run.
+
+Everything is a ratio of sums over the run, as `driving.rates` defines it: hits and injuries per km,
+risk per hit, needless share of all braking for people, error per forecast. The figures are those of
+``jaywalk score``; IRS has intervals over people.
+
+Tables of a run: hits of people per km and per meeting, by class, side, speed, weather, age.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.driving.rates import (
+    NOTHING,
+    PER_KM,
+    POOLED,
+    RESAMPLES,
+    Figure,
+    Pooled,
+    figure_json,
+    km_of,
+    pooled,
+    pooled_rule,
+)
+from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
+from jaywalk.metrics.prediction.irs import FPR_TARGETS
+from jaywalk.metrics.safety.foresight import GROUPS as FORESIGHT_GROUPS
+from jaywalk.metrics.safety.foresight import SCHEMA, irs_of, read_foresight
+from jaywalk.metrics.safety.person_hits import PersonHit, find_person_hits, read_stories, weather_of
+from jaywalk.metrics.safety.progress import measure_progress
+from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.record import Record, find_records
+from jaywalk.record import open as open_record
+from jaywalk.stats.clustered import clustered_rate
+from jaywalk.stats.intervals import FEW_CLUSTERS, Interval
+
+NAMES: Final = {
+    "collisions_per_km": "Collisions with people per km",
+    "avoidable_per_km": "of these avoidable by braking",
+    "unavoidable_per_km": "of these unavoidable",
+    "pmais3_percent": "Mean pMAIS3+ of a hit, %",
+    "injuries_per_km": "Serious injuries expected per km",
+    "fpbr": "Needless share of braking for people (our FPBR)",
+    "fpbr_habit": "Share of all braking without a person (HABIT's FPBR)",
+    "ade_m": "Error of forecasts (ADE), m",
+    **{f"irs_{horizon_s:.0f}s": f"IRS at {horizon_s:.0f} s" for horizon_s in FPR_TARGETS},
+}
+_IRS_RESAMPLES: Final = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HabitSummary:
+    """One run.
+
+    Attributes:
+        figures: By the names of ``NAMES``; ``n`` counts hits, braking events, forecasts or samples.
+        foresight: Samples of what the agent foresaw; empty when it predicts nobody.
+        hits: Every person hit, as the protocol tells it, with ``episode``.
+    """
+
+    variant: str
+    episodes: int
+    km: float
+    figures: dict[str, Figure]
+    foresight: pl.DataFrame
+    hits: list[dict[str, Any]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "variant": self.variant,
+            "km": self.km,
+            "hits": len(self.hits),
+            "unavoidable_hits": sum(bool(hit["unavoidable"]) for hit in self.hits),
+            **jsonable({name: figure_json(figure) for name, figure in self.figures.items()}),
+            "irs_by": {by: irs_groups(self.foresight, by) for by in FORESIGHT_GROUPS},
+        }
+
+
+def is_habit(run: RunScore) -> bool:
+    """Whether people of a run were posed by clips, and our protocol tells what became of them."""
+    return any(one.detail.get("posed") for one in run.episodes)
+
+
+def summarise_habit(
+    run: RunScore, folder: Path, *, resamples: int = RESAMPLES, irs_resamples: int = _IRS_RESAMPLES
+) -> HabitSummary:
+    """Figures of a run that was scored under our protocol.
+
+    Args:
+        run: The scores.
+        folder: Where the run's records are, for what the agent foresaw.
+        resamples: Bootstrap replicates.
+        irs_resamples: Those of IRS, which is slow to compute.
+    """
+    episodes = [one for one in run.episodes if "people_hit" in one.detail]
+    hits = [
+        {**hit, "episode": one.episode_id} for one in episodes for hit in one.detail["people_hit"]
+    ]
+    samples, variants = [pl.DataFrame(schema=SCHEMA)], []
+    for one in episodes:
+        if not (one.folder and (folder / one.folder).is_dir()):
+            continue
+        record = open_record(folder / one.folder)
+        variants.append(record.episode.variant)
+        tracks = load_tracks(record) if one.detail.get("forecasts") else None
+        if tracks is not None:
+            samples.append(read_foresight(record, tracks, scenario_of(one)))
+    foresight = pl.concat(samples)
+    return HabitSummary(
+        variant=", ".join(dict.fromkeys(variants)),
+        episodes=len(episodes),
+        km=math.fsum(km_of(one) for one in episodes),
+        figures=_figures(episodes, foresight, resamples, irs_resamples),
+        foresight=foresight,
+        hits=hits,
+    )
+
+
+def irs_groups(foresight: pl.DataFrame, by: str) -> dict[str, dict[str, float | None]]:
+    """IRS at each horizon by class or side; None where too few were inside or outside."""
+    found: dict[str, dict[str, float | None]] = {}
+    column = FORESIGHT_GROUPS[by]
+    for (group,), rows in foresight.sort(column).group_by(column, maintain_order=True):
+        values = {}
+        for horizon_s in sorted(rows["horizon_s"].unique()):
+            value = irs_of(rows, horizon_s, resamples=0).value
+            values[f"irs_{horizon_s:.0f}s"] = value if math.isfinite(value) else None
+        found[str(group)] = values
+    return found
+
+
+def _figures(
+    episodes: Sequence[EpisodeScore], foresight: pl.DataFrame, resamples: int, irs_resamples: int
+) -> dict[str, Figure]:
+    rules = {
+        "collisions_per_km": _per_km("collisions_person"),
+        "avoidable_per_km": Pooled(top=_avoidable, bottom=km_of, kind="events"),
+        "unavoidable_per_km": _per_km("unavoidable_person"),
+        "pmais3_percent": POOLED["pmais3_mean"],
+        "injuries_per_km": POOLED["serious_injuries_per_km"],
+        "fpbr": POOLED["fpbr"],
+        "fpbr_habit": POOLED["fpbr_habit"],
+        "ade_m": POOLED["forecast_ade_m"],
+    }
+    found = {
+        name: pooled(rule, episodes, resamples=resamples).scaled(
+            100.0 if name.endswith("_percent") else 1.0
+        )
+        for name, rule in rules.items()
+    }
+    if not any(km_of(one) > 0.0 for one in episodes):
+        found |= {name: NOTHING for name in found if name.endswith(PER_KM)}
+    for horizon_s in FPR_TARGETS:
+        found[f"irs_{horizon_s:.0f}s"] = _irs(foresight, horizon_s, irs_resamples)
+    return found
+
+
+def _per_km(count: str) -> Pooled:
+    rule = pooled_rule(f"{count}{PER_KM}", (count,))
+    assert rule is not None
+    return rule
+
+
+def _avoidable(one: EpisodeScore) -> float:
+    return float(one.counts.get("collisions_person", 0) - one.counts.get("unavoidable_person", 0))
+
+
+def _irs(foresight: pl.DataFrame, horizon_s: float, resamples: int) -> Figure:
+    if foresight.filter(pl.col("horizon_s") == horizon_s).is_empty():
+        return NOTHING
+    found = irs_of(foresight, horizon_s, resamples=resamples)
+    return Figure(
+        value=found.value,
+        low=found.interval.low,
+        high=found.interval.high,
+        n=found.n_samples,
+        warning="; ".join(found.warnings),
+        clusters=found.n_tracks,
+    )
+
+
+GROUPS: Final = (
+    "class",
+    "subcategory",
+    "clip",
+    "side",
+    "place",
+    "age",
+    "did",
+    "speed",
+    "weather",
+    "phase",
+)
+_OF_HITS: Final = ("speed", "phase")  # groups that only a hit has: no meetings to divide by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HabitRow:
+    """One group of people of a run.
+
+    Attributes:
+        people: People of the group whom the ego met (who began to move when it came).
+        hits: People of the group hit by the moving ego.
+        unavoidable: Of those, who stepped out inside any braking distance.
+        per_km: Hits per km driven (of the whole run; of the group's episodes for weathers).
+        interval: Exact Poisson interval, 95 %, widened by the design effect of routes.
+        few_clusters: Whether there are fewer than 20 routes.
+        injury_risk: Mean P(MAIS 3+) over the hits; nan without any.
+        injured_per_km: Expected seriously injured people per km.
+        began_s: Mean time before the hit at which braking would last have done.
+    """
+
+    group: str
+    people: int
+    hits: int
+    unavoidable: int
+    driven_km: float
+    per_km: float
+    interval: Interval
+    few_clusters: bool
+    injury_risk: float
+    injured_per_km: float
+    began_s: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; nan becomes None."""
+        values = asdict(self) | {"interval": [self.interval.low, self.interval.high]}
+        return {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in values.items()
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Met:
+    hits: list[PersonHit]
+    people: Counter[str]
+    km: float
+    weather: str
+    route: str
+
+
+def habit_table(run: Path, by: str) -> list[HabitRow]:
+    """Rows of a run, most hits first, and ``all`` as the last one.
+
+    Raises:
+        UsageError: There is no such grouping.
+        DataError: The folder holds no record.
+    """
+    if by not in GROUPS:
+        raise UsageError(f"--by is '{by}', expected one of {', '.join(GROUPS)}.")
+    folders = list(find_records(run))
+    if not folders:
+        raise DataError(f"'{run}' holds no record.")
+    met = [_meet(open_record(folder), by) for folder in folders]
+    return table_of(met, by)
+
+
+def _meet(record: Record, by: str) -> _Met:
+    people: Counter[str] = Counter()
+    weather, _ = weather_of(record)
+    for story in read_stories(record).values():
+        if story.trigger_tick is None or by in _OF_HITS:
+            continue
+        named = {"class": story.intended, "did": story.did, "weather": weather}.get(by)
+        people[str(getattr(story, by) if named is None else named) or "unknown"] += 1
+    tracks = load_tracks(record)
+    km = measure_progress(record, tracks).driven_km if tracks is not None else 0.0
+    return _Met(
+        hits=find_person_hits(record),
+        people=people,
+        km=km,
+        weather=weather,
+        route=scenario_of(record.episode),
+    )
+
+
+def table_of(met: Sequence[_Met], by: str) -> list[HabitRow]:
+    """Rows of episodes that were read already."""
+    hits = [hit for one in met for hit in one.hits]
+    people: Counter[str] = Counter()
+    for one in met:
+        people.update(one.people)
+    names = sorted({hit.group(by) for hit in hits} | set(people))
+    rows = []
+    for name in names:
+        own = [one for one in met if by != "weather" or one.weather == name]
+        chosen = [[hit for hit in one.hits if hit.group(by) == name] for one in own]
+        rows.append(_row(name, people[name], own, chosen))
+    rows.sort(key=lambda row: (-row.hits, row.group))
+    return [*rows, _row("all", sum(people.values()), met, [one.hits for one in met])]
+
+
+def _row(
+    name: str, people: int, met: Sequence[_Met], chosen: Sequence[list[PersonHit]]
+) -> HabitRow:
+    """A row of the episodes ``met``, of whose hits only ``chosen`` count."""
+    hits = [hit for of_episode in chosen for hit in of_episode]
+    kms, routes = [one.km for one in met], [one.route for one in met]
+    km = math.fsum(kms)
+    interval = clustered_rate([len(of) for of in chosen], kms, routes) if km > 0.0 else None
+    risks = [hit.hit.injury_risk for hit in hits if not math.isnan(hit.hit.injury_risk)]
+    nan = math.nan
+    return HabitRow(
+        group=name,
+        people=people,
+        hits=len(hits),
+        unavoidable=sum(hit.unavoidable for hit in hits),
+        driven_km=km,
+        per_km=len(hits) / km if km > 0.0 else nan,
+        interval=interval or Interval(nan, nan, 0.95),
+        few_clusters=len(set(routes)) < FEW_CLUSTERS,
+        injury_risk=sum(risks) / len(risks) if risks else nan,
+        injured_per_km=sum(risks) / km if km > 0.0 else nan,
+        began_s=sum(hit.began_s for hit in hits) / len(hits) if hits else nan,
+    )

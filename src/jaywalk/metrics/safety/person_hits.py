@@ -1,0 +1,290 @@
+"""Hits of people with their story: could the ego have stopped, and where did the failure begin?
+
+The braking-distance test: from the moment a person began to move (of people without a trigger: was
+on the road, or last set off), could the ego have stopped within the way it drove until it hit them?
+Who steps out inside any braking distance is marked unavoidable. The failure begins at the last tick
+at which braking hard would still have done.
+
+The people of a record: what each was meant to do, and what they really did.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions
+from jaywalk.metrics.safety.tracks import MOVING_MPS, Tracks, load_tracks
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+from jaywalk.record.episode import has_wet_grip
+
+NAME: Final = "habit"  # of the events posed people leave
+NOT_CROSSING, ATTEMPTING, CROSSING = "not_crossing", "attempting", "crossing"
+
+
+@dataclass(slots=True, kw_only=True)
+class Story:
+    """One person of an episode.
+
+    Attributes:
+        actor: Number in the record.
+        intended: Class the suite wanted; "" for people without a role.
+        subcategory: Behaviour, of posed people.
+        side: Of the route they started on.
+        trigger_tick: When they began to move; None: never, or not posed.
+        on_road: Intervals of ticks on the carriageway; the last one may be open (None).
+        did: Class of what they really did.
+        rerouted: How often they walked round something.
+    """
+
+    actor: int
+    intended: str = ""
+    subcategory: str = ""
+    side: str = ""
+    place: str = ""
+    age: str = ""
+    clip: str = ""
+    posed: bool = False
+    trigger_tick: int | None = None
+    on_road: list[tuple[int, int | None]] = field(default_factory=list)
+    did: str = NOT_CROSSING
+    rerouted: int = 0
+    knocked_tick: int | None = None
+
+    def entered_before(self, tick: int) -> int | None:
+        """When the person last stepped onto the road before a tick."""
+        starts = [start for start, _ in self.on_road if start <= tick]
+        return starts[-1] if starts else None
+
+
+def read_stories(record: Record) -> dict[int, Story]:
+    """Stories of all people by their number in the record."""
+    stories: dict[int, Story] = {}
+    people = record.actors.filter(pl.col(c.KIND) == "walker").collect()
+    for row in people.iter_rows(named=True):
+        attributes = json.loads(row[c.ATTRIBUTES] or "{}")
+        stories[int(row[c.ACTOR])] = Story(
+            actor=int(row[c.ACTOR]),
+            intended=row[c.INTENDED_CLASS] or "",
+            age=str(attributes.get("age", "")),
+        )
+    told = record.events.filter(pl.col(c.NAME) == NAME).sort(c.TICK, c.EVENT).collect()
+    for row in told.iter_rows(named=True):
+        story = stories.get(-1 if row[c.ACTOR] is None else int(row[c.ACTOR]))
+        if story is not None:
+            _tell(story, row, json.loads(row[c.DETAIL] or "{}"))
+    return stories
+
+
+def _tell(story: Story, row: dict[str, Any], detail: dict[str, Any]) -> None:
+    tick, what = int(row[c.TICK]), detail.get("what", "")
+    if row[c.KIND] == "trigger":
+        story.trigger_tick = tick
+    elif what == "role":
+        story.posed = True
+        for key in ("intended", "subcategory", "side", "place", "age", "clip"):
+            setattr(story, key, str(detail.get(key, "")))
+    elif what == "enters the road":
+        story.on_road.append((tick, None))
+        if story.did == NOT_CROSSING:
+            story.did = ATTEMPTING
+    elif what == "leaves the road" and story.on_road:
+        story.on_road[-1] = (story.on_road[-1][0], tick)
+    elif what == "crossed":
+        story.did = CROSSING
+    elif what == "rerouted":
+        story.rerouted += 1
+    elif what == "knocked down":
+        story.knocked_tick = tick
+
+
+NIGHT, RAIN, FOG, WET, DRY = "night", "rain", "fog", "wet", "dry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrakingRules:
+    """How well a car can brake.
+
+    Attributes:
+        braking_mps2: On a dry road: emergency braking with ABS.
+        wet_loss: Share of it that a road as wet as can be takes away.
+        delay_s: Until brakes bite; no reaction time of a driver is granted.
+    """
+
+    braking_mps2: float = 8.0
+    wet_loss: float = 0.35
+    delay_s: float = 0.15
+
+    def distance_m(self, speed_mps: FloatArray, wetness: float) -> FloatArray:
+        """Way to a stop."""
+        braking = self.braking_mps2 * (1.0 - self.wet_loss * min(max(wetness, 0.0), 1.0))
+        return np.asarray(speed_mps * self.delay_s + speed_mps**2 / (2.0 * braking))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonHit:
+    """One person hit by the moving ego.
+
+    Attributes:
+        unavoidable: No braking from the moment they began would have stopped the ego.
+        since_trigger_s: From the beginning of their motion to the hit; nan if they never began.
+        since_road_s: From the step onto the road to the hit; nan if they were not on it.
+        began_s: How long before the hit braking hard would last have avoided it.
+        began_in: What the person did then: ``idle``, ``moving`` (not on the road yet) or ``road``.
+        clip: Clip at the hit, and the place in it at the beginning of the failure.
+    """
+
+    episode_id: str
+    hit: Collision
+    story: Story
+    weather: str
+    unavoidable: bool
+    since_trigger_s: float
+    since_road_s: float
+    began_s: float
+    began_in: str
+    clip: str
+    clip_phase: float
+
+    def group(self, by: str) -> str:
+        """Name of the group the hit belongs to."""
+        if by == "speed":
+            low = int(self.hit.speed_mps // 3.0) * 3
+            return f"{low}-{low + 3} m/s"
+        if by == "weather":
+            return self.weather
+        if by == "phase":
+            return self.began_in
+        value = {"class": self.story.intended, "did": self.story.did}.get(by)
+        return str(getattr(self.story, by) if value is None else value) or "unknown"
+
+
+def find_person_hits(record: Record, rules: BrakingRules | None = None) -> list[PersonHit]:
+    """Hits of people by the moving ego, in order of time; each person is hit once at a time."""
+    tracks = load_tracks(record)
+    if tracks is None:
+        return []
+    return judge_hits(record, tracks, find_collisions(record, tracks), rules)
+
+
+def judge_hits(
+    record: Record, tracks: Tracks, found: Sequence[Collision], rules: BrakingRules | None = None
+) -> list[PersonHit]:
+    """Those of an episode's collisions that are hits of people by the moving ego, judged."""
+    rules = rules or BrakingRules()
+    hits = [one for one in found if one.what == PERSON and not one.ego_stood]
+    hits = [one for one in hits if one.other is not None]
+    if not hits:
+        return []
+    stories, (weather, wetness) = read_stories(record), weather_of(record)
+    return [
+        _judged(
+            record,
+            tracks,
+            one,
+            stories.get(one.other or 0, Story(actor=one.other or 0)),
+            weather,
+            rules,
+            wetness,
+        )
+        for one in hits
+    ]
+
+
+def weather_of(record: Record) -> tuple[str, float]:
+    """The weather at the start in a word, and how slippery it made the road, 0 to 1."""
+    rows = record.weather.sort(c.TICK).head(1).collect().to_dicts()
+    if not rows:
+        return DRY, 0.0
+    row = {key: 0.0 if value is None else float(value) for key, value in rows[0].items()}
+    wet = min(max(row["wetness"], row["precipitation_deposits"]) / 100.0, 1.0)
+    if row["precipitation"] > 0.0:
+        word = RAIN
+    elif row["fog_density"] > 20.0:
+        word = FOG
+    else:
+        word = WET if wet > 0.3 else DRY
+    slippery = wet if has_wet_grip(record.episode) else 0.0
+    return (f"{word}, {NIGHT}" if row["sun_altitude_angle"] < 0.0 else word), slippery
+
+
+def _judged(
+    record: Record,
+    tracks: Tracks,
+    hit: Collision,
+    story: Story,
+    weather: str,
+    rules: BrakingRules,
+    wetness: float,
+) -> PersonHit:
+    at = int(np.clip(np.searchsorted(tracks.tick, hit.tick), 0, len(tracks.tick) - 1))
+    speed = tracks.speed_mps(tracks.ego)
+    steps = np.diff(tracks.time_s[: at + 1], prepend=tracks.time_s[0])
+    way = np.cumsum(speed[: at + 1] * steps)
+    left_m = way[at] - way
+    could = rules.distance_m(speed[: at + 1], wetness) <= left_m + 1e-9
+    entered = story.entered_before(hit.tick)
+    begins = entered if story.trigger_tick is None else story.trigger_tick
+    first = _set_off(tracks, story.actor, at) if begins is None else _index(tracks, begins)
+    unavoidable = first is not None and not bool(could[first])
+    last = int(np.flatnonzero(could)[-1]) if could.any() else 0
+    clip, phase = _clip_at(record, story.actor, int(tracks.tick[last]), hit.tick)
+    return PersonHit(
+        episode_id=record.episode.episode_id,
+        hit=hit,
+        story=story,
+        weather=weather,
+        unavoidable=unavoidable,
+        since_trigger_s=_since(tracks, story.trigger_tick, at),
+        since_road_s=_since(tracks, entered, at),
+        began_s=float(tracks.time_s[at] - tracks.time_s[last]),
+        began_in=_doing(story, int(tracks.tick[last])),
+        clip=clip,
+        clip_phase=phase,
+    )
+
+
+def _set_off(tracks: Tracks, actor: int, at: int) -> int | None:
+    """When somebody without a story last began to move before a tick's index."""
+    body = int(np.searchsorted(tracks.number, actor))
+    if body >= len(tracks.number) or tracks.number[body] != actor:
+        return None
+    stood = np.flatnonzero(tracks.speed_mps(body)[: at + 1] < MOVING_MPS)
+    return int(stood[-1]) if len(stood) else 0
+
+
+def _index(tracks: Tracks, tick: int | None) -> int | None:
+    return None if tick is None else int(np.searchsorted(tracks.tick, tick))
+
+
+def _since(tracks: Tracks, tick: int | None, at: int) -> float:
+    first = _index(tracks, tick)
+    return math.nan if first is None else float(tracks.time_s[at] - tracks.time_s[first])
+
+
+def _doing(story: Story, tick: int) -> str:
+    if any(a <= tick and (b is None or tick < b) for a, b in story.on_road):
+        return "road"
+    moving = story.trigger_tick is not None and tick >= story.trigger_tick
+    return "moving" if moving else "idle"
+
+
+def _clip_at(record: Record, actor: int, tick: int, hit_tick: int) -> tuple[str, float]:
+    rows: list[dict[str, Any]] = (
+        record.states.filter((pl.col(c.ACTOR) == actor) & pl.col(c.TICK).is_in([tick, hit_tick]))
+        .select(c.TICK, c.CLIP, c.CLIP_PHASE)
+        .sort(c.TICK)
+        .collect()
+        .to_dicts()
+    )
+    clips = [row[c.CLIP] for row in rows if row[c.CLIP]]
+    phase = next((row[c.CLIP_PHASE] for row in rows if row[c.TICK] == tick), None)
+    return (clips[-1] if clips else ""), math.nan if phase is None else float(phase)

@@ -1,0 +1,128 @@
+"""The posed people of a record with their bones, made again from clip, phase and way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError
+from jaywalk.motion import default_library
+from jaywalk.motion.carla_rigs import rig_for_walker
+from jaywalk.motion.library.reading import library_digest, open_library
+from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.reposing import Played, repose
+from jaywalk.motion.retarget import RigMotion
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+
+_COLUMNS: Final = (
+    c.ACTOR,
+    c.TICK,
+    c.X_M,
+    c.Y_M,
+    c.Z_M,
+    c.YAW_DEG,
+    c.CLIP,
+    c.CLIP_PHASE,
+    c.CLIP_BLEND,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PosedPerson:
+    """One posed person, one row a tick until the end or until they were knocked down.
+
+    Attributes:
+        actor: Number in the record.
+        tick: (n,) ticks without gaps.
+        clip: Names.
+        weight: (n,) of the clip over the one before.
+        motion: Poses; its ``actor`` has the ground's z.
+    """
+
+    actor: int
+    tick: NDArray[np.int64]
+    clip: tuple[str, ...]
+    phase: FloatArray
+    weight: FloatArray
+    motion: RigMotion
+
+
+def bank_for(record: Record, motions: Path | None) -> ClipBank:
+    """The clips a record's people were posed by.
+
+    Args:
+        record: Says which library it was.
+        motions: Folder of that library; None: the one that comes with us.
+
+    Raises:
+        DataError: The record's people were posed by another library.
+    """
+    told = str(record.episode.parameters.get("motions") or "")
+    if motions is None:
+        if told:
+            raise DataError(
+                f"{record.folder}: people were posed by the library '{told}'. Give its folder "
+                "with --motions."
+            )
+        return ClipBank(default_library())
+    digest = library_digest(motions)[:16]
+    if not told.endswith(f"sha256:{digest}"):
+        raise DataError(
+            f"{record.folder}: people were posed by {told or 'our own library'}; {motions} is "
+            f"sha256:{digest}. Give the library the run was made with."
+        )
+    return ClipBank(open_library(motions))
+
+
+def posed_people(record: Record, bank: ClipBank) -> Iterator[PosedPerson]:
+    """Everybody of a record who was posed by clips, in the order of their numbers."""
+    actors = record.actors.filter(pl.col(c.KIND) == "walker").collect()
+    rows = record.states.select(_COLUMNS).filter(pl.col(c.CLIP).is_not_null()).collect()
+    about = {int(row[c.ACTOR]): row for row in actors.iter_rows(named=True)}
+    step_s = record.episode.step_s or 0.05
+    for (number,), own in rows.sort(c.ACTOR, c.TICK).group_by(c.ACTOR, maintain_order=True):
+        actor = int(number)
+        yield _person(actor, own, about[actor], bank, step_s)
+
+
+def _person(
+    actor: int, own: pl.DataFrame, about: dict[str, object], bank: ClipBank, step_s: float
+) -> PosedPerson:
+    tick = own[c.TICK].to_numpy().astype(np.int64)
+    gap = np.flatnonzero(np.diff(tick) != 1)
+    if len(gap):  # after a gap they were somebody else's
+        own, tick = own.head(int(gap[0]) + 1), tick[: int(gap[0]) + 1]
+    attributes = json.loads(str(about[c.ATTRIBUTES] or "{}"))
+    rig = rig_for_walker({key: str(attributes.get(key, "")) for key in ("gender", "age")})
+    sole_m = float(about[c.OFFSET_Z_M] or 0.0) - float(about[c.HALF_Z_M] or 0.0)  # type: ignore[arg-type]
+    way = np.column_stack(
+        [own[name].to_numpy().astype(np.float64) for name in (c.X_M, c.Y_M, c.Z_M, c.YAW_DEG)]
+    )
+    way[:, 2] += sole_m
+    way[:, 3] = np.unwrap(np.radians(way[:, 3]))
+    clip, phase, weight = own[c.CLIP].to_list(), own[c.CLIP_PHASE], own[c.CLIP_BLEND]
+    played = Played(
+        rig=rig.name,
+        clip=clip,
+        phase=phase.to_numpy().astype(np.float64),
+        weight=weight.to_numpy().astype(np.float64),
+        actor=way,
+        delta_s=step_s,
+    )
+    return PosedPerson(
+        actor=actor,
+        tick=tick,
+        clip=tuple(clip),
+        phase=played.phase,
+        weight=played.weight,
+        motion=repose(bank, played),
+    )

@@ -1,1 +1,0 @@
-"""The compact model of how people move: trained on captures, shipped instead of them."""

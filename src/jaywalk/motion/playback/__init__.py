@@ -1,0 +1,1 @@
+"""Playback of clips on walkers: banks, players, transitions and feet."""

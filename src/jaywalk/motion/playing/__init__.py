@@ -1,1 +1,0 @@
-"""Clips as people's lives: placed on the ground, joined without pops, many people at once."""

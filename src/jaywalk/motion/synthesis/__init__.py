@@ -1,0 +1,1 @@
+"""The generative motion model behind the default clip library."""

@@ -1,0 +1,173 @@
+"""The model as a small file: 8-bit numbers with a scale each row or column, no pickles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.errors import DataError
+from jaywalk.core.files import parse_arrays, read_bytes
+from jaywalk.motion.synthesis.gait_model import GaitCodes, GaitModel
+from jaywalk.motion.synthesis.stand_model import StandModel
+
+VERSION: Final = 1
+DEFAULT_FILE: Final = "default_motion_model.npz"
+ACKNOWLEDGEMENT: Final = (
+    "Trained on data obtained from mocap.cs.cmu.edu. The database was created with funding from "
+    "NSF EIA-0196217."
+)
+_LARGEST_BYTES: Final = 8_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotionModel:
+    """Everything that generates motions.
+
+    Attributes:
+        means: (22, 4) mean rotation of every joint.
+        gait: Walking and running.
+        stand: Standing.
+        facts: What it was trained on, and the acknowledgement.
+        digest: Fingerprint of the file.
+    """
+
+    means: FloatArray
+    gait: GaitModel
+    stand: StandModel
+    facts: dict[str, Any]
+    digest: str = ""
+
+
+def save_model(model: MotionModel, path: Path) -> None:
+    """Write a model; the same model gives the same bytes."""
+    codes = model.gait.codes
+    arrays: dict[str, np.ndarray] = {"means": model.means.astype("<f4")}
+    arrays |= _plain("gait", model.gait, ("mean", "signs", "regression", "within"))
+    arrays |= _packed("gait.axes", model.gait.axes, 1)
+    arrays |= _packed("codes.residuals", codes.residuals, 0)
+    arrays |= _plain("codes", codes, ("log_speed", "turn_rad", "looks"), "<f2")
+    arrays["codes.runs"] = np.packbits(codes.runs)
+    arrays["codes.sequence"] = codes.sequence.astype("<u2")
+    stand = model.stand
+    arrays |= _plain("stand", stand, ("posture_mean", "quiet_log", "gesture_s"))
+    for name in ("posture_axes", "move_axes", "gesture_axes"):
+        arrays |= _packed(f"stand.{name}", getattr(stand, name), 1)
+    for name in ("postures", "gestures"):
+        arrays |= _packed(f"stand.{name}", getattr(stand, name), 0)
+    arrays["stand.neutral"] = np.packbits(stand.neutral)
+    facts = {"version": VERSION, **model.facts}
+    arrays["facts"] = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _plain(prefix: str, thing: object, names: tuple[str, ...], kind: str = "<f4") -> dict[str, Any]:
+    return {f"{prefix}.{name}": getattr(thing, name).astype(kind) for name in names}
+
+
+def _packed(name: str, values: FloatArray, axis: int) -> dict[str, np.ndarray]:
+    """8-bit numbers, scaled along one axis so that the largest is 127."""
+    scale = np.maximum(np.abs(values).max(axis=axis, keepdims=True), 1e-12) / 127.0
+    scale = scale.astype("<f4")
+    return {name: np.rint(values / scale).astype(np.int8), f"{name}.scale": scale}
+
+
+def load_model(path: Path) -> MotionModel:
+    """Read a model file.
+
+    Raises:
+        DataError: It is no model, broken, or of another version.
+    """
+    return _parse(read_bytes(path, "a motion model (.npz)", _LARGEST_BYTES), str(path))
+
+
+@cache
+def default_model() -> MotionModel:
+    """The model that comes with the package."""
+    place = resources.files("jaywalk.motion") / "data" / DEFAULT_FILE
+    return _parse(place.read_bytes(), DEFAULT_FILE)
+
+
+def _parse(content: bytes, name: str) -> MotionModel:
+    try:
+        if len(content) > _LARGEST_BYTES:
+            raise DataError(f"{name}: {len(content)} bytes; no motion model is that large")
+        arrays = parse_arrays(content, name, "a motion model (.npz)")
+        facts = json.loads(arrays["facts"].tobytes())
+        if facts.get("version") != VERSION:
+            raise DataError(
+                f"{name}: model version {facts.get('version')}; this program reads {VERSION}. "
+                "Train it again with 'jaywalk motion model train'."
+            )
+        digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+        return MotionModel(
+            means=_unit(arrays["means"].astype(np.float64)),
+            gait=_gait(arrays),
+            stand=_stand(arrays),
+            facts=facts,
+            digest=digest,
+        )
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as problem:
+        raise DataError(f"{name}: is no motion model ({problem!r})") from problem
+
+
+def _unit(quaternions: FloatArray) -> FloatArray:
+    return np.asarray(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True))
+
+
+def _unpacked(arrays: dict[str, np.ndarray], name: str) -> FloatArray:
+    return np.asarray(arrays[name].astype(np.float64) * arrays[f"{name}.scale"].astype(np.float64))
+
+
+def _double(arrays: dict[str, np.ndarray], name: str) -> FloatArray:
+    values = np.asarray(arrays[name].astype(np.float64))
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} holds values that are not finite")
+    return values
+
+
+def _gait(arrays: dict[str, np.ndarray]) -> GaitModel:
+    residuals = _unpacked(arrays, "codes.residuals")
+    count = len(residuals)
+    codes = GaitCodes(
+        residuals=residuals,
+        log_speed=_double(arrays, "codes.log_speed"),
+        turn_rad=_double(arrays, "codes.turn_rad"),
+        runs=np.unpackbits(arrays["codes.runs"], count=count).astype(bool),
+        sequence=arrays["codes.sequence"].astype(np.int64),
+        looks=_double(arrays, "codes.looks"),
+    )
+    signs = _double(arrays, "gait.signs")
+    return GaitModel(
+        mean=_double(arrays, "gait.mean"),
+        axes=_unpacked(arrays, "gait.axes"),
+        signs=signs,
+        regression=_double(arrays, "gait.regression"),
+        within=_double(arrays, "gait.within"),
+        codes=codes.with_twins(signs),
+    )
+
+
+def _stand(arrays: dict[str, np.ndarray]) -> StandModel:
+    postures = _unpacked(arrays, "stand.postures")
+    neutral = np.unpackbits(arrays["stand.neutral"], count=len(postures)).astype(bool)
+    return StandModel(
+        posture_mean=_double(arrays, "stand.posture_mean"),
+        posture_axes=_unpacked(arrays, "stand.posture_axes"),
+        postures=postures,
+        neutral=neutral,
+        move_axes=_unpacked(arrays, "stand.move_axes"),
+        quiet_log=_double(arrays, "stand.quiet_log"),
+        gesture_axes=_unpacked(arrays, "stand.gesture_axes"),
+        gestures=_unpacked(arrays, "stand.gestures"),
+        gesture_s=_double(arrays, "stand.gesture_s"),
+    )

@@ -1,1 +1,0 @@
-"""Pedestrian predictors, one file each behind one registry, and their evaluation."""

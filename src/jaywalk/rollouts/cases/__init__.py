@@ -1,0 +1,1 @@
+"""Cases for realism scores: files, recorded runs and their maps."""

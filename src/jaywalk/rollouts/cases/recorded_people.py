@@ -1,0 +1,143 @@
+"""People of our runs as tracks, by what they were there for.
+
+Tracks of people and vehicles as one CSV file: clip, track, kind, t_s, x_m, y_m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import jaywalk.record
+from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import open_file
+from jaywalk.geometry.frames import carla_to_right_handed
+from jaywalk.metrics.realism.people.behaviour import PeopleSet, Track
+from jaywalk.record.reader import Record
+
+_COLUMNS = ("clip", "track", "kind", "t_s", "x_m", "y_m")
+_KINDS = {"person": "person", "ped": "person", "vehicle": "vehicle", "veh": "vehicle"}
+
+
+def read_people_csv(path: Path) -> PeopleSet:
+    """Read people and vehicles; ``kind`` is person (or ped) or vehicle (or veh)."""
+    types = {"clip": pl.String, "track": pl.String, "kind": pl.String}
+    try:
+        open_file(path, "a CSV file").close()
+        table = pl.read_csv(
+            path, schema_overrides={**types, **dict.fromkeys(_COLUMNS[3:], pl.Float64)}
+        )
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        raise DataError(f"Cannot read '{path}' as a CSV file: {problem}.") from problem
+    missing = [name for name in _COLUMNS if name not in table.columns]
+    if missing:
+        raise DataError(f"'{path}' lacks the columns {missing}; expected {list(_COLUMNS)}.")
+    unknown = set(table["kind"].unique().to_list()) - set(_KINDS)
+    if unknown:
+        raise DataError(f"'{path}' has kinds {sorted(map(str, unknown))}; expected {list(_KINDS)}.")
+    tracks: dict[str, list[Track]] = {"person": [], "vehicle": []}
+    ordered = table.drop_nulls(_COLUMNS).sort("t_s")
+    groups = ordered.partition_by("clip", "track", "kind", maintain_order=True, as_dict=True)
+    for (clip, _, kind), rows in groups.items():
+        if len(rows) >= 2:
+            tracks[_KINDS[str(kind)]].append(
+                Track(
+                    clip=str(clip),
+                    time_s=rows["t_s"].to_numpy(),
+                    xy_m=rows.select("x_m", "y_m").to_numpy(),
+                )
+            )
+    return PeopleSet(
+        name=path.stem, people=tuple(tracks["person"]), vehicles=tuple(tracks["vehicle"])
+    )
+
+
+_ROLES = {"habit": "posed"}
+_EVERY_S = 0.1
+
+
+def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
+    """People of some runs by suite, role and what was intended; all vehicles around them.
+
+    Roles: ``ambient`` (the crowd), ``posed`` (people of the suite who move by clips),
+    ``scenario`` (led by a scenario), or whatever role name they have. After a contact with a
+    vehicle nobody is looked at any more.
+    """
+    people: dict[str, list[Track]] = {}
+    vehicles: dict[str, list[Track]] = {}
+    for run in runs:
+        folders = list(jaywalk.record.find_records(run))
+        if not folders:
+            raise PrerequisiteError(f"'{run}' holds no record; give the folder of a run.")
+        for folder in folders:
+            record = jaywalk.record.open(folder)
+            clip = f"{run.resolve().name}/{folder.name}"
+            for group, tracks in _episode(record, clip).items():
+                if group == "vehicle":
+                    vehicles[clip] = tracks
+                else:
+                    people.setdefault(group, []).extend(tracks)
+    if not people:
+        raise PrerequisiteError("None of the runs has people; run with --people N.")
+    return {
+        group: PeopleSet(
+            name=group,
+            people=tuple(tracks),
+            vehicles=tuple(
+                v for clip in dict.fromkeys(t.clip for t in tracks) for v in vehicles.get(clip, ())
+            ),
+        )
+        for group, tracks in sorted(people.items())
+    }
+
+
+def _episode(record: Record, clip: str) -> dict[str, list[Track]]:
+    actors = record.actors.filter(pl.col("kind").is_in(["walker", "vehicle"])).collect()
+    ticks = record.ticks.collect()
+    step_s = float(np.median(ticks["delta_s"].to_numpy())) if len(ticks) else _EVERY_S
+    every = max(round(_EVERY_S / max(step_s, 1e-3)), 1)
+    states = (
+        record.states.filter(pl.col("tick") % every == 0)
+        .select("actor", "tick", "x_m", "y_m")
+        .join(ticks.lazy().select("tick", "time_s"), on="tick", how="inner")
+        .sort("actor", "tick")
+        .collect()
+        .partition_by("actor", as_dict=True)
+    )
+    hit = _first_contacts(record)
+    found: dict[str, list[Track]] = {}
+    for row in actors.iter_rows(named=True):
+        rows = states.get((row["actor"],))
+        if rows is None:
+            continue
+        if row["kind"] == "walker" and row["actor"] in hit:
+            rows = rows.filter(pl.col("tick") < hit[row["actor"]])
+        if len(rows) >= 2:
+            group = "vehicle" if row["kind"] == "vehicle" else _group(record, row)
+            found.setdefault(group, []).append(_track(clip, rows))
+    return found
+
+
+def _group(record: Record, row: dict[str, str | None]) -> str:
+    suite = (record.episode.suite or "run").rsplit("/", 1)[-1].split("-v")[0]
+    role = _ROLES.get(row["role_name"] or "", row["role_name"] or "walker")
+    intended = row["intended_class"]
+    return f"{suite} {role}" + (f" {intended}" if intended else "")
+
+
+def _first_contacts(record: Record) -> dict[int, int]:
+    contacts = record.events.filter(pl.col("kind") == "contact").select("tick", "actor", "other")
+    found: dict[int, int] = {}
+    for tick, *both in contacts.collect().iter_rows():
+        for actor in both:
+            if actor is not None:
+                found[int(actor)] = min(found.get(int(actor), int(tick)), int(tick))
+    return found
+
+
+def _track(clip: str, rows: pl.DataFrame) -> Track:
+    places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
+    return Track(clip=clip, time_s=rows["time_s"].to_numpy().astype(np.float64), xy_m=places)

@@ -1,0 +1,234 @@
+"""Road edges and lanes of a town, in the form of logged scenes: right-handed, road on the left.
+
+Traffic lights of a record as states of the lanes behind their stop lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+import shapely
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from jaywalk.geometry.frames import carla_to_right_handed
+from jaywalk.metrics.realism.red_light import lane_successors
+from jaywalk.metrics.realism.scene import N_STEPS, SURFACE_STREET, Lanes, Polylines, Signals
+from jaywalk.record.reader import Record
+from jaywalk.town.lanes import LaneStrip
+from jaywalk.town.town import Town
+
+Points = NDArray[np.float64]
+
+BIKE_LANE = 3
+_LANES = {"driving": SURFACE_STREET, "bidirectional": SURFACE_STREET, "biking": BIKE_LANE}
+_PAVED = frozenset(
+    {
+        "driving",
+        "shoulder",
+        "stop",
+        "bidirectional",
+        "entry",
+        "exit",
+        "onRamp",
+        "offRamp",
+        "restricted",
+        "parking",
+        "biking",
+    }
+)
+_SEAM_M = 0.05  # neighbouring lanes are sampled apart: closes the hairlines between them
+_HOLE_M2 = 60.0  # the largest gap between turning lanes that is still pavement
+_SIMPLER_M = 0.04
+_SAME_WAY = 0.5
+_APPROACH_M = 25.0  # from a stop line to the junction it protects
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoadMap:
+    """A whole town; a lane's id is its row here.
+
+    Attributes:
+        edges: Outlines of the pavement [n, 3], the road to their left.
+        lanes: Centre lines in the direction of travel.
+        lane_type: As in the Waymo messages.
+        in_junction: Whether a lane lies in a junction.
+    """
+
+    edges: tuple[Points, ...]
+    lanes: Polylines
+    lane_type: NDArray[np.int64]
+    in_junction: NDArray[np.bool_]
+
+    @cached_property
+    def successors(self) -> list[list[int]]:
+        """Lanes that go on where one ends."""
+        return lane_successors(self.lanes)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.lanes.points_m[:, :2])
+
+    def line(self, lane: int) -> Points:
+        """Points of a lane."""
+        low, high = self.lanes.offsets[lane], self.lanes.offsets[lane + 1]
+        return np.asarray(self.lanes.points_m[low:high], dtype=np.float64)
+
+    def around(self, centre_m: Points, radius_m: float) -> tuple[Polylines, Lanes]:
+        """The part of the map within a radius; pieces that reach out of it stay whole."""
+        edges = [part for edge in self.edges for part in _near_runs(edge, centre_m, radius_m)]
+        chosen = [
+            i
+            for i in range(len(self.lanes))
+            if (np.hypot(*(self.line(i)[:, :2] - centre_m).T) < radius_m).any()
+        ]
+        return Polylines.of(edges), Lanes(
+            lines=Polylines.of([self.line(i) for i in chosen]),
+            lane_id=np.array(chosen, dtype=np.int64),
+            lane_type=self.lane_type[chosen],
+        )
+
+    def lanes_behind_stop(self, stop_m: Points, yaw_rad: float) -> list[int]:
+        """Lanes of the junction behind a stop line: those a red light forbids to enter."""
+        lane = self._lane_at(stop_m, yaw_rad)
+        if lane is None:
+            return []
+        if self.in_junction[lane]:
+            return [lane]
+        found: set[int] = set()
+        open_ends, far_m = [lane], {lane: 0.0}
+        while open_ends:
+            current = open_ends.pop()
+            for after in self.successors[current]:
+                if self.in_junction[after]:
+                    found.add(after)
+                elif after not in far_m:
+                    length = float(np.hypot(*np.diff(self.line(after)[:, :2], axis=0).T).sum())
+                    far_m[after] = far_m[current] + length
+                    if far_m[after] < _APPROACH_M:
+                        open_ends.append(after)
+        return sorted(found)
+
+    def _lane_at(self, place_m: Points, yaw_rad: float) -> int | None:
+        """The nearest lane whose direction agrees."""
+        way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])
+        near = np.array(self._tree.query_ball_point(place_m[:2], 3.0), dtype=np.int64)
+        away = np.hypot(*(self.lanes.points_m[near, :2] - place_m[:2]).T)
+        for point in near[np.argsort(away, kind="stable")].tolist():
+            lane = int(np.searchsorted(self.lanes.offsets, point, side="right") - 1)
+            line = self.line(lane)
+            k = min(point - int(self.lanes.offsets[lane]), len(line) - 2)
+            step = line[k + 1, :2] - line[k, :2]
+            if float(step @ way) > _SAME_WAY * float(np.hypot(*step)):
+                return lane
+        return None
+
+
+def _near_runs(line: Points, centre_m: Points, radius_m: float) -> list[Points]:
+    """Runs of whole segments that come within a radius, in the line's order."""
+    a, b = line[:-1, :2], line[1:, :2]
+    d = b - a
+    t = np.clip(((centre_m - a) * d).sum(axis=1) / np.maximum((d * d).sum(axis=1), 1e-12), 0, 1)
+    near = np.hypot(*(a + t[:, None] * d - centre_m).T) < radius_m
+    if near.all():
+        return [line]
+    change = np.flatnonzero(np.diff(np.concatenate([[False], near, [False]]).astype(np.int8)))
+    return [line[low : high + 1] for low, high in zip(change[::2], change[1::2], strict=True)]
+
+
+def _polygon(strip: LaneStrip) -> shapely.Geometry:
+    ring = np.concatenate([strip.inner_m, strip.outer_m[::-1]])
+    return shapely.make_valid(shapely.polygons(carla_to_right_handed(ring)[:, :2]))
+
+
+def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
+    """Outlines of everything paved; heights are those of the nearest edge of a lane."""
+    paved = [strip for strip in strips if strip.kind in _PAVED]
+    if not paved:
+        return ()
+    whole = shapely.union_all([_polygon(strip) for strip in paved])
+    whole = shapely.buffer(
+        shapely.buffer(whole, _SEAM_M, join_style="mitre"), -_SEAM_M, join_style="mitre"
+    )
+    whole = shapely.simplify(whole, _SIMPLER_M)
+    border = carla_to_right_handed(
+        np.concatenate([p for s in paved for p in (s.inner_m, s.outer_m)])
+    )
+    tree = cKDTree(border[:, :2])
+    found = []
+    for part in shapely.get_parts(whole):
+        if not isinstance(part, shapely.Polygon) or part.is_empty:
+            continue
+        # Outer rings counter-clockwise, holes clockwise: the pavement is to the left of both.
+        part = shapely.geometry.polygon.orient(part, 1.0)
+        rings = [part.exterior] + [
+            ring for ring in part.interiors if abs(shapely.Polygon(ring).area) > _HOLE_M2
+        ]
+        for ring in rings:
+            xy = np.asarray(ring.coords, dtype=np.float64)[:, :2]
+            found.append(np.column_stack([xy, border[tree.query(xy)[1], 2]]))
+    return tuple(found)
+
+
+def road_map(town: Town) -> RoadMap:
+    """Make the map of a town; takes a second or two, so keep it."""
+    chosen = [strip for strip in town.strips if strip.kind in _LANES and len(strip.s_m) >= 2]
+    return RoadMap(
+        edges=_edges(town.strips),
+        lanes=Polylines.of([carla_to_right_handed(strip.travel_m) for strip in chosen]),
+        lane_type=np.array([_LANES[strip.kind] for strip in chosen], dtype=np.int64),
+        in_junction=np.array([strip.in_junction for strip in chosen], dtype=np.bool_),
+    )
+
+
+# Red, yellow, green, off, unknown as the record has them, in the numbers of the Waymo messages.
+_STATE_OF = np.array([4, 5, 6, 0, 0], dtype=np.int64)
+
+
+def signals_of(record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]) -> Signals:
+    """State of every signalled lane at every step; a vehicle stops where the lane begins."""
+    step: list[NDArray[np.int64]] = []
+    lane_id: list[NDArray[np.int64]] = []
+    state: list[NDArray[np.int64]] = []
+    stop: list[NDArray[np.float64]] = []
+    changes = record.signals.select("actor", "tick", "state").collect()
+    for light, forbidden in _lanes_of_lights(record, town, lanes).items():
+        rows = changes.filter(pl.col("actor") == light).sort("tick")
+        if not len(rows):
+            continue
+        which = np.searchsorted(rows["tick"].to_numpy(), ticks, side="right") - 1
+        seen = np.flatnonzero(which >= 0)
+        now = _STATE_OF[np.minimum(rows["state"].to_numpy()[which[seen]], 4)]
+        for lane in forbidden:
+            step.append(seen.astype(np.int64))
+            lane_id.append(np.full(len(seen), lane, dtype=np.int64))
+            state.append(now)
+            stop.append(np.tile(town.line(lane)[0], (len(seen), 1)))
+    none = np.zeros(0, np.int64)
+    return Signals(
+        n_steps=N_STEPS if step else 0,
+        step=np.concatenate([none, *step]),
+        lane_id=np.concatenate([none, *lane_id]),
+        state=np.concatenate([none, *state]),
+        stop_point_m=np.concatenate([np.zeros((0, 3)), *stop]).astype(np.float32),
+    )
+
+
+def _lanes_of_lights(record: Record, town: RoadMap, lanes: set[int]) -> dict[int, list[int]]:
+    """Lanes by light; a lane behind two lights obeys the first."""
+    rows = record.landmarks.filter(pl.col("type_id") == "traffic.traffic_light").select(
+        "actor", "stop_waypoints"
+    )
+    taken: set[int] = set()
+    found: dict[int, list[int]] = {}
+    for light, stops in rows.collect().iter_rows():
+        for stop in stops or []:
+            place = np.array([stop["x_m"], -stop["y_m"], stop["z_m"]])
+            for lane in town.lanes_behind_stop(place, -float(np.deg2rad(stop["yaw_deg"]))):
+                if lane in lanes and lane not in taken:
+                    taken.add(lane)
+                    found.setdefault(int(light), []).append(lane)
+    return found

@@ -1,1 +1,0 @@
-"""Closed-loop rollouts of traffic, people and drivers from a tick of a record."""

@@ -1,0 +1,1 @@
+"""Scenarios in which people or animals cross the road."""

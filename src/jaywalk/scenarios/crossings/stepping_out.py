@@ -1,0 +1,205 @@
+"""A person steps out from the kerb, or from behind an obstacle, when the ego is near."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import carla
+
+from jaywalk.actors.events import Moment
+from jaywalk.client.placing import (
+    Roadside,
+    check_side,
+    pick_model,
+    place_on_route,
+    roadside,
+    spawn_first_that_fits,
+)
+from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side, within
+
+_END_M: Final = 40.0
+_KERB_M: Final = 0.8  # behind the kerb
+_BEHIND_M: Final = 0.5  # behind the obstacle
+_TRIES, _TRY_M = 6, 0.4
+_UP_M: Final = 1.1
+_SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
+_MOVING_MPS: Final = 0.2
+_HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
+_BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
+_NOSE_M: Final = 0.4  # half the length from which a walker stands back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteppingOutParameters(Parameters):
+    """Elements of the route file; lengths in metres along the route from the trigger."""
+
+    distance: float = ahead(25.0)
+    direction: str = side()  # the side the person comes from
+    speed: float = within(0.0, 0.0)  # m/s; 0: such that person and ego meet
+    crossing_angle: float = crossing_angle()  # degrees; positive walks towards the ego
+    walker: str = model("walker.pedestrian.*", "walker.")
+    blocker_model: str = model("none", "static.", "vehicle.")
+    blocker_z: float = offset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenParameters(SteppingOutParameters):
+    """As above, from behind an obstacle."""
+
+    blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
+
+
+@dataclass(slots=True, kw_only=True)
+class SteppingOut(Scenario):
+    """A person at the kerb who walks across the ego's way, to the other kerb."""
+
+    parameters_type: ClassVar[type[Parameters]] = SteppingOutParameters
+    reaction_s: ClassVar[float] = 2.1  # time to arrival at which the person starts
+    nearest_m: ClassVar[float] = 6.0
+    walker_id: int = 0
+    speed_mps: float = 0.0
+    way_m: float = 0.0  # how far the person walks
+    began_s: float = math.nan
+    stopped: bool = False
+    blocked_s: float = 0.0
+    turned_back: bool = False
+    side: float = 1.0
+    behind_m: float = 0.0  # the person stands so far behind the obstacle's middle
+
+    def setup(self) -> None:
+        """Put the person, and what hides them, beside the road."""
+        given: SteppingOutParameters = self.parameters
+        self.side = self.comes_from()
+        here = place_on_route(self.stage.route, self.at_m)
+        near = roadside(self.stage.map, here, self.side > 0.0)
+        far = roadside(self.stage.map, here, self.side < 0.0)
+        near_m = self.stands_m(near)
+        slant = math.cos(math.radians(given.crossing_angle))
+        self.way_m = self.crossing_m(near_m, far.kerb_m + _KERB_M) / slant
+        meeting = min(max(near_m / slant / self.wait_s(), _SLOWEST_MPS), _FASTEST_MPS)
+        self.speed_mps = given.speed or meeting
+        library = self.stage.world.get_blueprint_library()
+        if given.blocker_model != "none":
+            name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
+            self.behind_m = self.put_blocker(name, self.side * near_m)
+        model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
+        first_m = self.waits_m
+        self.walker_id = self.put_walker(model, first_m, near_m)
+
+    def comes_from(self) -> float:
+        """The side of the road: 1 for the right one, -1 for the left one."""
+        return check_side(self.parameters.direction, self.spec.where)
+
+    def put_walker(self, model: str, along_m: float, near_m: float) -> int:
+        """The person, or an animal: one that is long stands back, its nose not on the road."""
+        turn_deg = -self.side * (90.0 + float(self.parameters.crossing_angle))
+
+        def poses(aside_m: float) -> list[Any]:
+            return [
+                place_on_route(
+                    self.stage.route,
+                    along_m + k * _TRY_M,
+                    self.side * aside_m,
+                    up_m=_UP_M,
+                    turn_deg=turn_deg,
+                )
+                for k in range(_TRIES)
+            ]
+
+        walker = self.spawn(model, poses(near_m))
+        back_m = float(walker.bounding_box.extent.x) - _NOSE_M
+        if back_m > 0.0:
+            self.destroy([walker.id])
+            walker = self.spawn(model, [*poses(near_m + back_m), *poses(near_m)])
+            self.way_m += back_m
+        return int(walker.id)
+
+    @property
+    def at_m(self) -> float:
+        """Where the person crosses."""
+        return self.trigger_along_m + float(self.parameters.distance)
+
+    @property
+    def waits_m(self) -> float:
+        """Where the person waits: behind what hides them."""
+        return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
+
+    def wait_s(self) -> float:
+        """The time to arrival at which the person starts; longer for slanting ways."""
+        return self.reaction_s + 0.1 * math.floor(float(self.parameters.crossing_angle) / 5.0)
+
+    def stands_m(self, near: Roadside) -> float:
+        """How far from the middle of the lane the person stands."""
+        return near.kerb_m + _KERB_M
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """How far the person walks, from the distances of the two sides."""
+        return near_m + far_m
+
+    def spawn(self, model: str, poses: list[Any]) -> Any:
+        """Spawn an actor of this scenario at the first pose that is free."""
+        actor = spawn_first_that_fits(self.stage.world, model, poses, self.spec.where)
+        self.actor_ids.append(actor.id)
+        return actor
+
+    def put_blocker(self, model: str, right_m: float) -> float:
+        """What hides the person; returns how far behind its middle the person stands."""
+        turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
+        up_m = 0.1 + float(self.parameters.blocker_z)
+        pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
+        return float(self.spawn(model, [pose]).bounding_box.extent.x) + _BEHIND_M
+
+    def tick(self, moment: Moment) -> bool:
+        """Walk when the ego arrives in two seconds; over when it has passed."""
+        left_m = self.at_m - moment.ego_along_m
+        if math.isnan(self.began_s):
+            if left_m <= max(self.nearest_m, self.wait_s() * moment.ego_speed_mps):
+                self.began_s = moment.elapsed_s
+                self._walk(self.speed_mps)
+                self.note(moment, what="steps out", actor=self.walker_id)
+        elif not self.stopped:
+            if not self.turned_back:
+                self._go_back_if_blocked(moment)
+            walked_m = (moment.elapsed_s - self.began_s) * self.speed_mps
+            if walked_m >= self.way_m and self.blocked_s < _HELD_S:
+                self.stopped = True
+                self.arrive()
+        return left_m < -_END_M
+
+    def _go_back_if_blocked(self, moment: Moment) -> None:
+        """A car that waits for the person, who waits for the car, would stand there for ever."""
+        walker = moment.snapshot.find(self.walker_id)
+        if walker is None:
+            return
+        velocity = walker.get_velocity()
+        moves = math.hypot(velocity.x, velocity.y) > _MOVING_MPS
+        self.blocked_s = 0.0 if moves else self.blocked_s + self.stage.delta_s
+        if self.blocked_s < _BLOCKED_S:
+            return
+        self.turned_back = True
+        self.way_m = (moment.elapsed_s - self.began_s - self.blocked_s) * self.speed_mps
+        self.began_s, self.blocked_s = moment.elapsed_s, 0.0
+        self._walk(self.speed_mps, back=True)
+        self.note(moment, what="turns back", actor=self.walker_id)
+
+    def _walk(self, speed_mps: float, *, back: bool = False) -> None:
+        given: SteppingOutParameters = self.parameters
+        pose = place_on_route(self.stage.route, self.at_m)
+        yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle) + 180.0 * back
+        way = carla.Rotation(yaw=yaw).get_forward_vector()
+        control = carla.WalkerControl(way, speed_mps, False)
+        self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
+
+    def arrive(self) -> None:
+        """The person has crossed and stands still."""
+        self._walk(0.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class HiddenSteppingOut(SteppingOut):
+    """A person who steps out from behind an obstacle."""
+
+    parameters_type: ClassVar[type[Parameters]] = HiddenParameters

@@ -1,0 +1,63 @@
+"""Animals: one of the 17 animals crosses the road instead of a person.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` (or another crossing type) with an animal as
+``walker``, which is read too; this type is the same with parameters of its own.
+
+PedestrianOtherBlocker: the person who steps out is hidden by something nobody expects.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` with a ``blocker_model``, which is read too;
+this type is the same with parameters of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side
+from jaywalk.scenarios.public_types import LbCrossing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnimalParameters(Parameters):
+    """Which animal, from where, and what hides it."""
+
+    walker: str = model("walker.animal.*", "walker.animal.")
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    blocker_model: str = model("static.prop.vendingmachine", "static.prop.", "vehicle.", "none")
+    blocker_z: float = offset()
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class AnimalCrossing(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = AnimalParameters
+    public_type: ClassVar[str] = "DynamicObjectCrossing"
+    draws_as: ClassVar[str] = "DynamicObjectCrossing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherBlockerParameters(Parameters):
+    """What hides the person, who it is and from where."""
+
+    blocker_model: str = model("static.prop.container", "static.prop.", "vehicle.")
+    blocker_z: float = offset()
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@dataclass(slots=True, kw_only=True)
+class OtherBlocker(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = OtherBlockerParameters
+    public_type: ClassVar[str] = "DynamicObjectCrossing"
+    draws_as: ClassVar[str] = "DynamicObjectCrossing"

@@ -1,1 +1,0 @@
-"""The scenario classes of Fail2Drive, one file each, with the variants our suite plays."""

@@ -1,0 +1,1 @@
+"""Scenarios with moving vehicles: flows, cut-ins, hard brakes, emergency vehicles."""

@@ -1,0 +1,165 @@
+"""A stream of cars along a path, with drawn distances between them.
+
+Base of scenarios in which streams of cars drive until the ego is through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.events import Moment
+from jaywalk.actors.lane_paths import LanePath
+from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
+from jaywalk.client.placing import ordinary_cars
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.base import Scenario, Stage
+
+_DROP_M: Final = 0.2
+_SINK_M: Final = 2.0
+_RETRY_S: Final = 0.5  # when somebody stands on the source
+_MOST: Final = 24  # cars at a time
+
+
+@dataclass(slots=True, kw_only=True)
+class Flow:
+    """Cars that appear at the beginning of a path and vanish at its end.
+
+    Car ``k`` has a random stream of its own, so its model and distance depend on nothing else.
+    """
+
+    stage: Stage
+    key: tuple[str | int, ...]  # of its random streams
+    path: LanePath
+    spacing_m: tuple[float, float]  # between the origins of two cars
+    models: tuple[Any, ...] = ()  # blueprints to draw from; ordinary cars if none
+    filled_m: float = 0.0  # cars stand ready on the path up to here when it begins
+    speed_mps: float = 8.0
+    pilots: Pilots = field(init=False)
+    _made: int = 0
+    _retry_s: float = -1.0
+    _last: Pilot | None = None
+    _gap_m: float = 0.0
+    _models: list[Any] = field(default_factory=list)
+    _unmeasured: list[Pilot] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Ready to begin."""
+        library = self.stage.world.get_blueprint_library()
+        self._models = list(self.models) or ordinary_cars(library)
+        self.pilots = Pilots(
+            self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic
+        )
+
+    @property
+    def actor_ids(self) -> list[int]:
+        """The cars that are there."""
+        return [car.actor_id for car in self.pilots.cars]
+
+    def begin(self, speed_mps: float) -> None:
+        """Place the first cars, the foremost where the filled part ends."""
+        self.speed_mps = speed_mps
+        place = self.filled_m
+        while place >= 0.0 and self._made < _MOST:
+            if not self._spawn(place):
+                self._made += 1  # somebody is there already; leave this one out
+            place -= self._gap_m
+
+    def step(self, moment: Moment, source: bool = True) -> None:
+        """Drive the cars; let one in at the source when there is room, take them off at the end."""
+        self._measure(moment)
+        self.pilots.step(moment.snapshot)
+        self._sink()
+        last = self._last
+        clear = last is None or last.gone or last.along_m >= self._gap_m
+        due = source and clear and moment.elapsed_s >= self._retry_s
+        if due and len(self.pilots.cars) < _MOST and not self._spawn(0.0):
+            self._retry_s = moment.elapsed_s + _RETRY_S
+
+    def _spawn(self, along_m: float) -> bool:
+        """Add a car at a place; False when there is no room."""
+        random = stream(self.stage.seed, *self.key, self._made)
+        model = self._models[int(random.integers(len(self._models)))]
+        self._gap_m = float(random.uniform(*self.spacing_m))
+        if model.has_attribute("role_name"):
+            model.set_attribute("role_name", "scenario")
+        command = carla.command.SpawnActor(model, self.path.pose(along_m, _DROP_M))
+        answer = self.stage.client.apply_batch_sync([command])[0]
+        if answer.error:
+            return False
+        car = Pilot(
+            actor_id=answer.actor_id,
+            path=self.path,
+            speed_mps=self.speed_mps,
+            command_mps=self.speed_mps,
+        )
+        car.place(along_m)
+        self.pilots.cars.append(car)
+        self._unmeasured.append(car)
+        self._last, self._made = car, self._made + 1
+        return True
+
+    def _measure(self, moment: Moment) -> None:
+        """Sizes come from the actors, which the client knows after a tick."""
+        known = [car for car in self._unmeasured if moment.snapshot.has_actor(car.actor_id)]
+        if not known:
+            return
+        actors = {a.id: a for a in self.stage.world.get_actors([c.actor_id for c in known])}
+        for car in known:
+            if car.actor_id in actors:  # the snapshot may list one that is gone
+                car.measure(actors[car.actor_id])
+        self._unmeasured = [car for car in self._unmeasured if car not in known]
+
+    def _sink(self) -> None:
+        end_m = self.path.length_m - _SINK_M
+        done = [c for c in self.pilots.cars if c.along_m > end_m or c.knocked_s > WRECK_S]
+        if not done:
+            return
+        commands = [carla.command.DestroyActor(car.actor_id) for car in done]
+        self.stage.client.apply_batch_sync(commands)
+        for car in done:
+            car.gone = True
+        self.pilots.cars = [car for car in self.pilots.cars if not car.gone]
+
+
+def limit_mps(stage: Stage, moment: Moment) -> float:
+    """The speed limit that holds for the ego here."""
+    ego = stage.world.get_actor(moment.ego_id)
+    limit = float(ego.get_speed_limit()) / 3.6 if ego is not None else 0.0
+    return limit if np.isfinite(limit) and limit > 1.0 else 30.0 / 3.6
+
+
+@dataclass(slots=True, kw_only=True)
+class Flowing(Scenario):
+    """Cars come while the scenario lasts; those on their way drive on afterwards."""
+
+    flows: list[Flow] = field(default_factory=list)
+
+    def is_over(self, moment: Moment) -> bool:
+        """Whether the ego is through."""
+        raise NotImplementedError
+
+    def tick(self, moment: Moment) -> bool:
+        """The cars drive; over when the ego is through."""
+        self._drive(moment, source=True)
+        return self.is_over(moment)
+
+    def end(self, moment: Moment) -> None:
+        """No more cars come."""
+
+    def linger(self, moment: Moment) -> None:
+        """Those on the way drive on."""
+        self._drive(moment, source=False)
+
+    def moves(self) -> list[NDArray[np.float64]]:
+        """The ways of its vehicles."""
+        return [flow.path.way for flow in self.flows]
+
+    def _drive(self, moment: Moment, source: bool) -> None:
+        for flow in self.flows:
+            flow.step(moment, source)
+        self.actor_ids = [actor for flow in self.flows for actor in flow.actor_ids]

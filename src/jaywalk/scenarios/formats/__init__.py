@@ -1,0 +1,1 @@
+"""Route XML and the public scenario formats."""

@@ -1,1 +1,0 @@
-"""People of the suite ``habit``: posed by clips of a motion library, idle first, then moving."""

@@ -1,0 +1,170 @@
+"""The junction a route comes to: where it is, who meets the ego there, its lights and signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from jaywalk.actors.lane_paths import MEET_M, Crossing, LanePath, crossings
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import Scenario, Stage
+
+_BEFORE_M: Final = 6.0  # of the junction: part of the way over it
+_HELD_S: Final = 100_000.0
+_SIGN_M: Final = 4.0
+_BESIDE_M: Final = 5.0  # between the centres of neighbouring lanes, at most
+_TURNS_DEG: Final = 40.0
+_STOPS_M: Final = 1.5  # a light's stop line so near to a way is for those on it
+ARMS: Final = ("left", "right", "opposite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JunctionAhead:
+    """The first junction after a trigger."""
+
+    stage: Stage
+    where: str
+    junction: Any
+    entry: Any  # the ego's waypoint before it
+    enter_m: float  # along the route
+    leave_m: float
+
+    @property
+    def yaw_deg(self) -> float:
+        """Heading of the ego as it enters."""
+        return float(self.entry.transform.rotation.yaw)
+
+    def crossing(
+        self, arm: str, before_m: float, after_m: float, turn: str = "straight"
+    ) -> Crossing:
+        """The straightest way from an arm that meets the ego's, or the first that turns right.
+
+        Where those who turn right keep a lane of their own, they enter the ego's road beside it.
+
+        Raises:
+            DataError: The arm is not there, or nobody from it meets the ego.
+        """
+        if arm not in ARMS:
+            raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
+        along = self.stage.route.along_m
+        keep = (along >= self.enter_m - _BEFORE_M) & (along <= self.leave_m)
+        found: list[Crossing] = []
+        for within_m in (MEET_M, _BESIDE_M) if turn == "right" else (MEET_M,):
+            ways = crossings(
+                self.junction,
+                arm,
+                self.yaw_deg,
+                self.stage.route.position_m[keep, :2],
+                along[keep],
+                before_m,
+                after_m,
+                within_m,
+            )
+            found += [way for way in ways if turn != "right" or way.turn_deg > _TURNS_DEG]
+        if not found:
+            raise DataError(f"{self.where}: nobody from {arm} meets the ego at the next junction.")
+        return found[0]
+
+    def lights(self) -> tuple[list[Any], list[Any]]:
+        """Traffic lights of the ego's lane, and the other ones of the junction."""
+        lane = (self.entry.road_id, self.entry.lane_id)
+        mine: list[Any] = []
+        others: list[Any] = []
+        for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
+            lanes = {(point.road_id, point.lane_id) for point in light.get_stop_waypoints()}
+            (mine if lane in lanes else others).append(light)
+        return mine, others
+
+    def lights_on(self, path: LanePath) -> list[Any]:
+        """Traffic lights of the junction that hold for those on a way."""
+        found = []
+        for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
+            stops = [point.transform.location for point in light.get_stop_waypoints()]
+            gaps = [np.hypot(path.line[:, 0] - at.x, path.line[:, 1] - at.y).min() for at in stops]
+            if gaps and min(gaps) < _STOPS_M:
+                found.append(light)
+        return found
+
+    def has_stop_sign(self) -> bool:
+        """Whether a stop sign acts on the ego before the junction."""
+        along = self.stage.route.along_m
+        near = (along > self.enter_m - 15.0) & (along < self.enter_m + 2.0)
+        points = self.stage.route.position_m[near, :2]
+        for sign in self.stage.world.get_actors().filter("traffic.stop"):
+            box = sign.trigger_volume.location
+            place = carla.Location(box.x, box.y, box.z)
+            sign.get_transform().transform(place)  # changes its argument
+            if np.hypot(points[:, 0] - place.x, points[:, 1] - place.y).min() < _SIGN_M:
+                return True
+        return False
+
+
+def junction_ahead(scenario: Scenario) -> JunctionAhead:
+    """The first junction after the trigger.
+
+    Raises:
+        DataError: The route has none.
+    """
+    route = scenario.stage.route
+    along = route.along_m
+    after = np.flatnonzero(route.in_junction & (along > scenario.trigger_along_m))
+    if not len(after):
+        raise DataError(f"{scenario.spec.where}: the route has no junction after the trigger.")
+    first = int(after[0])
+    last = first
+    while last + 1 < len(route) and route.in_junction[last + 1]:
+        last += 1
+    places = [carla.Location(*map(float, route.position_m[k])) for k in (max(first - 2, 0), first)]
+    entry, inside = (scenario.stage.map.get_waypoint(place) for place in places)
+    for step in range(first, last + 1):  # a point on the border may belong to either lane
+        if inside.is_junction:
+            break
+        place = carla.Location(*map(float, route.position_m[step]))
+        inside = scenario.stage.map.get_waypoint(place)
+    return JunctionAhead(
+        stage=scenario.stage,
+        where=scenario.spec.where,
+        junction=inside.get_junction(),
+        entry=entry,
+        enter_m=float(along[first]),
+        leave_m=float(along[last]),
+    )
+
+
+@dataclass(slots=True)
+class HeldLights:
+    """Lights of a junction kept as they are set, and their times to give back."""
+
+    green: list[Any]
+    red: list[Any]
+    _times: list[tuple[Any, float, float, float]]
+
+    @classmethod
+    def hold(cls, green: list[Any], red: list[Any]) -> HeldLights:
+        """Set some to green, the rest to red; phases do not end any more."""
+        times = []
+        for light in (*green, *red):
+            times.append(
+                (light, light.get_green_time(), light.get_yellow_time(), light.get_red_time())
+            )
+            light.set_green_time(_HELD_S)
+            light.set_yellow_time(_HELD_S)
+            light.set_red_time(_HELD_S)
+        for lights, state in (
+            (green, carla.TrafficLightState.Green),
+            (red, carla.TrafficLightState.Red),
+        ):
+            for light in lights:
+                light.set_state(state)
+        return cls(green, red, times)
+
+    def release(self) -> None:
+        """Phases end again when they should."""
+        for light, green_s, yellow_s, red_s in self._times:
+            light.set_green_time(green_s)
+            light.set_yellow_time(yellow_s)
+            light.set_red_time(red_s)
+        self._times = []

@@ -1,0 +1,1 @@
+"""Scenarios with something standing in the lane."""

@@ -1,1 +1,0 @@
-"""Suites that come with the package; their routes are files beside the code."""

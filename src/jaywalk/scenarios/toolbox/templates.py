@@ -1,0 +1,145 @@
+"""A scenario file to begin with: a type, its parameters with their defaults, a place in a town."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from jaywalk.core.errors import UsageError
+from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, NoPlaceError, Place, find_place
+from jaywalk.scenarios.toolbox.form import FORMAT
+from jaywalk.scenarios.toolbox.needs import needs_of, things_of, type_of
+from jaywalk.scenarios.toolbox.routes import defaults_of
+from jaywalk.scenarios.toolbox.text import format_text
+
+AT_M: Final = 20.0
+VEHICLES: Final = 10
+_FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way to pass and go on
+# Public defaults of streams leave gaps of two seconds; public routes set values like these.
+_MILD: Final = {"flow_speed": 10.0, "source_dist_interval": (30.0, 90.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to begin with; without ``points`` a place is looked for, without ``town`` anywhere."""
+
+    name: str
+    type: str  # or a class of shift
+    town: str = ""
+    points: tuple[tuple[float, float], ...] = ()
+    at_m: float = AT_M
+    seed: int = 1
+    given: frozenset[str] = frozenset()  # parameters that will be set afterwards
+
+
+def beginning(wanted: Wanted, path: str = "") -> str:
+    """Text of a scenario file of that name, NAME.toml by default.
+
+    Raises:
+        RegistryError: The type is unknown.
+        DataError: The town has no place for it.
+        UsageError: The type asks for a place that is not looked for.
+    """
+    path = path or f"{wanted.name}.toml"
+    asked, wanted = wanted.type, replace(wanted, type=type_of(wanted.type))
+    defaults = defaults_of(wanted.type)
+    town, where = wanted.town or OUR_TOWNS[0], Place(points=wanted.points)
+    if not wanted.points:
+        town, where = _looked_for(wanted, defaults)
+    distance = defaults.get("distance")
+    if isinstance(distance, float) and distance > _FARTHEST_M:
+        defaults["distance"] = _FARTHEST_M
+    defaults |= {key: value for key, value in _MILD.items() if key in defaults}
+    short = asked.rsplit("/", 1)[-1].removesuffix("-v1")
+    scenario: dict[str, Any] = {
+        "name": f"{short}_1",
+        "type": wanted.type,
+        "at": wanted.at_m,
+    }
+    params = {
+        key: _plain(value) for key, value in defaults.items() if value not in ("", ())
+    } | _given_places(defaults, where)
+    _check_places(wanted, params)
+    params = {key: value for key, value in params.items() if value is not None}
+    if params:
+        scenario["params"] = params
+    if defaults.get("objects") == ():
+        scenario["objects"] = things_of(asked)
+    document = {
+        "format": FORMAT,
+        "name": wanted.name,
+        "town": town,
+        "vehicles": VEHICLES,
+        "weather": "noon",
+        "route": {"points": [list(point) for point in where.points]},
+        "scenario": [scenario],
+    }
+    head = (
+        f"{SCENARIOS.get(wanted.type).summary}.",
+        f"Look at it: jaywalk scenario show {path} -o {Path(path).with_suffix('.png')}",
+        f"Can it be driven? jaywalk scenario check {path}",
+    )
+    return format_text(document, path, head)
+
+
+def _looked_for(wanted: Wanted, defaults: dict[str, Any]) -> tuple[str, Place]:
+    """A place in the town, or in the first of ours that has one."""
+    needs = needs_of(wanted.type, defaults)
+    towns = (wanted.town,) if wanted.town else OUR_TOWNS
+    for town in towns:
+        try:
+            return town, find_place(wanted.type, town, needs, at_m=wanted.at_m, seed=wanted.seed)
+        except NoPlaceError as problem:
+            if town == towns[-1]:
+                words = str(problem).replace(town, " and ".join(towns), 1)
+                raise NoPlaceError(
+                    words.replace(" has ", " have ") if towns[1:] else words
+                ) from None
+    raise AssertionError("there are towns")
+
+
+def _check_places(wanted: Wanted, params: dict[str, Any]) -> None:
+    for key, value in params.items():
+        if value is None and key not in wanted.given:
+            raise UsageError(
+                f"{wanted.type} asks for the place '{key}', which is not looked for. Give it: "
+                f"--set 'params.{key}={{ x = 10.0, y = 20.0, z = 0.0 }}'."
+            )
+
+
+def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
+    """Where streams of cars begin and end, for types that ask for it."""
+    ends = where.way_ends
+    if ends is None:
+        return {}
+    names = ("start_actor_flow", "end_actor_flow")
+    return {
+        name: dict(zip("xyz", end, strict=True))
+        for name, end in zip(names, ends, strict=True)
+        if name in defaults
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A default as a file has it; None for what only a file can give."""
+    if not isinstance(value, tuple):
+        return value
+    if any(isinstance(entry, float) and math.isnan(entry) for entry in value):
+        return None
+    if all(isinstance(entry, str) for entry in value):
+        return dict(zip("abcdefghijklmnopqrstuvwxyz", value, strict=False))
+    return list(value)
+
+
+def parse_point(text: str, option: str) -> tuple[float, float]:
+    """``X,Y`` as numbers."""
+    try:
+        x, y = (float(part) for part in text.split(","))
+    except ValueError:
+        x = y = math.nan
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise UsageError(f"{option} is '{text}', expected X,Y as in 8.0,-114.3.")
+    return x, y

@@ -1,0 +1,1 @@
+"""CARLA's wire encodings: arguments, frames, snapshots and sensor payloads."""

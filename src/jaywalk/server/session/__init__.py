@@ -1,0 +1,1 @@
+"""One simulated session: episode, settings, sensors and the view they measure."""

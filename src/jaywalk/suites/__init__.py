@@ -1,0 +1,1 @@
+"""Suites of routes: smoke, fail2drive, habit, and suites built for any town."""

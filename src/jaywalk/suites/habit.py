@@ -1,0 +1,196 @@
+"""Routes of the kind ``habit`` for any town: 200 to 800 m, over streets others do not use yet.
+
+The suite ``habit``: 110 routes over our towns among people posed by real motions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.crowd.places import near_route, on_right
+from jaywalk.actors.posed.repertoire import split_variant
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.seeds import stream
+from jaywalk.scenarios.formats.route_xml import Route, RouteFile, read_routes
+from jaywalk.scenarios.formats.weathers import NAMES, WEATHERS, with_weather
+from jaywalk.scenarios.formats.xml_node import attribute
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+from jaywalk.suites.building import BuildRequest
+from jaywalk.suites.random_routes import Draft, rounded, route_of
+from jaywalk.town.roads import lane_speed_kmh
+from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
+from jaywalk.town.town import Town
+from jaywalk.town.walkways import WALKED
+
+VEHICLES, PEOPLE, POSED = 30, 10, 20
+SHORTEST_M, LONGEST_M = 200.0, 800.0
+_CANDIDATES: Final = 4
+_REACH: Final = 0.8  # of the length: legs end so near to the start, as the crow flies
+_ROUNDS: Final = 3  # of candidates, until the roadside is good enough
+_STEP_M: Final = 4.0
+_BAND_M: Final = 16.0
+_ENOUGH: Final = 40  # places on either side of a route
+_SLOW_KMH: Final = 70.0  # people cross roads that are not faster
+_SLOW_SHARE: Final = 0.8
+
+
+def build(request: BuildRequest) -> RouteFile:
+    """As many routes as asked for; weathers take turns."""
+    if request.length_m is not None and not SHORTEST_M <= request.length_m <= LONGEST_M:
+        raise UsageError(f"--length is {request.length_m:g}, expected 200 to 800 m.")
+    about = (
+        ("vehicles", str(VEHICLES if request.vehicles is None else request.vehicles)),
+        ("people", str(PEOPLE if request.people is None else request.people)),
+        ("posed", str(POSED)),
+    )
+    routes = []
+    for number, points in enumerate(draw_points(request), 1):
+        route = route_of(number, request.town.name, about, points)
+        routes.append(with_weather(route, NAMES[(number - 1) % len(NAMES)]))
+    return RouteFile(routes=tuple(routes))
+
+
+def draw_points(request: BuildRequest) -> list[list[Point]]:
+    """Keypoints of each route."""
+    town = request.town
+    places = [rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
+    if len(places) < 2:
+        raise DataError(f"{town.name} has {len(places)} spawn points; a route needs two.")
+    studio = _Studio(
+        town=town,
+        draft=Draft(planner=RoutePlanner(town.carla_map), places=places, length_m=0.0),
+        roadside=_roadside(town),
+        fast=_fast_lanes(town),
+    )
+    return [studio.route(request, number) for number in range(1, request.routes + 1)]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Studio:
+    """What routes are drawn with, and what earlier ones used."""
+
+    town: Town
+    draft: Draft
+    roadside: NDArray[np.float64]  # (n, 2) places on sidewalks
+    fast: set[tuple[int, int]]  # road and lane
+    used: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def route(self, request: BuildRequest, number: int) -> list[Point]:
+        """The candidate that shows most that is new, among those with room for people."""
+        best: tuple[float, list[Point], DenseRoute] | None = None
+        for turn in range(_ROUNDS):
+            for k in range(_CANDIDATES):
+                name = (number, turn * _CANDIDATES + k)
+                found = self._candidate(request, *name)
+                if found is None:
+                    continue
+                points, dense = found
+                score = self._room(dense) * 100.0 + self._news(dense)
+                if best is None or score > best[0]:
+                    best = score, points, dense
+            if best is not None and best[0] >= 100.0:
+                break
+        if best is None:
+            raise DataError(f"{self.town.name} has no way of {SHORTEST_M:g} m.")
+        for street in _streets(best[2]):
+            self.used[street] = self.used.get(street, 0) + 1
+        return best[1]
+
+    def _candidate(
+        self, request: BuildRequest, number: int, k: int
+    ) -> tuple[list[Point], DenseRoute] | None:
+        random = stream(request.seed, "habit-routes", self.town.name, number, k)
+        length_m = request.length_m or float(random.uniform(SHORTEST_M + 10.0, LONGEST_M - 40.0))
+        places = self.draft.places
+        x, y, _ = start = places[int(random.integers(len(places)))]
+        near = [one for one in places if np.hypot(one[0] - x, one[1] - y) < _REACH * length_m]
+        draft = replace(self.draft, length_m=length_m, places=[start, *near])
+        points = draft.points([0], random)
+        if points is None:
+            return None
+        dense = draft.planner.plan(points)
+        fits = SHORTEST_M <= dense.along_m[-1] <= LONGEST_M
+        return (points, dense) if fits else None
+
+    def _room(self, dense: DenseRoute) -> float:
+        """1: enough places for people on both sides of streets they may cross; less: not."""
+        near = self.roadside[near_route(self.roadside, dense, _BAND_M)]
+        right = int(on_right(near[:, 0], near[:, 1], dense).sum())
+        fewer = min(right, len(near) - right)
+        slow = np.mean([(int(r), int(k)) not in self.fast for r, _, k in dense.lane])
+        return min(fewer / _ENOUGH, 1.0) * min(float(slow) / _SLOW_SHARE, 1.0)
+
+    def _news(self, dense: DenseRoute) -> float:
+        """How little of the route was driven by earlier ones, in per cent."""
+        streets = _streets(dense)
+        return 99.0 * sum(1.0 / (1 + self.used.get(one, 0)) for one in streets) / len(streets)
+
+
+def _streets(dense: DenseRoute) -> list[tuple[int, int]]:
+    """Roads with their direction; roads in junctions tell turns."""
+    found = {(int(road), 1 if lane > 0 else -1) for road, _, lane in dense.lane}
+    return sorted(found)
+
+
+def _roadside(town: Town) -> NDArray[np.float64]:
+    rows = [np.zeros((0, 2))]
+    for strip in town.strips:
+        if strip.kind in WALKED and not strip.in_junction:
+            middle = 0.5 * (strip.inner_m[:, :2] + strip.outer_m[:, :2])
+            along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(middle.T)))])
+            at = np.arange(0.5 * _STEP_M, along[-1], _STEP_M)
+            rows.append(np.column_stack([np.interp(at, along, middle[:, k]) for k in range(2)]))
+    return np.concatenate(rows)
+
+
+def _fast_lanes(town: Town) -> set[tuple[int, int]]:
+    return {
+        (strip.road.road_id, strip.lane.lane_id)
+        for strip in town.strips
+        if strip.kind == "driving"
+        and lane_speed_kmh(strip.road, strip.lane, float(strip.s_m.mean())) > _SLOW_KMH
+    }
+
+
+NAME: Final = "jaywalk/habit-v2"
+FILE: Final = Path(__file__).parent / "data" / "habit.xml"  # keypoints and names of weathers alone
+
+
+def load(variant: str = "") -> Suite:
+    """The suite; variants: idle, left, right, children, night, rain, or several with commas."""
+    split_variant(variant)
+    routes = [
+        SuiteRoute(
+            id=f"habit-{int(route.id):03d}",
+            route=_dressed(route),
+            vehicles=VEHICLES,
+            people=PEOPLE,
+            posed=POSED,
+            wet_grip=True,
+        )
+        for route in read_routes(FILE).routes
+    ]
+    return redressed(Suite(name=NAME, routes=tuple(routes), variant=variant, redress=redressed))
+
+
+def _dressed(route: Route) -> Route:
+    name = attribute(route.attributes, "weather") or ""
+    if name not in WEATHERS:
+        raise DataError(f"Route {route.id}: weather is '{name}'. Known: {', '.join(WEATHERS)}.")
+    return with_weather(route, name)
+
+
+def redressed(suite: Suite) -> Suite:
+    """The suite under the weather its variant asks for; other variants leave it as it is."""
+    parts = split_variant(suite.variant)
+    wet, dark = "rain" in parts, "night" in parts
+    if not (wet or dark):
+        return suite
+    name = ("rain-night" if dark else "rain") if wet else "clear-night"
+    changed = [replace(one, route=with_weather(one.route, name)) for one in suite.routes]
+    return replace(suite, routes=tuple(changed))

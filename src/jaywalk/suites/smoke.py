@@ -1,0 +1,35 @@
+"""The suite ``smoke``: twelve short routes over three towns, every first scenario once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import UsageError
+from jaywalk.scenarios.formats.route_xml import read_routes
+from jaywalk.scenarios.suite import Suite, SuiteRoute
+
+NAME: Final = "jaywalk/smoke-v2"
+FOLDER: Final = Path(__file__).parent / "data" / "smoke"
+_VEHICLES: Final = 10
+_TRAFFIC_SPEED: Final = (0.65, 0.75)  # as CARLA's Traffic Manager: 30 % below the limit
+
+
+def load(variant: str = "") -> Suite:
+    """The suite; it has no variants."""
+    if variant:
+        raise UsageError(f"The suite smoke has no variant '{variant}'; leave --variant out.")
+    return Suite(
+        name=NAME,
+        routes=tuple(
+            SuiteRoute(
+                id=path.stem,
+                route=route,
+                vehicles=_VEHICLES,
+                traffic_speed=_TRAFFIC_SPEED,
+                wet_grip=True,
+            )
+            for path in sorted(FOLDER.glob("*.xml"))
+            for route in read_routes(path).routes
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Studies that are not part of the package."""
