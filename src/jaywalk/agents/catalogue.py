@@ -10,9 +10,9 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 
-AGENTS: Final = Registry("agent")
+AGENTS: Final[Registry[Spec]] = Registry("agent")
 _ROOM: Final = "jaywalk.agents"
 
 for _name, _version, _target, _summary in (
@@ -38,7 +38,7 @@ for _name, _version, _target, _summary in (
         "keeps predicted people out of its way",
     ),
 ):
-    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary, f"{_name}-v{_version}")
+    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary, _version)
 
 
 def driver_version(name: str) -> str:
@@ -51,7 +51,7 @@ def driver_version(name: str) -> str:
     if name.endswith(".py"):
         path = Path(name)
         return f"sha256:{_file_digest(path)[:16]}" if path.is_file() else ""
-    return AGENTS.get(name).version
+    return AGENTS.get(name).id
 
 
 def _file_digest(path: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from jaywalk.cli.output import print_json, print_table
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 
 Row = dict[str, Any]  # the first value is the name, the rest describe it
 
@@ -23,10 +23,10 @@ def rows_of(kind: str) -> list[Row]:
     """Everything of one kind, as rows with equal keys."""
     source = KINDS.get(kind).load()
     if isinstance(source, Registry):
-        versioned = any(entry.version for entry in source)
+        versioned = any(entry.version > 1 for entry in source)
         return [
             {"name": entry.name}
-            | ({"version": entry.version} if versioned else {})
+            | ({"version": entry.id} if versioned else {})
             | {"summary": entry.summary}
             for entry in source
         ]
@@ -149,7 +149,7 @@ def suites() -> list[Row]:
     return rows
 
 
-KINDS: Final = Registry("kind")
+KINDS: Final[Registry[Spec]] = Registry("kind")
 KINDS.add("towns", f"{__name__}:towns", "Towns that can be loaded by name")
 KINDS.add("blueprints", f"{__name__}:blueprints", "Vehicles, people and props to spawn")
 KINDS.add("sensors", f"{__name__}:sensors", "Sensors to attach")

@@ -1,59 +1,152 @@
-"""One registry for everything that has a name and a version.
+"""Registries of everything that can be extended: scenarios, metrics, drivers, predictors, ...
 
-An entry is a name and an import string ``module:object``; the object is imported on first use, so
-listing costs nothing and heavy dependencies load only when asked for.
+Each kind of thing has a spec, a frozen dataclass derived from :class:`Spec`, and one
+:class:`Registry` of such specs. An object registers itself next to its own code, usually with a
+decorator, and its spec states all facts about it. Lists, docs and reports read the registry.
+
+Our own objects are found by importing the modules of the registry's ``packages`` on first use.
+Other distributions add theirs through the entry-point group ``jaywalk``: each entry point names a
+module, and importing that module registers its objects.
 """
 
 from __future__ import annotations
 
 import difflib
+import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Final, Generic, TypeVar
 
 from jaywalk.core.errors import RegistryError
 
+ENTRY_POINT_GROUP: Final = "jaywalk"
+_VERSION_SUFFIX: Final = re.compile(r"-v\d+$")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A registered thing: where it lives and one line on what it is."""
+class Spec:
+    """Facts that every registered object states about itself.
+
+    Attributes:
+        name: Name by which users ask for it.
+        summary: One line for lists.
+        version: Raised with every change that can move a result.
+        target: The object, or ``module:attribute`` to import it on first use.
+    """
 
     name: str
-    target: str
     summary: str
-    version: str = ""  # of what can move a result; "" where the name says it, or nothing does
+    version: int = 1
+    target: Any = ""
+
+    @property
+    def id(self) -> str:
+        """Name with version, for example ``expert-v3``."""
+        return self.name if _VERSION_SUFFIX.search(self.name) else f"{self.name}-v{self.version}"
 
     def load(self) -> Any:
-        """Import and return the object."""
+        """Return the object, importing it if needed."""
+        if not isinstance(self.target, str):
+            return self.target
         module, _, attribute = self.target.partition(":")
         return getattr(import_module(module), attribute)
 
 
-class Registry:
-    """Names of one kind of thing (towns, agents, scenarios, ...), sorted when listed."""
+SpecT = TypeVar("SpecT", bound=Spec)
 
-    def __init__(self, kind: str) -> None:
+
+class Registry(Generic[SpecT]):
+    """Specs of one kind by name, sorted when listed."""
+
+    def __init__(self, kind: str, *, packages: tuple[str, ...] = ()) -> None:
+        """Create an empty registry.
+
+        Args:
+            kind: What an entry is called in messages.
+            packages: Packages or modules whose import registers our own objects.
+        """
         self.kind = kind
-        self._entries: dict[str, Entry] = {}
+        self._packages = packages
+        self._specs: dict[str, SpecT] = {}
+        self._complete = False
 
-    def add(self, name: str, target: str, summary: str, version: str = "") -> None:
-        """Register ``name``; a doubled name is an error."""
-        if name in self._entries:
-            raise RegistryError(f"{self.kind} '{name}' is registered twice.")
-        self._entries[name] = Entry(name=name, target=target, summary=summary, version=version)
+    def register(self, spec: SpecT) -> None:
+        """Add a spec.
 
-    def get(self, name: str) -> Entry:
-        """Return the entry called ``name``, or say which name was probably meant."""
-        if name in self._entries:
-            return self._entries[name]
-        near = difflib.get_close_matches(name, self._entries, n=1, cutoff=0.5)
+        Raises:
+            RegistryError: The name is taken by another object.
+        """
+        known = self._specs.get(spec.name)
+        if known is not None and known.target is not spec.target:
+            raise RegistryError(f"{self.kind} '{spec.name}' is registered twice.")
+        self._specs[spec.name] = spec
+
+    def add(self: Registry[Spec], name: str, target: str, summary: str, version: int = 1) -> None:
+        """Add an object by its import string; for kinds whose spec has no facts of its own."""
+        self.register(Spec(name=name, target=target, summary=summary, version=version))
+
+    def get(self, name: str) -> SpecT:
+        """Return the spec called ``name``.
+
+        Raises:
+            RegistryError: Nothing has that name; the message suggests the nearest one.
+        """
+        self._complete_once()
+        if name in self._specs:
+            return self._specs[name]
+        near = difflib.get_close_matches(name, self._specs, n=1, cutoff=0.5)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        known = ", ".join(sorted(self._entries)) or "none"
+        known = ", ".join(sorted(self._specs)) or "none"
         raise RegistryError(f"Unknown {self.kind} '{name}'.{hint} Known: {known}.")
 
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(sorted(self._entries.values(), key=lambda entry: entry.name))
+    def __contains__(self, name: object) -> bool:
+        self._complete_once()
+        return name in self._specs
+
+    def __iter__(self) -> Iterator[SpecT]:
+        self._complete_once()
+        return iter(sorted(self._specs.values(), key=lambda spec: spec.name))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        self._complete_once()
+        return len(self._specs)
+
+    def _complete_once(self) -> None:
+        if self._complete:
+            return
+        self._complete = True  # first: the modules below may ask this registry
+        for package in self._packages:
+            _import_all(package)
+        load_plugins()
+
+
+def _import_all(name: str) -> None:
+    """Import a module, or all modules of a package."""
+    package = import_module(name)
+    for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
+        import_module(f"{name}.{module.name}")
+
+
+@cache
+def load_plugins() -> tuple[str, ...]:
+    """Import the modules that installed distributions name as entry points; returns their names.
+
+    Raises:
+        RegistryError: A module cannot be imported.
+    """
+    names = []
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        try:
+            entry.load()
+        except Exception as problem:
+            owner = entry.dist.name if entry.dist else "unknown"
+            raise RegistryError(
+                f"The plug-in '{entry.name}' of the package '{owner}' cannot be loaded: {problem}. "
+                f"Fix or uninstall '{owner}'."
+            ) from problem
+        names.append(entry.name)
+    return tuple(names)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 from jaywalk.datasets.trajectories import Trajectories
 
-TRAJECTORY_FORMATS: Final = Registry("trajectory format")
+TRAJECTORY_FORMATS: Final[Registry[Spec]] = Registry("trajectory format")
 TRAJECTORY_FORMATS.add(
     "jaywalk",
     "jaywalk.datasets.trajectories:read_trajectories",

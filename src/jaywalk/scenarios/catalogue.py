@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 
-SCENARIOS: Final = Registry("scenario")
+SCENARIOS: Final[Registry[Spec]] = Registry("scenario")
 _ROOM: Final = "jaywalk.scenarios"
 
 for _name, _target, _summary in (

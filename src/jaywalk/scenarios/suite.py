@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 from jaywalk.scenarios.formats.route_xml import Route, ScenarioSpec, read_routes
 from jaywalk.scenarios.formats.xml_node import attribute
 
-SUITES: Final = Registry("suite")
+SUITES: Final[Registry[Spec]] = Registry("suite")
 # Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
 SUITES.add(
     "fail2drive",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 from jaywalk.scenarios.formats.route_xml import RouteFile
 from jaywalk.town.town import Town
 
 # Entries load a Builder; options that a kind has no use for are a UsageError there.
-SUITE_KINDS: Final = Registry("kind of suite")
+SUITE_KINDS: Final[Registry[Spec]] = Registry("kind of suite")
 SUITE_KINDS.add(
     "habit",
     "jaywalk.suites.habit:build",

@@ -68,7 +68,7 @@ def test_the_digest_covers_every_file_in_git():
 
 
 def test_every_driver_has_a_version(tmp_path):
-    assert [one.name for one in AGENTS if not one.version.startswith(f"{one.name}-v")] == []
+    assert [one.name for one in AGENTS if not one.id.startswith(f"{one.name}-v")] == []
     assert driver_version("expert").startswith("expert-v")
     agent = tmp_path / "mine.py"
     agent.write_text("x = 1")

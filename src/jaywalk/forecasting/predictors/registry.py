@@ -7,11 +7,11 @@ from typing import Final, Protocol, Self, cast
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 from jaywalk.forecasting.windows import Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 
-PREDICTORS: Final = Registry("predictor")
+PREDICTORS: Final[Registry[Spec]] = Registry("predictor")
 LEARNT: Final = ("cvae-v1", "cvae")
 PREDICTORS.add(
     "stand-still-v1", "jaywalk.forecasting.predictors.kinematic:StandStill", "nobody moves"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from jaywalk.core.registry import Registry
+from jaywalk.core.registry import Registry, Spec
 from jaywalk.forecasting.behaviour.models.base import BehaviourModel, configured
 
-MODELS: Final = Registry("behaviour model")
+MODELS: Final[Registry[Spec]] = Registry("behaviour model")
 _HERE = "jaywalk.forecasting.behaviour.models"
 MODELS.add("last-state", f"{_HERE}.baselines:LastState", "stays where they were; not learnt")
 MODELS.add("constant-velocity", f"{_HERE}.baselines:ConstantVelocity", "goes on; not learnt")
