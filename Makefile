@@ -7,13 +7,16 @@ READY := .venv/.ready
 # Files that talk to a server each have a process of their own, see tests/run_isolated.py.
 LIVE := tests/conformance tests/loading tests/running tests/faults
 
+# Tests that need torch (extra train); make test skips them where it is not installed.
+TRAIN := tests/unit/predict tests/unit/behaviour tests/unit/forecasting tests/unit/cli/test_cli_predict.py
+
 # The second supported version, for test-py312.
 PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/python3.12; do \
   $$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' 2>/dev/null && echo $$p && break; done)
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-slow test-py312 test-wheel baselines docs-tables bench lint lock clean
+.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs-tables bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -27,6 +30,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python tests/run_isolated.py -m "not slow" $(LIVE) --together tests/unit
+
+test-train: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pytest -n 2 $(TRAIN)
 
 # The long ones: whole towns, kills and resumes, soaks, real data.
 test-slow: $(READY)

@@ -111,8 +111,9 @@ def crossing(
             validate_every=max(1, passes // 10),
         )
         size = CvaeConfig(**{"features": features, "width": 256, **config})
-        best = train(parts[0], parts[1], size, settings, folder / name.replace(" ", "_"), _print)
-        found[name] = nll_by_window(best, size, parts[2], device, draws=1000)
+        place = folder / name.replace(" ", "_")
+        best = train(parts[0], parts[1], size, settings, place, _print)
+        found[name] = nll_by_window(best.parameters, size, parts[2], device, draws=1000)
     return found
 
 
@@ -136,7 +137,8 @@ def samples(
         )
         learnt = data.rows(~test & (fold != _VALIDATION_FOLD))
         folder = out.parent / f"training_{features}"
-        best = train(learnt, data.rows(fold == _VALIDATION_FOLD), config, settings, folder, _print)
+        chosen_by = data.rows(fold == _VALIDATION_FOLD)
+        best = train(learnt, chosen_by, config, settings, folder, _print).parameters
         found[features] = nll_by_window(best, config, data.rows(test), device, draws=1000)
         weights: Any = folded_arrays(best[0])
         about = json.dumps(config.as_dict())

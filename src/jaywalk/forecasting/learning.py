@@ -33,10 +33,7 @@ def learn(
     report: Callable[[dict[str, Any]], None],
 ) -> Path:
     """Train on the scenes of ``train``, choose by ``validation``; the best seed's ONNX file."""
-    from jaywalk.forecasting.cvae.training import (
-        best_of,
-        train,  # needs torch
-    )
+    from jaywalk.forecasting.cvae.training import train  # needs torch
 
     absent = missing_features(data, config.set)
     if absent:
@@ -50,8 +47,8 @@ def learn(
             file.write(json.dumps(row) + "\n")
         report(row)
 
-    models = train(training, validation, config, settings, folder, keep)
-    best_nll, best_epoch = best_of(folder)
+    trained = train(training, validation, config, settings, folder, keep)
+    models, best_nll = trained.parameters, trained.best_nll
     for seed, model in zip(settings.seeds, models, strict=True):
         (folder / f"seed-{seed}.onnx").write_bytes(cvae_onnx(config, model))
     chosen = min(range(len(models)), key=lambda i: best_nll[i])
@@ -62,7 +59,7 @@ def learn(
             "config": config.as_dict(),
             "settings": asdict(settings),
             "validation_nll": best_nll,
-            "best_epoch": best_epoch,
+            "best_epoch": trained.best_epoch,
             "best_seed": settings.seeds[chosen],
             "windows": {"train": len(training), "validation": len(validation)},
             "scenes": {

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra 'trai
 
 from behaviour_people import people_data
 
-from jaywalk.core.errors import DataError
+from jaywalk.core.errors import UsageError
 from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
 from jaywalk.forecasting.behaviour.models.base import Fitting
 from jaywalk.forecasting.behaviour.models.registry import make_model
@@ -77,7 +77,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(examples, name, tmp_path):
     assert whole.keys() == resumed.keys()
     for key in whole:
         assert np.array_equal(whole[key], resumed[key]), key
-    with pytest.raises(DataError, match="another config"):
+    with pytest.raises(UsageError, match="another tasks"):
         model.fit(
             examples["train"], examples["val"], Fitting(tasks=("action",), seed=3, checkpoint=file)
         )

@@ -96,8 +96,12 @@ def test_seeds_trained_together_equal_seeds_trained_alone(tmp_path):
     data = two_mode_crossing(40, seed=1)
     config = CvaeConfig(features="motion+map", **SMALL)
     options = {"epochs": 4, "batch": 16, "validate_every": 2, "draws": 5}
-    both = train(data, data, config, TrainSettings(**options, seeds=(0, 1)), tmp_path / "both")
-    one = train(data, data, config, TrainSettings(**options, seeds=(1,)), tmp_path / "one")
+    both = train(
+        data, data, config, TrainSettings(**options, seeds=(0, 1)), tmp_path / "both"
+    ).parameters
+    one = train(
+        data, data, config, TrainSettings(**options, seeds=(1,)), tmp_path / "one"
+    ).parameters
     for name in one[0]:
         assert both[1][name] == pytest.approx(one[0][name], abs=2e-5), name
 
@@ -106,9 +110,13 @@ def test_a_resumed_run_equals_an_unbroken_one(tmp_path):
     data = two_mode_crossing(40, seed=1)
     config = CvaeConfig(**SMALL)
     options = {"batch": 16, "validate_every": 2, "draws": 5}
-    whole = train(data, data, config, TrainSettings(epochs=6, **options), tmp_path / "whole")
+    whole = train(
+        data, data, config, TrainSettings(epochs=6, **options), tmp_path / "whole"
+    ).parameters
     train(data, data, config, TrainSettings(epochs=2, **options), tmp_path / "parts")
-    parts = train(data, data, config, TrainSettings(epochs=6, **options), tmp_path / "parts")
+    parts = train(
+        data, data, config, TrainSettings(epochs=6, **options), tmp_path / "parts"
+    ).parameters
     for name in whole[0]:
         assert np.array_equal(whole[0][name], parts[0][name]), name
     changed = TrainSettings(epochs=6, learning_rate=0.1, **options)
@@ -129,7 +137,7 @@ def test_it_learns_and_the_onnx_file_says_the_same(tmp_path):
     config = CvaeConfig(**SMALL, anchor="velocity")
     rows = []
     settings = TrainSettings(epochs=80, batch=60, validate_every=5, learning_rate=3e-3, draws=20)
-    (best,) = train(data, data, config, settings, tmp_path, rows.append)
+    (best,) = train(data, data, config, settings, tmp_path, rows.append).parameters
     nll = [row["validation_nll"][0] for row in rows]
     assert min(nll) < nll[0] - 0.5
     file = tmp_path / "model.onnx"

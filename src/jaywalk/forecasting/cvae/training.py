@@ -1,38 +1,36 @@
-"""Training of the network: several seeds at once, resumable, best epoch by validation NLL.
+"""Training of the CVAE: several seeds at once, best epoch by validation NLL.
 
-An epoch is one random window of every track. All randomness of an epoch comes from its number and
-the seed, so a resumed run repeats what an unbroken one would have done.
-
-One step of training, the same on a CPU and, compiled and captured as one graph, on a GPU.
+An epoch is one random window of every track. A step is the same on a CPU and, compiled and captured
+as one graph, on a GPU.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.core.files import load_arrays
 from jaywalk.core.seeds import derive_seed, stream
 from jaywalk.forecasting.cvae.batches import DeviceSamples, gathered, to_device
 from jaywalk.forecasting.cvae.config import Arrays, CvaeConfig, TrainSettings, initial_parameters
 from jaywalk.forecasting.cvae.network import Tensors, folded, horizon_nll, negative_elbo
 from jaywalk.forecasting.cvae.samples import CvaeSamples, windows_by_track
 from jaywalk.forecasting.torch_needed import torch
+from jaywalk.forecasting.training import run_training
 
 Tensor = Any
 _WARM_UP = 3
 
 
 class Stepper:
-    """Holds what a captured graph needs at fixed addresses: inputs, parameters, moments."""
+    """One training step; inputs, parameters and moments keep the addresses a graph needs."""
 
     def __init__(
         self,
@@ -123,14 +121,86 @@ class Stepper:
 CHECKPOINT = "checkpoint.npz"
 
 
-@dataclass(slots=True, kw_only=True)
-class Progress:
-    """What a checkpoint holds besides parameters and moments."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedCvae:
+    """Best parameters, their validation NLL and epoch, each by seed."""
 
-    epoch: int
-    best: Tensors
-    best_nll: Any
-    best_epoch: Any
+    parameters: list[Arrays]
+    best_nll: list[float]
+    best_epoch: list[int]
+
+
+class _CvaeLearner:
+    """All seeds of one network, trained in one batch."""
+
+    def __init__(
+        self,
+        training: CvaeSamples,
+        validation: CvaeSamples,
+        config: CvaeConfig,
+        settings: TrainSettings,
+    ) -> None:
+        device = settings.device
+        self._config, self._settings = config, settings
+        self._validation = to_device(validation, config, device)
+        self._groups = [torch.as_tensor(a, device=device) for a in windows_by_track(training.track)]
+        self._batch = min(settings.batch, len(self._groups[1]))
+        self._stepper = Stepper(
+            to_device(training, config, device),
+            config,
+            initial_tensors(config, settings.seeds, device),
+            self._batch,
+            settings.learning_rate,
+            fast=device.startswith("cuda"),
+        )
+
+    def learn(self, epoch: int) -> dict[str, Any]:
+        """Draw one random window of every track and learn from it."""
+        settings = self._settings
+        if settings.cosine:
+            half_turn = math.pi * epoch / settings.epochs
+            rate = settings.learning_rate * 0.5 * (1.0 + math.cos(half_turn))
+            self._stepper.set_learning_rate(rate)
+        for draws in _epoch_draws(self._groups, self._config, settings, self._batch, epoch):
+            loss, divergence = self._stepper(*draws)
+        return {"loss": loss.tolist(), "kl": divergence.tolist()}
+
+    def validate(self) -> FloatArray:
+        """Negative mean NLL of the validation windows."""
+        nll = mean_nll(self._stepper.parameters, self._config, self._validation, self._settings)
+        return np.asarray(-nll.cpu().numpy(), np.float64)
+
+    def parameters(self) -> Arrays:
+        """Present parameters of all seeds."""
+        return {
+            name: value.detach().cpu().numpy().copy()
+            for name, value in self._stepper.parameters.items()
+        }
+
+    def state(self) -> Arrays:
+        """Parameters and Adam's moments."""
+        arrays: Arrays = {}
+        for name, value in self._stepper.parameters.items():
+            moments = self._stepper.optimiser.state[value]
+            arrays["adam_steps"] = np.array(float(moments["step"]))
+            arrays[f"now/{name}"] = value.detach().cpu().numpy()
+            arrays[f"mean/{name}"] = moments["exp_avg"].cpu().numpy()
+            arrays[f"square/{name}"] = moments["exp_avg_sq"].cpu().numpy()
+        return arrays
+
+    def restore(self, state: Arrays) -> None:
+        """Continue from :meth:`state`."""
+        device, moments = self._settings.device, {}
+        with torch.no_grad():
+            for i, (name, value) in enumerate(self._stepper.parameters.items()):
+                value.copy_(torch.as_tensor(state[f"now/{name}"]))
+                moments[i] = {
+                    "step": torch.tensor(float(state["adam_steps"])),
+                    "exp_avg": torch.as_tensor(state[f"mean/{name}"], device=device),
+                    "exp_avg_sq": torch.as_tensor(state[f"square/{name}"], device=device),
+                }
+        optimiser = self._stepper.optimiser
+        optimiser.load_state_dict({**optimiser.state_dict(), "state": moments})
 
 
 def train(
@@ -140,31 +210,43 @@ def train(
     settings: TrainSettings,
     folder: Path,
     report: Callable[[dict[str, Any]], None] = lambda row: None,
-) -> list[Arrays]:
-    """Train, or go on where the checkpoint in ``folder`` ends; the best parameters by seed."""
-    whole = np.asarray(np.isfinite(training.future).all(axis=(1, 2)))
-    training = training.rows(whole)
+) -> TrainedCvae:
+    """Train all seeds, or continue where the checkpoint in ``folder`` ends.
+
+    Args:
+        training: Windows to learn from; those with an incomplete future are left out.
+        validation: Windows that choose the best epoch.
+        config: The network.
+        settings: Seeds, epochs, batch size, learning rate, device.
+        folder: Where the checkpoint is kept.
+        report: Called after every validation.
+
+    Raises:
+        UsageError: There is nothing to learn from, or the checkpoint is of another training.
+    """
+    complete = np.asarray(np.isfinite(training.future).all(axis=(1, 2)))
+    training = training.rows(complete)
     if len(training) == 0 or len(validation) == 0:
         raise UsageError("no windows to train on or to validate with; give longer tracks")
-    device = settings.device
-    data, judged = to_device(training, config, device), to_device(validation, config, device)
-    groups = [torch.as_tensor(a, device=device) for a in windows_by_track(training.track)]
-    batch = min(settings.batch, len(groups[1]))
-    about = _about(config, settings, training)
-    stepper, progress = _begin(data, config, settings, batch, folder, about)
-    for epoch in range(progress.epoch, settings.epochs):
-        if settings.cosine:
-            half_turn = math.pi * epoch / settings.epochs
-            stepper.set_learning_rate(settings.learning_rate * 0.5 * (1.0 + math.cos(half_turn)))
-        for draws in _epoch_draws(groups, config, settings, batch, epoch):
-            loss, divergence = stepper(*draws)
-        progress.epoch = epoch + 1
-        if progress.epoch % settings.validate_every == 0 or progress.epoch == settings.epochs:
-            nll = mean_nll(stepper.parameters, config, judged, settings)
-            _keep_best(progress, stepper.parameters, nll)
-            report(_row(progress, loss, divergence, nll))
-            _save(folder / CHECKPOINT, stepper, progress, about)
-    return [_of_seed(progress.best, i) for i in range(len(settings.seeds))]
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def tell(row: dict[str, Any]) -> None:
+        score = row.pop("score")
+        report(row | {"validation_nll": (-score).tolist()})
+
+    best = run_training(
+        _CvaeLearner(training, validation, config, settings),
+        epochs=settings.epochs,
+        report=tell,
+        identity=_identity(config, settings, training),
+        checkpoint=folder / CHECKPOINT,
+        validate_every=settings.validate_every,
+    )
+    return TrainedCvae(
+        parameters=[best.of_seed(i) for i in range(len(settings.seeds))],
+        best_nll=(-best.score).tolist(),
+        best_epoch=best.epoch.tolist(),
+    )
 
 
 def mean_nll(
@@ -193,12 +275,6 @@ def window_nll(
             steps, future, crops = gathered(data, config, index, angle)
             parts.append(horizon_nll(plain, config, steps, crops, future, latent))
     return torch.cat(parts, dim=1)
-
-
-def best_of(folder: Path) -> tuple[list[float], list[int]]:
-    """Best validation NLL and its epoch, by seed, of the run in a folder."""
-    with _opened(folder / CHECKPOINT) as stored:
-        return stored["best_nll"].tolist(), stored["best_epoch"].tolist()
 
 
 def initial_tensors(config: CvaeConfig, seeds: tuple[int, ...], device: str) -> Tensors:
@@ -231,116 +307,11 @@ def _epoch_draws(
     return [(window[:, part], angle[:, part], noise[:, part]) for part in parts]
 
 
-def _begin(
-    data: DeviceSamples,
-    config: CvaeConfig,
-    settings: TrainSettings,
-    batch: int,
-    folder: Path,
-    about: dict[str, Any],
-) -> tuple[Stepper, Progress]:
-    device = settings.device
-    parameters = initial_tensors(config, settings.seeds, device)
-    fast = device.startswith("cuda")
-    stepper = Stepper(data, config, parameters, batch, settings.learning_rate, fast=fast)
-    progress = Progress(
-        epoch=0,
-        best={name: value.detach().clone() for name, value in parameters.items()},
-        best_nll=torch.full((len(settings.seeds),), math.inf, dtype=torch.float64, device=device),
-        best_epoch=torch.zeros(len(settings.seeds), dtype=torch.int64, device=device),
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / CHECKPOINT).is_file():
-        _resume(folder / CHECKPOINT, stepper, progress, device, about)
-    return stepper, progress
-
-
-def _resume(
-    file: Path, stepper: Stepper, progress: Progress, device: str, asked: dict[str, Any]
-) -> None:
-    with _opened(file) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    about = json.loads(str(arrays["about"]))
+def _identity(config: CvaeConfig, settings: TrainSettings, training: CvaeSamples) -> dict[str, Any]:
+    """Values that a resumed training must share; epochs, device and validation may change."""
     free = ("epochs", "device", "validate_every", "draws")
-    changed = [
-        key
-        for part in ("config", "settings", "data")
-        for key, value in asked[part].items()
-        if key not in free and about.get(part, {}).get(key) != value
-    ]
-    if changed:
-        raise UsageError(
-            f"'{file}' was made with another {', '.join(changed)}; give the same or a new folder"
-        )
-    moments = {}
-    with torch.no_grad():
-        for i, (name, value) in enumerate(stepper.parameters.items()):
-            value.copy_(torch.as_tensor(arrays[f"now/{name}"]))
-            progress.best[name].copy_(torch.as_tensor(arrays[f"best/{name}"]))
-            moments[i] = {
-                "step": torch.tensor(float(arrays["adam_steps"])),
-                "exp_avg": torch.as_tensor(arrays[f"mean/{name}"], device=device),
-                "exp_avg_sq": torch.as_tensor(arrays[f"square/{name}"], device=device),
-            }
-    state = stepper.optimiser.state_dict()
-    stepper.optimiser.load_state_dict({**state, "state": moments})
-    progress.epoch = int(arrays["epoch"])
-    progress.best_nll = torch.as_tensor(arrays["best_nll"], device=device)
-    progress.best_epoch = torch.as_tensor(arrays["best_epoch"], device=device)
-
-
-def _save(file: Path, stepper: Stepper, progress: Progress, about: dict[str, Any]) -> None:
-    arrays: dict[str, Any] = {
-        "about": np.array(json.dumps(about, sort_keys=True)),
-        "epoch": np.array(progress.epoch),
-        "best_nll": progress.best_nll.cpu().numpy(),
-        "best_epoch": progress.best_epoch.cpu().numpy(),
-    }
-    for name, value in stepper.parameters.items():
-        state = stepper.optimiser.state[value]
-        arrays["adam_steps"] = np.array(float(state["step"]))
-        arrays[f"now/{name}"] = value.detach().cpu().numpy()
-        arrays[f"best/{name}"] = progress.best[name].cpu().numpy()
-        arrays[f"mean/{name}"] = state["exp_avg"].cpu().numpy()
-        arrays[f"square/{name}"] = state["exp_avg_sq"].cpu().numpy()
-    # Whole or absent: a run killed while saving keeps the checkpoint before.
-    fresh = file.with_name(".unfinished-" + file.name)
-    np.savez(fresh, allow_pickle=False, **arrays)
-    fresh.replace(file)
-
-
-def _about(
-    config: CvaeConfig, settings: TrainSettings, training: CvaeSamples
-) -> dict[str, dict[str, Any]]:
-    listed = {**asdict(settings), "seeds": list(settings.seeds)}
+    listed = {key: value for key, value in asdict(settings).items() if key not in free}
     digest = hashlib.sha256()
     for part in (training.steps, training.future, training.place_m, training.raster):
         digest.update(np.ascontiguousarray(part).tobytes())
-    data = {"training data": digest.hexdigest()}
-    return {"config": config.as_dict(), "settings": listed, "data": data}
-
-
-def _keep_best(progress: Progress, parameters: Tensors, nll: Tensor) -> None:
-    better = nll < progress.best_nll
-    progress.best_nll = torch.where(better, nll, progress.best_nll)
-    progress.best_epoch[better] = progress.epoch
-    for name, value in parameters.items():
-        progress.best[name][better] = value.detach()[better]
-
-
-def _row(progress: Progress, loss: Tensor, divergence: Tensor, nll: Tensor) -> dict[str, Any]:
-    return {
-        "epoch": progress.epoch,
-        "loss": loss.tolist(),
-        "kl": divergence.tolist(),
-        "validation_nll": nll.tolist(),
-        "best_epoch": progress.best_epoch.tolist(),
-    }
-
-
-def _of_seed(parameters: Mapping[str, Any], seed: int) -> Arrays:
-    return {name: value[seed].detach().cpu().numpy() for name, value in parameters.items()}
-
-
-def _opened(file: Path) -> Any:
-    return load_arrays(file, "a checkpoint of a training run (.npz)")
+    return {**config.as_dict(), **listed, "training data": digest.hexdigest()}

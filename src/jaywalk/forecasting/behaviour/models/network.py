@@ -1,27 +1,19 @@
-"""Networks in torch behind the common form of models: fitting with early stopping, predicting.
+"""Torch networks as behaviour models: inputs, losses, training with early stopping, prediction.
 
-Inputs of the networks: the same arrays for all, about 1 in size.
-
-Training of the networks: mirrored at random, best epoch by validation, resumable.
-
-All randomness of an epoch comes from the seed and its number, so that a run that was stopped
-repeats what an unbroken one would have done.
+All networks get the same input arrays, scaled to a size of about 1.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.core.files import load_arrays
 from jaywalk.core.seeds import derive_seed
 from jaywalk.forecasting.behaviour.inputs import HEIGHT_PX, WIDTH_PX, Inputs
 from jaywalk.forecasting.behaviour.models.base import (
@@ -33,6 +25,7 @@ from jaywalk.forecasting.behaviour.models.base import (
 )
 from jaywalk.forecasting.behaviour.targets import N_FUTURE, Examples
 from jaywalk.forecasting.torch_needed import torch
+from jaywalk.forecasting.training import run_training
 from jaywalk.metrics.behaviour.ranking import mean_average_precision
 
 GRID_PX: Final = 60.0
@@ -67,9 +60,6 @@ def network_inputs(inputs: Inputs) -> dict[str, NDArray[np.generic]]:
     }
 
 
-if TYPE_CHECKING:
-    pass
-
 Tensors = dict[str, Any]
 _FUTURE_SCALE_PX = 50.0
 _CHUNK = 2048
@@ -78,24 +68,25 @@ _CHUNK = 2048
 def train_network(
     model: NetworkModel, training: Examples, validation: Examples, fitting: Fitting
 ) -> Arrays:
-    """Train one seed, or go on where its checkpoint ends."""
+    """Train one seed, or continue where its checkpoint ends."""
     config, heads = model.config, model.heads(fitting.tasks)
-    data = training.with_mirrored()
-    given, wanted = _tensors(network_inputs(data.inputs)), _answers(data)
-    losses = _losses(training, heads, config.balance)
-    judged = network_inputs(validation.inputs)
+
+    def tell(row: dict[str, Any]) -> None:
+        fitting.report(
+            {"epoch": row["epoch"], "loss": row["loss"], "validation_map": float(row["score"][0])}
+        )
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(fitting.seed, "behaviour network") >> 1)
-        run = _Run(model, heads, fitting)
-        for epoch in range(run.epoch, config.epochs):
-            if epoch - run.best_epoch > config.patience:
-                break
-            torch.manual_seed(derive_seed(fitting.seed, "behaviour epoch", epoch) >> 1)
-            loss = _epoch(run, given, wanted, losses, config.batch, len(training))
-            score = _validation_score(run.module, judged, validation, fitting.tasks)
-            run.after(epoch, score)
-            fitting.report({"epoch": epoch + 1, "loss": loss, "validation_map": score})
-    return run.best | _named(heads)
+        best = run_training(
+            _NetworkLearner(model, training, validation, fitting),
+            epochs=config.epochs,
+            report=tell,
+            identity={"config": asdict(config), "tasks": fitting.tasks, "seed": fitting.seed},
+            checkpoint=fitting.checkpoint,
+            patience=config.patience,
+        )
+    return best.of_seed(0) | _named(heads)
 
 
 def network_of(model: NetworkModel, heads: dict[str, int], arrays: Arrays) -> Any:
@@ -119,84 +110,77 @@ def probabilities(module: Any, given: dict[str, NDArray[Any]], task: str) -> NDA
     return np.concatenate(parts) if parts else np.zeros((0, CLASSES[task]), np.float32)
 
 
-class _Run:
-    """A module, its optimiser, and the best so far."""
+class _NetworkLearner:
+    """One seed of a network; training samples are mirrored at random."""
 
-    def __init__(self, model: NetworkModel, heads: dict[str, int], fitting: Fitting) -> None:
-        self.module = model.network(model.config, heads)
-        self.optimiser = torch.optim.Adam(
-            self.module.parameters(), lr=model.config.rate, weight_decay=model.config.decay
+    def __init__(
+        self, model: NetworkModel, training: Examples, validation: Examples, fitting: Fitting
+    ) -> None:
+        config, heads = model.config, model.heads(fitting.tasks)
+        data = training.with_mirrored()
+        self._count, self._batch, self._fitting = len(training), config.batch, fitting
+        self._inputs, self._targets = _tensors(network_inputs(data.inputs)), _answers(data)
+        self._weights = _losses(training, heads, config.balance)
+        self._validation, self._validation_inputs = validation, network_inputs(validation.inputs)
+        self._module = model.network(config, heads)
+        self._optimiser = torch.optim.Adam(
+            self._module.parameters(), lr=config.rate, weight_decay=config.decay
         )
-        self.epoch, self.best_epoch, self.best_score = 0, -1, -1.0
-        self.best = self._parameters()
-        self._file = fitting.checkpoint
-        about = {"config": asdict(model.config), "tasks": fitting.tasks, "seed": fitting.seed}
-        self._about = json.dumps(about, sort_keys=True)
-        if self._file is not None and self._file.is_file():
-            self._resume(self._file)
 
-    def after(self, epoch: int, score: float) -> None:
-        """Note the end of an epoch."""
-        self.epoch = epoch + 1
-        if score > self.best_score:
-            self.best_score, self.best_epoch, self.best = score, epoch, self._parameters()
-        if self._file is not None:
-            self._save(self._file)
+    def learn(self, epoch: int) -> dict[str, Any]:
+        """Use every sample once, as it is or mirrored."""
+        torch.manual_seed(derive_seed(self._fitting.seed, "behaviour epoch", epoch) >> 1)
+        self._module.train()
+        n = self._count
+        order = torch.randperm(n) + n * torch.randint(0, 2, (n,))
+        total, steps = 0.0, 0
+        for start in range(0, n, self._batch):
+            rows = order[start : start + self._batch]
+            logits = self._module({name: value[rows] for name, value in self._inputs.items()})
+            targets = {name: value[rows] for name, value in self._targets.items()}
+            loss = _loss(logits, targets, self._weights)
+            self._optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)
+            self._optimiser.step()
+            total, steps = total + float(loss.detach()), steps + 1
+        self._module.eval()
+        return {"loss": total / max(steps, 1)}
 
-    def _parameters(self) -> Arrays:
+    def validate(self) -> FloatArray:
+        """Mean over tasks of mAP on validation."""
+        score = _validation_score(
+            self._module, self._validation_inputs, self._validation, self._fitting.tasks
+        )
+        return np.array([score])
+
+    def parameters(self) -> Arrays:
+        """Present parameters, with an axis for the one seed."""
         return {
-            name: value.detach().numpy().copy() for name, value in self.module.state_dict().items()
+            name: value.detach().numpy()[None].copy()
+            for name, value in self._module.state_dict().items()
         }
 
-    def _save(self, file: Path) -> None:
-        arrays: Arrays = {f"now.{n}": a for n, a in self._parameters().items()}
-        arrays |= {f"best.{n}": a for n, a in self.best.items()}
-        for i, moments in self.optimiser.state_dict()["state"].items():
-            arrays |= {f"adam.{i}.{n}": np.asarray(value) for n, value in moments.items()}
-        numbers = [float(self.epoch), float(self.best_epoch), self.best_score]
-        unfinished = file.with_suffix(".part.npz")
-        arrays |= {"numbers": np.array(numbers), "about": np.array(self._about)}
-        np.savez(unfinished, **arrays)  # type: ignore[arg-type]
-        unfinished.replace(file)
+    def state(self) -> Arrays:
+        """Parameters and Adam's moments."""
+        arrays = {
+            f"now.{name}": value.detach().numpy().copy()
+            for name, value in self._module.state_dict().items()
+        }
+        for i, moments in self._optimiser.state_dict()["state"].items():
+            arrays |= {f"adam.{i}.{name}": np.asarray(value) for name, value in moments.items()}
+        return arrays
 
-    def _resume(self, file: Path) -> None:
-        arrays = load_arrays(file, "a checkpoint, or delete this one")
-        if str(arrays["about"]) != self._about:
-            raise DataError(
-                f"'{file}' is of a training with another config, tasks or seed. Give another "
-                "--out, or delete the folder."
-            )
-        now = {n[4:]: torch.as_tensor(a) for n, a in arrays.items() if n.startswith("now.")}
-        self.module.load_state_dict(now)
-        self.best = {n[5:]: a for n, a in arrays.items() if n.startswith("best.")}
-        state = self.optimiser.state_dict()
-        for name, value in arrays.items():
+    def restore(self, state: Arrays) -> None:
+        """Continue from :meth:`state`."""
+        now = {n[4:]: torch.as_tensor(a) for n, a in state.items() if n.startswith("now.")}
+        self._module.load_state_dict(now)
+        optimiser = self._optimiser.state_dict()
+        for name, value in state.items():
             if name.startswith("adam."):
-                _, number, what = name.split(".", 2)
-                state["state"].setdefault(int(number), {})[what] = torch.as_tensor(value)
-        self.optimiser.load_state_dict(state)
-        epoch, best_epoch, self.best_score = arrays["numbers"].tolist()
-        self.epoch, self.best_epoch = int(epoch), int(best_epoch)
-
-
-def _epoch(
-    run: _Run, given: Tensors, wanted: Tensors, losses: Tensors, batch: int, n: int
-) -> float:
-    """One pass: every sample once, as it is or mirrored."""
-    run.module.train()
-    order = torch.randperm(n) + n * torch.randint(0, 2, (n,))
-    total, steps = 0.0, 0
-    for start in range(0, n, batch):
-        rows = order[start : start + batch]
-        logits = run.module({name: value[rows] for name, value in given.items()})
-        loss = _loss(logits, {name: value[rows] for name, value in wanted.items()}, losses)
-        run.optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(run.module.parameters(), 1.0)
-        run.optimiser.step()
-        total, steps = total + float(loss.detach()), steps + 1
-    run.module.eval()
-    return total / max(steps, 1)
+                _, number, moment = name.split(".", 2)
+                optimiser["state"].setdefault(int(number), {})[moment] = torch.as_tensor(value)
+        self._optimiser.load_state_dict(optimiser)
 
 
 def _loss(logits: Tensors, wanted: Tensors, weights: Tensors) -> Any:
