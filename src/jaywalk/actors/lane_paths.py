@@ -155,7 +155,7 @@ def lane_beside(waypoint: Any) -> Any | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crossing:
+class JunctionPath:
     """A way over a junction that meets the ego's."""
 
     path: LanePath
@@ -173,7 +173,7 @@ def crossings(
     before_m: float,
     after_m: float,
     within_m: float = MEET_M,
-) -> list[Crossing]:
+) -> list[JunctionPath]:
     """Ways from an arm (``left``, ``right`` or ``opposite``) that meet the route; straight first.
 
     Args:
@@ -187,7 +187,7 @@ def crossings(
         within_m: How near the two ways must come.
     """
     heading = {"left": 90.0, "right": -90.0, "opposite": 180.0}[arm]
-    found: list[Crossing] = []
+    found: list[JunctionPath] = []
     for entry, leaves in junction.get_waypoints(carla.LaneType.Driving):
         yaw = entry.transform.rotation.yaw
         if abs(angle_deg(yaw - ego_yaw_deg - heading)) > _SIDE_DEG:
@@ -204,7 +204,7 @@ def crossings(
         if meeting is not None:
             turn = angle_deg(leaves.transform.rotation.yaw - yaw)
             found.append(
-                Crossing(
+                JunctionPath(
                     path=path, meets_along_m=meeting[0], meets_route_m=meeting[1], turn_deg=turn
                 )
             )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from jaywalk.actors.lane_network import build_network
-from jaywalk.actors.traffic.placing import Wishes, closed_segments, free_places
+from jaywalk.actors.traffic.placing import PlacementRules, closed_segments, free_places
 from jaywalk.core.errors import DataError
 from jaywalk.runner import cast
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
@@ -128,7 +128,9 @@ def background(item, orchard, seed=1):
     needs = cast._set_up_scenarios(
         plan, SimpleNamespace(client=server), server, route, seed, on_stage
     )
-    wishes = Wishes(clear=tuple(needs.circles()), near_m=route.position_m[:, :2], only_near=True)
+    wishes = PlacementRules(
+        clear=tuple(needs.circles()), near_m=route.position_m[:, :2], only_near=True
+    )
     random = np.random.default_rng(seed)
     places = free_places(orchard.places, random, wishes, orchard.network, closed[0])
     spots = [(p.pose.location.x, p.pose.location.y) for p in places]

@@ -19,9 +19,9 @@ from jaywalk.actors.crowd.state import (
     STANDING,
     WAITING,
     WALKING,
-    People,
-    Seen,
-    make_people,
+    CrowdRows,
+    CrowdSurroundings,
+    make_crowd_rows,
 )
 from jaywalk.geometry.box import box_distance
 from jaywalk.town.ground import flat_ground
@@ -60,8 +60,8 @@ def seen(
     vehicle: list[list[float]] | None = None,
     thing: list[list[float]] | None = None,
     red_s: float = -1.0,
-) -> Seen:
-    return Seen(
+) -> CrowdSurroundings:
+    return CrowdSurroundings(
         np.array(vehicle or []).reshape(-1, 8),
         np.array(thing or []).reshape(-1, 6),
         np.zeros((0, 4)),
@@ -70,9 +70,9 @@ def seen(
     )
 
 
-def walkers(*lines: list[tuple[float, float]], speed: float = 1.3) -> People:
+def walkers(*lines: list[tuple[float, float]], speed: float = 1.3) -> CrowdRows:
     """People on straight paths."""
-    people = make_people(len(lines))
+    people = make_crowd_rows(len(lines))
     for row, line in enumerate(lines):
         points = np.array(line)
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
@@ -90,7 +90,11 @@ def walkers(*lines: list[tuple[float, float]], speed: float = 1.3) -> People:
 
 
 def run(
-    people: People, grid: WalkGrid, what: Seen, ticks: int, ways: Crossings | None = None
+    people: CrowdRows,
+    grid: WalkGrid,
+    what: CrowdSurroundings,
+    ticks: int,
+    ways: Crossings | None = None,
 ) -> np.ndarray:
     """Let them walk as the server lets them; places (ticks, n, 2)."""
     trace = np.zeros((ticks, len(people.x), 2))
@@ -141,7 +145,7 @@ def test_a_prop_on_the_sidewalk_is_walked_round() -> None:
     assert {int(underfoot(grid, *place)) for place in trace[:, 0]} == {SIDEWALK}
 
 
-def going_over(ways: Crossings) -> People:
+def going_over(ways: Crossings) -> CrowdRows:
     people = walkers([(30.0, 2.3), (40.0, 2.3), (40.0, 10.7)])
     people.cross_from[0], people.cross_to[0], people.cross_ref[0] = 10.0, 18.0, 0
     return people

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jaywalk.actors.crowd.places import PlaceKind, Places, mark_parked, near_route
-from jaywalk.actors.crowd.spawning import cast, spawn_people
+from jaywalk.actors.crowd.spawning import draw_person, spawn_people
 from jaywalk.actors.crowd.state import CrowdSettings
 from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
@@ -100,7 +100,7 @@ def route(length: int = 200) -> DenseRoute:
 
 def spawned(server: Server, count: int, **options: Any) -> list[Any]:
     settings = options.get("settings", CrowdSettings())
-    people = [cast(7, number, settings) for number in range(count)]
+    people = [draw_person(7, number, settings) for number in range(count)]
     clear = options.get("keep_clear_m", ())
     return spawn_people(server, world(), network(), people, route(), clear, settings)
 
@@ -114,7 +114,7 @@ def test_a_person_is_the_same_whoever_else_is_there(commands: None) -> None:
 
 
 def test_shares_of_the_classes_and_of_children_are_as_asked() -> None:
-    people = [cast(3, number, CrowdSettings(children=0.25)) for number in range(4000)]
+    people = [draw_person(3, number, CrowdSettings(children=0.25)) for number in range(4000)]
     share = np.mean([one.intended == "not_crossing" for one in people])
     assert abs(share - 0.5) < 0.03
     assert abs(np.mean([one.intended == "attempting" for one in people]) - 0.15) < 0.03

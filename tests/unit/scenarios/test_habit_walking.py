@@ -10,7 +10,7 @@ import pytest
 
 from jaywalk.actors.posed.detour import Obstacles, find_detour, room_at
 from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
-from jaywalk.actors.posed.walking import Walk, bumps_soon, ways_out
+from jaywalk.actors.posed.walking import PathWalk, bumps_soon, ways_out
 from jaywalk.geometry.box import box_distance
 from jaywalk.motion import default_library
 from jaywalk.motion.playback.bank import ClipBank
@@ -85,7 +85,7 @@ def test_random_layouts_are_walked_round(seed: int, bank: ClipBank, repertoire: 
     way = find_detour(grid, things, here, GOAL)
     if len(way) == 0:
         pytest.skip("the layout is a wall")
-    walk = Walk(way=way)
+    walk = PathWalk(way=way)
     cue = Cue(clip=use.name, towards_rad=walk.bearing_rad(*here), loop=True, holds=False)
     players.play(row, cue)
     nearest, fastest, last = math.inf, 0.0, here

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scenario_stage import TRIGGER_M, Wish, moment, street
 
-from jaywalk.actors.lane_paths import Crossing, line_path
+from jaywalk.actors.lane_paths import JunctionPath, line_path
 
 GREEN, RED = carla.TrafficLightState.Green, carla.TrafficLightState.Red
 TIMES_S = (10.0, 3.0, 2.0)
@@ -43,7 +43,7 @@ class Light:
 def lights(monkeypatch):
     """Of the ego, and of the others, at the junction ahead."""
     mine, others = [Light()], [Light(), Light()]
-    way = Crossing(
+    way = JunctionPath(
         path=line_path(np.column_stack([np.full(90, 100.0), np.arange(90.0), np.zeros(90)])),
         meets_along_m=40.0,
         meets_route_m=TRIGGER_M + 50.0,

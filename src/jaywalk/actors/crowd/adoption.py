@@ -13,16 +13,16 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.actors.crowd.places import WalkNetwork
-from jaywalk.actors.crowd.plans import Land, Mind, plan, walk_line
-from jaywalk.actors.crowd.spawning import Candidate, cast, free_speed_mps
+from jaywalk.actors.crowd.plans import CrowdArea, PedestrianMemory, plan, walk_line
+from jaywalk.actors.crowd.spawning import Candidate, draw_person, free_speed_mps
 from jaywalk.actors.crowd.state import (
     CROSSING,
     PATH_STEP_M,
     RESTED,
     STANDING,
     WALKING,
+    CrowdRows,
     CrowdSettings,
-    People,
 )
 from jaywalk.core.errors import DataError
 from jaywalk.town.walkways import NOWHERE, ROAD, underfoot
@@ -58,7 +58,7 @@ def found_walking(
         speed = float(np.hypot(velocity.x, velocity.y))
         yaw = float(np.deg2rad(pose.rotation.yaw))
         walks = speed > _WALKS_MPS
-        drawn = cast(seed, number, settings)
+        drawn = draw_person(seed, number, settings)
         near = int(np.hypot(network.places.x - place.x, network.places.y - place.y).argmin())
         candidate = replace(
             drawn,
@@ -75,7 +75,11 @@ def found_walking(
 
 
 def take_over(
-    rows: People, minds: list[Mind], walks: list[FoundWalking], land: Land, settings: CrowdSettings
+    rows: CrowdRows,
+    minds: list[PedestrianMemory],
+    walks: list[FoundWalking],
+    land: CrowdArea,
+    settings: CrowdSettings,
 ) -> None:
     """Set everybody going as they were."""
     for row, one in enumerate(walks):
@@ -96,7 +100,9 @@ def take_over(
             plan(rows, row, mind, land, settings)
 
 
-def _go_across(rows: People, row: int, mind: Mind, land: Land, yaw_rad: float) -> None:
+def _go_across(
+    rows: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, yaw_rad: float
+) -> None:
     """Give somebody on the road the nearest crossing that leads their way, or go straight on."""
     here = np.array([rows.x[row], rows.y[row]])
     way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])

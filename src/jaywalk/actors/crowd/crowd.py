@@ -16,9 +16,16 @@ import numpy as np
 from jaywalk.actors.crowd.adoption import found_walking, take_over
 from jaywalk.actors.crowd.kernels import advance
 from jaywalk.actors.crowd.places import WalkNetwork, near_route, walk_network_of
-from jaywalk.actors.crowd.plans import CrowdView, Land, Mind, plan
-from jaywalk.actors.crowd.spawning import Candidate, cast, spawn_people
-from jaywalk.actors.crowd.state import NOTHING, RELEASED, CrowdSettings, People, Person, make_people
+from jaywalk.actors.crowd.plans import CrowdArea, CrowdView, PedestrianMemory, plan
+from jaywalk.actors.crowd.spawning import Candidate, draw_person, spawn_people
+from jaywalk.actors.crowd.state import (
+    NOTHING,
+    RELEASED,
+    CrowdMember,
+    CrowdRows,
+    CrowdSettings,
+    make_crowd_rows,
+)
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.town.routes import DenseRoute
@@ -52,10 +59,10 @@ class Crowd:
     network: WalkNetwork | None = None
     settings: CrowdSettings = _CALM
     ids: list[int] = field(default_factory=list, init=False)
-    people: list[Person] = field(default_factory=list, init=False)
-    _rows: People = field(default_factory=lambda: make_people(0), init=False)
-    _minds: list[Mind] = field(default_factory=list, init=False)
-    _land: Land | None = field(default=None, init=False)
+    people: list[CrowdMember] = field(default_factory=list, init=False)
+    _rows: CrowdRows = field(default_factory=lambda: make_crowd_rows(0), init=False)
+    _minds: list[PedestrianMemory] = field(default_factory=list, init=False)
+    _land: CrowdArea | None = field(default=None, init=False)
     _view: CrowdView | None = field(default=None, init=False)
     _tick: int = field(default=0, init=False)
 
@@ -76,7 +83,7 @@ class Crowd:
             DataError: Not everybody found a place; nobody is left behind.
         """
         network = self._town()
-        crowd = [cast(self.seed, number, self.settings) for number in range(count)]
+        crowd = [draw_person(self.seed, number, self.settings) for number in range(count)]
         spawned = spawn_people(
             self.client, self.world, network, crowd, route, keep_clear_m, self.settings
         )
@@ -106,7 +113,7 @@ class Crowd:
 
     def _settle(self, network: WalkNetwork, cast_as: list[Candidate]) -> None:
         """Fill the rows from who was drawn and where they stand."""
-        self._rows = rows = make_people(len(self.ids))
+        self._rows = rows = make_crowd_rows(len(self.ids))
         self._minds = []
         self._view = CrowdView(self.world, self.ids)
         actors = {actor.id: actor for actor in self.world.get_actors(self.ids)}
@@ -121,7 +128,7 @@ class Crowd:
             rows.patience[row], rows.obeys[row] = one.patience_s, one.obeys
             rows.timer[row] = one.rest_s
             self._minds.append(
-                Mind(
+                PedestrianMemory(
                     random=stream(self.seed, "crowd", "plans", row),
                     intended=one.intended,
                     block=int(network.places.block[one.place]),
@@ -189,19 +196,19 @@ class Crowd:
         """Remove the people."""
         self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
         self.ids, self.people, self._minds = [], [], []
-        self._rows, self._view = make_people(0), None
+        self._rows, self._view = make_crowd_rows(0), None
 
 
-def _land(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> Land:
+def _land(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> CrowdArea:
     places, crossings = network.places, network.crossings
     if route is None:
-        return Land(
+        return CrowdArea(
             network=network,
             places=np.ones(len(places.x), np.bool_),
             crossings=np.ones(len(crossings.a), np.bool_),
         )
     middle = 0.5 * (crossings.a + crossings.b)
-    return Land(
+    return CrowdArea(
         network=network,
         places=near_route(np.column_stack([places.x, places.y]), route, band_m),
         crossings=near_route(middle, route, band_m),

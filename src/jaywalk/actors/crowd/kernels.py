@@ -20,8 +20,8 @@ from jaywalk.actors.crowd.state import (
     STUCK,
     WAITING,
     WALKING,
-    People,
-    Seen,
+    CrowdRows,
+    CrowdSurroundings,
 )
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_distance
@@ -56,7 +56,12 @@ _RED_S: Final = 14.0  # a light's red phase before it was seen
 
 @kernel
 def advance(
-    people: People, seen: Seen, crossings: Crossings, grid: WalkGrid, ground: Ground, delta_s: float
+    people: CrowdRows,
+    seen: CrowdSurroundings,
+    crossings: Crossings,
+    grid: WalkGrid,
+    ground: Ground,
+    delta_s: float,
 ) -> None:
     """Decide for everybody: fills heading, pace, need and changed.
 
@@ -94,7 +99,7 @@ def _wrapped(angle: float) -> float:
 
 
 @kernel
-def _locate(people: People, i: int) -> None:
+def _locate(people: CrowdRows, i: int) -> None:
     """Move the place on the path forward to where the person is."""
     path, last = people.path[i], people.path_count[i] - 1
     best, where = np.inf, people.at[i]
@@ -110,7 +115,9 @@ def _locate(people: People, i: int) -> None:
 
 
 @kernel
-def _progress(people: People, i: int, seen: Seen, crossings: Crossings, delta_s: float) -> None:
+def _progress(
+    people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Crossings, delta_s: float
+) -> None:
     """Kerbs, crossings and the end of the path."""
     state, along = people.state[i], people.along[i]
     if state == WALKING and along >= people.cross_from[i] - 0.25:
@@ -131,7 +138,7 @@ def _progress(people: People, i: int, seen: Seen, crossings: Crossings, delta_s:
 
 
 @kernel
-def _may_cross(people: People, i: int, seen: Seen, crossings: Crossings) -> bool:
+def _may_cross(people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Crossings) -> bool:
     ref = people.cross_ref[i]
     if ref < 0:
         return False
@@ -152,7 +159,7 @@ def _may_cross(people: People, i: int, seen: Seen, crossings: Crossings) -> bool
 
 
 @kernel
-def _light_lets(seen: Seen, crossings: Crossings, ref: int, needed_s: float) -> bool:
+def _light_lets(seen: CrowdSurroundings, crossings: Crossings, ref: int, needed_s: float) -> bool:
     """Whether cars have red, and keep it long enough."""
     for k in range(LIGHTS):
         light = crossings.lights[ref, k]
@@ -209,11 +216,11 @@ def _endangers(
 
 @kernel
 def _steer(
-    people: People,
+    people: CrowdRows,
     i: int,
     vx: NDArray[np.float64],
     vy: NDArray[np.float64],
-    seen: Seen,
+    seen: CrowdSurroundings,
     crossings: Crossings,
     grid: WalkGrid,
     delta_s: float,
@@ -267,7 +274,11 @@ def _steer(
 
 @kernel
 def _neighbours(
-    people: People, i: int, vx: NDArray[np.float64], vy: NDArray[np.float64], seen: Seen
+    people: CrowdRows,
+    i: int,
+    vx: NDArray[np.float64],
+    vy: NDArray[np.float64],
+    seen: CrowdSurroundings,
 ) -> tuple[NDArray[np.float64], int]:
     """The people within a few metres: offset and velocity."""
     near = np.empty((_NEIGHBOURS, 4))
@@ -287,7 +298,9 @@ def _neighbours(
 
 
 @kernel
-def _boxes_near(people: People, i: int, seen: Seen) -> tuple[NDArray[np.float64], int]:
+def _boxes_near(
+    people: CrowdRows, i: int, seen: CrowdSurroundings
+) -> tuple[NDArray[np.float64], int]:
     """Standing cars and props within reach; cars that move are not dodged."""
     near = np.empty((_NEIGHBOURS, 6))
     count = 0
@@ -309,7 +322,7 @@ def _boxes_near(people: People, i: int, seen: Seen) -> tuple[NDArray[np.float64]
 
 @kernel
 def _round_boxes(
-    people: People, i: int, wish: float, boxes: NDArray[np.float64], box_count: int
+    people: CrowdRows, i: int, wish: float, boxes: NDArray[np.float64], box_count: int
 ) -> float:
     """The wanted direction, or the one to the nearer end of a standing car that is before it.
 
@@ -335,7 +348,7 @@ def _round_boxes(
 
 @kernel
 def _in_the_way(
-    people: People,
+    people: CrowdRows,
     i: int,
     way: float,
     grid: WalkGrid,
@@ -372,7 +385,7 @@ def _in_the_way(
 
 @kernel
 def _meets(
-    people: People, i: int, vx: float, vy: float, near: NDArray[np.float64], count: int
+    people: CrowdRows, i: int, vx: float, vy: float, near: NDArray[np.float64], count: int
 ) -> float:
     """Cost of coming near to people soon when walking with a velocity."""
     cost = 0.0
@@ -392,7 +405,7 @@ def _meets(
 
 
 @kernel
-def _face_road(people: People, i: int, crossings: Crossings, delta_s: float) -> None:
+def _face_road(people: CrowdRows, i: int, crossings: Crossings, delta_s: float) -> None:
     """Turn towards the other side; a body turns only while it moves, so it creeps a little."""
     ref = people.cross_ref[i]
     way = np.arctan2(crossings.b[ref, 1] - people.y[i], crossings.b[ref, 0] - people.x[i])
@@ -406,7 +419,7 @@ def _face_road(people: People, i: int, crossings: Crossings, delta_s: float) -> 
 
 
 @kernel
-def _set_pace(people: People, i: int, heading: float, pace: float, delta_s: float) -> None:
+def _set_pace(people: CrowdRows, i: int, heading: float, pace: float, delta_s: float) -> None:
     """Turn and change speed as a body can."""
     turn = _wrapped(heading - people.heading[i])
     most = _TURN_RAD_PER_S * delta_s

@@ -28,9 +28,9 @@ from jaywalk.actors.crowd.state import (
     STANDING,
     STUCK,
     WALKING,
+    CrowdRows,
     CrowdSettings,
-    People,
-    Seen,
+    CrowdSurroundings,
 )
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
@@ -50,7 +50,7 @@ _SPREAD_M: Final = 1.1  # people use the whole width of a crosswalk
 
 
 @dataclass(slots=True)
-class Mind:
+class PedestrianMemory:
     """What one person keeps between plans."""
 
     random: np.random.Generator
@@ -66,7 +66,7 @@ class Mind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Land:
+class CrowdArea:
     """The part of a town where the people of an episode live."""
 
     network: WalkNetwork
@@ -74,7 +74,9 @@ class Land:
     crossings: NDArray[np.bool_]  # which crossings
 
 
-def plan(people: People, row: int, mind: Mind, land: Land, settings: CrowdSettings) -> None:
+def plan(
+    people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, settings: CrowdSettings
+) -> None:
     """Give a person something new to do."""
     why = int(people.need[row])
     people.need[row] = NOTHING
@@ -101,12 +103,12 @@ def plan(people: People, row: int, mind: Mind, land: Land, settings: CrowdSettin
         _stand(people, row, float(mind.random.uniform(2.0, 6.0)))
 
 
-def _stand(people: People, row: int, seconds: float) -> None:
+def _stand(people: CrowdRows, row: int, seconds: float) -> None:
     people.state[row], people.timer[row] = STANDING, seconds
     people.cross_from[row], people.cross_ref[row] = np.inf, -1
 
 
-def _finish_crossing(mind: Mind, land: Land, here: tuple[float, float]) -> None:
+def _finish_crossing(mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]) -> None:
     """Which side is one on after a crossing or an attempt."""
     crossings, row = land.network.crossings, mind.crossing
     to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
@@ -119,7 +121,12 @@ def _finish_crossing(mind: Mind, land: Land, here: tuple[float, float]) -> None:
 
 
 def _plan_walk(
-    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float], back: bool
+    people: CrowdRows,
+    row: int,
+    mind: PedestrianMemory,
+    land: CrowdArea,
+    here: tuple[float, float],
+    back: bool,
 ) -> bool:
     """Walk to some place on this side, ahead if possible (or back, when asked to)."""
     places = land.network.places
@@ -152,10 +159,10 @@ def _plan_walk(
 
 
 def _plan_crossing(
-    people: People,
+    people: CrowdRows,
     row: int,
-    mind: Mind,
-    land: Land,
+    mind: PedestrianMemory,
+    land: CrowdArea,
     settings: CrowdSettings,
     here: tuple[float, float],
 ) -> bool:
@@ -204,7 +211,7 @@ def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArr
 
 
 def _go_straight_on(
-    people: People, row: int, mind: Mind, land: Land, here: tuple[float, float]
+    people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]
 ) -> None:
     """On the road with something in the way: leave it by the nearer side."""
     crossings, ref = land.network.crossings, mind.crossing
@@ -215,7 +222,7 @@ def _go_straight_on(
     people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
 
 
-def walk_line(people: People, row: int, line: FloatArray) -> float:
+def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     """Put a line on a person's path at equal steps; returns path units per metre."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
@@ -266,7 +273,7 @@ class CrowdView:
             [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
-    def look(self, snapshot: Any, people: People, delta_s: float) -> Seen:
+    def look(self, snapshot: Any, people: CrowdRows, delta_s: float) -> CrowdSurroundings:
         """Update the places of people; cars and lights when it is their turn.
 
         ``delta_s`` is the time since the last look.
@@ -277,7 +284,9 @@ class CrowdView:
         if self._looks % _LIGHTS_EVERY == 0:
             self._read_lights(_LIGHTS_EVERY * delta_s)
         self._looks += 1
-        return Seen(self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s)
+        return CrowdSurroundings(
+            self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s
+        )
 
     def _look_around(self, snapshot: Any) -> None:
         if len(snapshot) != self._count or not self._read_others(snapshot):
@@ -285,7 +294,7 @@ class CrowdView:
             self._rescan()
             self._read_others(snapshot)
 
-    def _read_people(self, snapshot: Any, people: People) -> None:
+    def _read_people(self, snapshot: Any, people: CrowdRows) -> None:
         find = snapshot.find
         rows = []
         for row, actor in enumerate(self._own):

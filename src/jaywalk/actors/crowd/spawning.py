@@ -23,7 +23,13 @@ from jaywalk.actors.crowd.places import (
     on_right,
 )
 from jaywalk.actors.crowd.plans import flat_box
-from jaywalk.actors.crowd.state import ATTEMPTING, NOT_CROSSING, WILL_CROSS, CrowdSettings, Person
+from jaywalk.actors.crowd.state import (
+    ATTEMPTING,
+    NOT_CROSSING,
+    WILL_CROSS,
+    CrowdMember,
+    CrowdSettings,
+)
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
@@ -74,11 +80,11 @@ class Candidate:
 class Spawned:
     """A person in the world."""
 
-    person: Person
+    person: CrowdMember
     candidate: Candidate
 
 
-def cast(seed: int, number: int, settings: CrowdSettings) -> Candidate:
+def draw_person(seed: int, number: int, settings: CrowdSettings) -> Candidate:
     """Draw person ``number``: the same whoever else is there."""
     random = stream(seed, "crowd", "person", number)
     kind, child, model, pace, obeys, rest = random.random(6)
@@ -246,7 +252,7 @@ def _spawned(
 ) -> Spawned:
     age = attribute_of(model, "age")
     one = replace(one, speed_mps=free_speed_mps(age, one.pace))
-    person = Person(
+    person = CrowdMember(
         number=one.number,
         actor_id=actor_id,
         blueprint=str(model.id),

@@ -134,7 +134,7 @@ class CrowdSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class CrowdMember:
     """One person as drawn before the first tick."""
 
     number: int
@@ -148,7 +148,7 @@ class Person:
     speed_mps: float
 
 
-class People(NamedTuple):
+class CrowdRows(NamedTuple):
     """Rows of the people we lead. Distances along a path start at its first point."""
 
     # From the world, every tick.
@@ -183,7 +183,7 @@ class People(NamedTuple):
     changed: NDArray[np.bool_]
 
 
-class Seen(NamedTuple):
+class CrowdSurroundings(NamedTuple):
     """What people see besides each other."""
 
     vehicle: NDArray[np.float64]  # (k, 8): x, y, cos, sin, half length, half width, vx, vy
@@ -193,14 +193,14 @@ class Seen(NamedTuple):
     red_length_s: NDArray[np.float64]  # how long its last red phase took
 
 
-def make_people(count: int) -> People:
+def make_crowd_rows(count: int) -> CrowdRows:
     """Rows for ``count`` people, all standing."""
     whole = {"obeys", "path_count", "cross_ref", "state", "at", "need"}
     rows: dict[str, NDArray[Any]] = {}
-    for name in People._fields:
+    for name in CrowdRows._fields:
         shape = (count, PATH_POINTS, 2) if name == "path" else (count,)
         kind: Any = np.int64 if name in whole else np.float64
         rows[name] = np.zeros(shape, np.bool_ if name == "changed" else kind)
     rows["cross_from"] += np.inf
     rows["cross_ref"] -= 1
-    return People(**rows)
+    return CrowdRows(**rows)

@@ -37,7 +37,7 @@ _PLACES: Final = 40  # to look at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ObservedWalker:
     """What a client saw of a walker, tick by tick. Frame: CARLA's left-handed metres.
 
     Attributes:
@@ -115,7 +115,7 @@ def play_clips(
     cues: list[Cue],
     seconds: float,
     ground: Ground | None = None,
-) -> Seen:
+) -> ObservedWalker:
     """Play cues, one after the other, on a walker of a synchronous world and watch it.
 
     Without ``ground`` the walker stays at the height of the place, which is level. ``seconds`` of
@@ -138,7 +138,7 @@ def play_clips(
 
 def _watch(
     world: Any, people: PosedPeople, actor: Any, rig: str, ticks: int, delta_s: float
-) -> Seen:
+) -> ObservedWalker:
     names = load_rig(rig).bones
     half_m = actor.bounding_box.extent.z
     bones, relative, poses, velocity, clips, joining = [], [], [], [], [], []
@@ -163,7 +163,7 @@ def _watch(
             break
     way = np.array(poses)
     way[:, 3] = np.unwrap(np.deg2rad(way[:, 3]))
-    return Seen(
+    return ObservedWalker(
         rig=rig,
         bones_m=np.array(bones),
         relative=np.array(relative),

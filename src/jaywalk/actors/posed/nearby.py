@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.actors.crowd.plans import CrowdView
-from jaywalk.actors.crowd.state import People
+from jaywalk.actors.crowd.state import CrowdRows
 from jaywalk.actors.posed.detour import NO_OBSTACLES, Obstacles
 from jaywalk.core.arrays import BoolArray, FloatArray
 
@@ -29,7 +29,7 @@ class NearbyObstacles:
     """
 
     view: CrowdView
-    people: People
+    people: CrowdRows
     delta_s: float
     _obstacles: Obstacles = field(default=NO_OBSTACLES, init=False)
 

@@ -16,15 +16,15 @@ import numpy as np
 
 from jaywalk.actors.crowd.places import WalkNetwork
 from jaywalk.actors.crowd.plans import CrowdView
-from jaywalk.actors.crowd.state import ATTEMPTING, WILL_CROSS, make_people
+from jaywalk.actors.crowd.state import ATTEMPTING, WILL_CROSS, make_crowd_rows
 from jaywalk.actors.events import NOTE, TRIGGER, Moment, ScenarioEvent
 from jaywalk.actors.posed.detour import Obstacles, find_detour
 from jaywalk.actors.posed.nearby import STANDING_MPS, NearbyObstacles
 from jaywalk.actors.posed.players import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
 from jaywalk.actors.posed.roles import draw_roles
-from jaywalk.actors.posed.spawning import Placed, spawn_posed
-from jaywalk.actors.posed.walking import STOP_AHEAD_M, Walk, bumps_soon, stroll_way, ways_out
+from jaywalk.actors.posed.spawning import PlacedPerson, spawn_posed
+from jaywalk.actors.posed.walking import STOP_AHEAD_M, PathWalk, bumps_soon, stroll_way, ways_out
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
@@ -63,9 +63,9 @@ _STANDING: Final = (Activity.IDLE, Activity.RESTED)
 class PersonState:
     """One posed person: who they are, what they do and where they walk."""
 
-    placed: Placed
+    placed: PlacedPerson
     activity: Activity = Activity.IDLE
-    walk: Walk | None = None
+    walk: PathWalk | None = None
     on_road: bool = False
     retry_s: float = 0.0
     tries: int = 0
@@ -135,7 +135,7 @@ class HabitPeople:
         self._home = np.array([placed.a_m for placed, _ in found]).reshape(-1, 2)
         self._nearby = NearbyObstacles(
             CrowdView(self.world, self.ids, cars_every=1),
-            make_people(len(found)),
+            make_crowd_rows(len(found)),
             _LOOK_TICKS * self.delta_s,
         )
         return self.ids
@@ -146,7 +146,7 @@ class HabitPeople:
         return [person.placed.actor_id for person in self._people]
 
     @property
-    def people(self) -> list[Placed]:
+    def people(self) -> list[PlacedPerson]:
         """Roles and starting places."""
         return [person.placed for person in self._people]
 
@@ -254,7 +254,7 @@ class HabitPeople:
             if way is None:
                 person.activity = Activity.RESTED
                 return
-            self._walk_along(person, Walk(way=way, keeps_off=True), role.clip, "")
+            self._walk_along(person, PathWalk(way=way, keeps_off=True), role.clip, "")
         else:
             # roaming people move along the street
             about = person.placed.yaw_rad - role.facing_rad - role.reach_rad
@@ -270,13 +270,13 @@ class HabitPeople:
         self._look(moment, [person])
         way = find_detour(self.network.grid, self._obstacles_for(person), (x, y), goal)
         blocked = len(way) < 2
-        walk = Walk(way=np.array([(x, y), goal]) if blocked else way)
+        walk = PathWalk(way=np.array([(x, y), goal]) if blocked else way)
         if len(walk.way) > 2:
             walk.reroutes = 1
             self._note(moment, person, "rerouted")
         self._walk_along(person, walk, clip, carry)
 
-    def _walk_along(self, person: PersonState, walk: Walk, clip: str, carry: str) -> None:
+    def _walk_along(self, person: PersonState, walk: PathWalk, clip: str, carry: str) -> None:
         x, y, _ = self.posed.place_m(person.placed.actor_id)
         towards = walk.bearing_rad(x, y)
         walk.course_rad = 0.0  # forget the course of an earlier start
@@ -293,7 +293,7 @@ class HabitPeople:
         self._home[person.placed.role.number] = np.nan  # until the last step is made
         self._note(moment, person, what)
 
-    def _idle(self, placed: Placed, yaw_rad: float) -> Cue:
+    def _idle(self, placed: PlacedPerson, yaw_rad: float) -> Cue:
         return Cue(clip=placed.role.idle, heading_rad=yaw_rad, loop=True)
 
     # -- acting and walking ----------------------------------------------------------------------
@@ -373,13 +373,13 @@ class HabitPeople:
         if way is None:
             self._rest(person, moment, "crossed")
             return
-        person.strolls_on, person.walk = True, Walk(way=way, keeps_off=True)
+        person.strolls_on, person.walk = True, PathWalk(way=way, keeps_off=True)
         self._note(moment, person, "crossed")
 
     def _rng(self, what: str, number: int) -> np.random.Generator:
         return stream(self.seed, "habit", what, number)
 
-    def _stop_short(self, person: PersonState, walk: Walk, x: float, y: float) -> None:
+    def _stop_short(self, person: PersonState, walk: PathWalk, x: float, y: float) -> None:
         """Stop before an obstacle and turn towards the way around it."""
         actor = person.placed.actor_id
         self.posed.steer(actor, 0.0)
@@ -400,7 +400,7 @@ class HabitPeople:
             # nobody stays on the road because their goal is occupied
             out = ways_out(grid, obstacles, (x, y), (person.walk.goal_m, person.placed.a_m))
             if len(out):
-                person.walk, free = Walk(way=out), True
+                person.walk, free = PathWalk(way=out), True
         if free:
             role = person.placed.role
             clip = role.carry or (self._plain(role.child) if person.going_home else role.clip)

@@ -27,7 +27,7 @@ CHOICES: Final = 80  # spots one person tries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
+class PersonRole:
     """What a person is meant to do, before they have a place.
 
     Attributes:
@@ -63,7 +63,9 @@ class Role:
     share: float
 
 
-def draw_roles(seed: int, count: int, manner: HabitManner, repertoire: Repertoire) -> list[Role]:
+def draw_roles(
+    seed: int, count: int, manner: HabitManner, repertoire: Repertoire
+) -> list[PersonRole]:
     """``count`` people; the same whatever the town, but for their places."""
     crossing, attempting = round(manner.crossing * count), round(manner.attempting * count)
     classes = [WILL_CROSS] * crossing + [ATTEMPTING] * attempting
@@ -83,7 +85,7 @@ def _draw(
     share: tuple[int, int],
     manner: HabitManner,
     repertoire: Repertoire,
-) -> Role:
+) -> PersonRole:
     random = stream(seed, "habit", "person", number)
     child, model, along, where, strolls = random.random(5)
     is_child = bool(child < manner.children)
@@ -101,7 +103,7 @@ def _draw(
     if intended == WILL_CROSS and random.random() < manner.ordinary:
         use = ordinary[int(random.random() * len(ordinary))]
     moves = intended != ATTEMPTING
-    return Role(
+    return PersonRole(
         number=number,
         intended=intended,
         kind="stroll" if role_strolls else use.kind,
@@ -128,7 +130,7 @@ def _pick(random: np.random.Generator, uses: tuple[Use, ...]) -> Use:
 
 
 def choices(
-    role: Role, spots: Spots, seed: int, manner: HabitManner, length_m: float
+    role: PersonRole, spots: Spots, seed: int, manner: HabitManner, length_m: float
 ) -> NDArray[np.int64]:
     """The person's spots in the order of preference."""
     first_m = min(manner.first_m, _SHORT * length_m)

@@ -15,7 +15,7 @@ from jaywalk.actors.crowd.places import PlaceKind, WalkNetwork, mark_parked
 from jaywalk.actors.crowd.spawning import attribute_of, standing_boxes, walker_models
 from jaywalk.actors.crowd.state import NOT_CROSSING
 from jaywalk.actors.posed.repertoire import HabitManner
-from jaywalk.actors.posed.roles import Role, choices
+from jaywalk.actors.posed.roles import PersonRole, choices
 from jaywalk.actors.posed.spots import Spots, crossing_spots, staying_spots
 from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
@@ -26,10 +26,10 @@ _DROP_M: Final = 1.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedPerson:
     """A person with a spot. ``b_m`` is where they would arrive; None: they do not cross."""
 
-    role: Role
+    role: PersonRole
     a_m: tuple[float, float]
     b_m: tuple[float, float] | None
     z_m: float
@@ -47,12 +47,12 @@ def spawn_posed(
     client: Any,
     world: Any,
     network: WalkNetwork,
-    roles: Sequence[Role],
+    roles: Sequence[PersonRole],
     route: DenseRoute,
     manner: HabitManner,
     seed: int,
     keep_clear_m: Sequence[tuple[float, float, float]] = (),
-) -> list[tuple[Placed, Any]]:
+) -> list[tuple[PlacedPerson, Any]]:
     """Everybody with their actor, in the order of the roles.
 
     Raises:
@@ -69,7 +69,7 @@ def spawn_posed(
     taken: list[tuple[float, float]] = [
         (place.x, place.y) for place in map(_place_of, world.get_actors().filter("walker.*"))
     ]
-    done: list[tuple[Placed, Any]] = []
+    done: list[tuple[PlacedPerson, Any]] = []
     for role in roles:
         spots = staying if role.intended == NOT_CROSSING else crossing
         order = choices(role, spots, seed, manner, length_m)
@@ -95,12 +95,12 @@ def _clear(spots: Spots, keep_clear_m: Sequence[tuple[float, float, float]]) -> 
 
 def _spawn_one(
     world: Any,
-    role: Role,
+    role: PersonRole,
     spots: Spots,
     order: NDArray[np.int64],
     models: dict[str, list[Any]],
     taken: list[tuple[float, float]],
-) -> tuple[Placed, Any] | None:
+) -> tuple[PlacedPerson, Any] | None:
     group = models["child" if role.child else "adult"]
     model = group[int(role.model * len(group))]
     for name, value in (("role_name", ROLE_NAME), ("is_invincible", "false")):
@@ -118,7 +118,7 @@ def _spawn_one(
         if actor is None:
             continue
         crosses = role.intended != NOT_CROSSING
-        placed = Placed(
+        placed = PlacedPerson(
             role=role,
             a_m=(x, y),
             b_m=(float(spots.b[k, 0]), float(spots.b[k, 1])) if crosses else None,
@@ -136,7 +136,7 @@ def _spawn_one(
     return None
 
 
-def _too_few(role: Role, done: int, wanted: int, spots: int, manner: HabitManner) -> str:
+def _too_few(role: PersonRole, done: int, wanted: int, spots: int, manner: HabitManner) -> str:
     side = "" if manner.side == "both" else f" on the {manner.side}"
     return (
         f"Only {done} of {wanted} people found a place along the route: there is none{side} for "

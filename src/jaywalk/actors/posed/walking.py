@@ -74,7 +74,7 @@ _MOVING_M: Final = 0.004  # a tick; less tells no course
 
 
 @dataclass(slots=True, kw_only=True)
-class Walk:
+class PathWalk:
     """One person's way to a goal.
 
     Attributes:

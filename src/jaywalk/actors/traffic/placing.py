@@ -23,7 +23,7 @@ _TOUCHES: Final = 3  # points in common that are more than an end in common
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class PlacementRules:
     """Where cars are wanted and where not. Frame: CARLA's left-handed metres."""
 
     clear: tuple[Circle, ...] = ()  # no cars in these
@@ -33,7 +33,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SpawnPlace:
     """A spawn point with its number on the map, which names the car's random streams."""
 
     number: int
@@ -43,10 +43,10 @@ class Place:
 def free_places(
     poses: list[Any],
     random: np.random.Generator,
-    wishes: Wishes,
+    wishes: PlacementRules,
     network: LaneNetwork,
     closed: frozenset[int],
-) -> Iterator[Place]:
+) -> Iterator[SpawnPlace]:
     """Spawn points in random order, the wanted ones first, none near another or where not wanted.
 
     The order is drawn over all points, so what is kept clear shifts nobody else.
@@ -68,7 +68,7 @@ def free_places(
         if segment in closed or not network.successors[segment]:  # closed, or a dead end ahead
             continue
         kept = np.concatenate([kept, spot[None]])
-        yield Place(number=number, pose=poses[number])
+        yield SpawnPlace(number=number, pose=poses[number])
 
 
 def segment_at(network: LaneNetwork, pose: Any) -> int:

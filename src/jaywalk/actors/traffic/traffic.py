@@ -36,8 +36,8 @@ from jaywalk.actors.traffic.paths import (
 )
 from jaywalk.actors.traffic.placing import (
     Circle,
-    Place,
-    Wishes,
+    PlacementRules,
+    SpawnPlace,
     closed_segments,
     free_places,
     segment_at,
@@ -120,14 +120,14 @@ class Traffic:
         The world is ticked once, so that the server knows where everybody stands.
         """
         network = self._lanes()
-        wishes = Wishes(
+        wishes = PlacementRules(
             clear=tuple(keep_clear_m), near_m=near_m, reach_m=reach_m, only_near=only_near
         )
         poses = self.world.get_map().get_spawn_points()
         random = stream(self.seed, "traffic", "spawn")
         places = free_places(poses, random, wishes, network, self._closed)
         models = ordinary_cars(self.world.get_blueprint_library())
-        chosen: list[tuple[int, Place]] = []
+        chosen: list[tuple[int, SpawnPlace]] = []
         while batch := list(itertools.islice(places, count - len(chosen))):
             commands: list[Any] = []
             for place in batch:

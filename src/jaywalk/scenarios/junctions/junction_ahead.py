@@ -8,7 +8,7 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from jaywalk.actors.lane_paths import MEET_M, Crossing, LanePath, crossings
+from jaywalk.actors.lane_paths import MEET_M, JunctionPath, LanePath, crossings
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Scenario, Stage
 
@@ -39,7 +39,7 @@ class JunctionAhead:
 
     def crossing(
         self, arm: str, before_m: float, after_m: float, turn: str = "straight"
-    ) -> Crossing:
+    ) -> JunctionPath:
         """The straightest way from an arm that meets the ego's, or the first that turns right.
 
         Where those who turn right keep a lane of their own, they enter the ego's road beside it.
@@ -51,7 +51,7 @@ class JunctionAhead:
             raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
         along = self.stage.route.along_m
         keep = (along >= self.enter_m - _BEFORE_M) & (along <= self.leave_m)
-        found: list[Crossing] = []
+        found: list[JunctionPath] = []
         for within_m in (MEET_M, _BESIDE_M) if turn == "right" else (MEET_M,):
             ways = crossings(
                 self.junction,

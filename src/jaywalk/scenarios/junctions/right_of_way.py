@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.actors.events import Moment
-from jaywalk.actors.lane_paths import Crossing
+from jaywalk.actors.lane_paths import JunctionPath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, spawn_all
 from jaywalk.core.errors import DataError
@@ -87,7 +87,7 @@ class PriorityTaken(Scenario):
     holds_lights: ClassVar[bool] = False  # where there are any: green for the ego, red for others
     special_lights: ClassVar[bool] = False
     ahead: JunctionAhead = field(init=False)
-    way: Crossing = field(init=False)
+    way: JunctionPath = field(init=False)
     pilots: Pilots = field(init=False)
     held: HeldLights | None = None
     going: bool = False

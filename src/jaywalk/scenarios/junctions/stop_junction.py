@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.actors.events import Moment
-from jaywalk.actors.lane_paths import Crossing, lane_behind, path_of
+from jaywalk.actors.lane_paths import JunctionPath, lane_behind, path_of
 from jaywalk.client.placing import place_on_route, spawn_first_that_fits
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
@@ -148,7 +148,7 @@ class StopJunction(Flowing):
 
     parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
     ahead: JunctionAhead = field(init=False)
-    ways: list[Crossing] = field(default_factory=list)
+    ways: list[JunctionPath] = field(default_factory=list)
 
     def setup(self) -> None:
         """Find the ways that cross."""
