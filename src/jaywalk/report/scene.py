@@ -21,7 +21,6 @@ from jaywalk.record.reader import Record
 
 BodyKind = Literal["ego", "vehicle", "walker", "prop"]
 
-LIGHT_STATES: Final = ("red", "yellow", "green", "off", "unknown")
 _DRAWN: Final = ("vehicle", "walker", "prop")
 _MOVING_MPS: Final = 0.2
 _STANDING_SHOWN_S: Final = 15.0

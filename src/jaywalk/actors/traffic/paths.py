@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.kernels import kernel
 
 PATH_POINTS: Final = 224
@@ -21,7 +22,10 @@ HELD: Final = 24
 # Kinds of features on a path.
 NOTHING, LIGHT, JUNCTION, CROSSWALK = 0, 1, 2, 3
 # States of a light as the API numbers them.
-RED, YELLOW, GREEN, OFF = 0, 1, 2, 3
+RED: Final = int(LightState.RED)
+YELLOW: Final = int(LightState.YELLOW)
+GREEN: Final = int(LightState.GREEN)
+OFF: Final = int(LightState.OFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.datasets.behaviour_tables import (
@@ -57,7 +58,11 @@ from jaywalk.record.reader import Record
 from jaywalk.town.town import town_from_opendrive
 
 _ROAD = [CLASSES.index(name) for name in ("road", "bus lane", "cycle track", "zebra")]
-_LIGHTS = {0: LIGHT_RED, 1: LIGHT_YELLOW, 2: LIGHT_GREEN}
+_LIGHTS = {
+    LightState.RED: LIGHT_RED,
+    LightState.YELLOW: LIGHT_YELLOW,
+    LightState.GREEN: LIGHT_GREEN,
+}
 _CELL_M = 0.25
 _MARGIN_M = 30.0
 _AHEAD_M = 40.0

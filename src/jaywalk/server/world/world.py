@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.geometry.frames import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.world import areas
@@ -43,7 +44,7 @@ _KIND_WORDS: Final = {
     Kind.PROP: "prop",
     Kind.OTHER: "actor",
 }
-_LABELS: Final = {Kind.LIGHT: 7, Kind.SIGN: 8}  # semantic tags of signals
+_LABELS: Final = {Kind.LIGHT: SemanticTag.TRAFFIC_LIGHT, Kind.SIGN: SemanticTag.TRAFFIC_SIGN}
 _DEG: Final = 180.0 / math.pi
 
 

@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.frames import rotation_matrix_carla
 from jaywalk.metrics.driving.criteria.min_speed import slowed_by_scenarios
@@ -40,7 +41,7 @@ from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import Town
 from jaywalk.town.waypoints import LaneFinder
 
-RED: Final = 0
+RED: Final = int(LightState.RED)
 _UNKNOWN: Final = 4
 
 
