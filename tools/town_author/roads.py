@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import shapely
 
+from jaywalk.core.units import MPS_TO_KMH
 from town_author.curves import Pose, ReferenceLine, Vector, smooth_line
 from town_author.netconvert import NetEdge, Network
 from town_author.plan import Strip, TownPlan
@@ -197,7 +198,7 @@ def _edge_lanes(edge: NetEdge, length_m: float) -> list[Lane]:
                 begin_m=0.0,
                 end_m=length_m,
                 widths=_constant(lane.width_m, 0.0, length_m),
-                speed_kmh=0 if lane.walking else round(lane.speed_mps * 3.6),
+                speed_kmh=0 if lane.walking else round(lane.speed_mps * MPS_TO_KMH),
                 edge=edge.name,
                 index=index,
             )

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import DEG_TO_RAD
 
 IDENTITY: Final[FloatArray] = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -158,8 +159,6 @@ def matrix_to_6d(matrices: FloatArray) -> FloatArray:
 Quat: TypeAlias = tuple[float, float, float, float]
 Vec3: TypeAlias = tuple[float, float, float]
 
-_DEG = math.pi / 180.0
-
 
 @kernel
 def quat_multiply(a: Quat, b: Quat) -> Quat:
@@ -222,8 +221,8 @@ def quat_about_z(angle_rad: float) -> Quat:
 def quat_from_rotator(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Quat:
     """Quaternion of an Unreal rotator: Rz(yaw) Ry(-pitch) Rx(-roll)."""
     q: Quat = quat_multiply(
-        quat_multiply(quat_about_z(yaw_deg * _DEG), quat_about_y(-pitch_deg * _DEG)),
-        quat_about_x(-roll_deg * _DEG),
+        quat_multiply(quat_about_z(yaw_deg * DEG_TO_RAD), quat_about_y(-pitch_deg * DEG_TO_RAD)),
+        quat_about_x(-roll_deg * DEG_TO_RAD),
     )
     return q
 
@@ -238,7 +237,11 @@ def rotator_from_quat(q: Quat) -> Vec3:
     r21 = 2.0 * (y * z + w * x)
     r22 = 1.0 - 2.0 * (x * x + y * y)
     pitch = math.atan2(r20, math.sqrt(r00 * r00 + r10 * r10))
-    return (pitch / _DEG, math.atan2(r10, r00) / _DEG, math.atan2(-r21, r22) / _DEG)
+    return (
+        pitch / DEG_TO_RAD,
+        math.atan2(r10, r00) / DEG_TO_RAD,
+        math.atan2(-r21, r22) / DEG_TO_RAD,
+    )
 
 
 @kernel

@@ -14,6 +14,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from jaywalk.core.units import MPH_TO_KMH, MPS_TO_KMH
+
 Values = NDArray[np.float64]
 STEP_M: Final = 3.0
 FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
@@ -21,7 +23,6 @@ CLEAR_WALK_M: Final = 1.2
 CROSSING_MOUTH_M: Final = 1.8
 GROUPS: Final = ("road", "walk", "clear", "mouth")
 GREEN: Final = frozenset({"median", "none", "border"})
-MPH_TO_KMH: Final = 1.609344
 
 
 class MapLike(Protocol):
@@ -182,7 +183,7 @@ def _speed(road: Element) -> tuple[float, str]:
     speed = road.find("type/speed")
     if record is None or speed is None:
         return 50.0, "town"
-    unit = {"mph": MPH_TO_KMH, "m/s": 3.6}.get(speed.get("unit", "km/h"), 1.0)
+    unit = {"mph": MPH_TO_KMH, "m/s": MPS_TO_KMH}.get(speed.get("unit", "km/h"), 1.0)
     try:
         return float(speed.get("max", "50")) * unit, record.get("type", "town")
     except ValueError:

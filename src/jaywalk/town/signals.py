@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPH_TO_KMH
 from jaywalk.town.lanes import evaluate, road_point
 from jaywalk.town.roads import Road
 from jaywalk.town.waypoints import Pose
@@ -27,7 +28,6 @@ LIGHT_TYPE, STOP_TYPE, YIELD_TYPE, SPEED_TYPE = "1000001", "206", "205", "274"
 MAX_ID_CHARS = 31  # the snapshot record has 32 bytes for the sign id
 _BACK_M = 3.0
 _HALF_LENGTH_M, _HALF_HEIGHT_M = 1.5, 1.0
-_MPH_KMH = 1.609344
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def _actor_type(signal: Element) -> str | None:
         value = _number(signal, "value")
         value = value if value > 0.0 else _number(signal, "subtype")
         if signal.get("unit") == "mph":
-            value *= _MPH_KMH
+            value *= MPH_TO_KMH
         return f"traffic.speed_limit.{round(value)}" if value > 0.0 else None
     return {
         LIGHT_TYPE: "traffic.traffic_light",

@@ -22,6 +22,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.datasets.behaviour_tables import (
     BOX_SCHEMA,
     EGO_SCHEMA,
@@ -237,7 +238,7 @@ def _add_episode(rows: Rows, record: Record, video: str, camera: Camera, place: 
         | weather_words(record)
     )
     rows["ego"] += [
-        {"video": video, "frame": k, "action": word, "obd_speed_kmh": max(v, 0.0) * 3.6}
+        {"video": video, "frame": k, "action": word, "obd_speed_kmh": max(v, 0.0) * MPS_TO_KMH}
         for k, (word, v) in enumerate(zip(ego_words(speed), speed.tolist(), strict=True))
     ]
     rows["scene"] += scene_rows(video, record, frames, ego, place)

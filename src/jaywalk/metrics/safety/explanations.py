@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.safety.braking import BrakingEvent
 from jaywalk.metrics.safety.signals import (
     RED,
@@ -226,7 +227,7 @@ def _limits(record: Record, tracks: Tracks) -> tuple[FloatArray, np.ndarray]:
     stop = rows[c.AT_LIGHT].fill_null(False) & rows[c.LIGHT_STATE].is_in([RED, YELLOW]).fill_null(
         False
     )
-    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / 3.6, np.nan)
+    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / MPS_TO_KMH, np.nan)
     red[at[inside]] = stop.to_numpy()[inside]
     return limit, red
 
