@@ -14,6 +14,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.box import box_points
 from jaywalk.report.moment_picture import BODY_FILLS, pointed
 from jaywalk.report.svg import claim
 from jaywalk.town.picture import INK, PAPER, Window, town_axes
@@ -208,9 +209,7 @@ def _outline(body: Footprint) -> FloatArray:
     pose = np.array([body.x_m, body.y_m, body.yaw_rad])
     if body.kind != "prop":
         return pointed(pose, half)
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
-    cos, sin = np.cos(body.yaw_rad), np.sin(body.yaw_rad)
-    return np.asarray(corners @ np.array([[cos, sin], [-sin, cos]]) + pose[:2])
+    return box_points(pose[:2], np.cos(body.yaw_rad), np.sin(body.yaw_rad), half)
 
 
 def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.geometry.box import CORNERS, box_points
 from jaywalk.town.frontage import Frontage
 
 Values = NDArray[np.float64]
@@ -122,16 +123,15 @@ def rows(
     return table
 
 
+_FROM_REAR: Final = CORNERS[[2, 1, 0, 3]]
+
+
 def footprints(table: NDArray[np.void], margin_m: float = 0.0) -> Values:
     """Corners (n, 4, 2) of the rectangles the objects stand on, grown by a margin."""
     ex = table["ex"] + margin_m
     ey = np.where(table["shape"] == int(Shape.BOX), table["ey"], table["ex"]) + margin_m
-    cosine, sine = np.cos(table["yaw"]), np.sin(table["yaw"])
-    corners = np.empty((len(table), 4, 2))
-    for place, (a, b) in enumerate(((-1, -1), (1, -1), (1, 1), (-1, 1))):
-        corners[:, place, 0] = table["x"] + a * ex * cosine - b * ey * sine
-        corners[:, place, 1] = table["y"] + a * ex * sine + b * ey * cosine
-    return corners
+    centre, half = np.column_stack([table["x"], table["y"]]), np.column_stack([ex, ey])
+    return box_points(centre, np.cos(table["yaw"]), np.sin(table["yaw"]), half, _FROM_REAR)
 
 
 Span = tuple[float, float]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.box import boxes_touch
 from jaywalk.server.world.blueprints import parse_float
 from jaywalk.server.world.lights import GREEN
 from jaywalk.server.world.tables import Actor, Kind
@@ -150,7 +151,7 @@ def mark_lights(
             lane_x, lane_y = np.cos(boxes[k, 3]), np.sin(boxes[k, 3])
             if forward_x * lane_x + forward_y * lane_y <= 0.5:
                 continue
-            if _overlap(
+            if boxes_touch(
                 dx,
                 dy,
                 forward_x,
@@ -165,31 +166,6 @@ def mark_lights(
                 light = lights[owner[k]]
                 row.light_state, row.at_light, row.light_id = light.state, 1, light.actor
                 break
-
-
-@kernel
-def _overlap(
-    dx: float,
-    dy: float,
-    ax: float,
-    ay: float,
-    a_long: float,
-    a_wide: float,
-    bx: float,
-    by: float,
-    b_long: float,
-    b_wide: float,
-) -> bool:
-    """Separating-axis test of two rectangles whose centres are (dx, dy) apart."""
-    cos = abs(ax * bx + ay * by)
-    sin = abs(ax * by - ay * bx)
-    if abs(dx * ax + dy * ay) > a_long + b_long * cos + b_wide * sin:
-        return False
-    if abs(dy * ax - dx * ay) > a_wide + b_long * sin + b_wide * cos:
-        return False
-    if abs(dx * bx + dy * by) > b_long + a_long * cos + a_wide * sin:
-        return False
-    return bool(abs(dy * bx - dx * by) <= b_wide + a_long * sin + a_wide * cos)
 
 
 @kernel
