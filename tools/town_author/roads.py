@@ -10,6 +10,7 @@ import numpy as np
 import shapely
 
 from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths
 from town_author.curves import Pose, ReferenceLine, Vector, smooth_line
 from town_author.netconvert import NetEdge, Network
 from town_author.plan import Strip, TownPlan
@@ -247,7 +248,7 @@ def _levelled(plan: TownPlan, name: str, border: Vector) -> Vector:
     if edge.heights:
         known = np.array(plan.polyline(edge))
         line = shapely.LineString(known[:, :2])
-        stations = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(known[:, :2], axis=0).T))])
+        stations = arc_lengths(known)
         along = shapely.line_locate_point(line, shapely.points(border[:, :2]))
         return np.column_stack([border[:, :2], np.interp(along, stations, known[:, 2])])
     dense = [border[:1, :2]]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.lane_graph import LaneGraph, LaneKey, lane_key
 from jaywalk.town.limits import speed_limit_at
 from jaywalk.town.town import Town
@@ -129,7 +130,7 @@ def _line(segment: Any) -> FloatArray:
     keep = np.concatenate([[True], steps > 1e-3])
     keep[-1] = True
     places = places[keep]
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(places[:, :2], axis=0).T))])
+    along = arc_lengths(places)
     return np.column_stack([places, along])
 
 

@@ -29,6 +29,7 @@ from jaywalk.agents.driving.signals import Signals, find_signals
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.box import box_points
 from jaywalk.runner.session import STEP_S
 from jaywalk.runner.staged import StagedEpisode
@@ -138,7 +139,7 @@ class Looker:
             signals=self._signals,
             along_m=self._along_m,
             offset_m=float(-dx * np.sin(yaw) + dy * np.cos(yaw)),
-            heading_rad=float((turn + np.pi) % (2.0 * np.pi) - np.pi),
+            heading_rad=float(wrap_angle(turn)),
             limit_mps=float(line.limit_mps[at]),
             share=self._stage.progress.share,
         )

@@ -15,6 +15,7 @@ import shapely
 from numpy.typing import NDArray
 
 from jaywalk.core.units import MPH_TO_KMH, MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths, points_at
 
 Values = NDArray[np.float64]
 STEP_M: Final = 3.0
@@ -62,12 +63,8 @@ class Frontage:
 
     def at(self, along_m: Values) -> tuple[Values, Values, Values]:
         """Points (n, 3), outward vectors (n, 2) and sidewalk widths at arc lengths."""
-        points = np.column_stack(
-            [np.interp(along_m, self.along, self.points[:, axis]) for axis in range(3)]
-        )
-        outward = np.column_stack(
-            [np.interp(along_m, self.along, self.outward[:, axis]) for axis in range(2)]
-        )
+        points = points_at(along_m, self.along, self.points)
+        outward = points_at(along_m, self.along, self.outward)
         outward /= np.maximum(np.hypot(outward[:, 0], outward[:, 1]), 1e-9)[:, None]
         return points, outward, np.interp(along_m, self.along, self.walk_m)
 
@@ -214,7 +211,7 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
     if not points:
         return None
     edge = np.concatenate(points)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(edge[:, :2], axis=0).T))])
+    along = arc_lengths(edge)
     if along[-1] < 12.0:
         return None
     keep = np.concatenate([[True], np.diff(along) > 1e-6])

@@ -35,6 +35,7 @@ from jaywalk.actors.crowd.state import (
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import LightState
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.walk_search import find_way
 from jaywalk.town.walkways import CELL_M
 
@@ -218,7 +219,7 @@ def _go_straight_on(
 
 def walk_line(people: People, row: int, line: FloatArray) -> float:
     """Put a line on a person's path at equal steps; returns path units per metre."""
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    along = arc_lengths(line)
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
     at = np.linspace(0.0, along[-1], count)
     for axis in range(2):

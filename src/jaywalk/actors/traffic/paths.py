@@ -15,6 +15,7 @@ from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import wrap_angle
 
 PATH_POINTS: Final = 224
 FEATURES: Final = 12
@@ -248,4 +249,4 @@ def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwo
 def _turns_left(network: LaneNetwork, segments: list[int]) -> int:
     first = network.points[int(network.starts[segments[0]]), 3]
     last = network.points[int(network.starts[segments[-1] + 1]) - 1, 3]
-    return int((last - first + np.pi) % (2.0 * np.pi) - np.pi < _LEFT_RAD)
+    return int(wrap_angle(last - first) < _LEFT_RAD)

@@ -16,6 +16,7 @@ from typing import Final
 
 from jaywalk.agents.driving.route_line import RouteLine
 from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.angle import wrap_angle
 
 _TICK_S: Final = 0.05
 _MPS2: Final = MPS_TO_KMH * _TICK_S  # km/h per tick in 1 m/s2
@@ -164,7 +165,7 @@ class Steering:
         )
         to_x, to_y = line.point_at(along_m + aim)
         heading = math.atan2(to_y - y_m, to_x - x_m) - yaw_rad
-        error = ((heading + math.pi) % (2.0 * math.pi) - math.pi) / (0.5 * math.pi)
+        error = wrap_angle(heading) / (0.5 * math.pi)
         before = self._errors[-1] if self._errors else error
         self._errors.append(error)
         mean = sum(self._errors) / len(self._errors)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.rotation import (
     angle_between_rad,
     from_matrix,
@@ -84,7 +85,7 @@ def played_figures(
     balls = bones_m[:, toes] - actor[:, None, :3] * [0.0, 0.0, 1.0]
     standing = float(load_rig(rig).rest_mesh[toes, 2].mean())
     way, walks = travel_rad(bones_m[:, index["crl_hips__C"]], delta_s)
-    off = np.remainder(facing_rad(bones_m, rig) - way + np.pi, 2.0 * np.pi) - np.pi
+    off = wrap_angle(facing_rad(bones_m, rig) - way)
     off_deg = np.rad2deg(np.abs(off[walks]))
     told = velocity_mps[1:, :2] - np.diff(actor[:, :2], axis=0) / delta_s
     return {
