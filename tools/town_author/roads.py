@@ -11,7 +11,7 @@ import shapely
 
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.geometry.path import arc_lengths
-from town_author.curves import Pose, ReferenceLine, Vector, smooth_line
+from town_author.curves import ReferenceLine, RoadPose, Vector, smooth_line
 from town_author.netconvert import NetEdge, Network
 from town_author.plan import Strip, TownPlan
 
@@ -110,7 +110,7 @@ class Road:
                 return side * (place + 1)
         raise KeyError(f"no lane {index} of edge {edge!r} at {s_m:.1f} m")
 
-    def lane_pose(self, edge: str, index: int, s_m: float) -> tuple[Pose, float]:
+    def lane_pose(self, edge: str, index: int, s_m: float) -> tuple[RoadPose, float]:
         """Centre of a lane with its direction of travel, and its width."""
         side = self.side_of(edge)
         offset = slope = 0.0
@@ -122,7 +122,7 @@ class Road:
                 x, y = pose.moved(offset)
                 back = math.pi if side > 0 else 0.0
                 return (
-                    Pose(
+                    RoadPose(
                         x=x,
                         y=y,
                         z=pose.z,

@@ -14,7 +14,7 @@ import numpy as np
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.units import RAD_TO_DEG
-from jaywalk.geometry.frames import rotation_matrix_carla, rotator_from_matrix
+from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.world import areas
 from jaywalk.server.world.areas import FrictionVolumes, follow_parents
