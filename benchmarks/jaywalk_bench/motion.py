@@ -10,7 +10,7 @@ import numpy as np
 
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.rotation import from_rotvec
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import DEFAULT_POLICIES, clean, on_rigs
 from jaywalk.motion.smpl import JOINT_COUNT
 from jaywalk_bench.calibration import calibration_ms
@@ -66,7 +66,7 @@ def bench_motion(*, clips: int = 40) -> MotionBenchmark:
     )
 
 
-def synthetic_motion(number: int) -> Motion:
+def synthetic_motion(number: int) -> Clip:
     """Ten seconds of smooth turning of all joints on a straight path."""
     rng = stream(0, "bench", "motion", number)
     time_s = np.arange(round(_CLIP_S * _RATE_HZ)) / _RATE_HZ
@@ -74,6 +74,6 @@ def synthetic_motion(number: int) -> Motion:
     vectors = 0.3 * np.sin(2.0 * np.pi * (angle + rng.uniform(0.0, 1.0, (JOINT_COUNT, 3))))
     vectors[:, 0, 1] += 0.1 * time_s
     root = np.stack([0.0 * time_s, 0.9 + 0.0 * time_s, 1.2 * time_s], axis=1)
-    return Motion(
+    return Clip(
         name=f"bench{number}", rotations=from_rotvec(vectors), root_m=root, rate_hz=_RATE_HZ
     )

@@ -24,8 +24,8 @@ from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 _SERVER = (
-    "import os, sys, time; from jaywalk.core.process import die_with_parent;"
-    "die_with_parent(int(sys.argv[1])); print('ready', flush=True); time.sleep(600)"
+    "import os, sys, time; from jaywalk.core.process import exit_with_parent;"
+    "exit_with_parent(int(sys.argv[1])); print('ready', flush=True); time.sleep(600)"
 )
 _ROUTE = """<routes><route id="{id}" town="Harbour"><waypoints>
 <position x="0" y="0" z="0"/><position x="{x}" y="0" z="0"/></waypoints></route></routes>"""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaywalk.geometry.rotation import from_rotvec, multiply
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import move_balls
 from jaywalk.motion.heading import yaw_matrix_2d, yaw_quaternion
 from jaywalk.motion.smpl import BALL_HEIGHT_M, BODY_OFFSETS_M, JOINTS
@@ -18,7 +18,7 @@ def still(frames=20, rate_hz=20.0, name="still", **turns):
     for joint, vector in turns.items():
         rotations[:, JOINTS.index(joint)] = from_rotvec(np.array(vector))
     root = np.tile([0.0, STAND_M, 0.0], (frames, 1))
-    return Motion(name=name, rotations=rotations, root_m=root, rate_hz=rate_hz)
+    return Clip(name=name, rotations=rotations, root_m=root, rate_hz=rate_hz)
 
 
 def wild(seed=0, frames=60, rate_hz=20.0):
@@ -31,7 +31,7 @@ def wild(seed=0, frames=60, rate_hz=20.0):
     root = np.stack(
         [np.sin(time[:, 0, 0]), STAND_M - 0.1 + 0 * time[:, 0, 0], 0.9 * time[:, 0, 0]], axis=1
     )
-    return Motion(name=f"wild{seed}", rotations=from_rotvec(vectors), root_m=root, rate_hz=rate_hz)
+    return Clip(name=f"wild{seed}", rotations=from_rotvec(vectors), root_m=root, rate_hz=rate_hz)
 
 
 def walking(seconds=6.0, speed_mps=1.2, turn_rps=0.0, rate_hz=20.0, name="walk", scale=1.0):
@@ -59,7 +59,7 @@ def walking(seconds=6.0, speed_mps=1.2, turn_rps=0.0, rate_hz=20.0, name="walk",
         rotations[:, JOINTS.index(f"{side}_ankle")] = from_rotvec(np.array([-0.15, 0.0, 0.0]))
     ground = place(time)
     root = np.stack([ground[:, 0], np.full(frames, scale * (STAND_M - 0.07)), ground[:, 1]], axis=1)
-    motion = Motion(name=name, rotations=rotations, root_m=root, rate_hz=rate_hz, body_scale=scale)
+    motion = Clip(name=name, rotations=rotations, root_m=root, rate_hz=rate_hz, body_scale=scale)
     joints = motion.joints_m()
     target = np.empty((frames, 2, 3))
     for side, shift in enumerate((0.0, 0.5)):

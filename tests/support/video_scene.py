@@ -8,7 +8,7 @@ import av
 import numpy as np
 
 from jaywalk.geometry.rotation import rotate
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.video.camera import Camera
 
 _SKIN, _SHIRT, _JEANS, _SHOE, _HAIR = (
@@ -39,7 +39,7 @@ _LIMBS = (
 )
 
 
-def _balls(motion: Motion, frame: int) -> list[tuple[np.ndarray, float, tuple[int, int, int]]]:
+def _balls(motion: Clip, frame: int) -> list[tuple[np.ndarray, float, tuple[int, int, int]]]:
     """Many balls that make up a person: place, radius, colour."""
     joints, turned = motion.joints_m()[frame], motion.turned()[frame]
     size = motion.body_scale
@@ -85,7 +85,7 @@ def background(camera: Camera, width: int, height: int, seed: int = 0) -> np.nda
 
 
 def draw(
-    picture: np.ndarray, camera: Camera, people: list[tuple[Motion, int]], sun=(0.4, 0.8, 0.45)
+    picture: np.ndarray, camera: Camera, people: list[tuple[Clip, int]], sun=(0.4, 0.8, 0.45)
 ) -> np.ndarray:
     """A picture with people in it."""
     out = picture.copy()

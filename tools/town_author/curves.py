@@ -60,7 +60,7 @@ STRAIGHT_RAD = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pose:
+class RoadPose:
     """A point of a road with the direction of travel."""
 
     x: float
@@ -128,7 +128,7 @@ class ReferenceLine:
     heights: tuple[HeightPiece, ...]
     length_m: float
 
-    def pose(self, s_m: float) -> Pose:
+    def pose(self, s_m: float) -> RoadPose:
         """The pose at arc length ``s_m``."""
         index = max(0, int(np.searchsorted(self.starts_m, s_m, side="right")) - 1)
         x, y, heading = self.pieces[index].at(s_m - self.starts_m[index])
@@ -138,7 +138,7 @@ class ReferenceLine:
                 level = piece
         a, b, c, d = level.coefficients
         ds = s_m - level.s_m
-        return Pose(
+        return RoadPose(
             x=x,
             y=y,
             z=((d * ds + c) * ds + b) * ds + a,
@@ -304,7 +304,7 @@ def _bend(start: Vector, out: Vector, end: Vector, into: Vector) -> list[Piece] 
     return pieces
 
 
-def joining_line(start: Pose, end: Pose) -> ReferenceLine:
+def joining_line(start: RoadPose, end: RoadPose) -> ReferenceLine:
     """The line of a connecting road: from one directed point to another, as wide as it can turn."""
     a, b = np.array([start.x, start.y]), np.array([end.x, end.y])
     out, into = start.direction, end.direction

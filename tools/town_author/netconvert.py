@@ -19,6 +19,7 @@ from defusedxml import ElementTree
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import PrerequisiteError
+from jaywalk.core.units import MPS_TO_KMH
 from town_author.plan import Edge, TownPlan
 
 Polyline = NDArray[np.float64]  # (points, 3)
@@ -254,7 +255,7 @@ def _edges(plan: TownPlan) -> ET.Element:
             "edge",
             {"id": name, "from": edge.start, "to": edge.end},
             numLanes=str(edge.lanes),
-            speed=f"{edge.speed_kmh / 3.6:.4f}",
+            speed=f"{edge.speed_kmh / MPS_TO_KMH:.4f}",
             width=f"{edge.width_m:.2f}",
             spreadType="right",
             priority=str(edge.priority),

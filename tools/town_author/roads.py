@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import shapely
 
-from town_author.curves import Pose, ReferenceLine, Vector, smooth_line
+from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths
+from town_author.curves import ReferenceLine, RoadPose, Vector, smooth_line
 from town_author.netconvert import NetEdge, Network
 from town_author.plan import Strip, TownPlan
 
@@ -108,7 +110,7 @@ class Road:
                 return side * (place + 1)
         raise KeyError(f"no lane {index} of edge {edge!r} at {s_m:.1f} m")
 
-    def lane_pose(self, edge: str, index: int, s_m: float) -> tuple[Pose, float]:
+    def lane_pose(self, edge: str, index: int, s_m: float) -> tuple[RoadPose, float]:
         """Centre of a lane with its direction of travel, and its width."""
         side = self.side_of(edge)
         offset = slope = 0.0
@@ -120,7 +122,7 @@ class Road:
                 x, y = pose.moved(offset)
                 back = math.pi if side > 0 else 0.0
                 return (
-                    Pose(
+                    RoadPose(
                         x=x,
                         y=y,
                         z=pose.z,
@@ -197,7 +199,7 @@ def _edge_lanes(edge: NetEdge, length_m: float) -> list[Lane]:
                 begin_m=0.0,
                 end_m=length_m,
                 widths=_constant(lane.width_m, 0.0, length_m),
-                speed_kmh=0 if lane.walking else round(lane.speed_mps * 3.6),
+                speed_kmh=0 if lane.walking else round(lane.speed_mps * MPS_TO_KMH),
                 edge=edge.name,
                 index=index,
             )
@@ -246,7 +248,7 @@ def _levelled(plan: TownPlan, name: str, border: Vector) -> Vector:
     if edge.heights:
         known = np.array(plan.polyline(edge))
         line = shapely.LineString(known[:, :2])
-        stations = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(known[:, :2], axis=0).T))])
+        stations = arc_lengths(known)
         along = shapely.line_locate_point(line, shapely.points(border[:, :2]))
         return np.column_stack([border[:, :2], np.interp(along, stations, known[:, 2])])
     dense = [border[:1, :2]]

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.lane_graph import LaneGraph, LaneKey, lane_key
 from jaywalk.town.limits import speed_limit_at
 from jaywalk.town.town import Town
 
-DEFAULT_LIMIT_MPS: Final = 30.0 / 3.6  # where the map says nothing, as CARLA's vehicles assume
+# Where the map says nothing; CARLA's vehicles assume the same.
+DEFAULT_LIMIT_MPS: Final = 30.0 / MPS_TO_KMH
 _CONFLICT_M: Final = 2.6  # centre lines nearer than this cannot be used at the same time
 _SIGN_REACH_M: Final = 8.0  # a sign acts on the lanes that end this near to its trigger
 _PIECE_M: Final = 60.0  # longer lanes are cut, so that a path of fixed size reaches far enough
@@ -127,13 +130,13 @@ def _line(segment: Any) -> FloatArray:
     keep = np.concatenate([[True], steps > 1e-3])
     keep[-1] = True
     places = places[keep]
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(places[:, :2], axis=0).T))])
+    along = arc_lengths(places)
     return np.column_stack([places, along])
 
 
 def _limits(town: Town, points: FloatArray) -> FloatArray:
     limits = town.limits
-    values = np.array([speed_limit_at(limits, p[0], p[1], p[2], p[3]) for p in points]) / 3.6
+    values = np.array([speed_limit_at(limits, p[0], p[1], p[2], p[3]) for p in points]) / MPS_TO_KMH
     return np.where(np.isfinite(values), values, DEFAULT_LIMIT_MPS)
 
 

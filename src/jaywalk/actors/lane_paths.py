@@ -9,6 +9,8 @@ import carla
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.angle import wrap_degrees
+from jaywalk.geometry.path import arc_lengths
 
 _STEP_M: Final = 1.0
 _SIDE_DEG: Final = 45.0  # arms within this of a right angle or of straight ahead
@@ -61,7 +63,7 @@ def line_path(points_m: FloatArray) -> LanePath:
     keep = np.concatenate([[True], np.hypot(*steps.T) > 0.05])
     points = points_m[keep]
     steps = np.diff(points[:, :2], axis=0)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*steps.T))])
+    along = arc_lengths(points)
     yaw = np.rad2deg(np.arctan2(steps[:, 1], steps[:, 0]))
     return LanePath(
         line=np.ascontiguousarray(np.column_stack([points[:, :2], along])),
@@ -88,8 +90,7 @@ def path_of(waypoints: list[Any]) -> LanePath:
     values = np.array(rows)
     steps = np.hypot(*np.diff(values[:, :2], axis=0).T)
     values = values[np.concatenate([[True], steps > 0.05])]
-    steps = np.hypot(*np.diff(values[:, :2], axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = arc_lengths(values)
     return LanePath(
         line=np.ascontiguousarray(np.column_stack([values[:, :2], along])),
         z_m=values[:, 2].copy(),
@@ -125,12 +126,7 @@ def _walk(waypoint: Any, length_m: float, step: Any, within_road: bool) -> list[
 
 
 def _turn_deg(first: Any, second: Any) -> float:
-    return abs(angle_deg(second.transform.rotation.yaw - first.transform.rotation.yaw))
-
-
-def angle_deg(value: float) -> float:
-    """An angle as -180 to 180 degrees."""
-    return (value + 180.0) % 360.0 - 180.0
+    return float(abs(wrap_degrees(second.transform.rotation.yaw - first.transform.rotation.yaw)))
 
 
 def opposite_lane(waypoint: Any) -> Any | None:
@@ -190,7 +186,7 @@ def crossings(
     found: list[JunctionPath] = []
     for entry, leaves in junction.get_waypoints(carla.LaneType.Driving):
         yaw = entry.transform.rotation.yaw
-        if abs(angle_deg(yaw - ego_yaw_deg - heading)) > _SIDE_DEG:
+        if abs(wrap_degrees(yaw - ego_yaw_deg - heading)) > _SIDE_DEG:
             continue
         inside = _between(entry, leaves)
         path = path_of(
@@ -202,7 +198,7 @@ def crossings(
         )
         meeting = _meeting(path, route_m, along_m, within_m)
         if meeting is not None:
-            turn = angle_deg(leaves.transform.rotation.yaw - yaw)
+            turn = wrap_degrees(leaves.transform.rotation.yaw - yaw)
             found.append(
                 JunctionPath(
                     path=path, meets_along_m=meeting[0], meets_route_m=meeting[1], turn_deg=turn

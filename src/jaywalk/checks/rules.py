@@ -19,6 +19,7 @@ import numpy as np
 from jaywalk.agents.base import Forecast
 from jaywalk.checks.drive import CheckDrive, Sample
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPS_TO_KMH
 
 Verdict = tuple[str, str, str]  # state, detail, fix
 
@@ -380,9 +381,10 @@ def _on_route(drive: CheckDrive) -> Finding:
 
 
 def _speed(drive: CheckDrive) -> Finding:
-    limit = max(float(np.median([s.limit_kmh for s in drive.samples])) / 3.6, 30.0 / 3.6)
+    limit_kmh = float(np.median([s.limit_kmh for s in drive.samples]))
+    limit = max(limit_kmh / MPS_TO_KMH, 30.0 / MPS_TO_KMH)
     top = max(sample.speed_mps for sample in drive.samples)
-    detail = f"up to {top:.1f} m/s, limit {limit:.1f} m/s ({3.6 * limit:.0f} km/h)"
+    detail = f"up to {top:.1f} m/s, limit {limit:.1f} m/s ({MPS_TO_KMH * limit:.0f} km/h)"
     if top > _FAST[1] * limit:
         fix = "speeds are in m/s and the limit in km/h: divide the limit by 3.6"
         return Finding(check="speed", state=FAIL, detail=detail, fix=fix)

@@ -15,7 +15,7 @@ import typer
 from jaywalk.cli.output import finish, say
 from jaywalk.core.address import LAST_PORT
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
-from jaywalk.core.process import die_with_parent
+from jaywalk.core.process import exit_with_parent
 
 _SPEED_LIMITS = ("auto", "road", "carla")
 _SLOWEST, _FASTEST = 0.1, 1000.0
@@ -62,7 +62,7 @@ def serve(
     Example: jaywalk serve --town Harbour --port 2000
     """
     if parent:
-        die_with_parent(parent)
+        exit_with_parent(parent)
     if town and xodr:
         raise UsageError("Give either --town or --xodr, not both.")
     if speed_limits not in _SPEED_LIMITS:

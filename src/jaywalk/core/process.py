@@ -47,7 +47,7 @@ def _own_home() -> Path:
 _PR_SET_PDEATHSIG: Final = 1
 
 
-def die_with_parent(parent_pid: int) -> None:
+def exit_with_parent(parent_pid: int) -> None:
     """Have the system kill this process when its parent is gone, however the parent ends.
 
     Call it first thing in the child. Only Linux can do this; elsewhere it does nothing. The parent
@@ -64,7 +64,7 @@ def die_with_parent(parent_pid: int) -> None:
         os._exit(1)
 
 
-def in_turns(folder: Path, jobs: Mapping[str, Callable[[], None]]) -> None:
+def run_once_across_processes(folder: Path, jobs: Mapping[str, Callable[[], None]]) -> None:
     """Call every job, never one that another process is at.
 
     While another process is at a job, the others come first; so two processes that start together

@@ -34,7 +34,7 @@ from jaywalk.motion import default_library
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.retarget import DRIVEN, RigMotion
+from jaywalk.motion.retarget import DRIVEN, RigClip
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.reader import Record
@@ -62,12 +62,12 @@ class Facing:
     body_rad: FloatArray
 
 
-def facing(motion: RigMotion) -> Facing:
+def facing(motion: RigClip) -> Facing:
     """Head and chest of a motion, turned from rest by all bones below them."""
     return Facing(head_rad=_yaw_rad(motion, HEAD), body_rad=_yaw_rad(motion, CHEST))
 
 
-def _yaw_rad(motion: RigMotion, bone: str) -> FloatArray:
+def _yaw_rad(motion: RigClip, bone: str) -> FloatArray:
     ahead = rotate(_turned(motion, bone), _AHEAD)
     # mesh y is the actor's forward, mesh x its left
     forward, right = ahead[:, 1], -ahead[:, 0]
@@ -76,7 +76,7 @@ def _yaw_rad(motion: RigMotion, bone: str) -> FloatArray:
     return np.where(np.hypot(forward, right) < _STEEP, np.nan, wrapped)
 
 
-def _turned(motion: RigMotion, bone: str) -> FloatArray:
+def _turned(motion: RigClip, bone: str) -> FloatArray:
     """(frames, 4) how far a bone is turned from rest, in mesh axes."""
     rig = load_rig(motion.rig)
     here = rig.bone_index[bone]

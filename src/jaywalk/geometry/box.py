@@ -1,22 +1,96 @@
-"""Oriented boxes and upright cylinders seen from above: overlap tests for contacts and spawning.
+"""Oriented boxes and upright cylinders seen from above: corners, overlap and distance.
 
 A box is (x, y, cos, sin, hx, hy): centre, heading as cosine and sine, half length, half width. The
-answers work in either frame of the project as long as all arguments share it. A depth <= 0 means
+results hold in either frame of the project as long as all arguments share it. A depth <= 0 means
 "apart"; normals are unit vectors pointing from the second shape to the first.
 
-Boxes that are tipped over: the upright box around them, in the frame that only turns by yaw.
-
-Angles are an Unreal rotator's (pitch, roll) in radians; the frame is CARLA's left-handed one.
+:func:`upright_box` encloses a tipped box in an upright one. Its angles are an Unreal rotator's
+(pitch, roll) in radians, in CARLA's left-handed frame.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+
+CORNERS: Final[FloatArray] = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)])
+"""The corners of a box in shares of its half length and half width, in order around the box."""
 
 Hit = tuple[float, float, float]
 """Penetration depth (<= 0: apart) and the unit normal from the second shape to the first."""
+
+
+def box_points(
+    centre_m: ArrayLike,
+    cos: ArrayLike,
+    sin: ArrayLike,
+    half_m: ArrayLike,
+    shares: FloatArray = CORNERS,
+) -> FloatArray:
+    """Points of boxes, by default their corners.
+
+    Args:
+        centre_m: ``(..., 2)`` centres.
+        cos: ``(...,)`` cosine of each heading.
+        sin: ``(...,)`` sine of each heading.
+        half_m: ``(..., 2)`` half length and half width.
+        shares: ``(k, 2)`` the points, in shares of the half length and half width.
+
+    Returns:
+        ``(..., k, 2)``.
+    """
+    centre, half = np.asarray(centre_m, np.float64), np.asarray(half_m, np.float64)
+    c, s = np.asarray(cos)[..., None], np.asarray(sin)[..., None]
+    along, aside = shares[:, 0] * half[..., 0:1], shares[:, 1] * half[..., 1:2]
+    x = centre[..., 0:1] + along * c - aside * s
+    y = centre[..., 1:2] + along * s + aside * c
+    return np.stack([x, y], axis=-1)
+
+
+def axis_gaps(
+    dx: Any, dy: Any, ac: Any, as_: Any, ahx: Any, ahy: Any, bc: Any, bs: Any, bhx: Any, bhy: Any
+) -> Any:
+    """Centre distance and reach of two boxes along their four face normals.
+
+    Two boxes overlap where each distance is below its reach. Takes numbers, or arrays that
+    broadcast against each other. (dx, dy) leads from one centre to the other.
+    """
+    cos = abs(ac * bc + as_ * bs)
+    sin = abs(ac * bs - as_ * bc)
+    return (
+        (abs(dx * ac + dy * as_), ahx + bhx * cos + bhy * sin),
+        (abs(dy * ac - dx * as_), ahy + bhx * sin + bhy * cos),
+        (abs(dx * bc + dy * bs), bhx + ahx * cos + ahy * sin),
+        (abs(dy * bc - dx * bs), bhy + ahx * sin + ahy * cos),
+    )
+
+
+_axis_gaps = kernel(axis_gaps)
+
+
+@kernel
+def boxes_touch(
+    dx: float,
+    dy: float,
+    ac: float,
+    as_: float,
+    ahx: float,
+    ahy: float,
+    bc: float,
+    bs: float,
+    bhx: float,
+    bhy: float,
+) -> bool:
+    """Whether two boxes whose centres are (dx, dy) apart overlap or touch."""
+    for distance, reach in _axis_gaps(dx, dy, ac, as_, ahx, ahy, bc, bs, bhx, bhy):
+        if distance > reach:
+            return False
+    return True
 
 
 @kernel
@@ -151,6 +225,34 @@ def circle_circle_overlap(
     if gap < 1e-9:
         return a_radius + b_radius, 1.0, 0.0
     return a_radius + b_radius - gap, dx / gap, dy / gap
+
+
+@kernel
+def shape_overlap(
+    ax: float,
+    ay: float,
+    ac: float,
+    as_: float,
+    ahx: float,
+    ahy: float,
+    a_round: bool,
+    bx: float,
+    by: float,
+    bc: float,
+    bs: float,
+    bhx: float,
+    bhy: float,
+    b_round: bool,
+) -> Hit:
+    """Overlap of two shapes, each a box or a circle whose radius is the half length."""
+    if a_round and b_round:
+        return circle_circle_overlap(ax, ay, ahx, bx, by, bhx)
+    if a_round:
+        return circle_box_overlap(ax, ay, ahx, bx, by, bc, bs, bhx, bhy)
+    if b_round:
+        depth, nx, ny = circle_box_overlap(bx, by, bhx, ax, ay, ac, as_, ahx, ahy)
+        return depth, -nx, -ny
+    return box_box_overlap(ax, ay, ac, as_, ahx, ahy, bx, by, bc, bs, bhx, bhy)
 
 
 Six = tuple[float, float, float, float, float, float]

@@ -19,7 +19,7 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.geometry.box import box_box_overlap, circle_box_overlap, circle_circle_overlap
+from jaywalk.geometry.box import shape_overlap
 
 _STOREY_M = 2.5  # bodies whose middles differ more in height are on different levels
 _FINE = 16  # parts of a tick in which the smallest gap is looked for
@@ -28,36 +28,23 @@ _FINE = 16  # parts of a tick in which the smallest gap is looked for
 @kernel
 def overlap_m(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray) -> float:
     """Penetration depth of two bodies; not above 0: apart."""
-    if a_shape[2] != 0.0 and b_shape[2] != 0.0:
-        return float(circle_circle_overlap(a[0], a[1], a_shape[0], b[0], b[1], b_shape[0])[0])
-    if a_shape[2] != 0.0:
-        return float(
-            circle_box_overlap(
-                a[0], a[1], a_shape[0], b[0], b[1], b[3], b[4], b_shape[0], b_shape[1]
-            )[0]
-        )
-    if b_shape[2] != 0.0:
-        return float(
-            circle_box_overlap(
-                b[0], b[1], b_shape[0], a[0], a[1], a[3], a[4], a_shape[0], a_shape[1]
-            )[0]
-        )
-    return float(
-        box_box_overlap(
-            a[0],
-            a[1],
-            a[3],
-            a[4],
-            a_shape[0],
-            a_shape[1],
-            b[0],
-            b[1],
-            b[3],
-            b[4],
-            b_shape[0],
-            b_shape[1],
-        )[0]
+    depth, _, _ = shape_overlap(
+        a[0],
+        a[1],
+        a[3],
+        a[4],
+        a_shape[0],
+        a_shape[1],
+        a_shape[2] != 0.0,
+        b[0],
+        b[1],
+        b[3],
+        b[4],
+        b_shape[0],
+        b_shape[1],
+        b_shape[2] != 0.0,
     )
+    return float(depth)
 
 
 @kernel

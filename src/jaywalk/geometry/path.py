@@ -56,6 +56,24 @@ class Projection:
     beyond: BoolArray
 
 
+def arc_lengths(points_m: FloatArray) -> FloatArray:
+    """Distance along a polyline of each vertex, in the plane; columns after x and y do not count.
+
+    Takes points ``(n, 2 or more)`` and returns ``(n,)``, beginning with 0.
+    """
+    steps = np.hypot(*np.diff(points_m[:, :2], axis=0).T)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def points_at(at_m: FloatArray, arc_m: FloatArray, points_m: FloatArray) -> FloatArray:
+    """Points of a polyline at distances along it; every column is interpolated.
+
+    Takes distances ``(k,)``, the arc length ``(n,)`` of the vertices and the vertices ``(n, c)``,
+    and returns ``(k, c)``. Distances beyond the ends give the end points.
+    """
+    return np.column_stack([np.interp(at_m, arc_m, column) for column in points_m.T])
+
+
 def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:
     """Build a path from positions, keeping vertices at least ``spacing_m`` apart.
 
@@ -72,8 +90,7 @@ def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:
             f"a path needs two points at least {spacing_m:g} m apart, got {len(points)} points "
             "in one place; a vehicle that never moves has no path"
         )
-    steps = np.hypot(*np.diff(kept, axis=0).T)
-    return Path(kept, np.concatenate([[0.0], np.cumsum(steps)]))
+    return Path(kept, arc_lengths(kept))
 
 
 def project(path: Path, points_m: ArrayLike, start_m: float = 0.0) -> Projection:

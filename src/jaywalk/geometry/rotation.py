@@ -1,7 +1,7 @@
-"""Quaternions and Unreal rotators for compiled kernels.
+"""Rotations: matrices and rotators of CARLA, quaternions in batches and in compiled kernels.
 
 A quaternion is the tuple ``(w, x, y, z)`` of the matrix acting on column vectors of CARLA's
-left-handed coordinates (``jaywalk.geometry.frames.rotation_matrix_carla``). The algebra does not
+left-handed coordinates (:func:`rotation_matrix_carla`). The algebra does not
 care about handedness; only the rotator conversions carry Unreal's signs.
 
 Rotations in batches: arrays (..., 4) ``w x y z``, matrices, rotation vectors, 6D.
@@ -16,12 +16,48 @@ import math
 from typing import Final, TypeAlias
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import DEG_TO_RAD
 
 IDENTITY: Final[FloatArray] = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def rotation_matrix_carla(pitch_deg: float, yaw_deg: float, roll_deg: float) -> FloatArray:
+    """Rotation matrix of an Unreal rotator: columns are forward, right and up.
+
+    The same matrix as ``carla.Transform.get_matrix``: world = R @ local, both left-handed.
+    """
+    cp, sp = np.cos(np.deg2rad(pitch_deg)), np.sin(np.deg2rad(pitch_deg))
+    cy, sy = np.cos(np.deg2rad(yaw_deg)), np.sin(np.deg2rad(yaw_deg))
+    cr, sr = np.cos(np.deg2rad(roll_deg)), np.sin(np.deg2rad(roll_deg))
+    return np.array(
+        [
+            [cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr],
+            [cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr],
+            [sp, -cp * sr, cp * cr],
+        ]
+    )
+
+
+def rotator_from_matrix(rotation: FloatArray) -> tuple[float, float, float]:
+    """Inverse of :func:`rotation_matrix_carla`: (pitch, yaw, roll) in degrees."""
+    pitch = np.arcsin(np.clip(rotation[2, 0], -1.0, 1.0))
+    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
+    roll = np.arctan2(-rotation[2, 1], rotation[2, 2])
+    return float(np.rad2deg(pitch)), float(np.rad2deg(yaw)), float(np.rad2deg(roll))
+
+
+@kernel
+def fill_rotation_matrix(pitch: float, yaw: float, roll: float, out: FloatArray) -> None:
+    """Write the matrix of an Unreal rotator in radians; columns are forward, right and up."""
+    cp, sp = np.cos(pitch), np.sin(pitch)
+    cy, sy = np.cos(yaw), np.sin(yaw)
+    cr, sr = np.cos(roll), np.sin(roll)
+    out[0, 0], out[0, 1], out[0, 2] = cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr
+    out[1, 0], out[1, 1], out[1, 2] = cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr
+    out[2, 0], out[2, 1], out[2, 2] = sp, -cp * sr, cp * cr
 
 
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -85,6 +121,9 @@ def to_rotvec(q: FloatArray) -> FloatArray:
 
 def from_matrix(matrices: FloatArray) -> FloatArray:
     """Quaternions of proper rotation matrices (..., 3, 3)."""
+    # Imported here: most users of this module need no scipy, which is slow to import.
+    from scipy.spatial.transform import Rotation
+
     flat = np.asarray(matrices, dtype=np.float64).reshape(-1, 3, 3)
     xyzw = Rotation.from_matrix(flat).as_quat()
     return np.asarray(xyzw[:, [3, 0, 1, 2]].reshape(*np.shape(matrices)[:-2], 4))
@@ -158,8 +197,6 @@ def matrix_to_6d(matrices: FloatArray) -> FloatArray:
 Quat: TypeAlias = tuple[float, float, float, float]
 Vec3: TypeAlias = tuple[float, float, float]
 
-_DEG = math.pi / 180.0
-
 
 @kernel
 def quat_multiply(a: Quat, b: Quat) -> Quat:
@@ -222,8 +259,8 @@ def quat_about_z(angle_rad: float) -> Quat:
 def quat_from_rotator(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Quat:
     """Quaternion of an Unreal rotator: Rz(yaw) Ry(-pitch) Rx(-roll)."""
     q: Quat = quat_multiply(
-        quat_multiply(quat_about_z(yaw_deg * _DEG), quat_about_y(-pitch_deg * _DEG)),
-        quat_about_x(-roll_deg * _DEG),
+        quat_multiply(quat_about_z(yaw_deg * DEG_TO_RAD), quat_about_y(-pitch_deg * DEG_TO_RAD)),
+        quat_about_x(-roll_deg * DEG_TO_RAD),
     )
     return q
 
@@ -238,7 +275,11 @@ def rotator_from_quat(q: Quat) -> Vec3:
     r21 = 2.0 * (y * z + w * x)
     r22 = 1.0 - 2.0 * (x * x + y * y)
     pitch = math.atan2(r20, math.sqrt(r00 * r00 + r10 * r10))
-    return (pitch / _DEG, math.atan2(r10, r00) / _DEG, math.atan2(-r21, r22) / _DEG)
+    return (
+        pitch / DEG_TO_RAD,
+        math.atan2(r10, r00) / DEG_TO_RAD,
+        math.atan2(-r21, r22) / DEG_TO_RAD,
+    )
 
 
 @kernel

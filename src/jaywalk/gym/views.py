@@ -29,6 +29,8 @@ from jaywalk.agents.driving.signals import Signals, find_signals
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import wrap_angle
+from jaywalk.geometry.box import box_points
 from jaywalk.runner.session import STEP_S
 from jaywalk.runner.staged import StagedEpisode
 from jaywalk.town.raster import ROAD, ROAD_LINE, SIDEWALK, SemanticRaster, fill_polygon, fill_strip
@@ -137,7 +139,7 @@ class Looker:
             signals=self._signals,
             along_m=self._along_m,
             offset_m=float(-dx * np.sin(yaw) + dy * np.cos(yaw)),
-            heading_rad=float((turn + np.pi) % (2.0 * np.pi) - np.pi),
+            heading_rad=float(wrap_angle(turn)),
             limit_mps=float(line.limit_mps[at]),
             share=self._stage.progress.share,
         )
@@ -218,7 +220,7 @@ class BevView:
         cos, sin = np.array([np.cos(own.yaw_rad)]), np.array([np.sin(own.yaw_rad)])
         ahead = own.front_m - own.half_length_m
         middle = np.array([[own.x_m + ahead * cos[0], own.y_m + ahead * sin[0]]])
-        corners = _corners(middle, cos, sin, np.array([[own.half_length_m, own.half_width_m]]))
+        corners = box_points(middle, cos, sin, np.array([[own.half_length_m, own.half_width_m]]))
         mask = np.zeros((self._size, self._size), np.uint8)
         fill_polygon(mask, 0.0, 0.0, 1.0, self._pixels(look, corners[0]), _FULL)
         picture[mask > 0] = _EGO
@@ -251,7 +253,7 @@ class BevView:
         cos, sin = np.cos(line.yaw_rad[k]), np.sin(line.yaw_rad[k])
         half = np.array([[_BAR_HALF_M, 0.5 * line.lane_width_m[k]]])
         middle = line.xy_m[k : k + 1]
-        corners = _corners(middle, np.array([cos]), np.array([sin]), half)
+        corners = box_points(middle, np.array([cos]), np.array([sin]), half)
         fill_polygon(out[_STOP], 0.0, 0.0, 1.0, self._pixels(look, corners[0]), value)
 
     def _draw_bodies(self, out: Image, look: Look) -> None:
@@ -263,28 +265,13 @@ class BevView:
             return
         # At least a pixel and a half, so that nobody falls between the pixels.
         half = np.maximum(seen.half_m[near], 0.75 * self._pixel_m)
-        corners = _corners(seen.xy_m[near], seen.cos[near], seen.sin[near], half)
+        corners = box_points(seen.xy_m[near], seen.cos[near], seen.sin[near], half)
         pixels = self._pixels(look, corners.reshape(-1, 2)).reshape(-1, 4, 2)
         channels = np.select(
             [seen.kind[near] == VEHICLE, seen.kind[near] == PERSON], [_VEHICLES, _PEOPLE], _PROPS
         )
         for channel, outline in zip(channels.tolist(), pixels, strict=True):
             fill_polygon(out[channel], 0.0, 0.0, 1.0, outline, _FULL)
-
-
-def _corners(middle: FloatArray, cos: FloatArray, sin: FloatArray, half: FloatArray) -> Any:
-    """(n, 4, 2) corners of boxes."""
-    ahead = np.column_stack([cos, sin]) * half[:, :1]
-    side = np.column_stack([-sin, cos]) * half[:, 1:]
-    return np.stack(
-        [
-            middle + ahead + side,
-            middle + ahead - side,
-            middle - ahead - side,
-            middle - ahead + side,
-        ],
-        axis=1,
-    )
 
 
 # What one gets without asking for anything else.

@@ -17,7 +17,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.rotation import conjugate, continuous, from_rotvec, multiply, slerp, to_rotvec
-from jaywalk.motion.clip import Motion, mirror
+from jaywalk.motion.clip import Clip, mirror
 from jaywalk.motion.library.building import on_rigs
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
@@ -37,7 +37,7 @@ _GREATEST_WARP: Final = 0.22
 _SPEEDS: Final = (0.8, 1.25)
 
 
-def _at(motion: Motion, frames: FloatArray) -> Motion:
+def _at(motion: Clip, frames: FloatArray) -> Clip:
     """The motion at fractional frames."""
     before = np.clip(frames.astype(np.int64), 0, motion.frames - 2)
     share = np.clip(frames - before, 0.0, 1.0)
@@ -47,7 +47,7 @@ def _at(motion: Motion, frames: FloatArray) -> Motion:
     return replace(motion, rotations=turns, root_m=root)
 
 
-def change_speed(motion: Motion, factor: float) -> Motion:
+def change_speed(motion: Clip, factor: float) -> Clip:
     """The same movement in less (factor above 1) or more time.
 
     Raises:
@@ -59,7 +59,7 @@ def change_speed(motion: Motion, factor: float) -> Motion:
     return _at(motion, np.arange(count, dtype=np.float64) * factor)
 
 
-def warp_time(motion: Motion, waves: Sequence[float]) -> Motion:
+def warp_time(motion: Clip, waves: Sequence[float]) -> Clip:
     """Hurry here and dawdle there; begin, end and duration stay.
 
     Args:
@@ -79,7 +79,7 @@ def warp_time(motion: Motion, waves: Sequence[float]) -> Motion:
     return _at(motion, np.clip(moved, 0.0, 1.0) * (motion.frames - 1))
 
 
-def change_style(motion: Motion, *, swing: float, lean_rad: float, arms_rad: float) -> Motion:
+def change_style(motion: Clip, *, swing: float, lean_rad: float, arms_rad: float) -> Clip:
     """Move the upper body more or less about its mean, lean, and hold the arms wider.
 
     Args:
@@ -102,17 +102,17 @@ def change_style(motion: Motion, *, swing: float, lean_rad: float, arms_rad: flo
     return motion.with_poses(rotations, motion.root_m)
 
 
-def _speed(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+def _speed(motion: Clip, draws: Draws) -> tuple[Clip, str]:
     factor = float(np.exp(draws.uniform(np.log(_SPEEDS[0]), np.log(_SPEEDS[1]))))
     return change_speed(motion, factor), f"speed{factor:.2f}"
 
 
-def _warp(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+def _warp(motion: Clip, draws: Draws) -> tuple[Clip, str]:
     waves = [draws.uniform(-1.0, 1.0) * _GREATEST_WARP / n for n in (1, 1, 2)]
     return warp_time(motion, waves), "warp" + "".join(f"{size:+.2f}" for size in waves)
 
 
-def _style(motion: Motion, draws: Draws) -> tuple[Motion, str]:
+def _style(motion: Clip, draws: Draws) -> tuple[Clip, str]:
     swing, lean = draws.uniform(0.6, 1.4), np.deg2rad(draws.uniform(-5.0, 9.0))
     arms = np.deg2rad(draws.uniform(-4.0, 12.0))
     changed = change_style(motion, swing=swing, lean_rad=float(lean), arms_rad=float(arms))
@@ -120,12 +120,12 @@ def _style(motion: Motion, draws: Draws) -> tuple[Motion, str]:
     return changed, told
 
 
-def _mirror(motion: Motion, _draws: Draws) -> tuple[Motion, str]:
+def _mirror(motion: Clip, _draws: Draws) -> tuple[Clip, str]:
     return mirror(motion), "mirror"
 
 
 #: Ways to change a motion, by name.
-WAYS: Final[Mapping[str, Callable[[Motion, Draws], tuple[Motion, str]]]] = {
+WAYS: Final[Mapping[str, Callable[[Clip, Draws], tuple[Clip, str]]]] = {
     "mirror": _mirror,
     "warp": _warp,
     "speed": _speed,
@@ -133,7 +133,7 @@ WAYS: Final[Mapping[str, Callable[[Motion, Draws], tuple[Motion, str]]]] = {
 }
 
 
-def augment(motion: Motion, ways: Sequence[str], seed: int, copy: int = 0) -> Motion:
+def augment(motion: Clip, ways: Sequence[str], seed: int, copy: int = 0) -> Clip:
     """One changed copy, marked.
 
     Args:
@@ -169,7 +169,7 @@ def split_of(base: str, test_share: float, seed: int = 0) -> str:
 
 def augmented_motions(
     library: MotionLibrary, ways: Sequence[str], *, copies: int, seed: int, test_share: float
-) -> Iterator[Motion]:
+) -> Iterator[Clip]:
     """Originals of a library, each followed by its copies; test motions get none.
 
     A copy is changed in a random choice of the ways. A mirror image that exists already is not

@@ -32,7 +32,7 @@ LIBRARY_RATE_HZ: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Motion:
+class Clip:
     """A person moving, in SMPL's axes (right-handed, x left, y up, z forward at rest), metres.
 
     Attributes:
@@ -111,7 +111,7 @@ class Motion:
         """(22, 3) rest offsets of this person."""
         return np.asarray(self.body_scale * BODY_OFFSETS_M)
 
-    def with_poses(self, rotations: FloatArray, root_m: FloatArray) -> Motion:
+    def with_poses(self, rotations: FloatArray, root_m: FloatArray) -> Clip:
         """The same clip with other rotations and another path."""
         return replace(self, rotations=normalise(rotations), root_m=np.array(root_m))
 
@@ -124,7 +124,7 @@ class Motion:
         return digest.hexdigest()
 
 
-def mirror(motion: Motion) -> Motion:
+def mirror(motion: Clip) -> Clip:
     """Reflect in the plane x = 0; mirroring twice gives the motion back."""
     rotations = motion.rotations[:, MIRRORED] * np.array([1.0, 1.0, -1.0, -1.0])
     root = motion.root_m * np.array([-1.0, 1.0, 1.0])
@@ -151,7 +151,7 @@ def mirror_caption(caption: str) -> str:
     return re.sub(r"\b(left|right|counter-?clockwise|clockwise)\b", swap, caption, flags=re.I)
 
 
-def resample(motion: Motion, rate_hz: float) -> Motion:
+def resample(motion: Clip, rate_hz: float) -> Clip:
     """The motion at another rate, from its first frame to the last instant it covers.
 
     Taking every ``int(rate/20)``-th frame turns 100 Hz into 20 Hz but 30 Hz into 30 Hz; this does

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.geometry.rotation import conjugate, multiply
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.legs import lead_legs, lowering_m
 from jaywalk.motion.smpl import (
     BALL_HEIGHT_M,
@@ -40,7 +40,7 @@ def horizontal_speed_mps(points_m: FloatArray, rate_hz: float, up: int) -> Float
     return np.asarray(np.linalg.norm(np.gradient(flat, axis=0), axis=-1) * rate_hz)
 
 
-def balls_m(motion: Motion) -> FloatArray:
+def balls_m(motion: Clip) -> FloatArray:
     """(frames, 2, 3) balls of the left and the right foot."""
     return np.asarray(motion.joints_m()[:, [LEFT_BALL, RIGHT_BALL]])
 
@@ -86,7 +86,7 @@ def floor_tilt(balls: FloatArray, rate_hz: float) -> FloatArray:
     return np.asarray(slope)
 
 
-def on_floor(motion: Motion) -> Motion:
+def on_floor(motion: Clip) -> Clip:
     """Move the motion vertically so that the ground is at y = 0, undoing a slight tilt of it."""
     slope = floor_tilt(balls_m(motion), motion.rate_hz)
     if slope.any():
@@ -98,7 +98,7 @@ def on_floor(motion: Motion) -> Motion:
     return replace(motion, root_m=motion.root_m - np.array([0.0, height, 0.0]))
 
 
-def contacts(motion: Motion) -> BoolArray:
+def contacts(motion: Clip) -> BoolArray:
     """(frames, 2) whether the ball of each foot stands: low, and slow beside the pelvis."""
     balls = balls_m(motion)
     speed = horizontal_speed_mps(balls, motion.rate_hz, 1)
@@ -133,12 +133,12 @@ class FootLock:
         locked: Number of contacts that were locked.
     """
 
-    motion: Motion
+    motion: Clip
     moved_m: float
     locked: int
 
 
-def lock_feet(motion: Motion) -> FootLock:
+def lock_feet(motion: Clip) -> FootLock:
     """Hold the ball of each standing foot at its mean place; legs follow by inverse kinematics.
 
     Between contacts the displacement fades from the one lock to the next. Expects the ground at
@@ -195,7 +195,7 @@ def _offsets(ball: FloatArray, runs: list[tuple[int, int]]) -> FloatArray:
     return out
 
 
-def move_balls(motion: Motion, joints: FloatArray, offset: FloatArray) -> Motion:
+def move_balls(motion: Clip, joints: FloatArray, offset: FloatArray) -> Clip:
     """Move the balls of the feet by (frames, 2, 3), keeping the feet's orientation."""
     turned = motion.turned()
     offsets = motion.offsets_m()

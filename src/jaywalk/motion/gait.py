@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import DEG_TO_RAD
 
 _GRAVITY_MPS2 = 9.81
-_DEG = math.pi / 180.0
 
 
 class Gait(NamedTuple):
@@ -77,8 +77,8 @@ def gait_at(speed_mps: float, leg_length_m: float) -> Gait:
     duty_run = max(0.27, 0.50 - 0.12 * froude)
     duty = duty_walk + run * (duty_run - duty_walk)
     vigour = min(1.3, 1.46 * math.sqrt(froude)) * walk
-    strike = (20.0 * (1.0 - run) + 6.0 * run) * _DEG * vigour
-    push = (64.0 * (1.0 - run) + 56.0 * run) * _DEG * min(vigour, 1.1)
+    strike = (20.0 * (1.0 - run) + 6.0 * run) * DEG_TO_RAD * vigour
+    push = (64.0 * (1.0 - run) + 56.0 * run) * DEG_TO_RAD * min(vigour, 1.1)
     middle = duty * (0.425 - 0.015 * run)
     return Gait(stride, duty, walk, run, vigour, strike, push, middle)
 
@@ -121,7 +121,7 @@ def foot_at(phase: float, gait: Gait, leg_length_m: float) -> Foot:
     late = 4.0 * swing * (1.0 - swing)
     turn = smooth_step(swing, 0.0, 0.95)
     pitch = -gait.push_rad + turn * (gait.push_rad + gait.strike_rad)
-    pitch -= gait.run * 40.0 * _DEG * early
+    pitch -= gait.run * 40.0 * DEG_TO_RAD * early
     height = leg_length_m * gait.walk
     lift = height * (0.055 * early + 0.010 * late) * (0.4 + 0.6 * gait.vigour)
     lift += height * gait.run * 0.17 * early * min(1.4, gait.vigour)

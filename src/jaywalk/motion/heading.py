@@ -12,7 +12,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.rotation import multiply, rotate
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.smpl import SPINE3
 
 
@@ -29,7 +29,7 @@ def yaw_matrix_2d(yaw_rad: FloatArray) -> FloatArray:
     return np.stack([np.stack([cos, sin], -1), np.stack([-sin, cos], -1)], -2)
 
 
-def heading_rad(motion: Motion, *, smooth_s: float = 0.0) -> FloatArray:
+def heading_rad(motion: Clip, *, smooth_s: float = 0.0) -> FloatArray:
     """(frames,) continuous yaw of the line across hips and shoulders; optionally low-passed."""
     turned = motion.turned()
     left = np.array([1.0, 0.0, 0.0])
@@ -40,7 +40,7 @@ def heading_rad(motion: Motion, *, smooth_s: float = 0.0) -> FloatArray:
     return np.asarray(yaw)
 
 
-def turn_about_vertical(motion: Motion, yaw_rad: float) -> Motion:
+def turn_about_vertical(motion: Clip, yaw_rad: float) -> Clip:
     """The whole motion turned about the origin."""
     turn = yaw_quaternion(np.array(yaw_rad))
     rotations = motion.rotations.copy()
@@ -48,7 +48,7 @@ def turn_about_vertical(motion: Motion, yaw_rad: float) -> Motion:
     return replace(motion, rotations=rotations, root_m=rotate(turn, motion.root_m))
 
 
-def to_origin(motion: Motion) -> Motion:
+def to_origin(motion: Clip) -> Clip:
     """Start above the origin, facing +z."""
     turned = turn_about_vertical(motion, -float(heading_rad(motion)[0]))
     start = turned.root_m[0] * np.array([1.0, 0.0, 1.0])

@@ -13,14 +13,13 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import DEG_TO_RAD
 from jaywalk.geometry.rotation import (
     quat_from_rotator,
     quat_multiply,
     quat_rotate,
     rotator_from_quat,
 )
-
-_DEG = math.pi / 180.0
 
 
 @kernel
@@ -66,7 +65,7 @@ def actor_row(
     x_m: float, y_m: float, z_m: float, pitch_rad: float, yaw_rad: float, roll_rad: float
 ) -> FloatArray:
     """World pose of an actor as a row of 7, from the angles of the actor table."""
-    q = quat_from_rotator(pitch_rad / _DEG, yaw_rad / _DEG, roll_rad / _DEG)
+    q = quat_from_rotator(pitch_rad / DEG_TO_RAD, yaw_rad / DEG_TO_RAD, roll_rad / DEG_TO_RAD)
     return np.array([x_m, y_m, z_m, q[0], q[1], q[2], q[3]])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.retarget import DRIVEN, RigMotion
+from jaywalk.motion.retarget import DRIVEN, RigClip
 
 _LEFT, _RIGHT, _MIDDLE = "#c0392b", "#2471a3", "#2c3e50"
 _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")
@@ -37,7 +37,7 @@ class Film:
     notes: Sequence[str] = ()
 
 
-def film_of(posed: RigMotion) -> Film:
+def film_of(posed: RigClip) -> Film:
     """A clip as it lies in a library."""
     return Film(rig=posed.rig, joints_m=posed.joints_m(), actor=posed.actor, rate_hz=posed.rate_hz)
 

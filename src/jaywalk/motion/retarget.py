@@ -25,7 +25,7 @@ from jaywalk.geometry.rotation import (
     rotator_from_quat,
 )
 from jaywalk.motion.carla_rigs import Rig, load_rig
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.legs import lead_legs, lowering_m
 from jaywalk.motion.smpl import (
@@ -83,7 +83,7 @@ HEADING_SMOOTH_S: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RigMotion:
+class RigClip:
     """A motion on a walker.
 
     Attributes:
@@ -196,12 +196,12 @@ def local_from_turns(turns: FloatArray, rig: Rig) -> FloatArray:
     return out
 
 
-def driven_turns(motion: Motion) -> FloatArray:
+def driven_turns(motion: Clip) -> FloatArray:
     """(frames, 21, 4) how far each driven bone is turned from rest, in mesh axes of the world."""
     return to_mesh_turn(motion.turned()[:, _JOINT_OF])
 
 
-def transfer_rotations(motion: Motion, rig: Rig) -> FloatArray:
+def transfer_rotations(motion: Clip, rig: Rig) -> FloatArray:
     """Exact transfer without any leg correction: (frames, 21, 4) parent-relative rotations."""
     return local_from_turns(driven_turns(motion), rig)
 
@@ -234,7 +234,7 @@ def _world_joints(poses: FloatArray, parents: IntArray, actor: FloatArray) -> Fl
     return out
 
 
-def retarget(motion: Motion, rig: Rig, policy: RootPolicy) -> RigMotion:
+def retarget(motion: Clip, rig: Rig, policy: RootPolicy) -> RigClip:
     """Put a motion on a rig: rotations exactly, then legs led so that feet stand where they stood.
 
     Expects the ground at y = 0. The balls of the feet follow the person's (times the leg ratio
@@ -286,8 +286,8 @@ def _hip_centre(
 
 
 def _as_walker(
-    motion: Motion, rig: Rig, policy: RootPolicy, turns: FloatArray, place: FloatArray
-) -> RigMotion:
+    motion: Clip, rig: Rig, policy: RootPolicy, turns: FloatArray, place: FloatArray
+) -> RigClip:
     """Split what the actor does (path, yaw) from what the bones do."""
     yaw = heading_rad(motion, smooth_s=HEADING_SMOOTH_S)
     half = 0.5 * yaw
@@ -297,7 +297,7 @@ def _as_walker(
     local = local_from_turns(multiply(conjugate(facing)[:, None], turns), rig)
     actor = np.stack([place[:, 1], -place[:, 0], zero, -yaw], axis=1)
     hips = np.stack([zero, zero, place[:, 2]], axis=1) - rig.rest_mesh[0, :3]
-    return RigMotion(
+    return RigClip(
         rig=rig.name,
         policy=policy,
         actor=actor,

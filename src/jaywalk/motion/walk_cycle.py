@@ -16,6 +16,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import DEG_TO_RAD
 from jaywalk.geometry.rotation import (
     Quat,
     Vec3,
@@ -98,7 +99,6 @@ def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> No
 # Looped over, since every constant argument would be compiled as a function of its own.
 _TRUNK = np.array([SPINE, CHEST, NECK, HEAD], dtype=np.int64)
 
-_DEG = math.pi / 180.0
 _TURN = 2.0 * math.pi
 
 
@@ -211,7 +211,7 @@ def _pose_arm(
     forearm, hand = arm + 1, arm + 2
     lower = quat_about_y(side * (0.5 * math.pi - away_rad))
     # turn the elbow's crease a little forward-inward, as relaxed arms do
-    inward = quat_about_x(-14.0 * _DEG)
+    inward = quat_about_x(-14.0 * DEG_TO_RAD)
     turn = quat_multiply(chest, quat_multiply(quat_about_x(swing_rad), lower))
     turn = quat_multiply(turn, inward)
     turn_fore = quat_multiply(turn, quat_about_z(side * elbow_rad))
@@ -234,10 +234,10 @@ def _pose_upper_body(
 ) -> None:
     """Trunk, head and arms: counter-rotation, lean, breathing, and arms against the legs."""
     idle = 1.0 - gait.walk
-    lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * trait(style, 1.0)) * _DEG
-    breath = 0.8 * _DEG * math.sin(_TURN * (0.25 * time_s + style)) * (0.3 + 0.7 * idle)
-    twist = -(5.0 + 3.0 * gait.run) * _DEG * gait.vigour * math.cos(_TURN * phase)
-    gaze = idle * 14.0 * _DEG * math.sin(_TURN * (0.071 * time_s + 3.0 * style))
+    lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * trait(style, 1.0)) * DEG_TO_RAD
+    breath = 0.8 * DEG_TO_RAD * math.sin(_TURN * (0.25 * time_s + style)) * (0.3 + 0.7 * idle)
+    twist = -(5.0 + 3.0 * gait.run) * DEG_TO_RAD * gait.vigour * math.cos(_TURN * phase)
+    gaze = idle * 14.0 * DEG_TO_RAD * math.sin(_TURN * (0.071 * time_s + 3.0 * style))
     gaze *= math.sin(_TURN * (0.029 * time_s + style))
     straight = quat_about_x(-0.5 * lean)
     spine = quat_multiply(straight, quat_about_z(0.3 * twist))
@@ -247,18 +247,18 @@ def _pose_upper_body(
     turns = (pelvis, spine, chest, neck, head)
     for i in range(4):
         set_turn(local, rest, parents, _TRUNK[i], turns[i + 1], turns[i])
-    amplitude = (21.0 + 10.0 * gait.run) * (1.0 + 0.25 * trait(style, 2.0)) * _DEG
+    amplitude = (21.0 + 10.0 * gait.run) * (1.0 + 0.25 * trait(style, 2.0)) * DEG_TO_RAD
     amplitude *= min(gait.vigour, 1.1)
-    away = (9.0 + 2.0 * trait(style, 3.0) + 4.0 * gait.run) * _DEG - 0.5 * breath
-    bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * trait(style, 4.0)) * _DEG
+    away = (9.0 + 2.0 * trait(style, 3.0) + 4.0 * gait.run) * DEG_TO_RAD - 0.5 * breath
+    bend = (4.0 + 5.0 * gait.walk + 50.0 * gait.run + 4.0 * trait(style, 4.0)) * DEG_TO_RAD
     for side_index in range(2):
         side = 1.0 if side_index == 0 else -1.0
         arm = ARM_L if side_index == 0 else ARM_R
         # the left leg lands at phase 0, so the left arm is furthest back a little after it
         ahead = -side * math.cos(_TURN * (phase - 0.03))
-        centre = (-4.0 - 2.0 * gait.walk - 4.0 * gait.run) * _DEG
+        centre = (-4.0 - 2.0 * gait.walk - 4.0 * gait.run) * DEG_TO_RAD
         swing = centre + lean + amplitude * ahead
-        elbow = bend + (10.0 + 2.0 * gait.run) * _DEG * gait.vigour * (0.5 + 0.5 * ahead)
+        elbow = bend + (10.0 + 2.0 * gait.run) * DEG_TO_RAD * gait.vigour * (0.5 + 0.5 * ahead)
         _pose_arm(local, rest, parents, arm, side, chest, swing, elbow, away)
 
 
@@ -281,13 +281,13 @@ def moving_pose(
     idle = 1.0 - gait.walk
     cycle = _TURN * phase_l
     # pelvis: forward with the landing leg, down on the side of the swinging one, over the foot
-    yaw = (5.0 + 1.5 * gait.run) * _DEG * gait.vigour * math.cos(cycle)
-    list_ = -3.0 * _DEG * gait.vigour * math.sin(cycle + 0.25)
-    pitch = -(0.5 + 2.0 * gait.vigour + 4.0 * gait.run) * _DEG
+    yaw = (5.0 + 1.5 * gait.run) * DEG_TO_RAD * gait.vigour * math.cos(cycle)
+    list_ = -3.0 * DEG_TO_RAD * gait.vigour * math.sin(cycle + 0.25)
+    pitch = -(0.5 + 2.0 * gait.vigour + 4.0 * gait.run) * DEG_TO_RAD
     pelvis = quat_multiply(
         quat_about_z(yaw), quat_multiply(quat_about_y(list_), quat_about_x(pitch))
     )
-    toe_out = (8.0 - 4.0 * gait.run + 4.0 * trait(style, 5.0)) * _DEG
+    toe_out = (8.0 - 4.0 * gait.run + 4.0 * trait(style, 5.0)) * DEG_TO_RAD
     width = rest[THIGH_L, 0]
     spread = width * (1.05 + 0.2 * trait(style, 6.0) - 0.45 * gait.walk - 0.25 * gait.run)
     left = foot_at(phase_l, gait, leg)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.geometry.box import box_box_overlap, box_box_point, circle_box_overlap
+from jaywalk.geometry.box import box_box_point, shape_overlap
 from jaywalk.record import columns as c
 from jaywalk.record.bodies import IS_ROUND, body_shapes, box_places, solid_bodies
 
@@ -57,28 +57,21 @@ TOUCH: Final = np.dtype(
 
 @kernel
 def _overlap(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray) -> Any:
-    if a_shape[ROUND] != 0.0:
-        return circle_box_overlap(
-            a[X], a[Y], a_shape[HX], b[X], b[Y], b[COS], b[SIN], b_shape[HX], b_shape[HY]
-        )
-    if b_shape[ROUND] != 0.0:
-        depth, nx, ny = circle_box_overlap(
-            b[X], b[Y], b_shape[HX], a[X], a[Y], a[COS], a[SIN], a_shape[HX], a_shape[HY]
-        )
-        return depth, -nx, -ny
-    return box_box_overlap(
+    return shape_overlap(
         a[X],
         a[Y],
         a[COS],
         a[SIN],
         a_shape[HX],
         a_shape[HY],
+        a_shape[ROUND] != 0.0,
         b[X],
         b[Y],
         b[COS],
         b[SIN],
         b_shape[HX],
         b_shape[HY],
+        b_shape[ROUND] != 0.0,
     )
 
 

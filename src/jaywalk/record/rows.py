@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from jaywalk.geometry.frames import rotation_matrix_carla, rotator_from_matrix
+from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.record import columns as c
 from jaywalk.record.episode import canonical_json
 from jaywalk.record.schema import STATES, TEXT

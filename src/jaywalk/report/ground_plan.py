@@ -19,6 +19,7 @@ from jaywalk.record.reader import Record
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.scenery import KINDS, Shape
+from jaywalk.town.scenery_styles import footprints
 from jaywalk.town.town import Town, load_town, town_from_opendrive
 
 Window = tuple[float, float, float, float]  # x low, y low, x high, y high
@@ -146,7 +147,7 @@ def ground_plan(town: Town) -> GroundPlan:
         surfaces=_surfaces(town.strips),
         stripes=tuple(s for polygon in town.crosswalks for s in zebra_stripes(polygon)),
         lines=tuple((_simpler(mark.centre_m), mark.colour) for mark in marks),
-        boxes=tuple(_outline(row) for row in blocks),
+        boxes=tuple(footprints(blocks)),
         crowns=np.column_stack([trees["x"], trees["y"], trees["ex"]]).astype(float),
     )
 
@@ -188,10 +189,3 @@ def _without_small_holes(shape: BaseGeometry) -> BaseGeometry:
 
 def _simpler(line: FloatArray) -> FloatArray:
     return np.asarray(shapely.simplify(shapely.linestrings(line), _SIMPLER_M).coords)[:, :2]
-
-
-def _outline(row: Any) -> FloatArray:
-    cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (row["ex"], row["ey"])
-    turned: FloatArray = corners @ np.array([[cos, sin], [-sin, cos]])
-    return np.asarray(np.add(turned, (row["x"], row["y"])), np.float64)

@@ -23,7 +23,7 @@ from jaywalk.metrics.driving.rates import Figure
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.metrics.safety.habit_summary import NAMES, HabitSummary, is_habit, summarise_habit
 from jaywalk.motion import default_library
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.reading import MotionLibrary, open_library
 from jaywalk.motion.review.pack import view_direction
 from jaywalk.motion.smpl import JOINTS, PARENTS
@@ -41,7 +41,7 @@ _MOST_FRAMES: Final = 60
 _SIDES: Final = (("right", "#0f766e"), ("", INK), ("left", "#c2410c"))
 
 
-def clip_drawing(motion: Motion, begun: Sequence[tuple[float, bool]]) -> str:
+def clip_drawing(motion: Clip, begun: Sequence[tuple[float, bool]]) -> str:
     """Draw a clip.
 
     Args:

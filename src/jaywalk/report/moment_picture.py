@@ -9,6 +9,7 @@ import numpy as np
 import shapely
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.box import box_points
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, rings_of
 from jaywalk.report.scene import Body, Scene
 from jaywalk.report.series import corners
@@ -213,10 +214,8 @@ def _shape(body: Body, pose: FloatArray, at: Onto, ghost: float = 0.0) -> str:
 
 def pointed(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
     """Outline of a vehicle with chamfered front corners, so that one sees where it heads."""
-    shape = np.array([(-1, -1), (0.72, -1), (1, -0.6), (1, 0.6), (0.72, 1), (-1, 1)]) * half_m
-    cos, sin = np.cos(pose[2]), np.sin(pose[2])
-    turned: FloatArray = shape @ np.array([[cos, sin], [-sin, cos]])
-    return np.asarray(turned + pose[:2])
+    shares = np.array([(-1, -1), (0.72, -1), (1, -0.6), (1, 0.6), (0.72, 1), (-1, 1)])
+    return box_points(pose[:2], np.cos(pose[2]), np.sin(pose[2]), half_m, shares)
 
 
 def _arrow(body: Body, row: int, at: Onto) -> str:

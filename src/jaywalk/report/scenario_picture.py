@@ -14,6 +14,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.box import box_points
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.report.moment_picture import BODY_FILLS, pointed
 from jaywalk.report.svg import claim
 from jaywalk.town.picture import INK, PAPER, Window, town_axes
@@ -151,8 +153,7 @@ def _square(x: float, y: float, half: float) -> Window:
 
 def _draw_route(ax: Axes, route_m: FloatArray) -> None:
     ax.plot(route_m[:, 0], route_m[:, 1], color=_BLUE, linewidth=1.6, alpha=0.8, zorder=11)
-    steps = np.hypot(*np.diff(route_m[:, :2], axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = arc_lengths(route_m)
     places = np.arange(0.0, along[-1], _TICK_M)
     x, y = (np.interp(places, along, route_m[:, k]) for k in (0, 1))
     ax.scatter(x, y, s=9, color=_BLUE, zorder=11)
@@ -208,9 +209,7 @@ def _outline(body: Footprint) -> FloatArray:
     pose = np.array([body.x_m, body.y_m, body.yaw_rad])
     if body.kind != "prop":
         return pointed(pose, half)
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
-    cos, sin = np.cos(body.yaw_rad), np.sin(body.yaw_rad)
-    return np.asarray(corners @ np.array([[cos, sin], [-sin, cos]]) + pose[:2])
+    return box_points(pose[:2], np.cos(body.yaw_rad), np.sin(body.yaw_rad), half)
 
 
 def _draw_marks(ax: Axes, marks: Sequence[Mark]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record import columns as c
 from jaywalk.record.bodies import body_shapes, box_places
 from jaywalk.record.episode import Episode
@@ -21,7 +22,6 @@ from jaywalk.record.reader import Record
 
 BodyKind = Literal["ego", "vehicle", "walker", "prop"]
 
-LIGHT_STATES: Final = ("red", "yellow", "green", "off", "unknown")
 _DRAWN: Final = ("vehicle", "walker", "prop")
 _MOVING_MPS: Final = 0.2
 _STANDING_SHOWN_S: Final = 15.0
@@ -223,7 +223,7 @@ def _controls(record: Record, tick: IntArray) -> dict[str, FloatArray]:
     found = {
         "throttle": rows[c.THROTTLE].to_numpy().astype(float),
         "brake": rows[c.BRAKE].to_numpy().astype(float),
-        "speed_limit_mps": rows[c.SPEED_LIMIT_KMH].to_numpy().astype(float) / 3.6,
+        "speed_limit_mps": rows[c.SPEED_LIMIT_KMH].to_numpy().astype(float) / MPS_TO_KMH,
     }
     whole = {}
     for name, values in found.items():

@@ -19,6 +19,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.geometry.box import box_points
 from jaywalk.report.scene import Body, Scene
 from jaywalk.report.svg import HAIR, SOFT, drawing, el, path_of, text, text_width, ticks_of
 
@@ -89,11 +90,7 @@ def ego_series(scene: Scene, rows: IntArray | None = None) -> Series | None:
 
 def corners(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
     """Corners of boxes, (n, 4, 2)."""
-    shape = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], float) * half_m
-    cos, sin = np.cos(pose[:, 2])[:, None], np.sin(pose[:, 2])[:, None]
-    x = pose[:, :1] + cos * shape[:, 0] - sin * shape[:, 1]
-    y = pose[:, 1:2] + sin * shape[:, 0] + cos * shape[:, 1]
-    return np.asarray(np.stack([x, y], axis=-1))
+    return box_points(pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2]), half_m)
 
 
 def _velocity(body: Body, time_s: FloatArray) -> FloatArray:

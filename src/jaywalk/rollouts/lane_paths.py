@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.metrics.realism.red_light import lane_successors
 from jaywalk.metrics.realism.scene import CURRENT_STEP, N_STEPS, LoggedScene, Polylines, Signals
 
@@ -61,10 +62,10 @@ def _resampled(line: Points) -> Points | None:
     line = line[np.concatenate([[True], steps > 1e-3])]
     if len(line) < 2:
         return None
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line[:, :2], axis=0).T))])
+    along = arc_lengths(line)
     count = max(2, round(float(along[-1]) / PATH_STEP_M) + 1)
     at = np.linspace(0.0, along[-1], count)
-    xyz = np.column_stack([np.interp(at, along, line[:, k]) for k in range(3)])
+    xyz = points_at(at, along, line[:, :3])
     way = np.gradient(xyz[:, :2], axis=0)
     return np.column_stack([xyz, np.arctan2(way[:, 1], way[:, 0])])
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.runner.cast import Cast
 from jaywalk.runner.session import STEP_S
@@ -105,7 +106,7 @@ class EndRules:
         if self._is_blocked(speed_mps, cast):
             return BLOCKED
         if way.along_m > self._charged_m:
-            limit_mps = max(cast.ego.get_speed_limit(), 5.0) / 3.6
+            limit_mps = max(cast.ego.get_speed_limit(), 5.0) / MPS_TO_KMH
             self._limit_s += (way.along_m - self._charged_m) / (_SLOW_SHARE * limit_mps)
             self._charged_m = way.along_m
         return TIMED_OUT if elapsed_s > self._limit_s else ""

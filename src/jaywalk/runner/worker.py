@@ -24,7 +24,7 @@ from jaywalk.core.errors import (
     JaywalkError,
     PrerequisiteError,
 )
-from jaywalk.core.process import die_with_parent
+from jaywalk.core.process import exit_with_parent
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.pool import Fault, Setup
 
@@ -70,7 +70,7 @@ class _WorldKeeper:
 
 def main(fd: int, parent_pid: int) -> NoReturn:
     """Serve until told to end."""
-    die_with_parent(parent_pid)
+    exit_with_parent(parent_pid)
     os.set_inheritable(fd, False)
     line = Connection(fd)
     code = 0

@@ -31,6 +31,7 @@ from jaywalk.actors.events import (
 )
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.core.seeds import stream
+from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.route_xml import ScenarioSpec, TriggerPoint
 from jaywalk.scenarios.formats.xml_node import number
@@ -291,7 +292,7 @@ def trigger_along_m(trigger: TriggerPoint, route: DenseRoute, where: str) -> flo
     """Distance along the route of a trigger; the Leaderboard's rule for "on the route"."""
     place = np.array([trigger.x_m, trigger.y_m])
     gap_m = np.hypot(*(route.position_m[:, :2] - place).T)
-    turn_deg = np.abs((route.rotation_deg[:, 1] - trigger.yaw_deg + 180.0) % 360.0 - 180.0)
+    turn_deg = np.abs(wrap_degrees(route.rotation_deg[:, 1] - trigger.yaw_deg))
     fits = (gap_m < _ON_ROUTE_M) & (turn_deg < _ON_ROUTE_DEG)
     fits &= trigger.z_m - route.position_m[:, 2] < _ON_ROUTE_M
     if not fits.any():

@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import Roadside, place_on_route
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import INTERNAL, Parameters
 from jaywalk.scenarios.crossings.stepping_out import SteppingOut
 from jaywalk.scenarios.flows.hard_brake import HardBrake, HardBrakeParameters
@@ -219,7 +220,7 @@ class LbRightOfWayParameters(Parameters):
 
     direction: str = one_of("right", "left", "opposite")
     distance: float = field(default=30.0, metadata=INTERNAL)
-    speed: float = field(default=60.0 / 3.6, metadata=INTERNAL)
+    speed: float = field(default=60.0 / MPS_TO_KMH, metadata=INTERNAL)
     acceleration: float = field(default=math.inf, metadata=INTERNAL)
     lead: float = field(default=0.0, metadata=INTERNAL)
     vehicle: str = field(default="vehicle.ford.ambulance", metadata=INTERNAL)

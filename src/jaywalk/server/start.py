@@ -21,7 +21,7 @@ from typing import IO, Any, Final
 import jaywalk
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.kernels import cache_folder, is_cached
-from jaywalk.core.process import in_turns
+from jaywalk.core.process import run_once_across_processes
 from jaywalk.core.text import MESSAGE_LIMIT, printable, shortened
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.encoding import framing
@@ -263,7 +263,9 @@ def _compile(episode: Episode, actors: list[Actor]) -> None:
     def sensors() -> None:
         _use_every_sensor(episode, actors[0].id)
 
-    in_turns(cache_folder(step_vehicles) / "turns", {"world": world, "sensors": sensors})
+    run_once_across_processes(
+        cache_folder(step_vehicles) / "turns", {"world": world, "sensors": sensors}
+    )
 
 
 def _move(episode: Episode, actors: list[Actor]) -> None:

@@ -16,6 +16,7 @@ from jaywalk.actors.crowd.places import near_route, on_right
 from jaywalk.actors.posed.repertoire import split_variant
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
+from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.scenarios.formats.route_xml import Route, RouteFile, read_routes
 from jaywalk.scenarios.formats.weathers import NAMES, WEATHERS, with_weather
 from jaywalk.scenarios.formats.xml_node import attribute
@@ -142,9 +143,9 @@ def _roadside(town: Town) -> NDArray[np.float64]:
     for strip in town.strips:
         if strip.kind in WALKED and not strip.in_junction:
             middle = 0.5 * (strip.inner_m[:, :2] + strip.outer_m[:, :2])
-            along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(middle.T)))])
+            along = arc_lengths(middle)
             at = np.arange(0.5 * _STEP_M, along[-1], _STEP_M)
-            rows.append(np.column_stack([np.interp(at, along, middle[:, k]) for k in range(2)]))
+            rows.append(points_at(at, along, middle))
     return np.concatenate(rows)
 
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from jaywalk.actors.lane_paths import angle_deg, crossings, opposite_lane
+from jaywalk.actors.lane_paths import crossings, opposite_lane
 from jaywalk.client.placing import roadside
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.suites.random_routes import rounded
 from jaywalk.town.limits import speed_limit_at
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
@@ -201,7 +202,7 @@ def _next(lane: Any) -> list[Any]:
 
 
 def _bend(first: Any, second: Any) -> float:
-    return angle_deg(second.transform.rotation.yaw - first.transform.rotation.yaw)
+    return float(wrap_degrees(second.transform.rotation.yaw - first.transform.rotation.yaw))
 
 
 def _turns(inside: Any) -> str:

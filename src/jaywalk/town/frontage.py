@@ -14,6 +14,9 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from jaywalk.core.units import MPH_TO_KMH, MPS_TO_KMH
+from jaywalk.geometry.path import arc_lengths, points_at
+
 Values = NDArray[np.float64]
 STEP_M: Final = 3.0
 FINE_STEP_M: Final = 1.5  # in junctions and where lanes change their width
@@ -21,7 +24,6 @@ CLEAR_WALK_M: Final = 1.2
 CROSSING_MOUTH_M: Final = 1.8
 GROUPS: Final = ("road", "walk", "clear", "mouth")
 GREEN: Final = frozenset({"median", "none", "border"})
-MPH_TO_KMH: Final = 1.609344
 
 
 class MapLike(Protocol):
@@ -61,12 +63,8 @@ class Frontage:
 
     def at(self, along_m: Values) -> tuple[Values, Values, Values]:
         """Points (n, 3), outward vectors (n, 2) and sidewalk widths at arc lengths."""
-        points = np.column_stack(
-            [np.interp(along_m, self.along, self.points[:, axis]) for axis in range(3)]
-        )
-        outward = np.column_stack(
-            [np.interp(along_m, self.along, self.outward[:, axis]) for axis in range(2)]
-        )
+        points = points_at(along_m, self.along, self.points)
+        outward = points_at(along_m, self.along, self.outward)
         outward /= np.maximum(np.hypot(outward[:, 0], outward[:, 1]), 1e-9)[:, None]
         return points, outward, np.interp(along_m, self.along, self.walk_m)
 
@@ -182,7 +180,7 @@ def _speed(road: Element) -> tuple[float, str]:
     speed = road.find("type/speed")
     if record is None or speed is None:
         return 50.0, "town"
-    unit = {"mph": MPH_TO_KMH, "m/s": 3.6}.get(speed.get("unit", "km/h"), 1.0)
+    unit = {"mph": MPH_TO_KMH, "m/s": MPS_TO_KMH}.get(speed.get("unit", "km/h"), 1.0)
     try:
         return float(speed.get("max", "50")) * unit, record.get("type", "town")
     except ValueError:
@@ -213,7 +211,7 @@ def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Fron
     if not points:
         return None
     edge = np.concatenate(points)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(edge[:, :2], axis=0).T))])
+    along = arc_lengths(edge)
     if along[-1] < 12.0:
         return None
     keep = np.concatenate([[True], np.diff(along) > 1e-6])

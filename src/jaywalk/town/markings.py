@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.path import points_at
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.roads import RoadMark
 
@@ -121,7 +122,7 @@ def _band(
     """Band of ``width_m`` along an edge between two stations, shifted sideways by ``offset_m``."""
     first, last = np.searchsorted(s_m, [low_m + 1e-6, high_m - 1e-6])
     stations = np.concatenate([[low_m], s_m[first:last], [high_m]])
-    line = np.column_stack([np.interp(stations, s_m, edge_m[:, axis]) for axis in range(2)])
+    line = points_at(stations, s_m, edge_m[:, :2])
     along = np.diff(line, axis=0)
     along = np.concatenate([along[:1], along[:-1] + along[1:], along[-1:]])
     along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]

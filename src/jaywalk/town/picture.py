@@ -22,6 +22,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.raster import GROUND, ROAD, ROAD_LINE, SIDEWALK, TERRAIN, build_raster
 from jaywalk.town.scenery import KINDS, Shape
+from jaywalk.town.scenery_styles import footprints
 from jaywalk.town.town import Town
 
 Window = tuple[float, float, float, float]  # x low, y low, x high, y high
@@ -169,7 +170,7 @@ def _draw_scenery(town: Town, ax: Axes, window: Window) -> None:
     table = table[inside]
     span = max(window[2] - window[0], window[3] - window[1])
     boxes = table[table["shape"] == Shape.BOX]
-    outlines = [_box_outline(row) for row in boxes]
+    outlines = list(footprints(boxes))
     fills = [_softened(row) for row in boxes]
     tall = [outline for outline, row in zip(outlines, boxes, strict=True) if row["ez"] > 2.0]
     shadow = [np.add(outline, (0.8, 1.0)) for outline in tall]
@@ -294,14 +295,6 @@ def _stop_bar(stop: FloatArray) -> FloatArray:
     front = np.array([x + length * np.cos(yaw), y + length * np.sin(yaw)])
     across = width * 0.8 * np.array([-np.sin(yaw), np.cos(yaw)])
     return np.stack([front - across, front + across])
-
-
-def _box_outline(row: Any) -> FloatArray:
-    cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (row["ex"], row["ey"])
-    turned = corners @ np.array([[cos, sin], [-sin, cos]])
-    outline: FloatArray = np.add(turned, (row["x"], row["y"]))
-    return outline
 
 
 def _softened(row: Any, alpha: float = 1.0) -> tuple[float, float, float, float]:

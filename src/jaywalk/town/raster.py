@@ -12,13 +12,14 @@ polygons that share an edge neither overlap nor leave a gap.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.kernels import kernel
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import Marking, lane_markings, zebra_stripes
@@ -85,7 +86,11 @@ def fill_strip(
         fill_polygon(labels, x0_m, y0_m, cell_m, piece, label)
 
 
-ROAD, SIDEWALK, TERRAIN, ROAD_LINE, GROUND = 1, 2, 10, 24, 25
+ROAD: Final = int(SemanticTag.ROAD)
+SIDEWALK: Final = int(SemanticTag.SIDEWALK)
+TERRAIN: Final = int(SemanticTag.TERRAIN)
+ROAD_LINE: Final = int(SemanticTag.ROAD_LINE)
+GROUND: Final = int(SemanticTag.GROUND)
 
 _LABELS = {
     "driving": ROAD,

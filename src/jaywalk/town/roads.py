@@ -13,8 +13,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPH_TO_KMH, MPS_TO_KMH
 
-_KMH_PER_UNIT = {"km/h": 1.0, "kmh": 1.0, "mph": 1.609344, "m/s": 3.6, "": 3.6}
+_KMH_PER_UNIT = {"km/h": 1.0, "kmh": 1.0, "mph": MPH_TO_KMH, "m/s": MPS_TO_KMH, "": MPS_TO_KMH}
 
 
 class GeometryKind(IntEnum):

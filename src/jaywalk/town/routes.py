@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town import opendrive
 from jaywalk.town.lane_graph import LANE_CHANGES, Edge, LaneGraph, RoadOption
 
@@ -44,8 +45,7 @@ class DenseRoute:
     @property
     def along_m(self) -> FloatArray:
         """Distance along the route of each point, in the plane."""
-        steps = np.hypot(*np.diff(self.position_m[:, :2], axis=0).T)
-        return np.concatenate([[0.0], np.cumsum(steps)])
+        return arc_lengths(self.position_m)
 
 
 class RoutePlanner:

@@ -12,8 +12,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.town.frontage import Frontage, MapLike, Values
-from jaywalk.town.scenery_styles import SCENERY, SIGN_LABEL, Shape, Span, StreetStyle, rows
+from jaywalk.town.scenery_styles import SCENERY, Shape, Span, StreetStyle, rows
 
 Table = NDArray[np.void]
 LIGHT = "1000001"
@@ -60,7 +61,7 @@ def signal_poles(carla_map: MapLike) -> tuple[Table, Table]:
         tints,
         solid=False,
     )
-    plates["label"] = SIGN_LABEL
+    plates["label"] = SemanticTag.TRAFFIC_SIGN
     return poles, plates
 
 

@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.geometry.box import CORNERS, box_points
 from jaywalk.town.frontage import Frontage
 
 Values = NDArray[np.float64]
@@ -27,7 +29,7 @@ class Shape(IntEnum):
 
 SCENERY: Final = np.dtype(
     [
-        ("label", "u1"),  # CARLA semantic label: 3 building, 4 wall, 5 fence, 6 pole, 9 plants, ...
+        ("label", "u1"),  # SemanticTag
         ("shape", "u1"),
         ("solid", "u1"),  # 1: vehicles and people collide with it
         ("kind", "u1"),  # index into KINDS
@@ -68,32 +70,29 @@ KINDS: Final = (
     "island",
     "other",
 )
-# CARLA's semantic labels since 0.9.14: 2 sidewalk, 3 building, 4 wall, 5 fence, 6 pole, 9 plants,
-# 14 car, 20 static, 22 other, 28 guard rail.
 LABELS: Final = {
-    "building": 3,
-    "wall": 4,
-    "fence": 5,
-    "trunk": 9,
-    "crown": 9,
-    "hedge": 9,
-    "lamp": 6,
-    "traffic_light_pole": 6,
-    "sign_post": 6,
-    "bench": 20,
-    "bin": 20,
-    "bus_shelter": 20,
-    "hydrant": 20,
-    "mailbox": 20,
-    "bollard": 6,
-    "parked_car": 14,
-    "guard_rail": 28,
-    "container": 20,
-    "kiosk": 3,
-    "island": 2,
-    "other": 22,
+    "building": SemanticTag.BUILDING,
+    "wall": SemanticTag.WALL,
+    "fence": SemanticTag.FENCE,
+    "trunk": SemanticTag.VEGETATION,
+    "crown": SemanticTag.VEGETATION,
+    "hedge": SemanticTag.VEGETATION,
+    "lamp": SemanticTag.POLE,
+    "traffic_light_pole": SemanticTag.POLE,
+    "sign_post": SemanticTag.POLE,
+    "bench": SemanticTag.STATIC,
+    "bin": SemanticTag.STATIC,
+    "bus_shelter": SemanticTag.STATIC,
+    "hydrant": SemanticTag.STATIC,
+    "mailbox": SemanticTag.STATIC,
+    "bollard": SemanticTag.POLE,
+    "parked_car": SemanticTag.CAR,
+    "guard_rail": SemanticTag.GUARD_RAIL,
+    "container": SemanticTag.STATIC,
+    "kiosk": SemanticTag.BUILDING,
+    "island": SemanticTag.SIDEWALK,
+    "other": SemanticTag.OTHER,
 }
-SIGN_LABEL: Final = 8
 
 
 def rows(
@@ -124,16 +123,15 @@ def rows(
     return table
 
 
+_FROM_REAR: Final = CORNERS[[2, 1, 0, 3]]
+
+
 def footprints(table: NDArray[np.void], margin_m: float = 0.0) -> Values:
     """Corners (n, 4, 2) of the rectangles the objects stand on, grown by a margin."""
     ex = table["ex"] + margin_m
     ey = np.where(table["shape"] == int(Shape.BOX), table["ey"], table["ex"]) + margin_m
-    cosine, sine = np.cos(table["yaw"]), np.sin(table["yaw"])
-    corners = np.empty((len(table), 4, 2))
-    for place, (a, b) in enumerate(((-1, -1), (1, -1), (1, 1), (-1, 1))):
-        corners[:, place, 0] = table["x"] + a * ex * cosine - b * ey * sine
-        corners[:, place, 1] = table["y"] + a * ex * sine + b * ey * cosine
-    return corners
+    centre, half = np.column_stack([table["x"], table["y"]]), np.column_stack([ex, ey])
+    return box_points(centre, np.cos(table["yaw"]), np.sin(table["yaw"]), half, _FROM_REAR)
 
 
 Span = tuple[float, float]

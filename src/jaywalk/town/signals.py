@@ -16,9 +16,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPH_TO_KMH
+from jaywalk.geometry.pose import CarlaPose
 from jaywalk.town.lanes import evaluate, road_point
 from jaywalk.town.roads import Road
-from jaywalk.town.waypoints import Pose
 
 if TYPE_CHECKING:
     import carla
@@ -27,7 +28,6 @@ LIGHT_TYPE, STOP_TYPE, YIELD_TYPE, SPEED_TYPE = "1000001", "206", "205", "274"
 MAX_ID_CHARS = 31  # the snapshot record has 32 bytes for the sign id
 _BACK_M = 3.0
 _HALF_LENGTH_M, _HALF_HEIGHT_M = 1.5, 1.0
-_MPH_KMH = 1.609344
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class LightSpec:
     """A traffic light: one signal of type 1000001."""
 
     signal_id: str
-    pose: Pose
+    pose: CarlaPose
     trigger: Trigger
     stops: FloatArray  # (n, 7) boxes: centre x, y, z, yaw of the lane (rad), half extents
     group: int  # lights of one group take turns; 0, 1, ...
@@ -57,7 +57,7 @@ class SignSpec:
 
     signal_id: str
     type_id: str  # "traffic.stop", "traffic.yield", "traffic.speed_limit.30"
-    pose: Pose
+    pose: CarlaPose
     trigger: Trigger
     stops: FloatArray  # as in LightSpec
 
@@ -128,7 +128,7 @@ def _actor_type(signal: Element) -> str | None:
         value = _number(signal, "value")
         value = value if value > 0.0 else _number(signal, "subtype")
         if signal.get("unit") == "mph":
-            value *= _MPH_KMH
+            value *= MPH_TO_KMH
         return f"traffic.speed_limit.{round(value)}" if value > 0.0 else None
     return {
         LIGHT_TYPE: "traffic.traffic_light",
@@ -256,8 +256,8 @@ def _lane_box(carla_map: Any, road: Road, lane_id: int, s_m: float) -> list[floa
     ]
 
 
-def _place(site: _Site, stops: FloatArray) -> tuple[Pose, Trigger, FloatArray]:
-    """Pose of the actor at its signal, and the boxes' union in the actor's frame."""
+def _place(site: _Site, stops: FloatArray) -> tuple[CarlaPose, Trigger, FloatArray]:
+    """CarlaPose of the actor at its signal, and the boxes' union in the actor's frame."""
     point, road_yaw = road_point(site.road, site.s_m, _number(site.element, "t"))
     z = float(point[2]) + _number(site.element, "zOffset")
     if len(stops):
@@ -265,11 +265,11 @@ def _place(site: _Site, stops: FloatArray) -> tuple[Pose, Trigger, FloatArray]:
     else:
         forward = site.element.get("orientation") != "+"
         yaw = road_yaw + (0.0 if forward else math.pi) + math.pi / 2.0
-    pose = Pose(float(point[0]), float(point[1]), z, 0.0, _degrees(yaw), 0.0)
+    pose = CarlaPose(float(point[0]), float(point[1]), z, 0.0, _degrees(yaw), 0.0)
     return pose, _trigger(pose, stops), stops
 
 
-def _trigger(pose: Pose, stops: FloatArray) -> Trigger:
+def _trigger(pose: CarlaPose, stops: FloatArray) -> Trigger:
     if not len(stops):
         return Trigger(centre_m=(0.0, 0.0, 0.0), half_m=(0.5, 0.5, 0.5))
     corners = []

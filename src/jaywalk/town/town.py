@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.geometry.pose import CarlaPose
 from jaywalk.town import opendrive
 from jaywalk.town.ground import Ground
 from jaywalk.town.lanes import LaneStrip, lane_strips
@@ -31,7 +32,7 @@ from jaywalk.town.roads import Road, read_roads
 from jaywalk.town.scenery import generate_scenery, load_scenery
 from jaywalk.town.signals import LightSpec, SignSpec, read_signals
 from jaywalk.town.surface import build_ground
-from jaywalk.town.waypoints import Pose, spawn_points
+from jaywalk.town.waypoints import spawn_points
 
 if TYPE_CHECKING:
     import carla
@@ -104,7 +105,7 @@ class Town:
         return crosswalks
 
     @cached_property
-    def spawn_points(self) -> list[Pose]:
+    def spawn_points(self) -> list[CarlaPose]:
         """Recommended starting poses of vehicles."""
         return spawn_points(self.strips, self.crosswalks)
 

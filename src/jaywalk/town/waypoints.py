@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.pose import CarlaPose
 from jaywalk.town import opendrive
 from jaywalk.town.lanes import LaneStrip
 
@@ -26,31 +27,20 @@ _WANTED = 200
 _SPACING_M = (18.0, 140.0)
 
 
-class Pose(NamedTuple):
-    """Pose in CARLA's left-handed world: metres and degrees."""
-
-    x: float
-    y: float
-    z: float
-    pitch: float
-    yaw: float
-    roll: float
-
-
-def spawn_points(strips: list[LaneStrip], crosswalks: list[FloatArray]) -> list[Pose]:
+def spawn_points(strips: list[LaneStrip], crosswalks: list[FloatArray]) -> list[CarlaPose]:
     """Starting poses in file order, evenly spaced; about 100 to 300 in a town."""
     lanes = [s for s in strips if s.kind == "driving" and not s.in_junction]
     # Spacing grows with the town so that large ones do not drown in points.
     total_m = sum(float(s.s_m[-1] - s.s_m[0]) for s in lanes)
     spacing_m = min(max(total_m / _WANTED, _SPACING_M[0]), _SPACING_M[1])
     forbidden = cKDTree(_outline_points(crosswalks)) if crosswalks else None
-    poses: list[Pose] = []
+    poses: list[CarlaPose] = []
     for strip in lanes:
         poses += _strip_poses(strip, spacing_m, forbidden)
     return poses
 
 
-def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) -> list[Pose]:
+def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) -> list[CarlaPose]:
     usable_m = strip.road.length_m - 2.0 * _END_M
     if usable_m < 0.0:
         return []
@@ -67,7 +57,7 @@ def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) 
     return poses
 
 
-def _pose_at(strip: LaneStrip, s_m: float) -> Pose | None:
+def _pose_at(strip: LaneStrip, s_m: float) -> CarlaPose | None:
     k = min(max(int(np.searchsorted(strip.s_m, s_m)), 1), len(strip.s_m) - 1)
     if strip.width_m[k - 1 : k + 1].min() < 2.2:  # a lane still opening or closing
         return None
@@ -75,7 +65,7 @@ def _pose_at(strip: LaneStrip, s_m: float) -> Pose | None:
     ends = strip.centre_m[k - 1 : k + 1]
     x, y, z = (1.0 - part) * ends[0] + part * ends[1]
     dx, dy, dz = (ends[1] - ends[0]) * (-1.0 if strip.lane.lane_id > 0 else 1.0)
-    return Pose(
+    return CarlaPose(
         x=float(x),
         y=float(y),
         z=float(z) + CLEARANCE_M,

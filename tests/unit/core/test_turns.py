@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from jaywalk.core.process import in_turns
+from jaywalk.core.process import run_once_across_processes
 
 # Each job takes a while, once; a job that was done before returns at once.
 _WORKER = """
 import sys, time
 from pathlib import Path
-from jaywalk.core.process import in_turns
+from jaywalk.core.process import run_once_across_processes
 folder, me = Path(sys.argv[1]), sys.argv[2]
 def job(name):
     def work():
@@ -23,14 +23,16 @@ def job(name):
         time.sleep(0.5)
         (folder / name).touch()
     return work
-in_turns(folder / "turns", {name: job(name) for name in ("a", "b")})
+run_once_across_processes(folder / "turns", {name: job(name) for name in ("a", "b")})
 assert (folder / "a").exists() and (folder / "b").exists()
 """
 
 
 def test_every_job_is_called(tmp_path: Path) -> None:
     called: list[str] = []
-    in_turns(tmp_path, {name: lambda name=name: called.append(name) for name in "abc"})
+    run_once_across_processes(
+        tmp_path, {name: lambda name=name: called.append(name) for name in "abc"}
+    )
     assert called == ["a", "b", "c"]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaywalk.geometry.box import upright_box
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from jaywalk.metrics.motion.quality import measure_person, summarise_quality
 from jaywalk.metrics.safety.person_hits import Story
 from jaywalk.metrics.safety.posed import PosedPerson
 from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.retarget import DRIVEN, RigMotion, RootPolicy
+from jaywalk.motion.retarget import DRIVEN, RigClip, RootPolicy
 from jaywalk.town.ground import flat_ground
 
 TICKS = 100
@@ -27,7 +27,7 @@ def standing(**changes: object) -> PosedPerson:
     actor[:, 2] = 2.0
     for name, change in changes.items():
         change({"turns": turns, "hips": hips, "actor": actor}[name])  # type: ignore[operator]
-    motion = RigMotion(
+    motion = RigClip(
         rig="man", policy=RootPolicy.KEEP, actor=actor, hips_m=hips, turns=turns, rate_hz=20.0
     )
     return PosedPerson(

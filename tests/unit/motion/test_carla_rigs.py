@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.geometry.frames import rotation_matrix_carla
-from jaywalk.geometry.rotation import rotator_from_quat
+from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_quat
 from jaywalk.motion import posing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig, rig_for_walker
 

@@ -14,7 +14,7 @@ from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.players import Cue, Players
-from jaywalk.motion.retarget import RigMotion, RootPolicy
+from jaywalk.motion.retarget import RigClip, RootPolicy
 
 STEP_S = 0.05
 
@@ -42,7 +42,7 @@ def play(players, row, seconds):
         actor.append((rows.x_m[row], rows.y_m[row], 0.0, rows.yaw_rad[row]))
         hips.append(rows.hips_m[row].copy())
         turns.append(rows.turns[row].copy())
-    return RigMotion(
+    return RigClip(
         rig=RIG_NAMES[rows.rig[row]],
         policy=RootPolicy.KEEP,
         actor=np.array(actor),
@@ -101,7 +101,7 @@ def test_standing_passes_into_walking_without_pops_or_sliding(bank, rig):
     before = play(players, row, 1.0)
     players.play(row, Cue(clip="walk", towards_rad=1.5, loop=True))
     shown = play(players, row, 12.0)
-    whole = RigMotion(
+    whole = RigClip(
         rig=rig,
         policy=RootPolicy.KEEP,
         rate_hz=20.0,

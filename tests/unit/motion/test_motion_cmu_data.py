@@ -8,7 +8,7 @@ import pytest
 
 from jaywalk.metrics.motion.gait import gait_figures
 from jaywalk.metrics.motion.library_check import check_library
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import Sources, build_library, clean, read_all
 from jaywalk.motion.library.classes import CLASSES, agreement, displacement_m, parse_class
 from jaywalk.motion.library.reading import open_library
@@ -57,7 +57,7 @@ def test_plain_walks_have_a_human_gait(captures):
 
 def test_classes_agree_with_habit(captures):
     sources = Sources(bvh=captures, clips=FOLDER / "habit_clips.csv")
-    motions = [found for found in read_all(sources) if isinstance(found, Motion)]
+    motions = [found for found in read_all(sources) if isinstance(found, Clip)]
     assert len(motions) == 460
     moved = np.array([displacement_m(motion) for motion in motions])
     labels = np.array([CLASSES.index(parse_class(motion.label)) for motion in motions])

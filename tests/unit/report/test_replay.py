@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.replay import replay
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.report import rerun_file
 from jaywalk.report.replay import find_episode, frame_rows, write_film, write_still
 from jaywalk.report.scene import read_scene

@@ -4,7 +4,7 @@ import struct
 import numpy as np
 import pytest
 
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.server.encoding.sensor_frames import Pose, bgra_to_depth
 from jaywalk.server.sensors.figure import FIGURE_PARTS, TOP, Limbs
 from jaywalk.server.sensors.intersect import ray_solid

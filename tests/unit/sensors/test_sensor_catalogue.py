@@ -1,7 +1,8 @@
 import pytest
 
+from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import RegistryError, UsageError
-from jaywalk.server.sensors.catalogue import SENSORS, Attributes, AttributeType, sensor_blueprint
+from jaywalk.server.sensors.catalogue import SENSORS, Attributes, sensor_blueprint
 
 
 def defaults(type_id: str) -> dict[str, str]:

@@ -6,13 +6,14 @@ import struct
 import numpy as np
 import pytest
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.server.sensors.geodesy import GeoReference
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import SceneBuilder
 from jaywalk.server.session.world_view import pictures_of, sign_patterns
 from jaywalk.server.world.textures import face_numbers, sign_pictures
 from jaywalk.town.scenery_rules import PLATES
-from jaywalk.town.scenery_styles import SIGN_LABEL, Shape, rows
+from jaywalk.town.scenery_styles import Shape, rows
 
 SIZE = {"image_size_x": "240", "image_size_y": "240", "fov": "12"}
 
@@ -30,7 +31,7 @@ def sign(world, kind: str):
         PLATES[kind],
         solid=False,
     )
-    plate["label"] = SIGN_LABEL
+    plate["label"] = SemanticTag.TRAFFIC_SIGN
     world.scenery = np.concatenate([post, plate])
 
 

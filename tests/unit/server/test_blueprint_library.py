@@ -6,10 +6,10 @@ from typing import cast, get_args
 
 import pytest
 
+from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
 from jaywalk.server.world.blueprint_types import (
     Attribute,
-    AttributeType,
     Blueprint,
     Body,
     Dialect,

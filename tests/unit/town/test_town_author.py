@@ -11,7 +11,7 @@ import pytest
 from jaywalk.core.errors import PrerequisiteError
 from town_author import netconvert
 from town_author.build import PLANS, build_town
-from town_author.curves import Pose, bow, joining_line, smooth_line
+from town_author.curves import RoadPose, bow, joining_line, smooth_line
 from town_author.roads import WidthPiece
 
 DATA = Path(__file__).parents[3] / "src" / "jaywalk" / "town" / "data"
@@ -47,16 +47,16 @@ def test_heights_follow_the_points() -> None:
 @pytest.mark.parametrize("turn_deg", [-90.0, -45.0, 30.0, 90.0])
 def test_a_joining_line_meets_both_ends(turn_deg: float) -> None:
     turn = math.radians(turn_deg)
-    end = Pose(x=14.0, y=math.copysign(11.0, turn), z=0.5, heading_rad=turn)
-    line = joining_line(Pose(x=0.0, y=0.0, z=0.0, heading_rad=0.0), end)
+    end = RoadPose(x=14.0, y=math.copysign(11.0, turn), z=0.5, heading_rad=turn)
+    line = joining_line(RoadPose(x=0.0, y=0.0, z=0.0, heading_rad=0.0), end)
     last = line.pose(line.length_m)
     assert (last.x, last.y, last.z) == pytest.approx((end.x, end.y, end.z), abs=1e-6)
     assert math.remainder(last.heading_rad - turn, math.tau) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_right_turn_is_as_wide_as_its_shorter_leg() -> None:
-    end = Pose(x=9.0, y=-14.0, z=0.0, heading_rad=-math.pi / 2.0)
-    line = joining_line(Pose(x=0.0, y=0.0, z=0.0, heading_rad=0.0), end)
+    end = RoadPose(x=9.0, y=-14.0, z=0.0, heading_rad=-math.pi / 2.0)
+    line = joining_line(RoadPose(x=0.0, y=0.0, z=0.0, heading_rad=0.0), end)
     step = 0.05
     headings = [line.pose(s).heading_rad for s in np.arange(0.0, line.length_m, step)]
     tightest = step / np.abs(np.diff(headings)).max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from real_data import where_data_lies
 
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.town.limits import speed_limit_at
 
 

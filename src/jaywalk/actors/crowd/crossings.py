@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.navmesh import lengthened
 from jaywalk.town.roads import lane_speed_kmh
@@ -151,7 +152,7 @@ def _mid_block(
             continue
         if not (side_walk or strip.kind in ("driving", "shoulder")):
             continue
-        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(strip.inner_m[:, :2].T)))])
+        along = arc_lengths(strip.inner_m)
         for at in np.arange(0.5 * _MID_STEP_M, along[-1], _MID_STEP_M):
             k = int(np.searchsorted(along, at))
             kerb, beyond = strip.inner_m[k, :2], strip.outer_m[k, :2]

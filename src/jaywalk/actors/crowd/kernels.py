@@ -24,6 +24,7 @@ from jaywalk.actors.crowd.state import (
     CrowdSurroundings,
 )
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import nearest_turn
 from jaywalk.geometry.box import box_distance
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.walkways import NOWHERE, ROAD, WalkGrid, solid_gap, underfoot
@@ -85,17 +86,12 @@ def advance(
             _locate(people, i)
             _progress(people, i, seen, crossings, delta_s)
             _steer(people, i, vx, vy, seen, crossings, grid, delta_s)
-        turned = abs(_wrapped(people.heading[i] - people.sent_heading[i]))
+        turned = abs(nearest_turn(people.heading[i] - people.sent_heading[i]))
         if people.pace[i] == 0.0:
             people.changed[i] = people.sent_pace[i] != 0.0
         else:
             step = abs(people.pace[i] - people.sent_pace[i])
             people.changed[i] = step > 0.04 or turned > 0.035 or people.sent_pace[i] == 0.0
-
-
-@kernel
-def _wrapped(angle: float) -> float:
-    return float(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
 
 
 @kernel
@@ -249,7 +245,7 @@ def _steer(
         way = wish + turn
         hard = _in_the_way(people, i, way, grid, boxes, box_count, on_road)
         base = 0.6 * abs(turn) + (_LEFT_COST if turn < 0.0 else 0.0) + hard
-        base += 0.15 * abs(_wrapped(way - people.heading[i]))
+        base += 0.15 * abs(nearest_turn(way - people.heading[i]))
         for slow in range(2):
             v = pace if slow == 0 else 0.45 * pace
             cost = base + 0.5 * slow
@@ -409,23 +405,23 @@ def _face_road(people: CrowdRows, i: int, crossings: Crossings, delta_s: float) 
     """Turn towards the other side; a body turns only while it moves, so it creeps a little."""
     ref = people.cross_ref[i]
     way = np.arctan2(crossings.b[ref, 1] - people.y[i], crossings.b[ref, 0] - people.x[i])
-    turn = _wrapped(way - people.heading[i])
+    turn = nearest_turn(way - people.heading[i])
     if people.pace[i] > _CREEP_MPS or abs(turn) < 0.1:
         _set_pace(people, i, people.heading[i], 0.0, delta_s)
         return
     most = _TURN_RAD_PER_S * delta_s
-    people.heading[i] = _wrapped(people.heading[i] + min(max(turn, -most), most))
+    people.heading[i] = nearest_turn(people.heading[i] + min(max(turn, -most), most))
     people.pace[i] = _CREEP_MPS
 
 
 @kernel
 def _set_pace(people: CrowdRows, i: int, heading: float, pace: float, delta_s: float) -> None:
     """Turn and change speed as a body can."""
-    turn = _wrapped(heading - people.heading[i])
+    turn = nearest_turn(heading - people.heading[i])
     most = _TURN_RAD_PER_S * delta_s
     if abs(turn) > 1.2 and pace > 0.0:
         pace = min(pace, 0.25)
-    people.heading[i] = _wrapped(people.heading[i] + min(max(turn, -most), most))
+    people.heading[i] = nearest_turn(people.heading[i] + min(max(turn, -most), most))
     step = _ACCELERATION_MPS2 * delta_s
     change = min(max(pace - people.pace[i], -2.0 * step), step)
     people.pace[i] += change

@@ -22,6 +22,7 @@ from jaywalk.actors.traffic.traffic import network_of
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_distance
+from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.routes import DenseRoute
@@ -107,12 +108,12 @@ def _along(strip: LaneStrip) -> FloatArray:
     Beside a lane of the road they lie beyond its outer edge; the grid knows where that is a verge.
     """
     inner, outer = strip.inner_m, strip.outer_m
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(inner[:, :2].T)))])
+    along = arc_lengths(inner)
     at = np.arange(0.5 * _STEP_M, along[-1], _STEP_M)
     if not len(at):
         return np.zeros((0, 5))
-    near = np.column_stack([np.interp(at, along, inner[:, k]) for k in range(3)])
-    far = np.column_stack([np.interp(at, along, outer[:, k]) for k in range(3)])
+    near = points_at(at, along, inner)
+    far = points_at(at, along, outer)
     across = far[:, :2] - near[:, :2]
     width = np.hypot(across[:, 0], across[:, 1])
     across = across / np.maximum(width, 1e-6)[:, None]

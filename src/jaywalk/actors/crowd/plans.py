@@ -34,6 +34,8 @@ from jaywalk.actors.crowd.state import (
 )
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.walk_search import find_way
 from jaywalk.town.walkways import CELL_M
 
@@ -224,7 +226,7 @@ def _go_straight_on(
 
 def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     """Put a line on a person's path at equal steps; returns path units per metre."""
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    along = arc_lengths(line)
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
     at = np.linspace(0.0, along[-1], count)
     for axis in range(2):
@@ -234,7 +236,6 @@ def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)
 
 
-_RED: Final = 0
 _CARS_EVERY: Final = 2  # of so many looks one is at cars
 _LIGHTS_EVERY: Final = 5
 _LOW_M: Final = 0.1  # half the height of props that are walked over
@@ -319,7 +320,7 @@ class CrowdView:
         return True
 
     def _read_lights(self, since_s: float) -> None:
-        red = np.array([int(light.state) == _RED for light in self._lights], np.bool_)
+        red = np.array([int(light.state) == LightState.RED for light in self._lights], np.bool_)
         if not len(red):
             return
         ended = ~red & (self._red_s >= 0.0)

@@ -17,6 +17,7 @@ from jaywalk.actors.posed.players import PosedPeople
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.players import Cue
@@ -95,9 +96,7 @@ def level_place(world: Any) -> Any:
         if not ahead:
             continue
         rise = abs(ahead[0].transform.location.z - here.transform.location.z) / 12.0
-        turned = abs(
-            (ahead[0].transform.rotation.yaw - here.transform.rotation.yaw + 180) % 360 - 180
-        )
+        turned = abs(wrap_degrees(ahead[0].transform.rotation.yaw - here.transform.rotation.yaw))
         score = rise / _LEVEL + turned / 10.0
         if best is None or score < best[0]:
             best = (score, here.transform)

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import wrap_angle
 
 PATH_POINTS: Final = 224
 FEATURES: Final = 12
@@ -21,7 +23,10 @@ HELD: Final = 24
 # Kinds of features on a path.
 NOTHING, LIGHT, JUNCTION, CROSSWALK = 0, 1, 2, 3
 # States of a light as the API numbers them.
-RED, YELLOW, GREEN, OFF = 0, 1, 2, 3
+RED: Final = int(LightState.RED)
+YELLOW: Final = int(LightState.YELLOW)
+GREEN: Final = int(LightState.GREEN)
+OFF: Final = int(LightState.OFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,4 +249,4 @@ def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwo
 def _turns_left(network: LaneNetwork, segments: list[int]) -> int:
     first = network.points[int(network.starts[segments[0]]), 3]
     last = network.points[int(network.starts[segments[-1] + 1]) - 1, 3]
-    return int((last - first + np.pi) % (2.0 * np.pi) - np.pi < _LEFT_RAD)
+    return int(wrap_angle(last - first) < _LEFT_RAD)

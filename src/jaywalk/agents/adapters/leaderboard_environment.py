@@ -13,6 +13,7 @@ import numpy as np
 
 from jaywalk.agents.driving.route_driver import DEFAULT_LIMIT_MPS
 from jaywalk.agents.driving.speed_limits import limits_along
+from jaywalk.core.units import MPS_TO_KMH
 
 # Names that numpy has dropped, which agents written before 2020 still use.
 _OLD_NAMES: Final[dict[str, Any]] = {
@@ -91,7 +92,7 @@ class SpeedTables:
         poses = [one.transform.location for one in carla_map.generate_waypoints(_EVERY_M)]
         places = np.array([(p.x, p.y, p.z) for p in poses]).reshape(-1, 3)
         limit_mps, _, _ = limits_along(carla_map, places, DEFAULT_LIMIT_MPS)
-        table: Any = {"locations": places, "speed_limits": 3.6 * limit_mps}
+        table: Any = {"locations": places, "speed_limits": MPS_TO_KMH * limit_mps}
         name = carla_map.name.rsplit("/", 1)[-1]
         np.save(folder / f"{name}_speed_limits.npy", table, allow_pickle=True)
         os.environ[_ROOT] = self._folder.name

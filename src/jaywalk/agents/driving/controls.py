@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jaywalk.agents.driving.route_line import RouteLine
+from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.angle import wrap_angle
 
 _TICK_S: Final = 0.05
-_KMH: Final = 3.6
-_MPS2: Final = _KMH * _TICK_S  # km/h per tick in 1 m/s2
+_MPS2: Final = MPS_TO_KMH * _TICK_S  # km/h per tick in 1 m/s2
 _LOW_THROTTLE: Final = 0.3  # below, the regression says nothing
 _BRAKE_POLYNOMIAL: Final = (
     -4.91381935e-12,
@@ -84,7 +85,7 @@ class Pedals:
 
 def throttle_for(speed_mps: float, wanted_mps2: float) -> float:
     """Throttle that changes the speed by ``wanted_mps2``, by the regression."""
-    v = min(speed_mps * _KMH, _FIT_TOP_KMH)
+    v = min(speed_mps * MPS_TO_KMH, _FIT_TOP_KMH)
     a = 1.74950069 - 0.070546153 * v + 6.71079346e-4 * v * v
     b = -0.380192912 + 0.0916787414 * v - 1.05996152e-3 * v * v
     c = (0.963873001 - 1.0) * v + 4.37535692e-4 * v * v - wanted_mps2 * _MPS2
@@ -109,7 +110,7 @@ def _low(speed_mps: float, wanted_mps2: float) -> float:
 
 
 def _least_mps2(speed_mps: float) -> float:
-    v, t = min(speed_mps * _KMH, _FIT_TOP_KMH), _LOW_THROTTLE
+    v, t = min(speed_mps * MPS_TO_KMH, _FIT_TOP_KMH), _LOW_THROTTLE
     gain = (
         (0.963873001 - 1.0 + 0.0916787414 * t - 0.070546153 * t * t) * v
         + (4.37535692e-4 - 1.05996152e-3 * t + 6.71079346e-4 * t * t) * v * v
@@ -126,7 +127,7 @@ def coasting_mps2(speed_mps: float) -> float:
 
 def full_braking_mps2(speed_mps: float) -> float:
     """Deceleration under full brake, by the regression; at least what tyres give."""
-    v = min(speed_mps * _KMH, _FIT_TOP_KMH)
+    v = min(speed_mps * MPS_TO_KMH, _FIT_TOP_KMH)
     after = 0.0
     for coefficient in _BRAKE_POLYNOMIAL:
         after = after * v + coefficient
@@ -159,10 +160,12 @@ class Steering:
         speed_mps: float,
     ) -> float:
         """Steering from -1 (left) to 1 (right) for a vehicle at a pose."""
-        aim = min(max(_AIM_PER_KMH_M * 3.6 * speed_mps + _AIM_AT_REST_M, _AIM_M[0]), _AIM_M[1])
+        aim = min(
+            max(_AIM_PER_KMH_M * MPS_TO_KMH * speed_mps + _AIM_AT_REST_M, _AIM_M[0]), _AIM_M[1]
+        )
         to_x, to_y = line.point_at(along_m + aim)
         heading = math.atan2(to_y - y_m, to_x - x_m) - yaw_rad
-        error = ((heading + math.pi) % (2.0 * math.pi) - math.pi) / (0.5 * math.pi)
+        error = wrap_angle(heading) / (0.5 * math.pi)
         before = self._errors[-1] if self._errors else error
         self._errors.append(error)
         mean = sum(self._errors) / len(self._errors)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.geometry.angle import wrap_angle
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.lane_graph import LaneGraph, lane_key
 from jaywalk.town.opendrive import native_map
 
@@ -150,12 +152,7 @@ def _arranged(lines: list[FloatArray], junction: list[bool], successors: list[li
     counts = [len(line) for line in lines]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     points = np.concatenate(lines)
-    along = np.concatenate(
-        [
-            np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line[:, :2], axis=0).T))])
-            for line in lines
-        ]
-    )
+    along = np.concatenate([arc_lengths(line) for line in lines])
     after = np.arange(1, len(points) + 1, dtype=np.int64)
     predecessors: list[list[int]] = [[] for _ in lines]
     for me, group in enumerate(successors):
@@ -179,5 +176,5 @@ def _arranged(lines: list[FloatArray], junction: list[bool], successors: list[li
 def _straightest(points: FloatArray, starts: IntArray, me: int, group: list[int]) -> int:
     """The way on that turns least over its whole length."""
     yaw = points[starts[me + 1] - 1, 3]
-    turns = [abs((points[starts[k + 1] - 1, 3] - yaw + np.pi) % (2 * np.pi) - np.pi) for k in group]
+    turns = [abs(wrap_angle(points[starts[k + 1] - 1, 3] - yaw)) for k in group]
     return group[int(np.argmin(turns))]

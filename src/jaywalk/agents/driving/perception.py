@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
-from jaywalk.geometry.box import upright_box
+from jaywalk.geometry.box import CORNERS, box_points, upright_box
 
 T = TypeVar("T")
 
@@ -297,6 +297,7 @@ _FOG_SHARE: Final = 0.8  # of the range that the densest fog takes away
 _RAIN_SHARE: Final = 0.25
 _LEAST_M: Final = 12.0
 _WEATHER_TICKS: Final = 100
+_MIDDLE_AND_CORNERS: Final = np.vstack([np.zeros((1, 2)), CORNERS])
 _TALLER_M: Final = 0.2  # a head shows over something this much lower
 
 
@@ -331,27 +332,13 @@ def visible(own: Own, seen: Seen, range_m: float) -> Seen:
     if len(near) < 2:
         return near
     eye = np.array([own.x_m, own.y_m])
-    hidden = _blocked(eye, _corners(near), near)  # (n, 5, n): corner of i behind j
+    points = box_points(near.xy_m, near.cos, near.sin, near.half_m, _MIDDLE_AND_CORNERS)
+    hidden = _blocked(eye, points, near)  # (n, 5, n): corner of i behind j
     taller = near.height_m[None, :] > near.height_m[:, None] - _TALLER_M
     np.fill_diagonal(taller, False)
     # Different corners may be hidden by different things.
     covered = np.any(hidden & taller[:, None, :], axis=2)
     return near.where(~np.all(covered, axis=1))
-
-
-def _corners(seen: Seen) -> FloatArray:
-    """The middle and the four corners of each box: ``(n, 5, 2)``."""
-    signs = np.array([(0.0, 0.0), (1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
-    along = signs[None, :, 0] * seen.half_m[:, 0:1]
-    aside = signs[None, :, 1] * seen.half_m[:, 1:2]
-    cos, sin = seen.cos[:, None], seen.sin[:, None]
-    return np.stack(
-        [
-            seen.xy_m[:, 0:1] + along * cos - aside * sin,
-            seen.xy_m[:, 1:2] + along * sin + aside * cos,
-        ],
-        axis=-1,
-    )
 
 
 def _blocked(eye_m: FloatArray, points_m: FloatArray, seen: Seen) -> BoolArray:

@@ -17,8 +17,10 @@ from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.driving.signals import Signals, find_signals
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
+from jaywalk.core.units import MPS_TO_KMH
 
-DEFAULT_LIMIT_MPS: Final = 30.0 / 3.6  # where the map says nothing, as CARLA's vehicles assume
+# Where the map says nothing; CARLA's vehicles assume the same.
+DEFAULT_LIMIT_MPS: Final = 30.0 / MPS_TO_KMH
 _PLAN_M: Final = 30.0
 _SLOWEST_BEND_MPS: Final = 2.5
 

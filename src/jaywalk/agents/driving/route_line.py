@@ -17,6 +17,8 @@ import numpy as np
 
 from jaywalk.agents.driving.speed_limits import limits_along
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.geometry.angle import wrap_angle, wrap_degrees
+from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.town.routes import DenseRoute
 
 STEP_M: Final = 0.5
@@ -155,7 +157,7 @@ def shape_of(xy_m: FloatArray, reach: int) -> tuple[FloatArray, FloatArray]:
     step = xy_m[high] - xy_m[low]
     yaw = np.arctan2(step[:, 1], step[:, 0])
     low, high = np.maximum(index - reach, 0), np.minimum(index + reach, len(xy_m) - 1)
-    turn = np.abs((yaw[high] - yaw[low] + np.pi) % (2.0 * np.pi) - np.pi)
+    turn = np.abs(wrap_angle(yaw[high] - yaw[low]))
     return yaw, turn / np.maximum((high - low) * STEP_M, STEP_M)
 
 
@@ -193,10 +195,9 @@ def _forward_points(route: DenseRoute) -> tuple[FloatArray, FloatArray]:
 
 
 def _resampled(places: FloatArray, yaws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    steps = np.hypot(*np.diff(places[:, :2], axis=0).T) if len(places) > 1 else np.zeros(0)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = arc_lengths(places)
     wanted = np.arange(0.0, max(along[-1], STEP_M), STEP_M)
-    points = np.column_stack([np.interp(wanted, along, places[:, axis]) for axis in range(3)])
+    points = points_at(wanted, along, places)
     return points, np.interp(wanted, along, np.unwrap(yaws))
 
 
@@ -212,9 +213,7 @@ def _run_on(piece: tuple[FloatArray, FloatArray], carla_map: Any) -> tuple[Float
         if not choice:
             break
         turn = [
-            abs(
-                (w.transform.rotation.yaw - waypoint.transform.rotation.yaw + 180.0) % 360.0 - 180.0
-            )
+            abs(wrap_degrees(w.transform.rotation.yaw - waypoint.transform.rotation.yaw))
             for w in choice
         ]
         waypoint = choice[int(np.argmin(turn))]

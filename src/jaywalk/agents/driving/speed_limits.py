@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.town.opendrive import parse_opendrive
 from jaywalk.town.roads import Lane, LaneSection, Road, lane_speed_kmh, read_roads
 
@@ -49,7 +50,7 @@ def _at(
     if road is not None:
         lane = _lane(road, waypoint)
         kmh = lane_speed_kmh(road, lane, waypoint.s) if lane else road.speed_kmh(waypoint.s)
-    limit = kmh / 3.6 if kmh == kmh else default_mps
+    limit = kmh / MPS_TO_KMH if kmh == kmh else default_mps
     return limit, float(waypoint.lane_width), float(waypoint.is_junction)
 
 

@@ -18,6 +18,7 @@ from jaywalk.agents.driving.lanes import Lanes
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.agents.driving.signals import Signals
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.geometry.angle import wrap_angle
 
 _NEAR_M: Final = 2.3  # centre lines nearer than this cannot be used at once
 _UPSTREAM_M: Final = 90.0
@@ -258,7 +259,7 @@ def _turns_across(theirs: FloatArray, yaw_rad: float) -> bool:
 
 
 def _turn(start_rad: float, end_rad: float) -> float:
-    return float((end_rad - start_rad + np.pi) % (2.0 * np.pi) - np.pi)
+    return float(wrap_angle(end_rad - start_rad))
 
 
 def _rule(

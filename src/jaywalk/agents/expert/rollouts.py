@@ -18,6 +18,7 @@ from jaywalk.agents.driving.lanes import Lanes
 from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.core.arrays import BoolArray, FloatArray
+from jaywalk.geometry.box import axis_gaps
 
 STEP_S: Final = 0.2
 STEPS: Final = 21  # 0 to 4 s
@@ -166,13 +167,21 @@ class Boxes:
 
 def overlap(a: Boxes, b: Boxes) -> BoolArray:
     """Separating-axis test of every pair."""
-    dx, dy = a.x - b.x, a.y - b.y
-    cos = np.abs(a.cos * b.cos + a.sin * b.sin)
-    sin = np.abs(a.cos * b.sin - a.sin * b.cos)
-    hit = np.abs(dx * a.cos + dy * a.sin) < a.half_x + b.half_x * cos + b.half_y * sin
-    hit &= np.abs(dy * a.cos - dx * a.sin) < a.half_y + b.half_x * sin + b.half_y * cos
-    hit &= np.abs(dx * b.cos + dy * b.sin) < b.half_x + a.half_x * cos + a.half_y * sin
-    hit &= np.abs(dy * b.cos - dx * b.sin) < b.half_y + a.half_x * sin + a.half_y * cos
+    (distance, reach), *others = axis_gaps(
+        a.x - b.x,
+        a.y - b.y,
+        a.cos,
+        a.sin,
+        a.half_x,
+        a.half_y,
+        b.cos,
+        b.sin,
+        b.half_x,
+        b.half_y,
+    )
+    hit = distance < reach
+    for distance, reach in others:
+        hit &= distance < reach
     return np.asarray(hit)
 
 

@@ -19,8 +19,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.datasets.behaviour_tables import (
     BOX_SCHEMA,
     EGO_SCHEMA,
@@ -57,7 +59,11 @@ from jaywalk.record.reader import Record
 from jaywalk.town.town import town_from_opendrive
 
 _ROAD = [CLASSES.index(name) for name in ("road", "bus lane", "cycle track", "zebra")]
-_LIGHTS = {0: LIGHT_RED, 1: LIGHT_YELLOW, 2: LIGHT_GREEN}
+_LIGHTS = {
+    LightState.RED: LIGHT_RED,
+    LightState.YELLOW: LIGHT_YELLOW,
+    LightState.GREEN: LIGHT_GREEN,
+}
 _CELL_M = 0.25
 _MARGIN_M = 30.0
 _AHEAD_M = 40.0
@@ -232,7 +238,7 @@ def _add_episode(rows: Rows, record: Record, video: str, camera: Camera, place: 
         | weather_words(record)
     )
     rows["ego"] += [
-        {"video": video, "frame": k, "action": word, "obd_speed_kmh": max(v, 0.0) * 3.6}
+        {"video": video, "frame": k, "action": word, "obd_speed_kmh": max(v, 0.0) * MPS_TO_KMH}
         for k, (word, v) in enumerate(zip(ego_words(speed), speed.tolist(), strict=True))
     ]
     rows["scene"] += scene_rows(video, record, frames, ego, place)

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record.bodies import body_shapes
 from jaywalk.record.reader import Record
 
@@ -154,7 +155,7 @@ def covered_share(
 
 FPS: Final = 30.0
 _STOPPED_MPS = 0.3
-_SLOW_MPS = 20.0 / 3.6
+_SLOW_MPS = 20.0 / MPS_TO_KMH
 _CHANGE_MPS2 = 0.7
 _WINDOW_S = 0.5
 

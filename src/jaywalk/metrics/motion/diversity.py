@@ -20,14 +20,14 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import UsageError
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import heading_rad, yaw_matrix_2d
 
 WINDOW_S: Final = 2.0
 COMPONENTS: Final = 16
 
 
-def window_features(motion: Motion, *, window_s: float = WINDOW_S) -> FloatArray:
+def window_features(motion: Clip, *, window_s: float = WINDOW_S) -> FloatArray:
     """(windows, features): means and spreads of joints in the facing frame, speeds, turning."""
     size = round(window_s * motion.rate_hz)
     joints = motion.joints_m()
@@ -59,7 +59,7 @@ def window_features(motion: Motion, *, window_s: float = WINDOW_S) -> FloatArray
     return np.array(rows) if rows else np.zeros((0, width))
 
 
-def collection_features(motions: Iterable[Motion]) -> FloatArray:
+def collection_features(motions: Iterable[Clip]) -> FloatArray:
     """Features of all windows of a collection."""
     return np.concatenate([window_features(motion) for motion in motions])
 
@@ -111,7 +111,7 @@ class Windows:
         return len(self.features)
 
 
-def collect_windows(motions: Iterable[Motion], groups: Sequence[str]) -> Windows:
+def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> Windows:
     """Windows of motions on the body of scale 1, at most 8 of each group.
 
     Args:

@@ -18,7 +18,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import contacts, horizontal_speed_mps
 from jaywalk.motion.heading import heading_rad, yaw_matrix_2d
 from jaywalk.motion.smpl import LEFT_ANKLE, RIGHT_ANKLE
@@ -103,7 +103,7 @@ class GaitFigures:
     speed_mps: float
 
 
-def path_speed_mps(motion: Motion) -> float:
+def path_speed_mps(motion: Clip) -> float:
     """Length of the pelvis path over the ground per second, sway smoothed away."""
     ground = motion.root_m[:, [0, 2]]
     smooth = gaussian_filter1d(ground, 0.2 * motion.rate_hz, axis=0, mode="nearest")
@@ -111,7 +111,7 @@ def path_speed_mps(motion: Motion) -> float:
     return float(length / motion.duration_s)
 
 
-def gait_figures(motion: Motion) -> GaitFigures | None:
+def gait_figures(motion: Clip) -> GaitFigures | None:
     """Figures of the stretch from the first to the last foot strike; None below three strikes.
 
     A strike is where an ankle is furthest ahead of the pelvis (Zeni et al. 2008).

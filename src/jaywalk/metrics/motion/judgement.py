@@ -27,7 +27,7 @@ from jaywalk.metrics.motion.gait import (
     penetration_m,
     stance_slip_mps,
 )
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import balls_m
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.smpl import BALL_HEIGHT_M
@@ -52,7 +52,7 @@ HELD_OUT: Final = (
 _WALKING_MPS: Final = 0.35
 
 
-def clip_figures(motion: Motion) -> dict[str, float]:
+def clip_figures(motion: Clip) -> dict[str, float]:
     """Realism figures of one motion; gait figures are NaN for those who hardly walk."""
     balls = balls_m(motion)[..., [2, 0, 1]]
     standing = motion.body_scale * BALL_HEIGHT_M
@@ -76,7 +76,7 @@ def clip_figures(motion: Motion) -> dict[str, float]:
     }
 
 
-def collection_figures(motions: Sequence[Motion]) -> dict[str, Any]:
+def collection_figures(motions: Sequence[Clip]) -> dict[str, Any]:
     """Median and 95th percentile of every figure over a collection."""
     rows = [clip_figures(motion) for motion in motions]
     out: dict[str, Any] = {"clips": len(rows)}
@@ -130,7 +130,7 @@ def judge(
 
 def _chosen(
     library: MotionLibrary, names: Sequence[str], kind: str
-) -> tuple[list[Motion], list[str]]:
+) -> tuple[list[Clip], list[str]]:
     kinds = library.columns["class"]
     chosen = [n for n in names if kind in ("all", kinds[library.rows[n]])]
     sources = [library.columns["source"][library.rows[n]] for n in chosen]
@@ -138,7 +138,7 @@ def _chosen(
     return [library.motion(name) for name in chosen], groups
 
 
-def _compare(sets: dict[str, tuple[list[Motion], list[str]]]) -> dict[str, Any]:
+def _compare(sets: dict[str, tuple[list[Clip], list[str]]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     windows: dict[str, Windows] = {}
     for name, (motions, groups) in sets.items():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.rotation import (
     angle_between_rad,
     from_matrix,
@@ -27,10 +28,10 @@ from jaywalk.metrics.motion.gait import (
     stance_slip_mps,
 )
 from jaywalk.motion.carla_rigs import Rig, load_rig
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import balls_m
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.retarget import DRIVEN, RigMotion, engine_angles_deg, transfer_rotations
+from jaywalk.motion.retarget import DRIVEN, RigClip, engine_angles_deg, transfer_rotations
 from jaywalk.motion.smpl import BALL_HEIGHT_M, JOINTS
 
 _WALKS_MPS: Final = 0.4  # slower people have no direction of travel
@@ -84,7 +85,7 @@ def played_figures(
     balls = bones_m[:, toes] - actor[:, None, :3] * [0.0, 0.0, 1.0]
     standing = float(load_rig(rig).rest_mesh[toes, 2].mean())
     way, walks = travel_rad(bones_m[:, index["crl_hips__C"]], delta_s)
-    off = np.remainder(facing_rad(bones_m, rig) - way + np.pi, 2.0 * np.pi) - np.pi
+    off = wrap_angle(facing_rad(bones_m, rig) - way)
     off_deg = np.rad2deg(np.abs(off[walks]))
     told = velocity_mps[1:, :2] - np.diff(actor[:, :2], axis=0) / delta_s
     return {
@@ -118,7 +119,7 @@ _WORST: Final = ("fk_error_deg_max", "bone_length_std_m", "penetration_m")
 _M: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
 
-def fk_error_deg_max(motion: Motion, rig: Rig) -> float:
+def fk_error_deg_max(motion: Clip, rig: Rig) -> float:
     """Largest angle between a driven bone's turn from rest and its joint's, through Euler angles.
 
     The transferred rotations are written as engine angles, read back and put through forward
@@ -141,7 +142,7 @@ def fk_error_deg_max(motion: Motion, rig: Rig) -> float:
     return worst
 
 
-def stored_error_deg_max(motion: Motion, posed: RigMotion) -> float:
+def stored_error_deg_max(motion: Clip, posed: RigClip) -> float:
     """Largest angle between stored and transferred rotations of the bones no leg IK touches."""
     exact = transfer_rotations(motion, load_rig(posed.rig))
     fixed = [i for i, name in enumerate(DRIVEN) if not name.startswith(_LED)]
@@ -155,7 +156,7 @@ def _through_engine(local: FloatArray) -> FloatArray:
     return out.reshape(local.shape)
 
 
-def bone_length_std_m(posed: RigMotion) -> float:
+def bone_length_std_m(posed: RigClip) -> float:
     """Largest spread over time of a driven bone's distance to its parent."""
     rig = load_rig(posed.rig)
     joints = posed.joints_m()
@@ -167,7 +168,7 @@ def bone_length_std_m(posed: RigMotion) -> float:
     return worst
 
 
-def rig_balls_m(posed: RigMotion, joints_m: FloatArray) -> tuple[FloatArray, float]:
+def rig_balls_m(posed: RigClip, joints_m: FloatArray) -> tuple[FloatArray, float]:
     """(frames, 2, 3) balls of a walker's feet, and their height when it stands."""
     rig = load_rig(posed.rig)
     toes = [rig.bone_index[f"crl_toe__{side}"] for side in "LR"]

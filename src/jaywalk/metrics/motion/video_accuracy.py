@@ -14,7 +14,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.rotation import rotate
-from jaywalk.motion.clip import Motion, resample
+from jaywalk.motion.clip import Clip, resample
 from jaywalk.motion.heading import turn_about_vertical
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.video.camera import Camera, find_camera
@@ -116,7 +116,7 @@ def ground_points(camera: Camera, *, noise_px: float, seed: int) -> GroundPoints
     return GroundPoints(image_px=camera.project(world) + clicks, ground_m=_CORNERS_M)
 
 
-def on_stage(motion: Motion, *, yaw_rad: float) -> Motion:
+def on_stage(motion: Clip, *, yaw_rad: float) -> Clip:
     """The motion at the rate of a video, in the middle of what the street camera sees."""
     turned = turn_about_vertical(resample(motion, RATE_HZ), yaw_rad)
     middle = 0.5 * (turned.root_m.min(axis=0) + turned.root_m.max(axis=0))
@@ -124,7 +124,7 @@ def on_stage(motion: Motion, *, yaw_rad: float) -> Motion:
     return turned.with_poses(turned.rotations, root)
 
 
-def seen_landmarks(motion: Motion, camera: Camera, noise: Noise, *, seed: int) -> Landmarks:
+def seen_landmarks(motion: Clip, camera: Camera, noise: Noise, *, seed: int) -> Landmarks:
     """What MediaPipe would say of a motion, up to noise."""
     draw = stream(seed, "landmarks", motion.name)
     count, frames = len(MARKS), motion.frames
@@ -175,7 +175,7 @@ class Accuracy:
     tall_px: float
 
 
-def measure(motion: Motion, noise: Noise, *, seed: int, yaw_rad: float) -> Accuracy:
+def measure(motion: Clip, noise: Noise, *, seed: int, yaw_rad: float) -> Accuracy:
     """Film one motion, fit it, compare; the camera is found from clicked ground points."""
     film = street_camera()
     staged = on_stage(motion, yaw_rad=yaw_rad)

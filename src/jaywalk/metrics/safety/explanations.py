@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.geometry.box import box_points
 from jaywalk.metrics.safety.braking import BrakingEvent
 from jaywalk.metrics.safety.signals import (
     RED,
@@ -39,6 +41,8 @@ from jaywalk.metrics.safety.tracks import (
 )
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+
+_NINE_POINTS: Final = np.array([[u, v] for u in (-1.0, 0.0, 1.0) for v in (-1.0, 0.0, 1.0)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,12 +210,10 @@ def _in_the_way(
 def outline(tracks: Tracks, other: int, ticks: IntArray) -> tuple[FloatArray, IntArray]:
     """Corners, middles of the sides and centre at some ticks, and the tick of each."""
     pose = tracks.pose[other, ticks]
-    half_x, half_y = tracks.shape[other, HX], tracks.shape[other, HY]
-    grid = np.array([[u, v] for u in (-1.0, 0.0, 1.0) for v in (-1.0, 0.0, 1.0)])
-    u, v = grid[:, 0] * half_x, grid[:, 1] * half_y
-    x = pose[:, X, None] + u * pose[:, COS, None] - v * pose[:, SIN, None]
-    y = pose[:, Y, None] + u * pose[:, SIN, None] + v * pose[:, COS, None]
-    return np.column_stack([x.ravel(), y.ravel()]), np.repeat(ticks, len(grid))
+    points = box_points(
+        pose[:, [X, Y]], pose[:, COS], pose[:, SIN], tracks.shape[other, [HX, HY]], _NINE_POINTS
+    )
+    return points.reshape(-1, 2), np.repeat(ticks, len(_NINE_POINTS))
 
 
 def _limits(record: Record, tracks: Tracks) -> tuple[FloatArray, np.ndarray]:
@@ -226,7 +228,7 @@ def _limits(record: Record, tracks: Tracks) -> tuple[FloatArray, np.ndarray]:
     stop = rows[c.AT_LIGHT].fill_null(False) & rows[c.LIGHT_STATE].is_in([RED, YELLOW]).fill_null(
         False
     )
-    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / 3.6, np.nan)
+    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / MPS_TO_KMH, np.nan)
     red[at[inside]] = stop.to_numpy()[inside]
     return limit, red
 

@@ -19,7 +19,7 @@ from jaywalk.motion.carla_rigs import rig_for_walker
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.reposing import Played, repose
-from jaywalk.motion.retarget import RigMotion
+from jaywalk.motion.retarget import RigClip
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -53,7 +53,7 @@ class PosedPerson:
     clip: tuple[str, ...]
     phase: FloatArray
     weight: FloatArray
-    motion: RigMotion
+    motion: RigClip
 
 
 def bank_for(record: Record, motions: Path | None) -> ClipBank:

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
@@ -86,7 +87,7 @@ def completion_percent(
     """Percent of the route that the places (n, 2) went along, and the route's length."""
     if len(route_m) < 2 or not len(place_m):
         return math.nan, math.nan
-    arc = np.r_[0.0, np.cumsum(np.hypot(*np.diff(route_m, axis=0).T))]
+    arc = arc_lengths(route_m)
     length_m = float(arc[-1])
     if length_m <= 0.0:
         return math.nan, math.nan

@@ -17,11 +17,13 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.metrics.safety.tracks import COS, HX, SIN, Tracks, X, Y
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
-RED, YELLOW = 0, 1
+RED: Final = int(LightState.RED)
+YELLOW: Final = int(LightState.YELLOW)
 _LEAST_HALF_M: Final = 1.0  # some sign boxes are thin; nobody drives a lane narrower than this
 
 

@@ -15,13 +15,13 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError, UsageError
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion, mirror, resample
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Clip, mirror, resample
 from jaywalk.motion.foot_lock import lock_feet, on_floor
 from jaywalk.motion.heading import to_origin
 from jaywalk.motion.library.classes import CLASSES, ClassRule, agreement, fit_rule, parse_class
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.retarget import RigMotion, RootPolicy, retarget
+from jaywalk.motion.retarget import RigClip, RootPolicy, retarget
 from jaywalk.motion.sources.amass import read_amass
 from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
 from jaywalk.motion.sources.cmu_bvh import ClipRow, clip_of, read_clip_list, read_cmu
@@ -98,16 +98,16 @@ class Problem:
     reason: str
 
 
-Found = Motion | Problem
+Found = Clip | Problem
 
 
-def clean(motion: Motion, *, foot_lock: bool) -> Motion:
+def clean(motion: Clip, *, foot_lock: bool) -> Clip:
     """To 20 Hz, on the floor, from the origin along +z, with standing feet held still."""
     motion = to_origin(on_floor(resample(motion, LIBRARY_RATE_HZ)))
     return lock_feet(motion).motion if foot_lock else motion
 
 
-def on_rigs(motion: Motion, policies: Mapping[str, RootPolicy]) -> dict[str, RigMotion]:
+def on_rigs(motion: Clip, policies: Mapping[str, RootPolicy]) -> dict[str, RigClip]:
     """The motion on every rig."""
     return {rig: retarget(motion, load_rig(rig), policies[rig]) for rig in RIG_NAMES}
 
@@ -149,7 +149,7 @@ def write_library(
     problems: list[Problem] = []
     with LibraryWriter(out, chosen, notes) as writer:
         for found in motions:
-            if isinstance(found, Motion):
+            if isinstance(found, Clip):
                 try:
                     motion = clean(found, foot_lock=foot_lock)
                     writer.add(motion, on_rigs(motion, chosen))
@@ -186,7 +186,7 @@ def read_all(sources: Sources) -> Iterator[Found]:
         yield from _each(_feature_files(sources.humanml3d), _with_text)
 
 
-def _each(paths: Iterable[Path], read: Callable[[Path], Motion]) -> Iterator[Found]:
+def _each(paths: Iterable[Path], read: Callable[[Path], Clip]) -> Iterator[Found]:
     for path in paths:
         try:
             yield read(path)
@@ -217,7 +217,7 @@ def _listed(folder: Path, rows: list[ClipRow]) -> Iterator[Found]:
                 yield Problem(name=row.name, reason=str(problem))
 
 
-def _clip(bvh: Bvh, path: Path, row: ClipRow) -> Motion:
+def _clip(bvh: Bvh, path: Path, row: ClipRow) -> Clip:
     motion = clip_of(
         bvh,
         path,
@@ -236,7 +236,7 @@ def _feature_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.npy"))
 
 
-def _with_text(path: Path) -> Motion:
+def _with_text(path: Path) -> Clip:
     motion = read_humanml3d(path)
     text = path.parent.parent / "texts" / f"{path.stem}.txt"
     texts = read_texts(text) if text.exists() else []

@@ -17,7 +17,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import stream
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 
 
 class MotionClass(StrEnum):
@@ -65,14 +65,14 @@ class Agreement:
     clips: int
 
 
-def displacement_m(motion: Motion) -> tuple[float, float]:
+def displacement_m(motion: Clip) -> tuple[float, float]:
     """Net displacement and largest distance from the start, of the pelvis on the ground."""
     ground = motion.root_m[:, [0, 2]]
     away = np.linalg.norm(ground - ground[0], axis=1)
     return float(away[-1]), float(away.max())
 
 
-def classify(motion: Motion, rule: ClassRule | None = None) -> MotionClass:
+def classify(motion: Clip, rule: ClassRule | None = None) -> MotionClass:
     """Class of one motion."""
     found = (rule or ClassRule()).classify(np.array([displacement_m(motion)]))
     return CLASSES[int(found[0])]

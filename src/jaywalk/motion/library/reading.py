@@ -17,9 +17,9 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import open_file, read_text
 from jaywalk.geometry.rotation import normalise
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.writing import INDEX, META, VERSION, frame_columns
-from jaywalk.motion.retarget import RigMotion, RootPolicy
+from jaywalk.motion.retarget import RigClip, RootPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +47,11 @@ class MotionLibrary:
         """Names of the clips in order."""
         return self.columns["name"]
 
-    def motion(self, name: str) -> Motion:
+    def motion(self, name: str) -> Clip:
         """One clip on the SMPL skeleton."""
         row = self._row(name)
         c = self.columns
-        return Motion(
+        return Clip(
             name=name,
             rotations=normalise(self._cut("smpl_rotations", row)),
             root_m=self._cut("smpl_root", row),
@@ -65,12 +65,12 @@ class MotionLibrary:
             augmented=c["augmented"][row],
         )
 
-    def on_rig(self, name: str, rig: str) -> RigMotion:
+    def on_rig(self, name: str, rig: str) -> RigClip:
         """One clip as poses of a walker."""
         row = self._row(name)
         if rig not in self.meta["policies"]:
             raise UsageError(f"unknown rig {rig!r}; expected {', '.join(self.meta['policies'])}")
-        return RigMotion(
+        return RigClip(
             rig=rig,
             policy=RootPolicy(self.meta["policies"][rig]),
             actor=self._cut(f"{rig}_actor", row),

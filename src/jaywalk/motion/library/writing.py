@@ -22,9 +22,9 @@ import pyarrow.feather as feather
 
 from jaywalk.core.errors import UsageError
 from jaywalk.motion.carla_rigs import RIG_NAMES
-from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Clip
 from jaywalk.motion.library.classes import classify, displacement_m
-from jaywalk.motion.retarget import DRIVEN_COUNT, RigMotion, RootPolicy
+from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip, RootPolicy
 from jaywalk.motion.smpl import JOINT_COUNT
 
 VERSION: Final = 1
@@ -100,7 +100,7 @@ class LibraryWriter:
         """Clips written so far."""
         return len(self._rows)
 
-    def add(self, motion: Motion, rigs: Mapping[str, RigMotion]) -> None:
+    def add(self, motion: Clip, rigs: Mapping[str, RigClip]) -> None:
         """Append a clip with its poses on all rigs."""
         if motion.name in self._names:
             raise UsageError(f"clip {motion.name!r} was added twice; names must be unique")
@@ -117,7 +117,7 @@ class LibraryWriter:
         self._names.add(motion.name)
         self._frames += motion.frames
 
-    def _row(self, motion: Motion) -> dict[str, Any]:
+    def _row(self, motion: Clip) -> dict[str, Any]:
         net, excursion = displacement_m(motion)
         return {
             "name": motion.name,

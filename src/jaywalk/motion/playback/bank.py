@@ -15,7 +15,7 @@ from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.clip import LIBRARY_RATE_HZ
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.playback.joins import walking_stretch
-from jaywalk.motion.retarget import DRIVEN_COUNT, RigMotion
+from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip
 
 # What holds a foot during and after a join.
 FREE: Final = 0  # the clip alone
@@ -127,7 +127,7 @@ class Frames(NamedTuple):
     Attributes:
         turns: (frames, 21, 4) parent-relative rotations of the driven bones.
         hips_m: (frames, 3) parent-relative place of the hips.
-        actor: (frames, 4) ``x y z yaw`` of the walker, as :class:`RigMotion` has it.
+        actor: (frames, 4) ``x y z yaw`` of the walker, as :class:`RigClip` has it.
         planted: (frames, 2) whether the ball of the left and of the right foot stands.
         first: (clips,) first frame of each clip.
         length: (clips,) frames of each clip.
@@ -186,7 +186,7 @@ class ClipBank:
         """Time from the first to the last frame of a clip."""
         return float((self._frames.length[clip] - 1) / self._frames.rate_hz)
 
-    def felt(self, clip: int) -> FloatArray:
+    def transition_features(self, clip: int) -> FloatArray:
         """(frames, features) what a join compares, metres."""
         first = int(self._frames.first[clip])
         return self._felt[first : first + int(self._frames.length[clip])]
@@ -196,7 +196,7 @@ class ClipBank:
         first = int(self._frames.first[clip])
         return self._frames.actor[first : first + int(self._frames.length[clip])]
 
-    def _add(self, name: str, posed: RigMotion) -> None:
+    def _add(self, name: str, posed: RigClip) -> None:
         count = len(posed.actor)
         self._make_room(count)
         here = slice(self._used, self._used + count)
@@ -233,7 +233,7 @@ def _longer(array: NDArray[_Kind], more: int) -> NDArray[_Kind]:
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
-def _planted(joints: FloatArray, posed: RigMotion) -> BoolArray:
+def _planted(joints: FloatArray, posed: RigClip) -> BoolArray:
     """(frames, 2) whether the balls of the feet stand."""
     rig = load_rig(posed.rig)
     bones = [rig.bone_index[name] for name in _BALLS]
@@ -245,7 +245,7 @@ def _planted(joints: FloatArray, posed: RigMotion) -> BoolArray:
     return np.asarray(low & slow)
 
 
-def _felt(joints: FloatArray, posed: RigMotion) -> FloatArray:
+def _felt(joints: FloatArray, posed: RigClip) -> FloatArray:
     """(frames, features) places beside the walker and velocities, both turned with the walker."""
     rig = load_rig(posed.rig)
     places = joints[:, [rig.bone_index[name] for name in _FELT]].copy()

@@ -228,7 +228,7 @@ def _held_on(
 
 
 @kernel
-def mind_feet(
+def pin_stance_feet(
     rows: Rows,
     i: int,
     legs: LegTables,

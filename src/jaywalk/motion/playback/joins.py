@@ -101,7 +101,7 @@ def going_until(way: FloatArray, rate_hz: float) -> int:
     return int(moves[-1]) + 1 if len(moves) else len(way)
 
 
-def best_loop(felt: FloatArray, blend_frames: int, within: range) -> Join:
+def best_loop(features: FloatArray, blend_frames: int, within: range) -> Join:
     """Where a clip best passes into itself; long loops are preferred among equals.
 
     The join must end before the frames ``within`` which it is looped do, so it is left
@@ -111,7 +111,7 @@ def best_loop(felt: FloatArray, blend_frames: int, within: range) -> Join:
     first = within.start
     leave = range(first + max(round((1.0 - _LOOP_SHARE) * latest), 1), first + latest + 1)
     enter = range(first, first + max(round(_LOOP_SHARE * latest), 1))
-    apart = _apart_m(felt[leave.start : leave.stop], felt[enter.start : enter.stop])
+    apart = _apart_m(features[leave.start : leave.stop], features[enter.start : enter.stop])
     length = np.arange(leave.start, leave.stop)[:, None] - np.arange(enter.start, enter.stop)
     cost = apart + _SHORT_LOOP_M * (1.0 - length / latest) + np.where(length < 1, 1e3, 0.0)
     i, j = np.unravel_index(int(cost.argmin()), cost.shape)

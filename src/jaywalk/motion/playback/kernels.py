@@ -10,7 +10,7 @@ from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.rotation import quat_slerp, rotator_from_quat
 from jaywalk.motion.playback.bank import FREE, HELD, NOTHING, STEPPING, Frames, Rows
-from jaywalk.motion.playback.feet import LegTables, ball_place, mind_feet
+from jaywalk.motion.playback.feet import LegTables, ball_place, pin_stance_feet
 
 _EXACT = 1e-6  # of a frame: nearer to a frame than this is that frame
 
@@ -148,7 +148,7 @@ def show(frames: Frames, rows: Rows, i: int, legs: LegTables, dt_s: float) -> No
     clip, time_s = rows.clip[i], rows.time_s[i]
     if weight < 0.5 and rows.old_clip[i] != NOTHING:
         clip, time_s = rows.old_clip[i], rows.old_time_s[i]
-    mind_feet(
+    pin_stance_feet(
         rows,
         i,
         legs,

@@ -251,12 +251,12 @@ class Players:
     def _entry(self, row: int, clip: int, cue: Cue) -> Join:
         """Where to enter a clip that was not planned."""
         rows, rate_hz = self.rows, self.bank.frames.rate_hz
-        there = self.bank.felt(clip)
+        there = self.bank.transition_features(clip)
         goes_on = cue.loop and float(rows.speed_mps[row]) > _WALKING_MPS
         first, last = self._entries(clip, cue, goes_on)
         if rows.clip[row] == NOTHING:
             return Join(leave=0, enter=first, apart_m=0.0)
-        here = self.bank.felt(int(rows.clip[row]))
+        here = self.bank.transition_features(int(rows.clip[row]))
         frame = min(round(float(rows.time_s[row]) * rate_hz), len(here) - 1)
         return best_entry(here[frame], there, first, last)
 
@@ -280,7 +280,7 @@ class Players:
         if cue.loop:
             if clip not in self._loops:
                 within = self.bank.walks[clip] or range(int(self.bank.frames.length[clip]))
-                self._loops[clip] = best_loop(self.bank.felt(clip), room, within)
+                self._loops[clip] = best_loop(self.bank.transition_features(clip), room, within)
             join = self._loops[clip]
         elif self._next[row]:
             join = self._exit(row, clip, room)
@@ -291,7 +291,7 @@ class Players:
 
     def _exit(self, row: int, clip: int, room: int) -> Join:
         rate_hz, following = self.bank.frames.rate_hz, self._next[row][0]
-        here = self.bank.felt(clip)
+        here = self.bank.transition_features(clip)
         other = self.bank.index(following.clip, self.bank.rigs[clip])
         goes_on = following.loop and self.bank.walks[other] is not None
         end = going_until(self.bank.way(clip), rate_hz) if goes_on else len(here)
@@ -299,7 +299,7 @@ class Players:
         latest = max(end - 1 - room, min(now, len(here) - 1 - room), 0)
         earliest = min(max(latest - round(_EXIT_WINDOW_S * rate_hz), now), latest)
         first, last = self._entries(other, following, goes_on)
-        there = self.bank.felt(other)
+        there = self.bank.transition_features(other)
         return best_join(here, there, range(earliest, latest + 1), range(first, last + 1))
 
     def _turn(self, row: int, clip: int, cue: Cue, join: Join, first: bool) -> None:

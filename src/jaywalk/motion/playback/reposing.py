@@ -18,7 +18,7 @@ from jaywalk.motion.carla_rigs import RIG_NAMES
 from jaywalk.motion.playback.bank import FREE, NOTHING, ClipBank, Rows, make_rows
 from jaywalk.motion.playback.feet import leg_tables
 from jaywalk.motion.playback.kernels import hold_standing_feet, show
-from jaywalk.motion.retarget import DRIVEN_COUNT, RigMotion, RootPolicy
+from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip, RootPolicy
 
 _SAME: Final = 1e-4  # of phases and weights, which records keep as 32-bit floats
 
@@ -44,7 +44,7 @@ class Played:
     delta_s: float
 
 
-def repose(bank: ClipBank, played: Played) -> RigMotion:
+def repose(bank: ClipBank, played: Played) -> RigClip:
     """The poses of one person at every tick."""
     n = len(played.clip)
     replay = _Replay(bank, played)
@@ -52,7 +52,7 @@ def repose(bank: ClipBank, played: Played) -> RigMotion:
     for tick in range(n):
         replay.step(tick)
         turns[tick], hips[tick] = replay.rows.turns[0], replay.rows.hips_m[0]
-    return RigMotion(
+    return RigClip(
         rig=played.rig,
         policy=RootPolicy.KEEP,
         actor=played.actor,

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.review.decisions import Decision
@@ -43,7 +43,7 @@ def _colour(joint: int) -> str:
 _BONES: Final = tuple((int(PARENTS[j]), j, _colour(j)) for j in range(1, len(JOINTS)))
 
 
-def view_direction(motion: Motion) -> FloatArray:
+def view_direction(motion: Clip) -> FloatArray:
     """(2,) x and z of the way most of the walk goes; where the person faces if nowhere."""
     moved = motion.root_m[:, [0, 2]] - motion.root_m[0, [0, 2]]
     far = moved[np.linalg.norm(moved, axis=1).argmax()]
@@ -73,7 +73,7 @@ def _draw_side(
 
 
 def _draw_path(
-    draw: ImageDraw.ImageDraw, motion: Motion, joints: FloatArray, box: tuple[float, ...]
+    draw: ImageDraw.ImageDraw, motion: Clip, joints: FloatArray, box: tuple[float, ...]
 ) -> None:
     """Path and footprints from above, forward up, in a box (left, top, size)."""
     left, top, size = box
@@ -95,7 +95,7 @@ def _draw_path(
     draw.line([place(point) for point in ground], fill=_PATH, width=2)
 
 
-def clip_cell(motion: Motion, title: str) -> Image.Image:
+def clip_cell(motion: Clip, title: str) -> Image.Image:
     """A row of poses from first to last, the path from above, and a title."""
     width, height = CELL[0] * _FINE, CELL[1] * _FINE
     picture = Image.new("RGB", (width, height), "white")
@@ -126,7 +126,7 @@ def contact_sheet(cells: Sequence[Image.Image], file: Path, *, columns: int = 3)
     sheet.quantize(64).save(file, optimize=True)
 
 
-def animation(motion: Motion, file: Path, *, every: int = 2) -> None:
+def animation(motion: Clip, file: Path, *, every: int = 2) -> None:
     """Write a small GIF: side view that follows the person, and the view from behind."""
     joints = motion.joints_m()
     along = view_direction(motion)

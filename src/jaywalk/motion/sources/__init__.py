@@ -1,1 +1,1 @@
-"""Readers of motion files: one a format, all giving :class:`jaywalk.motion.clip.Motion`."""
+"""Readers of motion files: one a format, all giving :class:`jaywalk.motion.clip.Clip`."""

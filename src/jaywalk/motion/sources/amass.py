@@ -12,7 +12,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import load_arrays
 from jaywalk.geometry.rotation import from_rotvec, multiply
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.smpl import JOINT_COUNT, PELVIS_REST_M
 
 LICENCE: Final = "AMASS (amass.is.tue.mpg.de), non-commercial research"
@@ -21,7 +21,7 @@ _BODY: Final = 3 * JOINT_COUNT
 _TO_Y_UP: Final = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0])
 
 
-def read_amass(path: Path, *, name: str = "", caption: str = "") -> Motion:
+def read_amass(path: Path, *, name: str = "", caption: str = "") -> Clip:
     """Read one ``.npz`` at its own rate; hands, face and shape are left out.
 
     The root rotation of AMASS holds the turn from Y-up to Z-up, and the pelvis lies at its rest
@@ -38,7 +38,7 @@ def read_amass(path: Path, *, name: str = "", caption: str = "") -> Motion:
     rotations = from_rotvec(poses.reshape(-1, JOINT_COUNT, 3))
     rotations[:, 0] = multiply(_TO_Y_UP, rotations[:, 0])
     pelvis = trans + PELVIS_REST_M
-    return Motion(
+    return Clip(
         name=name or path.stem,
         rotations=rotations,
         root_m=np.stack([pelvis[:, 0], pelvis[:, 2], -pelvis[:, 1]], axis=1),

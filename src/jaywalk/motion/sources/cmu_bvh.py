@@ -19,7 +19,7 @@ from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import csv_lines
 from jaywalk.geometry.rotation import conjugate, multiply, normalise, rotate, shortest_arc
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import move_balls
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS
 from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
@@ -127,7 +127,7 @@ def true_rate_hz(sequence: str) -> float:
 
 def read_cmu(
     path: Path, *, name: str = "", start_20hz: int = 0, end_20hz: int = -1, caption: str = ""
-) -> Motion:
+) -> Clip:
     """Read one sequence, or frames ``[start, end)`` of it counted at 20 Hz.
 
     Args:
@@ -156,7 +156,7 @@ def read_cmu(
 
 def clip_of(
     bvh: Bvh, path: Path, *, name: str, start_20hz: int = 0, end_20hz: int = -1, caption: str = ""
-) -> Motion:
+) -> Clip:
     """Frames ``[start, end)`` at 20 Hz of a file that is already read; see :func:`read_cmu`."""
     step = round(true_rate_hz(path.stem) / 20.0)
     last = 1 + (len(bvh.root) - 2) // step  # frames at 20 Hz once the T-pose is dropped
@@ -175,7 +175,7 @@ def to_smpl(
     name: str,
     caption: str = "",
     rate_hz: float = 20.0,
-) -> Motion:
+) -> Clip:
     """Chosen frames of a CMU file, ``rate_hz`` apart; frame 0 of the file is the T-pose."""
     missing = [joint for joint in _JOINT_MAP if joint not in bvh.names]
     if missing:
@@ -202,7 +202,7 @@ def to_smpl(
     scale = leg_m / LEG_LENGTH_M
     middle = joints[1:, 1:3].mean(axis=1)
     root = middle - rotate(since_rest[:, 0], scale * BODY_OFFSETS_M[1:3].mean(axis=0))
-    motion = Motion(
+    motion = Clip(
         name=name,
         rotations=_local(since_rest),
         root_m=root,
@@ -215,7 +215,7 @@ def to_smpl(
     return _hips_back(motion)
 
 
-def _hips_back(motion: Motion) -> Motion:
+def _hips_back(motion: Clip) -> Clip:
     """Undo the forward bias of CMU's hip joints, leaving the feet where they are."""
     back = rotate(motion.rotations[:, 0], np.array([0.0, 0.0, -HIP_BIAS_M * motion.body_scale]))
     moved = motion.with_poses(motion.rotations, motion.root_m + back)

@@ -32,7 +32,7 @@ from jaywalk.geometry.rotation import (
     rotate,
     shortest_arc,
 )
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import yaw_matrix_2d
 from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINT_COUNT, LEG_LENGTH_M, PARENTS
 
@@ -47,7 +47,7 @@ _HINGES: Final = (
 _FREE: Final = (10, 11, 15, 20, 21)  # nothing hangs on them
 
 
-def read_joints(path: Path, *, rate_hz: float = 20.0, name: str = "", caption: str = "") -> Motion:
+def read_joints(path: Path, *, rate_hz: float = 20.0, name: str = "", caption: str = "") -> Clip:
     """Read a ``.npy`` of (frames, 22 or more, 3) positions in SMPL's axes and joint order.
 
     Raises:
@@ -73,7 +73,7 @@ def fit_joints(
     caption: str = "",
     source: str = "",
     licence: str = "",
-) -> Motion:
+) -> Clip:
     """Rotations of the SMPL skeleton whose bones point as those of (frames, 22, 3) positions do.
 
     The body is scaled by the ratio of leg lengths; the pelvis is placed so that the middle of the
@@ -89,7 +89,7 @@ def fit_joints(
     local[:, 1:] = multiply(conjugate(turned[:, PARENTS[1:]]), turned[:, 1:])
     middle = joints_m[:, 1:3].mean(axis=1)
     root = middle - rotate(turned[:, 0], scale * BODY_OFFSETS_M[1:3].mean(axis=0))
-    return Motion(
+    return Clip(
         name=name,
         rotations=continuous(normalise(local)),
         root_m=root,
@@ -215,7 +215,7 @@ def joint_rotations(features: FloatArray) -> FloatArray:
     return matrix_from_6d(features[:, 67:193].reshape(-1, JOINT_COUNT - 1, 6))
 
 
-def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Motion:
+def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Clip:
     """Read a ``.npy`` of features (frames, 263) or of positions (frames, 22, 3).
 
     Raises:

@@ -17,7 +17,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError
 from jaywalk.geometry.rotation import conjugate, from_rotvec, multiply, rotate
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import move_balls, on_floor
 from jaywalk.motion.smpl import LEG_LENGTH_M, PARENTS
 from jaywalk.motion.sources.bvh_file import read_bvh
@@ -37,7 +37,7 @@ def subject_of(sequence: str) -> str:
     return sequence.partition("_")[0]
 
 
-def read_subjects(paths: Sequence[Path]) -> Iterator[list[Motion] | tuple[Path, str]]:
+def read_subjects(paths: Sequence[Path]) -> Iterator[list[Clip] | tuple[Path, str]]:
     """Motions of one subject after the other, and files that could not be read with the reason."""
     by_subject: dict[str, list[Path]] = {}
     for path in sorted(paths):
@@ -53,7 +53,7 @@ def read_subjects(paths: Sequence[Path]) -> Iterator[list[Motion] | tuple[Path, 
             yield corrected(motions)
 
 
-def read_capture(path: Path) -> Motion:
+def read_capture(path: Path) -> Clip:
     """One sequence at 60 Hz on the floor, on the body of scale 1."""
     bvh = read_bvh(path)
     step = round(true_rate_hz(path.stem) / RATE_HZ)
@@ -64,25 +64,25 @@ def read_capture(path: Path) -> Motion:
     return replace(motion, root_m=motion.root_m / motion.body_scale, body_scale=1.0)
 
 
-def corrected(motions: Sequence[Motion]) -> list[Motion]:
+def corrected(motions: Sequence[Clip]) -> list[Clip]:
     """Motions of one subject with knees and neck as a person has them."""
     factor = _raise_factor(motions)
     tilts = _head_tilts_rad(motions)
     return [_level_head(raised(motion, factor), tilts) for motion in motions]
 
 
-def legs_m(motion: Motion) -> FloatArray:
+def legs_m(motion: Clip) -> FloatArray:
     """(frames, 2) distance from hip to ankle."""
     joints = motion.joints_m()
     return np.asarray(np.linalg.norm(joints[:, _HIPS] - joints[:, _ANKLES], axis=-1))
 
 
-def _raise_factor(motions: Iterable[Motion]) -> float:
+def _raise_factor(motions: Iterable[Clip]) -> float:
     longest = np.percentile(np.concatenate([legs_m(m).max(axis=1) for m in motions]), 99.0)
     return float(np.clip(_LEG_SHARE * LEG_LENGTH_M / longest, 1.0, _MOST_RAISED))
 
 
-def raised(motion: Motion, factor: float) -> Motion:
+def raised(motion: Clip, factor: float) -> Clip:
     """Stretch the legs by a factor: the pelvis rises, the feet stay."""
     joints = motion.joints_m()
     lift = (factor - 1.0) * (joints[:, _HIPS, 1].mean(axis=1) - joints[:, _ANKLES, 1].min(axis=1))
@@ -97,7 +97,7 @@ def pitch_rad(turned: FloatArray) -> FloatArray:
     return np.asarray(np.arcsin(np.clip(-forward[..., 1], -1.0, 1.0)))
 
 
-def _head_tilts_rad(motions: Iterable[Motion]) -> FloatArray:
+def _head_tilts_rad(motions: Iterable[Clip]) -> FloatArray:
     """(2,) median forward tilt of neck and head while the trunk is upright."""
     rows = []
     for motion in motions:
@@ -108,7 +108,7 @@ def _head_tilts_rad(motions: Iterable[Motion]) -> FloatArray:
     return np.median(every, axis=0) if len(every) > 60 else np.zeros(2)
 
 
-def _level_head(motion: Motion, tilts_rad: FloatArray) -> Motion:
+def _level_head(motion: Clip, tilts_rad: FloatArray) -> Clip:
     turned = motion.turned()
     rotations = motion.rotations.copy()
     for joint, tilt in zip((_NECK, _HEAD), tilts_rad, strict=True):

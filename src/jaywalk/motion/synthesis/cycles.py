@@ -18,7 +18,7 @@ from scipy.signal import find_peaks
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.geometry.rotation import angle_between_rad, conjugate, multiply, rotate, slerp
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import horizontal_speed_mps
 from jaywalk.motion.heading import yaw_matrix_2d, yaw_quaternion
 from jaywalk.motion.smpl import (
@@ -115,7 +115,7 @@ class Cycle:
 class _Track:
     """A capture told in the frame of its heading."""
 
-    motion: Motion
+    motion: Clip
     yaw_rad: FloatArray
     velocity_mps: FloatArray
     contact: FloatArray
@@ -123,13 +123,13 @@ class _Track:
     right_strikes: IntArray
 
 
-def pelvis_yaw_rad(motion: Motion) -> FloatArray:
+def pelvis_yaw_rad(motion: Clip) -> FloatArray:
     """(frames,) continuous yaw of the pelvis' left axis."""
     left = rotate(motion.rotations[:, 0], _LEFT)
     return np.asarray(np.unwrap(np.arctan2(-left[:, 2], left[:, 0])))
 
 
-def ball_contacts(motion: Motion, joints: FloatArray) -> FloatArray:
+def ball_contacts(motion: Clip, joints: FloatArray) -> FloatArray:
     """(frames, 2) how much each ball stands, 0 to 1."""
     balls = joints[:, [LEFT_BALL, RIGHT_BALL]]
     pelvis = horizontal_speed_mps(motion.root_m, motion.rate_hz, 1)
@@ -139,7 +139,7 @@ def ball_contacts(motion: Motion, joints: FloatArray) -> FloatArray:
     return np.asarray(gaussian_filter1d(standing, 1.0, axis=0, mode="nearest"))
 
 
-def _strikes(motion: Motion, joints: FloatArray, yaw: FloatArray) -> tuple[IntArray, IntArray]:
+def _strikes(motion: Clip, joints: FloatArray, yaw: FloatArray) -> tuple[IntArray, IntArray]:
     """Frames at which each ankle is furthest ahead of the pelvis (Zeni et al. 2008)."""
     found = []
     for ankle in (LEFT_ANKLE, RIGHT_ANKLE):
@@ -151,7 +151,7 @@ def _strikes(motion: Motion, joints: FloatArray, yaw: FloatArray) -> tuple[IntAr
     return found[0], found[1]
 
 
-def _track(motion: Motion) -> _Track:
+def _track(motion: Clip) -> _Track:
     joints = motion.joints_m()
     raw = pelvis_yaw_rad(motion)
     yaw = gaussian_filter1d(raw, 0.5 * motion.rate_hz, mode="nearest")
@@ -171,7 +171,7 @@ def _track(motion: Motion) -> _Track:
     )
 
 
-def find_cycles(motion: Motion) -> list[Cycle]:
+def find_cycles(motion: Clip) -> list[Cycle]:
     """Every usable cycle of a capture."""
     track = _track(motion)
     found = []
@@ -216,7 +216,7 @@ def _cycle(track: _Track, first: int, right: int, last: int) -> Cycle | None:
     )
 
 
-def _rotations_at(motion: Motion, yaw_rad: FloatArray, frame: FloatArray) -> FloatArray:
+def _rotations_at(motion: Clip, yaw_rad: FloatArray, frame: FloatArray) -> FloatArray:
     """(n, 22, 4) joints at fractional frames, the pelvis relative to the heading."""
     before = np.minimum(frame.astype(np.int64), motion.frames - 2)
     share = (frame - before)[:, None]

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaywalk.core.errors import JaywalkError, UsageError
 from jaywalk.geometry.rotation import angle_between_rad
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.classes import MotionClass, classify
 from jaywalk.motion.library.writing import LibraryWriter
@@ -87,13 +87,13 @@ def sample_clip(model: MotionModel, behaviour: Behaviour, number: int, seed: int
     raise JaywalkError(f"no {key} clip number {number} of its class in {_TRIES} tries")
 
 
-def _snaps(motion: Motion) -> bool:
+def _snaps(motion: Clip) -> bool:
     """Whether a joint jumps: a leg led through its straight pose may fold from frame to frame."""
     turned = angle_between_rad(motion.rotations[1:], motion.rotations[:-1])
     return bool(turned.max() > _SNAP_RAD)
 
 
-def sample(model: MotionModel, clips: int, seed: int) -> Iterator[Motion]:
+def sample(model: MotionModel, clips: int, seed: int) -> Iterator[Clip]:
     """Motions of a library, in order of behaviour; the same seed gives the same motions."""
     if clips < _FEWEST:
         raise UsageError(f"{clips} clips asked for; at least {_FEWEST} make a library")

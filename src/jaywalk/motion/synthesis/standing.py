@@ -13,7 +13,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.rotation import conjugate, multiply, rotate
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import horizontal_speed_mps, runs_of
 from jaywalk.motion.heading import yaw_quaternion
 from jaywalk.motion.smpl import LEFT_BALL, LEG_LENGTH_M, RIGHT_BALL
@@ -58,7 +58,7 @@ class Standing:
         return float(np.sqrt((self.movement**2).mean())) < _QUIET_RAD
 
 
-def find_standing(motion: Motion, means: FloatArray) -> list[Standing]:
+def find_standing(motion: Clip, means: FloatArray) -> list[Standing]:
     """Stretches of a capture in which both feet stay where they are."""
     joints = motion.joints_m()
     balls = joints[:, [LEFT_BALL, RIGHT_BALL]]
@@ -79,7 +79,7 @@ def find_standing(motion: Motion, means: FloatArray) -> list[Standing]:
 
 
 def _stretch(
-    motion: Motion, joints: FloatArray, yaw: FloatArray, means: FloatArray, first: int, end: int
+    motion: Clip, joints: FloatArray, yaw: FloatArray, means: FloatArray, first: int, end: int
 ) -> Standing:
     rotations = motion.rotations[first:end].copy()
     facing = yaw_quaternion(np.array(np.median(yaw[first:end])))
@@ -103,7 +103,7 @@ def straightened(posture: FloatArray, means: FloatArray) -> FloatArray:
     """
     rotations = np.repeat(to_rotations(posture[None, :-1], means), 2, axis=0)
     root = np.tile([0.0, posture[-1], 0.0], (2, 1))
-    pose = Motion(name="posture", rotations=rotations, root_m=root, rate_hz=60.0)
+    pose = Clip(name="posture", rotations=rotations, root_m=root, rate_hz=60.0)
     factor = float(np.clip(_STRETCH * LEG_LENGTH_M / legs_m(pose)[0].max(), 1.0, _MOST_RAISED))
     pose = raised(pose, factor)
     return np.append(to_angles(pose.rotations[0], means), pose.root_m[0, 1])
@@ -143,6 +143,6 @@ def cosine_curve(terms: FloatArray, frames: int) -> FloatArray:
     return np.asarray(waves @ terms)
 
 
-def all_standing(motions: Iterable[Motion], means: FloatArray) -> list[Standing]:
+def all_standing(motions: Iterable[Clip], means: FloatArray) -> list[Standing]:
     """Standing stretches of many captures."""
     return [stretch for motion in motions for stretch in find_standing(motion, means)]

@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.rotation import multiply, normalise
-from jaywalk.motion.clip import LIBRARY_RATE_HZ, Motion
+from jaywalk.motion.clip import LIBRARY_RATE_HZ, Clip
 from jaywalk.motion.heading import to_origin, yaw_matrix_2d, yaw_quaternion
 from jaywalk.motion.smpl import BODY_OFFSETS_M, PARENTS, global_rotations, joint_positions
 from jaywalk.motion.synthesis.cycles import ANGLES, FORWARD, HEIGHT, LATERAL, LEFT_CONTACT, evaluate
@@ -42,7 +42,7 @@ class Generated:
         lowered_m: Greatest lowering of the pelvis, body of scale 1.
     """
 
-    motion: Motion
+    motion: Clip
     corrected_m: float
     lowered_m: float
 
@@ -103,7 +103,7 @@ def _frames(
         rotations, root, feet_root, contact, (1.0 - timeline.amplitude) ** 2, timeline.rate_hz
     )
     ratio = _speed_ratio(blocks, timeline, person, footed.root_m)
-    motion = Motion(
+    motion = Clip(
         name=name,
         rotations=footed.rotations[::_STEP],
         root_m=footed.root_m[::_STEP] * person.body_scale,

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.sources.cmu_bvh import read_clip_list
 from jaywalk.motion.synthesis.capture import read_subjects, subject_of
 from jaywalk.motion.synthesis.cycles import Cycle, find_cycles
@@ -115,7 +115,7 @@ def train(files: Sequence[Path], *, say: Callable[[str], None] = lambda _: None)
     Raises:
         DataError: Too few people walk in them.
     """
-    motions: list[Motion] = []
+    motions: list[Clip] = []
     for found in read_subjects(files):
         if isinstance(found, tuple):
             say(f"left out {found[0].name}: {found[1]}")

@@ -18,7 +18,7 @@ from scipy.ndimage import gaussian_filter1d, median_filter
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.rotation import continuous
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINT_COUNT
 from jaywalk.motion.sources.humanml3d import fit_joints
 from jaywalk.motion.video import landmarks as lm
@@ -213,7 +213,7 @@ class Fit:
         steps: Steps of the solver.
     """
 
-    motion: Motion
+    motion: Clip
     image_miss_px: float
     steps: int
 
@@ -254,7 +254,7 @@ def fit_person(
         camera.project(place(body, slopes=False).points_m[:, :MARK_POINTS]) - seen.image_px, axis=-1
     )
     known = seen.confidence > 0.3
-    motion = Motion(
+    motion = Clip(
         name=name,
         rotations=continuous(body.rotations),
         root_m=body.root_m,

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.errors import DataError, JaywalkError, UsageError
-from jaywalk.motion.clip import Motion
+from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import Problem
 from jaywalk.motion.video.camera import Camera, find_camera
 from jaywalk.motion.video.fit import fit_person
@@ -221,7 +221,7 @@ class Reading:
 class Person:
     """A fitted person: motion over the ground, when it begins, height and miss in the picture."""
 
-    motion: Motion
+    motion: Clip
     first_s: float
     tall_px: float
     image_miss_px: float

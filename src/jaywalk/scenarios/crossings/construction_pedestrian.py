@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import pick_model, place_on_route, spawn_first_that_fits
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import BEHIND_M, Parameters
 from jaywalk.scenarios.obstacles.layouts import construction_site
 from jaywalk.scenarios.obstacles.on_lane import OnLane
@@ -20,7 +21,7 @@ from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 _REACTION_S: Final = 1.5
 _NEAREST_M: Final = 6.0
 _SPEED_MPS, _WAY_M = 2.0, 8.0
-_TRAFFIC_MPS: Final = 1.0 / 3.6  # background traffic crawls, whatever ``speed`` says
+_TRAFFIC_MPS: Final = 1.0 / MPS_TO_KMH  # background traffic crawls, whatever ``speed`` says
 _UP_M: Final = 1.1
 _TRIES, _TRY_M = 5, 0.3
 _AFTER_M: Final = 60.0

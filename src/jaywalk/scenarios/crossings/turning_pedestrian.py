@@ -17,6 +17,7 @@ from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import LanePath, line_path
 from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import Roadside, place_on_route, roadside, spawn_and_place
+from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.base import BEHIND_M, INTERNAL, Parameters, Scenario
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import model, offset
@@ -145,7 +146,7 @@ class TurningPedestrian(LbCrossing):
         yaw_deg = np.interp(
             self.at_m, route.along_m, np.unwrap(route.rotation_deg[:, 1], period=360.0)
         )
-        turned_deg = (float(yaw_deg) - self.ahead.yaw_deg + 180.0) % 360.0 - 180.0
+        turned_deg = wrap_degrees(float(yaw_deg) - self.ahead.yaw_deg)
         return -1.0 if turned_deg > _TURNS_DEG else 1.0
 
     def stands_m(self, near: Roadside) -> float:

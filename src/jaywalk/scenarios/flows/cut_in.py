@@ -19,6 +19,7 @@ from jaywalk.actors.lane_paths import LanePath, lane_ahead, line_path, moved_asi
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.obstacles.layouts import Piece
@@ -187,7 +188,7 @@ def lane_beside(scenario: Scenario, pose: Any, outwards: float) -> Any | None:
 
 _BEHIND, _AHEAD = 2, 3  # cars of the queue before and after the one
 _GAP_M: Final = 11.0
-_SPEED_MPS: Final = 60.0 / 3.6
+_SPEED_MPS: Final = 60.0 / MPS_TO_KMH
 _STATIC_CUT_IN_CHANGE_S: Final = 3.0
 _SLOWEST_MPS: Final = 4.0
 _OVER_M: Final = 14.0

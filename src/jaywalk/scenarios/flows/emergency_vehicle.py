@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import (
     LanePath,
-    angle_deg,
     lane_ahead,
     lane_behind,
     line_path,
@@ -25,6 +24,7 @@ from jaywalk.actors.lane_paths import (
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.parameter_fields import within
 from jaywalk.town.routes import RoutePlanner
@@ -92,7 +92,7 @@ class EmergencyVehicle(Scenario):
         except RuntimeError:  # the map ends in a way the wheel does not expect
             starts = []
         starts = sorted(
-            starts, key=lambda one: abs(angle_deg(one.transform.rotation.yaw - yaw_deg))
+            starts, key=lambda one: abs(wrap_degrees(one.transform.rotation.yaw - yaw_deg))
         )
         for start in starts:
             ends = [one.transform.location for one in (start, here)]

@@ -17,6 +17,7 @@ from jaywalk.actors.lane_paths import LanePath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars
 from jaywalk.core.seeds import stream
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import Scenario, Stage
 
 _DROP_M: Final = 0.2
@@ -129,8 +130,8 @@ class Flow:
 def limit_mps(stage: Stage, moment: Moment) -> float:
     """The speed limit that holds for the ego here."""
     ego = stage.world.get_actor(moment.ego_id)
-    limit = float(ego.get_speed_limit()) / 3.6 if ego is not None else 0.0
-    return limit if np.isfinite(limit) and limit > 1.0 else 30.0 / 3.6
+    limit = float(ego.get_speed_limit()) / MPS_TO_KMH if ego is not None else 0.0
+    return limit if np.isfinite(limit) and limit > 1.0 else 30.0 / MPS_TO_KMH
 
 
 @dataclass(slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from jaywalk.actors.lane_paths import (
 from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario, Told
 from jaywalk.scenarios.flows.flow import Flow, Flowing, limit_mps
 from jaywalk.scenarios.obstacles.layouts import CONE, Piece, Spot
@@ -107,7 +108,7 @@ class Ride:
         ridden_m = float(given.bicycle_drive_distance)
         for number, car in enumerate(self.pilots.cars):
             goal_m = self.first_m + number * _APART_M + ridden_m
-            car.speed_mps = float(given.bicycle_speed) / 3.6 if car.along_m < goal_m else 0.0
+            car.speed_mps = float(given.bicycle_speed) / MPS_TO_KMH if car.along_m < goal_m else 0.0
         self.pilots.step(moment.snapshot)
         last_m = max((car.along_m for car in self.pilots.cars), default=self.first_m)
         if moment.ego_along_m > last_m and math.isinf(self.passed_m):

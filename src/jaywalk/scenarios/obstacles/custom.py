@@ -18,6 +18,7 @@ from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import BEHIND_M, Parameters, Scenario, Told
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacles.on_lane import OnLane, brake_commands
@@ -119,7 +120,7 @@ class CustomObstacleTwoWays(_Custom, LbTwoWays):
 
 _AFTER_M: Final = 60.0
 _REACH_M: Final = 120.0
-_JAM_MPS: Final = 1.0 / 3.6
+_JAM_MPS: Final = 1.0 / MPS_TO_KMH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

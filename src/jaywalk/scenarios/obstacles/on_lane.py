@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario, Told
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, construction_site, parked_car
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
@@ -142,7 +143,7 @@ class OnLane(Scenario):
 
     def react(self, moment: Moment) -> None:
         """Others make it possible to pass."""
-        self.cap_traffic(moment, self.parameters.speed / 3.6)
+        self.cap_traffic(moment, self.parameters.speed / MPS_TO_KMH)
 
     def end(self, moment: Moment) -> None:
         """Everything as it was."""

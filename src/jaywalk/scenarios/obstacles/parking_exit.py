@@ -16,6 +16,7 @@ from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, path_of
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, READER, Parameters, Scenario
 from jaywalk.scenarios.flows.cut_in import CutIn, lane_beside
 from jaywalk.scenarios.flows.flow import Flow
@@ -25,7 +26,7 @@ from jaywalk.scenarios.obstacles.on_lane import brake_commands
 from jaywalk.scenarios.parameter_fields import side, within
 
 _BLOCKER_M, _CUTS_IN_M = 28.0, 35.0  # from the trigger
-_SPEED_MPS: Final = 20.0 / 3.6
+_SPEED_MPS: Final = 20.0 / MPS_TO_KMH
 _EDGE_SHARE: Final = 0.25  # of what the lane is wider than half the car
 _HALF_CAR_M: Final = 0.95
 _OVER_M: Final = 12.0
@@ -191,7 +192,7 @@ class ParkingExit(Scenario):
 
     def start(self, moment: Moment) -> None:
         """Cars pass, the first one beside the ego."""
-        self.flow.begin(float(self.parameters.speed) / 3.6)
+        self.flow.begin(float(self.parameters.speed) / MPS_TO_KMH)
 
     def tick(self, moment: Moment) -> bool:
         """The cars drive."""

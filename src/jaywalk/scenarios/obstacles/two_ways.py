@@ -13,6 +13,7 @@ from jaywalk.actors.events import SWITCH, Moment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, lane_beside, opposite_lane, path_of
 from jaywalk.client.placing import place_on_route
 from jaywalk.core.errors import DataError
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import Parameters
 from jaywalk.scenarios.flows.flow import Flow, limit_mps
 from jaywalk.scenarios.obstacles.layouts import construction_site, parked_car
@@ -20,7 +21,7 @@ from jaywalk.scenarios.obstacles.on_lane import ConstructionParameters, OnLane, 
 from jaywalk.scenarios.parameter_fields import interval
 
 WRONG_LANE: Final = "wrong_lane"  # the criterion these suspend
-_SOURCE_S: Final = 1.5 * 3.6  # the source is 1.5 m away per km/h of the limit ...
+_SOURCE_S: Final = 1.5 * MPS_TO_KMH  # the source is 1.5 m away per km/h of the limit ...
 _SOURCE_M: Final = 30.0  # ... and 30 m
 _SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
 _NEAREST_M: Final = 35.0  # no car appears nearer to the obstacle

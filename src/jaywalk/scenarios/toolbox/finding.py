@@ -14,10 +14,12 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.lane_paths import LanePath, angle_deg, crossings, opposite_lane
+from jaywalk.actors.lane_paths import LanePath, crossings, opposite_lane
 from jaywalk.client.placing import roadside
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.seeds import stream
+from jaywalk.geometry.angle import wrap_degrees
+from jaywalk.geometry.path import arc_lengths
 from jaywalk.scenarios.formats.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
 from jaywalk.scenarios.toolbox.needs import TURN_LEFT, TURN_RIGHT, Needs
@@ -165,13 +167,13 @@ def _ahead(planner: RoutePlanner, start: Point, needs: Needs) -> DenseRoute | No
         if not turned and options[0].is_junction:
             wanted, turned = _OF_TURN[needs.junction], True
             turns = [_turn_over(lane, one) for one in options]
-            best = int(np.argmin([abs(angle_deg(turn - wanted)) for turn in turns]))
-            if abs(angle_deg(turns[best] - wanted)) > _STRAIGHT_DEG:
+            best = int(np.argmin([abs(wrap_degrees(turn - wanted)) for turn in turns]))
+            if abs(wrap_degrees(turns[best] - wanted)) > _STRAIGHT_DEG:
                 return None
             lane = options[best]
         else:
             yaw = lane.transform.rotation.yaw
-            lane = min(options, key=lambda one: abs(angle_deg(one.transform.rotation.yaw - yaw)))
+            lane = min(options, key=lambda one: abs(wrap_degrees(one.transform.rotation.yaw - yaw)))
         driven_m += 2.0
     if lane.is_junction or not turned:
         return None
@@ -200,7 +202,7 @@ def _turn_over(before: Any, inside: Any) -> float:
         lane = options[0]
         if not lane.is_junction:
             break
-    return angle_deg(lane.transform.rotation.yaw - before.transform.rotation.yaw)
+    return float(wrap_degrees(lane.transform.rotation.yaw - before.transform.rotation.yaw))
 
 
 def _lane_begins(lane: Any) -> Any:
@@ -344,7 +346,7 @@ class _Looked:
 
 
 def _line(points: NDArray[np.float64]) -> LanePath:
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points[:, :2], axis=0).T))])
+    along = arc_lengths(points)
     return LanePath(
         line=np.column_stack([points[:, :2], along]),
         z_m=points[:, 2],

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import RAD_TO_DEG
 from jaywalk.server.world.tables import Kind
 
 RECORD_BYTES: Final = 119
@@ -71,7 +72,6 @@ LIGHT_RECORD: Final = _record(
 )
 
 _VEHICLE, _WALKER = int(Kind.VEHICLE), int(Kind.WALKER)
-_DEG = 180.0 / np.pi
 _TURN = 2.0 * np.pi
 
 
@@ -108,9 +108,17 @@ def _pack(  # type: ignore[no-untyped-def]
         head.x, head.y, head.z = actor.x, actor.y, actor.z
         # The table counts full turns, clients expect a yaw within half a turn.
         yaw = actor.yaw - _TURN * np.ceil((actor.yaw - np.pi) / _TURN)
-        head.pitch, head.yaw, head.roll = actor.pitch * _DEG, yaw * _DEG, actor.roll * _DEG
+        head.pitch, head.yaw, head.roll = (
+            actor.pitch * RAD_TO_DEG,
+            yaw * RAD_TO_DEG,
+            actor.roll * RAD_TO_DEG,
+        )
         head.vx, head.vy, head.vz = actor.vx, actor.vy, actor.vz
-        head.wx, head.wy, head.wz = actor.wx * _DEG, actor.wy * _DEG, actor.wz * _DEG
+        head.wx, head.wy, head.wz = (
+            actor.wx * RAD_TO_DEG,
+            actor.wy * RAD_TO_DEG,
+            actor.wz * RAD_TO_DEG,
+        )
         head.ax, head.ay, head.az = actor.ax, actor.ay, actor.az
         if actor.kind == _VEHICLE:
             head.throttle, head.steer, head.brake = actor.throttle, actor.steer, actor.brake

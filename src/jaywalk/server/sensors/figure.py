@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.server.sensors.solids import (
     BUS_WINDOWS,
     CAPSULE,
@@ -146,8 +147,8 @@ def put_animal(
     return k
 
 
-PEDESTRIAN: Final = 12
-RIDER: Final = 13
+PEDESTRIAN: Final = int(SemanticTag.PEDESTRIAN)
+RIDER: Final = int(SemanticTag.RIDER)
 FIGURE_PARTS: Final = 13
 # Which colour a limb takes.
 SKIN: Final = 0
@@ -343,11 +344,11 @@ def put_rider(
     return k
 
 
-CAR: Final = 14
-TRUCK: Final = 15
-BUS: Final = 16
-MOTORCYCLE: Final = 18
-BICYCLE: Final = 19
+CAR: Final = int(SemanticTag.CAR)
+TRUCK: Final = int(SemanticTag.TRUCK)
+BUS: Final = int(SemanticTag.BUS)
+MOTORCYCLE: Final = int(SemanticTag.MOTORCYCLE)
+BICYCLE: Final = int(SemanticTag.BICYCLE)
 MOST_VEHICLE_PARTS: Final = 14
 _TALL_M: Final = 0.92  # half height from which a vehicle is drawn as a van
 

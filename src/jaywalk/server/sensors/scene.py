@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import ActorKind
 from jaywalk.server.sensors.figure import (
     FIGURE_PARTS,
     MOST_VEHICLE_PARTS,
@@ -52,9 +53,9 @@ from jaywalk.town.scenery import KINDS
 
 _BUILDING: Final = KINDS.index("building")
 _PARKED_CAR: Final = KINDS.index("parked_car")
-_VEHICLE_KIND: Final = 1
-_WALKER_KIND: Final = 2
-_PROP_KIND: Final = 3
+_VEHICLE_KIND: Final = int(ActorKind.VEHICLE)
+_WALKER_KIND: Final = int(ActorKind.WALKER)
+_PROP_KIND: Final = int(ActorKind.PROP)
 _SIGN_BEFORE_M: Final = 0.06  # middle of a plate before that of its post
 _WALK_SWING_RAD: Final = 0.42  # leg swing at 1.4 m/s
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import SemanticTag, VehicleLight
 from jaywalk.server.sensors.intersect import ROUND, solid_normal
 from jaywalk.server.sensors.scene import GroundPaint, Scene, Sky
 from jaywalk.server.sensors.solids import (
@@ -37,9 +38,12 @@ from jaywalk.server.sensors.visibility import GROUND, SKY, View, Visible, pixel_
 FRONT: Final = 0  # parts of a box
 BACK: Final = 1
 _ROOF: Final = 4
-# CARLA's VehicleLightState
-_POSITION, _LOW, _HIGH, _BRAKE, _RIGHT, _LEFT, _REVERSE = 1, 2, 4, 8, 16, 32, 64
-_SPECIAL: Final = 512 | 1024
+_BEAMS: Final = int(VehicleLight.POSITION | VehicleLight.LOW_BEAM | VehicleLight.HIGH_BEAM)
+_BRAKE: Final = int(VehicleLight.BRAKE)
+_RIGHT: Final = int(VehicleLight.RIGHT_BLINKER)
+_LEFT: Final = int(VehicleLight.LEFT_BLINKER)
+_REVERSE: Final = int(VehicleLight.REVERSE)
+_SPECIAL: Final = int(VehicleLight.SPECIAL1 | VehicleLight.SPECIAL2)
 # Looks, each off and on; ``COLORS`` has them in this order.
 NO_LAMP: Final = -1
 _RED, _RED_DIM, _RED_ON, _AMBER, _AMBER_ON, _WHITE, _WHITE_ON, _BLUE_ON = range(8)
@@ -103,12 +107,12 @@ def lamp_at(
     if abs(right) > _BLINKER:
         return _AMBER_ON if flags & (_RIGHT if right > 0.0 else _LEFT) else _AMBER
     if part == FRONT:
-        return _WHITE_ON if flags & (_POSITION | _LOW | _HIGH) else _WHITE
+        return _WHITE_ON if flags & _BEAMS else _WHITE
     if flags & _BRAKE:
         return _RED_ON
     if flags & _REVERSE:
         return _WHITE_ON
-    return _RED_DIM if flags & (_POSITION | _LOW | _HIGH) else _RED
+    return _RED_DIM if flags & _BEAMS else _RED
 
 
 @kernel
@@ -117,22 +121,22 @@ def shines(look: int) -> bool:
     return look in (_RED_DIM, _RED_ON, _AMBER_ON, _WHITE_ON, _BLUE_ON)
 
 
-SKY_LABEL: Final = 11
-TERRAIN_LABEL: Final = 10
+SKY_LABEL: Final = int(SemanticTag.SKY)
+TERRAIN_LABEL: Final = int(SemanticTag.TERRAIN)
 # Colours of the ground by CARLA label; what is not named looks like earth.
 _GROUND_COLORS: Final = {
-    1: (92, 92, 96),
-    2: (158, 154, 148),
-    3: (130, 125, 120),
-    8: (200, 200, 200),
-    9: (82, 118, 58),
-    10: (96, 124, 70),
-    22: (125, 118, 105),
-    23: (62, 92, 120),
-    24: (222, 220, 212),
-    25: (140, 128, 108),
-    26: (120, 120, 122),
-    27: (105, 98, 92),
+    SemanticTag.ROAD: (92, 92, 96),
+    SemanticTag.SIDEWALK: (158, 154, 148),
+    SemanticTag.BUILDING: (130, 125, 120),
+    SemanticTag.TRAFFIC_SIGN: (200, 200, 200),
+    SemanticTag.VEGETATION: (82, 118, 58),
+    SemanticTag.TERRAIN: (96, 124, 70),
+    SemanticTag.OTHER: (125, 118, 105),
+    SemanticTag.WATER: (62, 92, 120),
+    SemanticTag.ROAD_LINE: (222, 220, 212),
+    SemanticTag.GROUND: (140, 128, 108),
+    SemanticTag.BRIDGE: (120, 120, 122),
+    SemanticTag.RAIL_TRACK: (105, 98, 92),
 }
 _EARTH: Final = (122, 112, 95)
 

@@ -24,7 +24,7 @@ from jaywalk.server.session.settings import Settings
 from jaywalk.server.session.world_view import clothes_color
 from jaywalk.server.world import blueprints
 from jaywalk.server.world.areas import FRICTION_TRIGGER
-from jaywalk.server.world.blueprint_types import Attribute, AttributeType, Blueprint, Body
+from jaywalk.server.world.blueprint_types import Attribute, Blueprint, Body
 from jaywalk.server.world.tables import Actor, Kind, SpawnError
 from jaywalk.server.world.world import World
 from jaywalk.town.opendrive import CLIENT_LIMITS, check_size
@@ -44,7 +44,7 @@ def _sensor_blueprint(sensor: SensorBlueprint) -> Blueprint:
     attributes = tuple(
         Attribute(
             id=item.id,
-            type=AttributeType[item.type.name],
+            type=item.type,
             default=item.default,
             recommended=item.recommended,
             restricted=item.restricted,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 import numpy as np
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.errors import JaywalkError
 from jaywalk.server.encoding.codec import Dialect
 from jaywalk.server.encoding.sensor_frames import SensorType, pack_header, pose_of
@@ -82,7 +83,16 @@ COLLISION: Final = "sensor.other.collision"
 _PROMPT: Final = (CollisionSensor, Imu, Gnss, ObstacleDetector)
 # These run inside the client and have no stream.
 _CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
-_LABEL_NAMES: Final = {3: "building", 4: "wall", 5: "fence", 6: "pole", 9: "vegetation"}
+_LABEL_NAMES: Final[dict[int, str]] = {
+    tag: tag.name.lower()
+    for tag in (
+        SemanticTag.BUILDING,
+        SemanticTag.WALL,
+        SemanticTag.FENCE,
+        SemanticTag.POLE,
+        SemanticTag.VEGETATION,
+    )
+}
 # Stream numbers are never reused, also not by the next episode: old readers may still be there.
 _STREAM_IDS = itertools.count(2)
 

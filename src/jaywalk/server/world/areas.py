@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.box import boxes_touch
+from jaywalk.geometry.rotation import fill_rotation_matrix
 from jaywalk.server.world.blueprints import parse_float
 from jaywalk.server.world.lights import GREEN
 from jaywalk.server.world.tables import Actor, Kind
@@ -25,17 +27,6 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _rotation(pitch: float, yaw: float, roll: float, out: NDArray[np.float64]) -> None:
-    """Matrix of an Unreal rotator in radians: columns forward, right, up."""
-    cp, sp = np.cos(pitch), np.sin(pitch)
-    cy, sy = np.cos(yaw), np.sin(yaw)
-    cr, sr = np.cos(roll), np.sin(roll)
-    out[0, 0], out[0, 1], out[0, 2] = cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr
-    out[1, 0], out[1, 1], out[1, 2] = cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr
-    out[2, 0], out[2, 1], out[2, 2] = sp, -cp * sr, cp * cr
-
-
-@kernel
 def follow_parents(actors: NDArray[Any], rows: int) -> None:
     """Place every attached actor; two passes let an attachment hang on an attachment."""
     outer, inner = np.empty((3, 3)), np.empty((3, 3))
@@ -45,7 +36,7 @@ def follow_parents(actors: NDArray[Any], rows: int) -> None:
             if row.id == 0 or row.attached == 0:
                 continue
             parent = actors[row.parent_row]
-            _rotation(parent.pitch, parent.yaw, parent.roll, outer)
+            fill_rotation_matrix(parent.pitch, parent.yaw, parent.roll, outer)
             dx = outer[0, 0] * row.rel_x + outer[0, 1] * row.rel_y + outer[0, 2] * row.rel_z
             dy = outer[1, 0] * row.rel_x + outer[1, 1] * row.rel_y + outer[1, 2] * row.rel_z
             dz = outer[2, 0] * row.rel_x + outer[2, 1] * row.rel_y + outer[2, 2] * row.rel_z
@@ -53,7 +44,7 @@ def follow_parents(actors: NDArray[Any], rows: int) -> None:
             if row.rel_pitch == 0.0 and row.rel_yaw == 0.0 and row.rel_roll == 0.0:
                 row.pitch, row.yaw, row.roll = parent.pitch, parent.yaw, parent.roll
             else:
-                _rotation(row.rel_pitch, row.rel_yaw, row.rel_roll, inner)
+                fill_rotation_matrix(row.rel_pitch, row.rel_yaw, row.rel_roll, inner)
                 total = outer @ inner
                 row.pitch = np.arcsin(min(max(total[2, 0], -1.0), 1.0))
                 row.yaw = np.arctan2(total[1, 0], total[0, 0])
@@ -150,7 +141,7 @@ def mark_lights(
             lane_x, lane_y = np.cos(boxes[k, 3]), np.sin(boxes[k, 3])
             if forward_x * lane_x + forward_y * lane_y <= 0.5:
                 continue
-            if _overlap(
+            if boxes_touch(
                 dx,
                 dy,
                 forward_x,
@@ -165,31 +156,6 @@ def mark_lights(
                 light = lights[owner[k]]
                 row.light_state, row.at_light, row.light_id = light.state, 1, light.actor
                 break
-
-
-@kernel
-def _overlap(
-    dx: float,
-    dy: float,
-    ax: float,
-    ay: float,
-    a_long: float,
-    a_wide: float,
-    bx: float,
-    by: float,
-    b_long: float,
-    b_wide: float,
-) -> bool:
-    """Separating-axis test of two rectangles whose centres are (dx, dy) apart."""
-    cos = abs(ax * bx + ay * by)
-    sin = abs(ax * by - ay * bx)
-    if abs(dx * ax + dy * ay) > a_long + b_long * cos + b_wide * sin:
-        return False
-    if abs(dy * ax - dx * ay) > a_wide + b_long * sin + b_wide * cos:
-        return False
-    if abs(dx * bx + dy * by) > b_long + a_long * cos + a_wide * sin:
-        return False
-    return bool(abs(dy * bx - dx * by) <= b_wide + a_long * sin + a_wide * cos)
 
 
 @kernel

@@ -7,43 +7,16 @@ first, fixed ones after), so the wire layer only has to write the fields out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final, Literal
 
+from jaywalk.core.carla_enums import AttributeType
 from jaywalk.server.world.tables import Kind
 
 Dialect = Literal["0.9.15", "0.9.16"]
 Vector3 = tuple[float, float, float]
 
-LABEL_PEDESTRIAN: Final = 12
-LABEL_RIDER: Final = 13
-LABEL_CAR: Final = 14
-LABEL_TRUCK: Final = 15
-LABEL_BUS: Final = 16
-LABEL_MOTORCYCLE: Final = 18
-LABEL_BICYCLE: Final = 19
-LABEL_NONE: Final = 0
-LABEL_TRAFFIC_SIGN: Final = 8
-LABEL_VEGETATION: Final = 9
-LABEL_STATIC: Final = 20
-LABEL_DYNAMIC: Final = 21
-
 # A prop lower than this is debris: cars drive over it instead of hitting it.
 FLAT_PROP_HEIGHT_M: Final = 0.24
-
-
-class AttributeType(IntEnum):
-    """Attribute types in the numbering of 0.9.16; 0.9.15 counts from 0."""
-
-    BOOL = 1
-    INT = 2
-    FLOAT = 3
-    STRING = 4
-    COLOR = 5
-
-    def wire(self, dialect: Dialect) -> int:
-        """The number a client of this dialect expects."""
-        return self.value - 1 if dialect == "0.9.15" else self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, get_args
 
+from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
-from jaywalk.server.world.blueprint_types import Attribute, AttributeType, Blueprint, Body, Dialect
+from jaywalk.server.world.blueprint_types import Attribute, Blueprint, Body, Dialect
 from jaywalk.server.world.prop_blueprints import (
     mesh_body,
     novel_prop_blueprints,

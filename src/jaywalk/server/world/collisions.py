@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_box_overlap, upright_box
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.server.world.blueprint_types import Body
 from jaywalk.server.world.contacts import (
     CONTACT,

@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.geometry.box import (
-    box_box_overlap,
-    box_box_point,
-    circle_box_overlap,
-    circle_circle_overlap,
-    upright_box,
-)
+from jaywalk.geometry.box import box_box_point, shape_overlap, upright_box
 from jaywalk.server.world.scenery_index import StaticGrid
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.walker_dynamics import MOVABLE_KG
@@ -126,30 +120,21 @@ def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
 
 @kernel
 def _overlap(a: Shapes, a_round: bool, b: Shapes, b_round: bool) -> Any:
-    if a_round and b_round:
-        return circle_circle_overlap(a[_X], a[_Y], a[_HX], b[_X], b[_Y], b[_HX])
-    if a_round:
-        return circle_box_overlap(
-            a[_X], a[_Y], a[_HX], b[_X], b[_Y], b[_COS], b[_SIN], b[_HX], b[_HY]
-        )
-    if b_round:
-        depth, nx, ny = circle_box_overlap(
-            b[_X], b[_Y], b[_HX], a[_X], a[_Y], a[_COS], a[_SIN], a[_HX], a[_HY]
-        )
-        return depth, -nx, -ny
-    return box_box_overlap(
+    return shape_overlap(
         a[_X],
         a[_Y],
         a[_COS],
         a[_SIN],
         a[_HX],
         a[_HY],
+        a_round,
         b[_X],
         b[_Y],
         b[_COS],
         b[_SIN],
         b[_HX],
         b[_HY],
+        b_round,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.kernels import kernel
 from jaywalk.town.scenery import KINDS
 
@@ -56,7 +57,11 @@ class StreetLights:
                 self._states[index][2:] = [intensity, group, [red, green, blue], bool(state[5])]
 
 
-RED, YELLOW, GREEN, OFF, UNKNOWN = 0, 1, 2, 3, 4
+RED: Final = int(LightState.RED)
+YELLOW: Final = int(LightState.YELLOW)
+GREEN: Final = int(LightState.GREEN)
+OFF: Final = int(LightState.OFF)
+UNKNOWN: Final = int(LightState.UNKNOWN)
 _GREEN_S, _YELLOW_S, _RED_S = 10.0, 3.0, 2.0
 
 LIGHT: Final = np.dtype(

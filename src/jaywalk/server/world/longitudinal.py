@@ -14,14 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.core.kernels import kernel
+from jaywalk.core.units import MPS_TO_KMH
 
 WET_GRIP: Final = 0.65  # share of the dry grip left on a soaked road
 _DRY_BRAKING_G: Final = 2.4
 _WET_BRAKING_G: Final = 0.7
 TICK_S: Final = 0.05  # step of the regressions
-KMH: Final = 3.6
 GRAVITY_MPS2: Final = 9.81
-_TICK_KMH: Final = KMH * TICK_S  # m/s2 -> km/h per tick
+_TICK_KMH: Final = MPS_TO_KMH * TICK_S  # m/s2 -> km/h per tick
 _FIT_LOW_THROTTLE: Final = 0.3  # the regression is not valid below
 _FIT_TOP_KMH: Final = 76.0  # nor far above the 72 km/h the expert drives
 _COAST_KMH: Final = 0.3 * _TICK_KMH  # coasting decelerates by this more than throttle 0.3 does
@@ -101,7 +101,7 @@ def _iterate(gain: float, slope: float, ticks: float) -> float:
 @kernel
 def acceleration_at(speed_mps: float, throttle: float, scale: float, top_mps: float) -> float:
     """Acceleration (m/s2, mean over one tick) of the fitted law without brake, forward gear."""
-    gain, _ = _drive(max(speed_mps, 0.0) * KMH, throttle, scale, top_mps * KMH)
+    gain, _ = _drive(max(speed_mps, 0.0) * MPS_TO_KMH, throttle, scale, top_mps * MPS_TO_KMH)
     return float(gain / _TICK_KMH)
 
 
@@ -143,7 +143,7 @@ def next_speed(
         dt_s: Step.
     """
     t = throttle if gear != 0 else 0.0
-    top = (model["reverse_speed_mps"] if gear < 0 else model["top_speed_mps"]) * KMH
+    top = (model["reverse_speed_mps"] if gear < 0 else model["top_speed_mps"]) * MPS_TO_KMH
     scale = model["throttle_scale"]
     from_rest, _ = _drive(0.0, t, scale, top)
     push = max(from_rest, 0.0) / _TICK_KMH * gear * (1.0 - brake)
@@ -155,7 +155,7 @@ def next_speed(
     # A standing car moves the way it is pushed.
     sign = speed_mps if speed_mps != 0.0 else push + slope_mps2
     sign = 1.0 if sign > 0.0 else -1.0
-    v = abs(speed_mps) * KMH
+    v = abs(speed_mps) * MPS_TO_KMH
     against = gear != 0 and sign * gear < 0.0
     gain, slope = _drive(v, 0.0 if against else t, scale, top)
     gain, slope = gain * (1.0 - brake), slope * (1.0 - brake)
@@ -165,8 +165,8 @@ def next_speed(
         stop_gain, stop_slope = _brake_fit(v)
         share = brake * min(model["brake_scale"], 1.0)
         gain, slope = gain + share * stop_gain, slope + share * stop_slope
-    after = max(v + _iterate(gain, slope, dt_s / TICK_S), 0.0) / KMH
-    after = max(after, v / KMH - _most_braking(grip) * dt_s)
+    after = max(v + _iterate(gain, slope, dt_s / TICK_S), 0.0) / MPS_TO_KMH
+    after = max(after, v / MPS_TO_KMH - _most_braking(grip) * dt_s)
     if hand_brake:
         after = max(after - _HAND_BRAKE_MPS2 * grip * dt_s, 0.0)
     return float(sign * after + slope_mps2 * dt_s)

@@ -20,16 +20,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from jaywalk.core.carla_enums import AttributeType, SemanticTag
 from jaywalk.core.errors import UsageError
 from jaywalk.server.world.blueprint_types import (
-    LABEL_CAR,
-    LABEL_DYNAMIC,
-    LABEL_NONE,
-    LABEL_STATIC,
-    LABEL_TRAFFIC_SIGN,
-    LABEL_VEGETATION,
     Attribute,
-    AttributeType,
     Blueprint,
     Body,
     Dialect,
@@ -332,10 +326,10 @@ def prop_body(name: str, half_extents_m: Vector3, *, centred: bool = False) -> B
 
 def _label(name: str) -> int:
     if any(name == tree for tree, _ in TREES):
-        return LABEL_VEGETATION
+        return SemanticTag.VEGETATION
     if name in _SIGNS:
-        return LABEL_TRAFFIC_SIGN
-    return LABEL_STATIC if name in _FIXED else LABEL_DYNAMIC
+        return SemanticTag.TRAFFIC_SIGN
+    return SemanticTag.STATIC if name in _FIXED else SemanticTag.DYNAMIC
 
 
 def _prop(
@@ -366,7 +360,9 @@ def _size_word(half_extents_m: Vector3) -> str:
 
 
 def _shapeless(name: str, attributes: tuple[Attribute, ...]) -> Blueprint:
-    body = Body(half_extents_m=_POINT, centre_m=(0.0, 0.0, 0.0), mass_kg=1.0, labels=(LABEL_NONE,))
+    body = Body(
+        half_extents_m=_POINT, centre_m=(0.0, 0.0, 0.0), mass_kg=1.0, labels=(SemanticTag.NONE,)
+    )
     return Blueprint(id=name, kind=Kind.OTHER, attributes=attributes, body=body)
 
 
@@ -432,7 +428,7 @@ def _known_body(mesh_path: str) -> Body:
                 half_extents_m=extents,
                 centre_m=(0.0, 0.0, extents[2]),
                 mass_kg=vehicle_body(vehicle).mass_kg,
-                labels=(LABEL_CAR,),
+                labels=(SemanticTag.CAR,),
             )
     asset = _letters(mesh_path.rsplit("/", 1)[-1].split(".", 1)[0])
     found = _named_prop(asset)

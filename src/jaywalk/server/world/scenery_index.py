@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.town.scenery import KINDS, Shape
 from jaywalk.town.town import Town
 
@@ -111,8 +112,6 @@ def _fill_cells(
 
 
 Vector = tuple[float, float, float]
-ANY_LABEL: Final = 255
-LABEL_ROAD, LABEL_SIGN, LABEL_LIGHT = 1, 8, 7
 # Bits of carla.MapLayer.
 _LAYER_KINDS: Final = {
     1: ("building", "kiosk"),
@@ -160,16 +159,16 @@ class SceneryIndex:
 
     def _rows(self, label: int) -> NDArray[np.int64]:
         chosen = self._shown.copy()
-        if label != ANY_LABEL:
+        if label != SemanticTag.ANY:
             chosen &= self._objects["label"] == label
         return np.flatnonzero(chosen)
 
     def boxes(self, label: int) -> list[Any]:
         """World boxes of everything with a label, sign posts and signal heads included."""
         found = [self._box(int(row)) for row in self._rows(label)]
-        if label in (ANY_LABEL, LABEL_LIGHT):
+        if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_LIGHT):
             found += [_post_box(spec.pose) for spec in self._town.lights]
-        if label in (ANY_LABEL, LABEL_SIGN):
+        if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_SIGN):
             found += [_post_box(spec.pose) for spec in self._town.signs]
         return found
 
@@ -198,7 +197,7 @@ class SceneryIndex:
                     int(self._objects[row]["label"]),
                 ]
             )
-        if label in (ANY_LABEL, LABEL_LIGHT):
+        if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_LIGHT):
             result += self._signal_heads()
         return result
 
@@ -207,7 +206,13 @@ class SceneryIndex:
         first = len(self._objects) + 1
         boxes = [_post_box(spec.pose) for spec in self._town.lights]
         return [
-            [[box[0], box[2]], box, number, f"TrafficLight_{spec.signal_id}", LABEL_LIGHT]
+            [
+                [box[0], box[2]],
+                box,
+                number,
+                f"TrafficLight_{spec.signal_id}",
+                SemanticTag.TRAFFIC_LIGHT,
+            ]
             for number, (spec, box) in enumerate(zip(self._town.lights, boxes, strict=True), first)
         ]
 

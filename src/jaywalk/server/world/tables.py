@@ -11,23 +11,14 @@ Views of the actor table by column: much faster than indexing rows from Python.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import ActorKind
 
-class Kind(IntEnum):
-    """What an actor is, as far as the world's kernels care."""
-
-    OTHER = 0  # spectator, controllers
-    VEHICLE = 1
-    WALKER = 2
-    PROP = 3
-    SENSOR = 4
-    LIGHT = 5
-    SIGN = 6
+Kind = ActorKind
 
 
 ACTOR: Final = np.dtype(

@@ -18,9 +18,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.seeds import stream
 from jaywalk.town.scenery_rules import PLATES
-from jaywalk.town.scenery_styles import SIGN_LABEL, Shape
+from jaywalk.town.scenery_styles import Shape
 
 Colour = tuple[int, int, int]
 Points = Sequence[tuple[float, float]]
@@ -180,7 +181,7 @@ def sign_pictures() -> list[NDArray[np.uint8]]:
 def face_numbers(scenery: NDArray[Any]) -> NDArray[np.int64]:
     """Number of the face of each row of the scenery; -1: it has none."""
     numbers = np.full(len(scenery), -1, np.int64)
-    plates = (scenery["label"] == SIGN_LABEL) & (scenery["shape"] == int(Shape.BOX))
+    plates = (scenery["label"] == SemanticTag.TRAFFIC_SIGN) & (scenery["shape"] == int(Shape.BOX))
     for number, (red, green, blue) in enumerate(_FACES):
         same = (scenery["red"] == red) & (scenery["green"] == green) & (scenery["blue"] == blue)
         numbers[plates & same] = number

@@ -12,15 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from jaywalk.core.carla_enums import AttributeType, SemanticTag
 from jaywalk.server.world.blueprint_types import (
-    LABEL_BICYCLE,
-    LABEL_BUS,
-    LABEL_CAR,
-    LABEL_MOTORCYCLE,
-    LABEL_RIDER,
-    LABEL_TRUCK,
     Attribute,
-    AttributeType,
     Blueprint,
     Body,
     Dialect,
@@ -33,12 +27,12 @@ from jaywalk.server.world.blueprint_types import (
 from jaywalk.server.world.tables import Kind
 
 _LABELS: Final[dict[str, tuple[int, ...]]] = {
-    "car": (LABEL_CAR,),
-    "van": (LABEL_CAR,),
-    "truck": (LABEL_TRUCK,),
-    "bus": (LABEL_BUS,),
-    "motorcycle": (LABEL_MOTORCYCLE, LABEL_RIDER),
-    "bicycle": (LABEL_BICYCLE, LABEL_RIDER),
+    "car": (SemanticTag.CAR,),
+    "van": (SemanticTag.CAR,),
+    "truck": (SemanticTag.TRUCK,),
+    "bus": (SemanticTag.BUS,),
+    "motorcycle": (SemanticTag.MOTORCYCLE, SemanticTag.RIDER),
+    "bicycle": (SemanticTag.BICYCLE, SemanticTag.RIDER),
 }
 TWO_WHEELED: Final = frozenset({"motorcycle", "bicycle"})
 

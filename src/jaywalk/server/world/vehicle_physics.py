@@ -17,7 +17,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.server.world.blueprint_types import Blueprint, Vector3
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED

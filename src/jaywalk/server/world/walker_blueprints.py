@@ -22,10 +22,9 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import AttributeType, SemanticTag
 from jaywalk.server.world.blueprint_types import (
-    LABEL_PEDESTRIAN,
     Attribute,
-    AttributeType,
     Blueprint,
     Body,
     Dialect,
@@ -233,7 +232,7 @@ def _body(half_extents_m: Vector3, mass_kg: float) -> Body:
         half_extents_m=half_extents_m,
         centre_m=(0.0, 0.0, 0.0),
         mass_kg=mass_kg,
-        labels=(LABEL_PEDESTRIAN,),
+        labels=(SemanticTag.PEDESTRIAN,),
     )
 
 

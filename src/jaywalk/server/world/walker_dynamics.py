@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.angle import nearest_turn
 from jaywalk.server.world.longitudinal import GRAVITY_MPS2
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import Ground, surface_height
@@ -87,11 +88,6 @@ def _finite_or(value: float, otherwise: float) -> float:
 
 
 @kernel
-def _wrapped(angle: float) -> float:
-    return float(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
-
-
-@kernel
 def _walk(row: Any, dt_s: float) -> None:
     """Velocity and heading follow the control."""
     dx, dy = _finite_or(row["dir_x"], 0.0), _finite_or(row["dir_y"], 0.0)
@@ -108,7 +104,7 @@ def _walk(row: Any, dt_s: float) -> None:
     row["vy"] = wish_y if share == 1.0 else row["vy"] + gap_y * share
     row["wz"] = 0.0
     if speed > 0.0:
-        turn = _wrapped(np.arctan2(wish_y, wish_x) - row["yaw"])
+        turn = nearest_turn(np.arctan2(wish_y, wish_x) - row["yaw"])
         turn = min(max(turn, -_TURN_RAD_PER_S * dt_s), _TURN_RAD_PER_S * dt_s)
         row["yaw"] += turn
         row["wz"] = turn / dt_s
@@ -157,7 +153,7 @@ def _follow_client(row: Any, dt_s: float) -> None:
     row["vx"] = row["vy"] = row["vz"] = row["wz"] = 0.0
     if row["teleported"] and 1e-6 < distance <= _TELEPORT_M:
         row["vx"], row["vy"] = dx / dt_s, dy / dt_s
-        row["wz"] = _wrapped(row["yaw"] - row["prev_yaw"]) / dt_s
+        row["wz"] = nearest_turn(row["yaw"] - row["prev_yaw"]) / dt_s
     row["prev_x"], row["prev_y"], row["prev_z"] = row["x"], row["y"], row["z"]
     row["prev_yaw"] = row["yaw"]
     row["teleported"] = 0

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.geometry.frames import rotation_matrix_carla, rotator_from_matrix
+from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.core.units import RAD_TO_DEG
+from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.world import areas
 from jaywalk.server.world.areas import FrictionVolumes, follow_parents
@@ -43,8 +45,7 @@ _KIND_WORDS: Final = {
     Kind.PROP: "prop",
     Kind.OTHER: "actor",
 }
-_LABELS: Final = {Kind.LIGHT: 7, Kind.SIGN: 8}  # semantic tags of signals
-_DEG: Final = 180.0 / math.pi
+_LABELS: Final = {Kind.LIGHT: SemanticTag.TRAFFIC_LIGHT, Kind.SIGN: SemanticTag.TRAFFIC_SIGN}
 
 
 class UnknownActorError(KeyError):
@@ -192,7 +193,7 @@ class World:
         self.columns.light_state[actor.row] = 2
         if self._road_limits:
             x, y, z = (float(self.columns.table[actor.row][axis]) for axis in "xyz")
-            yaw_deg = float(self.columns.yaw[actor.row]) * _DEG
+            yaw_deg = float(self.columns.yaw[actor.row]) * RAD_TO_DEG
             limit = self.town.speed_limit_kmh(x, y, z, yaw_deg)
             if not math.isnan(limit):
                 self.columns.speed_limit_kmh[actor.row] = limit
@@ -201,7 +202,7 @@ class World:
         columns = self.columns
         columns.attached[row], columns.parent_row[row] = 1, parent_row
         columns.rel_x[row], columns.rel_y[row], columns.rel_z[row] = pose[0]
-        pitch, yaw, roll = (angle / _DEG for angle in pose[1])
+        pitch, yaw, roll = (angle / RAD_TO_DEG for angle in pose[1])
         columns.rel_pitch[row], columns.rel_yaw[row], columns.rel_roll[row] = pitch, yaw, roll
         follow_parents(columns.table, columns.rows)
 
@@ -232,16 +233,16 @@ class World:
         return (
             (float(columns.x[row]), float(columns.y[row]), float(columns.z[row])),
             (
-                float(columns.pitch[row]) * _DEG,
-                float(columns.yaw[row]) * _DEG,
-                float(columns.roll[row]) * _DEG,
+                float(columns.pitch[row]) * RAD_TO_DEG,
+                float(columns.yaw[row]) * RAD_TO_DEG,
+                float(columns.roll[row]) * RAD_TO_DEG,
             ),
         )
 
     def _set_pose(self, row: int, pose: Transform) -> None:
         columns = self.columns
         columns.x[row], columns.y[row], columns.z[row] = pose[0]
-        pitch, yaw, roll = (angle / _DEG for angle in pose[1])
+        pitch, yaw, roll = (angle / RAD_TO_DEG for angle in pose[1])
         columns.pitch[row], columns.yaw[row], columns.roll[row] = pitch, yaw, roll
         columns.prev_x[row], columns.prev_y[row], columns.prev_z[row] = pose[0]
         columns.prev_yaw[row] = yaw
@@ -253,7 +254,7 @@ class World:
             self._attach(row, int(columns.parent_row[row]), self._relative(actor, pose))
             return
         columns.x[row], columns.y[row], columns.z[row] = pose[0]
-        pitch, yaw, roll = (angle / _DEG for angle in pose[1])
+        pitch, yaw, roll = (angle / RAD_TO_DEG for angle in pose[1])
         columns.pitch[row], columns.yaw[row], columns.roll[row] = pitch, yaw, roll
         columns.teleported[row] = 1
         self._turn_velocity(row)
@@ -269,7 +270,7 @@ class World:
 
     def _relative(self, actor: Actor, pose: Transform) -> Transform:
         parent = self.columns.table[int(self.columns.parent_row[actor.row])]
-        angles = (float(parent[name]) * _DEG for name in ("pitch", "yaw", "roll"))
+        angles = (float(parent[name]) * RAD_TO_DEG for name in ("pitch", "yaw", "roll"))
         outer = rotation_matrix_carla(*angles)
         offset = np.array([pose[0][k] - float(parent[axis]) for k, axis in enumerate("xyz")])
         x, y, z = outer.T @ offset
@@ -287,8 +288,8 @@ class World:
     def set_angular_velocity(self, actor: Actor, velocity_deg: Vector) -> None:
         """Set the angular velocity at once; only the turn about z lasts."""
         columns, row = self.columns, actor.row
-        columns.wx[row], columns.wy[row], columns.wz[row] = (w / _DEG for w in velocity_deg)
-        columns.yaw_rate[row] = velocity_deg[2] / _DEG
+        columns.wx[row], columns.wy[row], columns.wz[row] = (w / RAD_TO_DEG for w in velocity_deg)
+        columns.yaw_rate[row] = velocity_deg[2] / RAD_TO_DEG
 
     def set_constant_velocity(self, actor: Actor, velocity: Vector | None) -> None:
         """Hold a velocity given in the actor's frame, or stop holding it."""
@@ -376,7 +377,7 @@ class World:
 
     def wheel_angle_deg(self, actor: Actor) -> float:
         """Angle of the front wheels."""
-        return float(self.columns.wheel_angle[actor.row]) * _DEG
+        return float(self.columns.wheel_angle[actor.row]) * RAD_TO_DEG
 
     def model(self, actor: Actor) -> Any:
         """The vehicle's row in the model table, writable."""

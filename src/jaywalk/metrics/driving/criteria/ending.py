@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.driving.criteria.blocked import find_blocked
 from jaywalk.metrics.driving.criteria.rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria.scene import Scene
@@ -107,7 +108,7 @@ def find_route_timeout(route: RouteLine, track: Track, rules: Rules) -> Event | 
         if rules.limit_steps_kmh:
             steps = np.array(rules.limit_steps_kmh)
             limit_kmh = steps[np.minimum(np.searchsorted(steps, limit_kmh), len(steps) - 1)]
-        allowed_s = _START_S + np.cumsum(gained_m / (_SHARE_OF_LIMIT * limit_kmh / 3.6))
+        allowed_s = _START_S + np.cumsum(gained_m / (_SHARE_OF_LIMIT * limit_kmh / MPS_TO_KMH))
     late = np.flatnonzero(elapsed_s > allowed_s)
     if not len(late):
         return None

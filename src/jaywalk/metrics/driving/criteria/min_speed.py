@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.driving.criteria.rules import Event, Rules
 from jaywalk.metrics.driving.criteria.track import RouteLine, Track, advance
 from jaywalk.metrics.safety.tracks import COS, HX, HY, SIN, Tracks, load_tracks
@@ -133,7 +134,7 @@ def _limits(record: Record, tracks: Tracks) -> FloatArray:
     known[known] &= tracks.number[who[known]] == rows[c.ACTOR].to_numpy()[known]
     limit = np.full((len(tracks.number), len(tracks.tick)), np.nan)
     kmh = rows[c.SPEED_LIMIT_KMH].to_numpy()[known]
-    limit[who[known], when[known]] = np.where(kmh > 0.0, kmh / 3.6, np.nan)
+    limit[who[known], when[known]] = np.where(kmh > 0.0, kmh / MPS_TO_KMH, np.nan)
     return limit
 
 

@@ -22,8 +22,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError
-from jaywalk.geometry.frames import rotation_matrix_carla
+from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.metrics.driving.criteria.min_speed import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria.scripted import Span, Switch, spans_of, switches_of
 from jaywalk.metrics.driving.criteria.track import (
@@ -40,7 +41,7 @@ from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import Town
 from jaywalk.town.waypoints import LaneFinder
 
-RED: Final = 0
+RED: Final = int(LightState.RED)
 _UNKNOWN: Final = 4
 
 
