@@ -17,6 +17,18 @@ from typing import ClassVar, Final
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import Roadside, place_on_route
 from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    LEADERBOARD,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    STRAIGHT,
+    TAKES_FIRST_BRANCH,
+    WALKS_TO_JUNCTION,
+    Shift,
+    StreetNeeds,
+    scenario,
+)
 from jaywalk.scenarios.crossings.stepping_out import SteppingOut
 from jaywalk.scenarios.flows.hard_brake import HardBrake, HardBrakeParameters
 from jaywalk.scenarios.junctions.right_of_way import PriorityTaken
@@ -38,6 +50,14 @@ from jaywalk.scenarios.parameter_fields import (
 _NEWER_CAR: Final = "vehicle.*_2020"
 _BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
 _PARKED_CROSSING_M: Final = 8.0
+
+
+_RIGHT_OF_WAY: Final = Shift(
+    name="RightOfWay",
+    category="Visual-lon",
+    caption="who runs the light is no emergency vehicle",
+    pairs=(55, 59),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +91,13 @@ class LbParkedTwoWaysParameters(LbParkedParameters):
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
+@scenario(
+    "ConstructionObstacle",
+    "like jaywalk/construction-v1",
+    benchmark=LEADERBOARD,
+    street=SAME_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class LbConstructionObstacle(ConstructionObstacle):
     """ConstructionObstacle."""
@@ -78,6 +105,13 @@ class LbConstructionObstacle(ConstructionObstacle):
     parameters_type: ClassVar[type[Parameters]] = LbConstructionParameters
 
 
+@scenario(
+    "ParkedObstacle",
+    "like jaywalk/parked-obstacle-v1",
+    benchmark=LEADERBOARD,
+    street=SAME_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class LbParkedObstacle(ParkedObstacle):
     """ParkedObstacle."""
@@ -85,22 +119,36 @@ class LbParkedObstacle(ParkedObstacle):
     parameters_type: ClassVar[type[Parameters]] = LbParkedParameters
 
 
+@scenario(
+    "ConstructionObstacleTwoWays",
+    "like jaywalk/construction-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class LbConstructionTwoWays(LbTwoWays):
     """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
-    told_as: ClassVar[str] = ConstructionTwoWays.told_as
+    leaderboard_name: ClassVar[str] = ConstructionTwoWays.leaderboard_name
     sign: ClassVar[str] = ConstructionTwoWays.sign
     layout = staticmethod(construction_site)
 
 
+@scenario(
+    "ParkedObstacleTwoWays",
+    "like jaywalk/parked-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class LbParkedTwoWays(LbTwoWays):
     """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
-    told_as: ClassVar[str] = ParkedTwoWays.told_as
+    leaderboard_name: ClassVar[str] = ParkedTwoWays.leaderboard_name
     sign: ClassVar[str] = ParkedTwoWays.sign
     reach_m: ClassVar[float] = 50.0
     layout = staticmethod(parked_car)
@@ -116,6 +164,7 @@ class LbHardBrakeParameters(HardBrakeParameters):
     vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
 
 
+@scenario("HardBreakRoute", "like jaywalk/hard-brake-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
     """HardBreakRoute: the car ahead stops until 10 s are over, and the traffic with it."""
@@ -153,6 +202,7 @@ class LbCrossingParameters(Parameters):
     speed: float = field(default=2.0, metadata=INTERNAL)
 
 
+@scenario("DynamicObjectCrossing", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbCrossing(SteppingOut):
     """DynamicObjectCrossing: walks twice the distance to the lane at 2 m/s, then is gone."""
@@ -185,6 +235,7 @@ class LbParkingCrossingParameters(Parameters):
     blocker_model: str = field(default=_NEWER_CAR, metadata=INTERNAL)
 
 
+@scenario("ParkingCrossingPedestrian", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbParkingCrossing(LbCrossing):
     """ParkingCrossingPedestrian: out from behind a car a lane's width aside, for 8 m."""
@@ -225,12 +276,18 @@ class LbRightOfWayParameters(Parameters):
     vehicle: str = field(default="vehicle.ford.ambulance", metadata=INTERNAL)
 
 
+@scenario(
+    "OppositeVehicleTakingPriority",
+    "like jaywalk/priority-taken-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+)
 @dataclass(slots=True, kw_only=True)
 class LbPriorityTaken(PriorityTaken):
     """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
 
     parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
-    told_as: ClassVar[str] = "OppositeVehicleTakingPriority"
+    leaderboard_name: ClassVar[str] = "OppositeVehicleTakingPriority"
     special_lights: ClassVar[bool] = True
 
     def needed_s(self) -> float:
@@ -238,6 +295,12 @@ class LbPriorityTaken(PriorityTaken):
         return 2.2
 
 
+@scenario(
+    "OppositeVehicleRunningRedLight",
+    "like jaywalk/red-light-runner-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+)
 @dataclass(slots=True, kw_only=True)
 class LbRedLightRunner(LbPriorityTaken):
     """OppositeVehicleRunningRedLight: the ego has green, the other red.
@@ -246,16 +309,30 @@ class LbRedLightRunner(LbPriorityTaken):
     let them: the vehicle then just takes the right of way.
     """
 
-    told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    leaderboard_name: ClassVar[str] = "OppositeVehicleRunningRedLight"
     holds_lights: ClassVar[bool] = True
 
 
+@scenario(
+    "HardBrakeNoLights",
+    "the car ahead brakes without lights",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="HardBrake",
+            category="Visual-lon",
+            caption="the car ahead brakes without lights",
+            pairs=(35, 39),
+        ),
+    ),
+    base="HardBreakRoute",
+)
 @dataclass(slots=True, kw_only=True)
 class HardBrakeNoLights(LbHardBrake):
     """As HardBreakRoute, without the lights."""
 
     brake_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "HardBreakRoute"
+    rng_type: ClassVar[str] = "HardBreakRoute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,21 +342,37 @@ class NormalRightOfWayParameters(LbRightOfWayParameters):
     vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
 
 
+@scenario(
+    "NormalVehicleTakingPriority",
+    "an ordinary vehicle takes the right of way",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleTakingPriority",
+)
 @dataclass(slots=True, kw_only=True)
 class NormalPriorityTaken(LbPriorityTaken):
     """NormalVehicleTakingPriority."""
 
     parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
     special_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "OppositeVehicleTakingPriority"
-    told_as: ClassVar[str] = "NormalVehicleTakingPriority"
+    rng_type: ClassVar[str] = "OppositeVehicleTakingPriority"
+    leaderboard_name: ClassVar[str] = "NormalVehicleTakingPriority"
 
 
+@scenario(
+    "NormalVehicleRunningRedLight",
+    "an ordinary vehicle runs its red light",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleRunningRedLight",
+)
 @dataclass(slots=True, kw_only=True)
 class NormalRedLightRunner(LbRedLightRunner):
     """NormalVehicleRunningRedLight."""
 
     parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
     special_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
-    told_as: ClassVar[str] = "NormalVehicleRunningRedLight"
+    rng_type: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    leaderboard_name: ClassVar[str] = "NormalVehicleRunningRedLight"

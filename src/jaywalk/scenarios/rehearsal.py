@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.town.routes import DenseRoute
 
 _MOST_LANES: Final = 6  # to either side
@@ -79,7 +79,7 @@ class Needs:
         return [(x, y, radius_m) for x, y in self.spots_m]
 
 
-def rehearse(specs: Sequence[ScenarioSpec], stage: Stage) -> Needs:
+def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
     """Set scenarios up on a stage where nothing appears.
 
     Raises:
@@ -90,8 +90,8 @@ def rehearse(specs: Sequence[ScenarioSpec], stage: Stage) -> Needs:
     client = _Client(spots)
     aside = replace(stage, client=client, world=_World(stage.world, client), traffic=None)
     ways: list[NDArray[np.float64]] = []
-    for spec in specs:
-        scenario = make_scenario(spec, aside)
+    for element in elements:
+        scenario = make_scenario(element, aside)
         scenario.setup()
         ways += scenario.closed()
     return Needs(ways=tuple(ways), spots_m=tuple(spots))

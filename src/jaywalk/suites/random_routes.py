@@ -10,7 +10,7 @@ import numpy as np
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route, RouteFile
-from jaywalk.suites.building import BuildRequest
+from jaywalk.suites.building import BuildRequest, suite_kind
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 
 LENGTH_M: Final = 1000.0
@@ -25,8 +25,9 @@ _TURN_RAD: Final = 1.0  # between two points a metre apart
 _FITS_M: Final = 15.0
 
 
+@suite_kind("random", "random routes with traffic and people, no scenarios")
 def build(request: BuildRequest) -> RouteFile:
-    """As many random routes as asked for, each from another spawn point if there are enough."""
+    """Build random routes, each from another spawn point if there are enough."""
     length_m = LENGTH_M if request.length_m is None else request.length_m
     if request.routes < 1:
         raise UsageError(f"--routes is {request.routes}, expected at least 1.")

@@ -7,6 +7,7 @@ import math
 import carla
 import numpy as np
 import pytest
+from jaywalk.scenarios.toolbox.needs import needs_of
 
 from jaywalk.actors.lane_paths import line_path, moved_aside
 from jaywalk.client.placing import no_blueprint
@@ -17,7 +18,6 @@ from jaywalk.scenarios.formats.public_form import as_public
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
 from jaywalk.scenarios.obstacles.accident import ControlLoss, ControlLossParameters
 from jaywalk.scenarios.toolbox.form import authored_of
-from jaywalk.scenarios.toolbox.needs import needs_of
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import (
     check_on_road,
@@ -26,7 +26,7 @@ from jaywalk.scenarios.toolbox.routes import (
     document_of,
     route_of,
 )
-from jaywalk.scenarios.toolbox.templates import Wanted, beginning
+from jaywalk.scenarios.toolbox.templates import TemplateRequest, scenario_template
 from jaywalk.scenarios.toolbox.text import parse_text
 
 # Every type in the route files of Leaderboard 2.x (training, validation, devtest), Bench2Drive
@@ -152,7 +152,7 @@ def test_a_path_beside_another_keeps_its_distance():
 def loss(patch: int) -> ControlLoss:
     stage = Stage(client=None, world=None, map=None, route=None, seed=3)
     return ControlLoss(
-        spec=spec("ControlLoss"),
+        element=spec("ControlLoss"),
         parameters=ControlLossParameters(),
         stage=stage,
         trigger_along_m=0.0,
@@ -182,7 +182,7 @@ def test_control_slips_on_debris_alone_and_the_same_way_every_time():
     ],
 )
 def test_new_finds_a_place_with_the_first_seed(kind, town):
-    text = beginning(Wanted(name="x", type=kind, town=town), "x.yaml")
+    text = scenario_template(TemplateRequest(name="x", type=kind, town=town), "x.yaml")
     file = authored_of(parse_text(text, "x.yaml"), "x.yaml")
     route = check_on_road(file)
     assert route.in_junction.any()
@@ -221,7 +221,7 @@ def test_crossing_shifts_have_a_type_of_their_own(kind, params):
     assert base["scenario"][0]["type"] == "DynamicObjectCrossing"
     assert base["scenario"][0]["params"] == {"distance": 15.0}
     # Both draw from the same streams: the pair is a counterfactual.
-    assert SCENARIOS.get(kind).load().draws_as == "DynamicObjectCrossing"
+    assert SCENARIOS.get(kind).load().rng_type == "DynamicObjectCrossing"
 
 
 def test_an_unknown_blueprint_is_named_with_those_that_look_alike():

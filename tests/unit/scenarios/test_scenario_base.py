@@ -14,7 +14,7 @@ from jaywalk.metrics.driving.criteria.min_speed import CAPS
 from jaywalk.metrics.driving.criteria.scripted import Span
 from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.town.routes import DenseRoute
 
@@ -39,7 +39,7 @@ STAGE = Stage(client=Client(), world=None, map=None, route=ROUTE, seed=1)
 def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):
     trigger = Node("trigger_point", (("x", x), ("y", y), ("z", "0"), ("yaw", yaw)))
     others = tuple(Node(tag, (("value", value),)) for tag, value in parameters.items())
-    return ScenarioSpec(
+    return ScenarioElement(
         attributes=(("name", "S"), ("type", kind)), elements=(trigger, *others), where="file.xml"
     )
 
@@ -146,7 +146,7 @@ def test_the_blocked_test_rests_for_every_scenario_with_a_time_out_and_for_no_ot
 
 def answer_to(kind, tag, value):
     """What becomes of a value: the error's text, or what was read."""
-    given = ScenarioSpec(
+    given = ScenarioElement(
         attributes=(("name", "S"), ("type", "T")),
         elements=(Node(tag, (("value", value),)),),
         where="file.xml",

@@ -18,6 +18,7 @@ from jaywalk.client.placing import (
     spawn_first_that_fits,
 )
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import JAYWALK, scenario
 from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side, within
 
 _END_M: Final = 40.0
@@ -30,6 +31,12 @@ _MOVING_MPS: Final = 0.2
 _HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
 _BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
 _NOSE_M: Final = 0.4  # half the length from which a walker stands back
+
+
+_WORDS: Final = {
+    "speed": "m/s; 0: such that both meet",
+    "direction": "right or left: where the person comes from",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,12 @@ class HiddenParameters(SteppingOutParameters):
     blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
 
 
+@scenario(
+    "jaywalk/stepping-out-v1",
+    "a person steps out from the kerb",
+    benchmark=JAYWALK,
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class SteppingOut(Scenario):
     """A person at the kerb who walks across the ego's way, to the other kerb."""
@@ -83,15 +96,17 @@ class SteppingOut(Scenario):
         self.speed_mps = given.speed or meeting
         library = self.stage.world.get_blueprint_library()
         if given.blocker_model != "none":
-            name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
+            name = pick_model(
+                library, given.blocker_model, self.draws("blocker"), self.element.where
+            )
             self.behind_m = self.put_blocker(name, self.side * near_m)
-        model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
+        model = pick_model(library, given.walker, self.draws("walker"), self.element.where)
         first_m = self.waits_m
         self.walker_id = self.put_walker(model, first_m, near_m)
 
     def comes_from(self) -> float:
         """The side of the road: 1 for the right one, -1 for the left one."""
-        return check_side(self.parameters.direction, self.spec.where)
+        return check_side(self.parameters.direction, self.element.where)
 
     def put_walker(self, model: str, along_m: float, near_m: float) -> int:
         """The person, or an animal: one that is long stands back, its nose not on the road."""
@@ -141,7 +156,7 @@ class SteppingOut(Scenario):
 
     def spawn(self, model: str, poses: list[Any]) -> Any:
         """Spawn an actor of this scenario at the first pose that is free."""
-        actor = spawn_first_that_fits(self.stage.world, model, poses, self.spec.where)
+        actor = spawn_first_that_fits(self.stage.world, model, poses, self.element.where)
         self.actor_ids.append(actor.id)
         return actor
 
@@ -198,6 +213,12 @@ class SteppingOut(Scenario):
         self._walk(0.0)
 
 
+@scenario(
+    "jaywalk/stepping-out-hidden-v1",
+    "a person steps out from behind an obstacle",
+    benchmark=JAYWALK,
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class HiddenSteppingOut(SteppingOut):
     """A person who steps out from behind an obstacle."""

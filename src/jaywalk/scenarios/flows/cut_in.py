@@ -20,6 +20,7 @@ from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.obstacles.layouts import Piece
 from jaywalk.scenarios.obstacles.on_lane import brake_commands
@@ -42,6 +43,7 @@ class HighwayCutInParameters(Parameters):
     end_location: str = ignored()
 
 
+@scenario("HighwayCutIn", "a car from an entry changes lanes", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class HighwayCutIn(Scenario):
     """It arrives behind the junction when the ego does, then comes over to the left."""
@@ -55,7 +57,7 @@ class HighwayCutIn(Scenario):
 
     def setup(self) -> None:
         """Put it where it comes from."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         self.ahead = junction_ahead(self)
         lane = stage.map.get_waypoint(carla.Location(*self.parameters.other_actor_location))
         way = lane_ahead(lane, _LONGEST_M)
@@ -203,6 +205,12 @@ class StaticCutInParameters(Parameters):
     speed: str = ignored()
 
 
+@scenario(
+    "StaticCutIn",
+    "one of a queue beside the ego cuts in",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="queue", length_m=100.0),
+)
 @dataclass(slots=True, kw_only=True)
 class StaticCutIn(CutIn):
     """Sets off when the ego is 2.7 s or 15 m away; over after 70 m or 30 s."""
@@ -219,7 +227,7 @@ class StaticCutIn(CutIn):
 
     def setup(self) -> None:
         """The queue."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         pieces, aside_m = [], 0.0
         for number in range(-_BEHIND, _AHEAD + 1):

@@ -41,7 +41,7 @@ class Streams(Flowing):
                 path=path,
                 spacing_m=given.source_dist_interval,
                 models=models,
-                key=(*self.draws_key, "flow", number),
+                key=(*self.rng_key, "flow", number),
             )
             for number, path in enumerate(self.ways())
         ]

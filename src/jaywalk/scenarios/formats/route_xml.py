@@ -105,7 +105,7 @@ class TriggerPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioSpec:
+class ScenarioElement:
     """A scenario of a route: name, type, and its elements in the order of the file."""
 
     attributes: Attributes
@@ -151,7 +151,7 @@ class Route:
     attributes: Attributes
     keypoints: tuple[Keypoint, ...]
     weathers: tuple[WeatherPoint, ...] | None = None
-    scenarios: tuple[ScenarioSpec, ...] = ()
+    scenarios: tuple[ScenarioElement, ...] = ()
     dialect: Dialect = Dialect.LEADERBOARD_2
     # Tags of the elements under <route> in the order of the file, and those we do not know.
     layout: tuple[str, ...] = _SECTIONS
@@ -283,11 +283,11 @@ def _layout(node: Node) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def _scenario(node: Node, where: str) -> ScenarioSpec:
+def _scenario(node: Node, where: str) -> ScenarioElement:
     where = f"{where}, scenario '{node.get('name', '?')}'"
     if not node.get("type"):
         raise DataError(f"{where}: <scenario> has no attribute 'type'.")
-    scenario = ScenarioSpec(attributes=node.attributes, elements=node.children, where=where)
+    scenario = ScenarioElement(attributes=node.attributes, elements=node.children, where=where)
     _ = scenario.trigger
     return scenario
 

@@ -22,12 +22,26 @@ from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, Parameters, Scenario
+from jaywalk.scenarios.catalogue import JAYWALK, LEADERBOARD, STRAIGHT, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import ahead, model, one_of, within
 
 _TAIL_M: Final = 8.0
 
 
+_WORDS: Final = {
+    "speed": "m/s",
+    "direction": "left, right or opposite: the arm it comes from",
+    "distance": "m before the junction where it waits",
+}
+
+
+@scenario(
+    "PriorityAtJunction",
+    "the ego's light is green",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="light"),
+)
 @dataclass(slots=True, kw_only=True)
 class PriorityAtJunction(Scenario):
     """At a junction without lights nothing happens."""
@@ -78,6 +92,13 @@ class RightOfWayParameters(Parameters):
     vehicle: str = model("vehicle.mercedes.coupe_2020", "vehicle.")
 
 
+@scenario(
+    "jaywalk/priority-taken-v1",
+    "another vehicle takes the ego's right of way at a junction",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="left"),
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class PriorityTaken(Scenario):
     """At a junction without lights, or regardless of them."""
@@ -98,16 +119,16 @@ class PriorityTaken(Scenario):
         self.ahead = junction_ahead(self)
         self.way = self.ahead.crossing(given.direction, float(given.distance), _AFTER_M)
         if self.lit and not self.ahead.lights()[0]:
-            raise DataError(f"{self.spec.where}: the next junction has no traffic light.")
+            raise DataError(f"{self.element.where}: the next junction has no traffic light.")
         model = pick_model(
             self.stage.world.get_blueprint_library(),
             given.vehicle,
             self.draws("vehicle"),
-            self.spec.where,
+            self.element.where,
         )
         pose = self.way.path.pose(0.0, _DROP_M)
         self.actor_ids = spawn_all(
-            self.stage.client, self.stage.world, [(model, pose)], self.spec.where
+            self.stage.client, self.stage.world, [(model, pose)], self.element.where
         )
         commands = [
             carla.command.ApplyVehicleControl(self.actor_ids[0], carla.VehicleControl(brake=1.0))
@@ -187,6 +208,13 @@ class PriorityTaken(Scenario):
         return [ego, self.way.path.way]
 
 
+@scenario(
+    "jaywalk/red-light-runner-v1",
+    "the ego has green, another vehicle runs its red light",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="left"),
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class RedLightRunner(PriorityTaken):
     """At a junction with lights: the ego has green, the other red."""

@@ -57,7 +57,7 @@ def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:
         scenario.stage.world.get_blueprint_library(),
         scenario.parameters.vehicle,
         scenario.draws("vehicle"),
-        scenario.spec.where,
+        scenario.element.where,
     )
     shift_m = spot.outwards * _PARKED_SHARE * 0.5 * spot.lane_width_m
     return [Piece(model=model, pose=spot.place(0.0, shift_m), is_car=True, hazard=True)]

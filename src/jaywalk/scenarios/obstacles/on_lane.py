@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
-from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario, Told
+from jaywalk.scenarios.base import (
+    BEHIND_M,
+    OBSTACLE_TIMEOUT_S,
+    Parameters,
+    Scenario,
+    ScenarioAnnouncement,
+)
+from jaywalk.scenarios.catalogue import JAYWALK, SAME_LANE, scenario
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, construction_site, parked_car
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 
@@ -92,13 +99,13 @@ class OnLane(Scenario):
             self.stage.client,
             self.stage.world,
             [(p.model, p.pose) for p in pieces],
-            self.spec.where,
+            self.element.where,
         )
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def spot(self) -> Spot:
         """Where the layout is built: on the ego's lane."""
-        outwards = check_side(self.parameters.direction, self.spec.where)
+        outwards = check_side(self.parameters.direction, self.element.where)
         route, at_m = self.stage.route, self.at_m
 
         def place(
@@ -109,13 +116,13 @@ class OnLane(Scenario):
         width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
-    def told(self) -> Told | None:
+    def announcement(self) -> ScenarioAnnouncement | None:
         """First and last of what stands there; the sign beside the road is not in the way."""
         parts = self.actor_ids[:-1] if self.sign else self.actor_ids
-        if not self.told_as or not parts:
+        if not self.leaderboard_name or not parts:
             return None
-        return Told(
-            name=self.told_as,
+        return ScenarioAnnouncement(
+            name=self.leaderboard_name,
             first_actor=parts[0],
             last_actor=parts[-1] if len(parts) > 1 else None,
             direction=self.parameters.direction,
@@ -155,22 +162,26 @@ class OnLane(Scenario):
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
 
 
+@scenario(
+    "jaywalk/parked-obstacle-v1", "a car stands on the lane", benchmark=JAYWALK, street=SAME_LANE
+)
 @dataclass(slots=True, kw_only=True)
 class ParkedObstacle(OnLane):
     """A broken-down car with its hazard lights on."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedParameters
-    told_as: ClassVar[str] = "ParkedObstacle"
+    leaderboard_name: ClassVar[str] = "ParkedObstacle"
     sign: ClassVar[str] = "static.prop.warningaccident"
     reach_m: ClassVar[float] = 50.0
     layout = staticmethod(parked_car)
 
 
+@scenario("jaywalk/construction-v1", "a construction site", benchmark=JAYWALK, street=SAME_LANE)
 @dataclass(slots=True, kw_only=True)
 class ConstructionObstacle(OnLane):
     """A construction site."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionParameters
-    told_as: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
     layout = staticmethod(construction_site)

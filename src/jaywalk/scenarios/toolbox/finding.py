@@ -18,9 +18,9 @@ from jaywalk.actors.lane_paths import LanePath, angle_deg, crossings, opposite_l
 from jaywalk.client.placing import roadside
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.seeds import stream
+from jaywalk.scenarios.catalogue import TURN_LEFT, TURN_RIGHT, StreetNeeds
 from jaywalk.scenarios.formats.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
-from jaywalk.scenarios.toolbox.needs import TURN_LEFT, TURN_RIGHT, Needs
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import Town, load_town
 
@@ -129,7 +129,7 @@ class Place:
         return first, last  # type: ignore[return-value]
 
 
-def find_place(kind: str, town_name: str, needs: Needs, *, at_m: float, seed: int) -> Place:
+def find_place(kind: str, town_name: str, needs: StreetNeeds, *, at_m: float, seed: int) -> Place:
     """A route in a town that suits a type.
 
     Raises:
@@ -154,7 +154,7 @@ def find_place(kind: str, town_name: str, needs: Needs, *, at_m: float, seed: in
     )
 
 
-def _ahead(planner: RoutePlanner, start: Point, needs: Needs) -> DenseRoute | None:
+def _ahead(planner: RoutePlanner, start: Point, needs: StreetNeeds) -> DenseRoute | None:
     """About 160 m from where a place's lane begins, turning at the first junction as needed."""
     first = lane = _lane_begins(planner.graph.map.get_waypoint(carla.Location(*start)))
     driven_m, turned = 0.0, needs.junction not in _OF_TURN
@@ -227,7 +227,7 @@ class _Looked:
     route: DenseRoute
     map: Any
     town: Town
-    needs: Needs
+    needs: StreetNeeds
     at_m: float
 
     def way(self) -> LanePath | None:
