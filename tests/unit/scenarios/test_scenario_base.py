@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from jaywalk.actors.events import Moment
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria.min_speed import CAPS
-from jaywalk.metrics.driving.criteria.scripted import Span
 from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
@@ -133,15 +131,6 @@ def test_an_unknown_type_is_an_error():
 def test_wrong_specifications_are_told(change, words):
     with pytest.raises(DataError, match=words):
         make_scenario(spec(**change), STAGE)
-
-
-def test_the_blocked_test_rests_for_every_scenario_with_a_time_out_and_for_no_other():
-    """The scorer knows by the type what the runner knows by the class."""
-    for entry in SCENARIOS:
-        if entry.name.startswith("jaywalk/"):
-            continue
-        span = Span(name="s", type=entry.name, first_tick=0, last_tick=None)
-        assert span.rests_blocked_test == (entry.load().timeout_s < math.inf), entry.name
 
 
 def answer_to(kind, tag, value):
