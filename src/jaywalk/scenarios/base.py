@@ -243,13 +243,13 @@ def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
         DataError: A parameter is unknown or wrong, or the trigger is not on the route.
     """
     try:
-        entry = SCENARIOS.get(element.type)
+        spec = SCENARIOS.get(element.type)
     except RegistryError as problem:
         raise RegistryError(f"{element.where}: {problem}") from problem
-    kind: type[Scenario] = entry.load()
+    kind: type[Scenario] = spec.load()
     return kind(
         element=element,
-        parameters=read_parameters(element, kind.parameters_type),
+        parameters=read_parameters(element, spec.parameters_type),
         stage=stage,
         trigger_along_m=trigger_along_m(element.trigger, stage.route, element.where),
     )

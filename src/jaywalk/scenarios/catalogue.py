@@ -116,6 +116,7 @@ class ScenarioSpec(Spec):
     """Facts about one scenario type; ``name`` is its type in route files.
 
     Attributes:
+        parameters: Dataclass of its parameters, if not that of the class.
         benchmark: Benchmark whose route files use the type; "" for other packages.
         public_type: Type under which public route files write it, if another one.
         street: Properties of a street on which it can be played.
@@ -128,6 +129,7 @@ class ScenarioSpec(Spec):
         parameter_words: Comment on a parameter, where the general one does not fit.
     """
 
+    parameters: Any = None
     benchmark: str = ""
     public_type: str = ""
     street: StreetNeeds = ANY_STREET
@@ -142,7 +144,7 @@ class ScenarioSpec(Spec):
     @property
     def parameters_type(self) -> Any:
         """Dataclass of its parameters."""
-        return self.load().parameters_type
+        return self.parameters or self.load().parameters_type
 
     @property
     def rng_type(self) -> str:

@@ -21,7 +21,6 @@ from jaywalk.scenarios.catalogue import (
     FAIL2DRIVE,
     LEADERBOARD,
     OPPOSITE_LANE,
-    SAME_LANE,
     STRAIGHT,
     TAKES_FIRST_BRANCH,
     WALKS_TO_JUNCTION,
@@ -33,9 +32,12 @@ from jaywalk.scenarios.crossings.stepping_out import SteppingOut
 from jaywalk.scenarios.flows.hard_brake import HardBrake, HardBrakeParameters
 from jaywalk.scenarios.junctions.right_of_way import PriorityTaken
 from jaywalk.scenarios.obstacles.layouts import construction_site, parked_car
-from jaywalk.scenarios.obstacles.on_lane import ConstructionObstacle, ParkedObstacle
-from jaywalk.scenarios.obstacles.public import LbTwoWays
-from jaywalk.scenarios.obstacles.two_ways import ConstructionTwoWays, ParkedTwoWays
+from jaywalk.scenarios.obstacles.on_lane import (
+    NEWER_CAR,
+    LbConstructionParameters,
+    LbParkedParameters,
+)
+from jaywalk.scenarios.obstacles.two_ways import ConstructionTwoWays, LbTwoWays, ParkedTwoWays
 from jaywalk.scenarios.parameter_fields import (
     ahead,
     crossing_angle,
@@ -44,10 +46,8 @@ from jaywalk.scenarios.parameter_fields import (
     offset,
     one_of,
     side,
-    within,
 )
 
-_NEWER_CAR: Final = "vehicle.*_2020"
 _BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
 _PARKED_CROSSING_M: Final = 8.0
 
@@ -61,15 +61,6 @@ _RIGHT_OF_WAY: Final = Shift(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LbConstructionParameters(Parameters):
-    """ConstructionObstacle."""
-
-    distance: float = ahead(100.0)
-    direction: str = side()
-    speed: float = within(60.0, 0.0)  # km/h
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LbConstructionTwoWaysParameters(LbConstructionParameters):
     """ConstructionObstacleTwoWays."""
 
@@ -77,46 +68,10 @@ class LbConstructionTwoWaysParameters(LbConstructionParameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LbParkedParameters(LbConstructionParameters):
-    """ParkedObstacle."""
-
-    distance: float = ahead(120.0)
-    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LbParkedTwoWaysParameters(LbParkedParameters):
     """ParkedObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
-
-
-@scenario(
-    "ConstructionObstacle",
-    "like jaywalk/construction-v1",
-    benchmark=LEADERBOARD,
-    street=SAME_LANE,
-    placing=TAKES_FIRST_BRANCH,
-)
-@dataclass(slots=True, kw_only=True)
-class LbConstructionObstacle(ConstructionObstacle):
-    """ConstructionObstacle."""
-
-    parameters_type: ClassVar[type[Parameters]] = LbConstructionParameters
-
-
-@scenario(
-    "ParkedObstacle",
-    "like jaywalk/parked-obstacle-v1",
-    benchmark=LEADERBOARD,
-    street=SAME_LANE,
-    placing=WALKS_TO_JUNCTION,
-)
-@dataclass(slots=True, kw_only=True)
-class LbParkedObstacle(ParkedObstacle):
-    """ParkedObstacle."""
-
-    parameters_type: ClassVar[type[Parameters]] = LbParkedParameters
 
 
 @scenario(
@@ -161,7 +116,7 @@ class LbHardBrakeParameters(HardBrakeParameters):
     distance: float = field(default=16.0, metadata=INTERNAL)
     lead_in: float = field(default=80.0, metadata=INTERNAL)
     stop_time: float = field(default=10.0, metadata=INTERNAL)
-    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+    vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
 @scenario("HardBreakRoute", "like jaywalk/hard-brake-v1", benchmark=LEADERBOARD)
@@ -232,7 +187,7 @@ class LbParkingCrossingParameters(Parameters):
     walker: str = model("walker.pedestrian.*", "walker.")
     offset_x: float = offset()  # m the parked car is moved forwards
     speed: float = field(default=2.0, metadata=INTERNAL)
-    blocker_model: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+    blocker_model: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
 @scenario("ParkingCrossingPedestrian", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)

@@ -76,7 +76,7 @@ def test_a_shift_changes_one_thing(suite, shift, differs):
 def test_every_scenario_is_known_and_its_parameters_fit(suite):
     for one in suite.routes:
         for spec in one.route.scenarios:
-            read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
+            read_parameters(spec, SCENARIOS.get(spec.type).parameters_type)
 
 
 def test_shifts_draw_from_their_partners_streams():

@@ -99,7 +99,7 @@ def test_every_public_type_is_known(kind):
     ],
 )
 def test_parameters_are_those_of_public_files(kind, elements, wanted):
-    found = read_parameters(spec(kind, elements), SCENARIOS.get(kind).load().parameters_type)
+    found = read_parameters(spec(kind, elements), SCENARIOS.get(kind).parameters_type)
     assert {key: getattr(found, key) for key in wanted} == wanted
 
 

@@ -150,7 +150,7 @@ def answer_to(kind, tag, value):
 def test_no_parameter_takes_nonsense(wrong):
     """Of any type: the error names file and element; elements nobody reads may hold anything."""
     for entry in SCENARIOS:
-        kind = entry.load().parameters_type
+        kind = entry.parameters_type
         for item in fields(kind):
             if item.metadata.get("internal") or wrong == item.default:
                 continue
@@ -165,7 +165,7 @@ def test_every_scenario_loads_and_has_parameters():
     assert len(ours) == 12
     assert all(entry.name.rsplit("-v", 1)[1].isdigit() for entry in ours)
     for entry in SCENARIOS:
-        assert entry.load().parameters_type() is not None
+        assert entry.parameters_type() is not None
 
 
 @pytest.mark.parametrize(

@@ -294,8 +294,7 @@ def test_the_partner_of_things_is_what_the_file_says(partner, becomes, ways):
     table["params"] |= {"overlay_direction": "left"} | ({"frequency": [30, 60]} if ways else {})
     base, _, _ = partner_document(document, "b.toml")
     (spec,) = route_of(authored_of(base, "base.toml")).scenarios
-    kind = SCENARIOS.get(f"{becomes}{ways}").load()
-    parameters = read_parameters(spec, kind.parameters_type)
+    parameters = read_parameters(spec, SCENARIOS.get(f"{becomes}{ways}").parameters_type)
     assert (spec.type, dict(spec.attributes).get("partner")) == (f"{becomes}{ways}", None)
     # The side is the scenario's own, as in the public rule; how the toolbox drew it goes.
     assert (parameters.distance, parameters.direction) == (40.0, "right")

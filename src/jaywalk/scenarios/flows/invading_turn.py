@@ -29,7 +29,7 @@ from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, scenario
 from jaywalk.scenarios.flows.flow import Flow, Flowing, limit_mps
 from jaywalk.scenarios.obstacles.layouts import CONE, Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, interval_or_value, within
 
 _MODELS: Final = ("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets")

@@ -23,7 +23,7 @@ from jaywalk.scenarios.catalogue import (
 )
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, ignored, interval, side, within
 
 _DEBRIS: Final = "static.prop.dirtdebris01"

@@ -32,7 +32,7 @@ from jaywalk.scenarios.catalogue import (
 )
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, side, within
 
 _REACTION_S: Final = 3.0

@@ -37,7 +37,7 @@ from jaywalk.scenarios.obstacles.layouts import (
     site,
 )
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import (
     ahead,
     ignored,

@@ -30,7 +30,7 @@ from jaywalk.scenarios.catalogue import (
 )
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacles.on_lane import OnLane, brake_commands
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import (
     PlacedObject,
     ahead,

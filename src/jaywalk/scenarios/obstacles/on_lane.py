@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import carla
@@ -15,15 +15,24 @@ from jaywalk.actors.events import Moment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 from jaywalk.scenarios.base import (
     BEHIND_M,
+    INTERNAL,
     OBSTACLE_TIMEOUT_S,
     Parameters,
     Scenario,
     ScenarioAnnouncement,
 )
-from jaywalk.scenarios.catalogue import JAYWALK, SAME_LANE, scenario
+from jaywalk.scenarios.catalogue import (
+    JAYWALK,
+    LEADERBOARD,
+    SAME_LANE,
+    TAKES_FIRST_BRANCH,
+    WALKS_TO_JUNCTION,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, construction_site, parked_car
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 
+NEWER_CAR: Final = "vehicle.*_2020"
 _PASSED_M: Final = 50.0
 _AFTER_M: Final = 12.0
 _END_M: Final = 5.0  # before the end of the route
@@ -44,6 +53,23 @@ class ParkedParameters(ConstructionParameters):
     """A car that stands on the lane."""
 
     vehicle: str = model("vehicle.lincoln.mkz_2020", "vehicle.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbConstructionParameters(Parameters):
+    """ConstructionObstacle."""
+
+    distance: float = ahead(100.0)
+    direction: str = side()
+    speed: float = within(60.0, 0.0)  # km/h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkedParameters(LbConstructionParameters):
+    """ParkedObstacle."""
+
+    distance: float = ahead(120.0)
+    vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
 def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[Any]:
@@ -163,6 +189,14 @@ class OnLane(Scenario):
 
 
 @scenario(
+    "ParkedObstacle",
+    "like jaywalk/parked-obstacle-v1",
+    benchmark=LEADERBOARD,
+    parameters=LbParkedParameters,
+    street=SAME_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
+@scenario(
     "jaywalk/parked-obstacle-v1", "a car stands on the lane", benchmark=JAYWALK, street=SAME_LANE
 )
 @dataclass(slots=True, kw_only=True)
@@ -176,6 +210,14 @@ class ParkedObstacle(OnLane):
     layout = staticmethod(parked_car)
 
 
+@scenario(
+    "ConstructionObstacle",
+    "like jaywalk/construction-v1",
+    benchmark=LEADERBOARD,
+    parameters=LbConstructionParameters,
+    street=SAME_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
 @scenario("jaywalk/construction-v1", "a construction site", benchmark=JAYWALK, street=SAME_LANE)
 @dataclass(slots=True, kw_only=True)
 class ConstructionObstacle(OnLane):

@@ -113,6 +113,18 @@ class OnLaneTwoWays(OnLane):
         return [*OnLane.closed(self), self.flow.path.way]
 
 
+@dataclass(slots=True, kw_only=True)
+class LbTwoWays(OnLaneTwoWays):
+    """Base of public types: the others appear at their source 5 s after the ego is near."""
+
+    reach_m: ClassVar[float] = 30.0
+    wait_s: ClassVar[float] = 5.0
+
+    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+        """Position of the first car: at the source."""
+        return 0.0
+
+
 @scenario(
     "jaywalk/parked-two-ways-v1",
     "a car stands on the lane, others come on the opposite one",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.scenarios.base import UNREAD, Parameters, Scenario, read_parameters, trigger_along_m
+from jaywalk.scenarios.base import UNREAD, Parameters, read_parameters, trigger_along_m
 from jaywalk.scenarios.catalogue import PARTNER_WORDS, SCENARIOS
 from jaywalk.scenarios.formats.route_xml import (
     Keypoint,
@@ -123,13 +123,13 @@ def check_parameters(element: ScenarioElement) -> None:
 def check_type(element: ScenarioElement) -> type[Parameters]:
     """The parameters of a scenario's type; raises unless it is known."""
     try:
-        kind: type[Scenario] = SCENARIOS.get(element.type).load()
+        kind: type[Parameters] = SCENARIOS.get(element.type).parameters_type
     except RegistryError as problem:
         words = str(problem).partition(" Known:")[0]  # there are too many to read
         raise DataError(
             f"{element.where}, type: {words} 'jaywalk scenario new --list' names all."
         ) from problem
-    return kind.parameters_type
+    return kind
 
 
 def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
@@ -167,7 +167,7 @@ def _are_numbers(value: Any) -> bool:
 
 def defaults_of(kind: str) -> dict[str, Any]:
     """Parameters of a type that a file may set, with their defaults."""
-    parameters: type[Parameters] = SCENARIOS.get(kind).load().parameters_type
+    parameters: type[Parameters] = SCENARIOS.get(kind).parameters_type
     return {
         one.name: one.default
         for one in fields(parameters)
