@@ -200,7 +200,7 @@ class LbParkingCrossing(LbCrossing):
 
     @property
     def at_m(self) -> float:
-        """Where the person crosses: behind the car."""
+        """Position at which the person crosses: behind the car."""
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def stands_m(self, near: Roadside) -> float:

@@ -1,4 +1,4 @@
-"""What scenarios will need, found out without touching the world.
+"""Space that scenarios will occupy, computed without changing the world.
 
 The two routes of a counterfactual pair must have the same background, though only one of them has
 the shift. So both keep their background off what either of them needs: the scenarios of both are
@@ -69,7 +69,7 @@ _HERO: Final = {"role_name": "hero"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What belongs to scenarios. Frame: CARLA's left-handed metres."""
+    """Lanes and places reserved for scenarios. Frame: CARLA's left-handed metres."""
 
     ways: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
     spots_m: tuple[tuple[float, float], ...] = ()  # where their actors stand at the start
@@ -80,7 +80,7 @@ class Needs:
 
 
 def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
-    """Set scenarios up on a stage where nothing appears.
+    """Set scenarios up on a stage that spawns nothing.
 
     Raises:
         DataError: A scenario does not fit on the route.
@@ -98,7 +98,7 @@ def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
 
 
 def _stand_in(number: int, **more: Any) -> Any:
-    """Somebody who is not there; what is done to them has no effect."""
+    """Return a stand-in for an actor; its methods have no effect."""
     box = carla.BoundingBox(carla.Location(), carla.Vector3D(*_HALF_M))
     return SimpleNamespace(
         id=number, bounding_box=box, set_transform=lambda pose: None, is_alive=True, **more

@@ -156,7 +156,7 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
 
 
 def _pair_of(stem: str) -> str:
-    """What both files of a pair of Fail2Drive's split have in common, by their names."""
+    """Pair id from the name of a file of Fail2Drive's split; "" for other names."""
     found = _SPLIT_NAME.fullmatch(stem)
     return "" if found is None else f"{found[2]}_{int(found[3]) % _SHIFT_OFFSET:04d}"
 

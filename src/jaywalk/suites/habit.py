@@ -130,7 +130,7 @@ class _RouteBuilder:
         return min(fewer / _ENOUGH, 1.0) * min(float(slow) / _SLOW_SHARE, 1.0)
 
     def _novelty(self, dense: DenseRoute) -> float:
-        """How little of the route was driven by earlier ones, in per cent."""
+        """Share of the route that earlier ones did not use, in per cent."""
         streets = _streets(dense)
         return 99.0 * sum(1.0 / (1 + self.used.get(one, 0)) for one in streets) / len(streets)
 

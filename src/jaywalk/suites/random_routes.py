@@ -57,7 +57,7 @@ def build(request: BuildRequest) -> RouteFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What random routes through a town are made of: ``length_m`` is wanted."""
+    """Parts of random routes through a town; ``length_m`` is the requested length."""
 
     planner: RoutePlanner
     places: list[Point]
@@ -115,7 +115,7 @@ def rounded(point: Point) -> Point:
 
 
 def _leaps(route: DenseRoute) -> bool:
-    """Whether the route leaps or turns on the spot where two legs meet, as no car can."""
+    """Return whether the route leaps or turns on the spot where two legs meet, as no car can."""
     steps = np.diff(route.position_m[:, :2], axis=0)
     turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
     return bool(np.any(np.hypot(*steps.T) > _LEAP_M) or np.any(turn > _TURN_RAD))

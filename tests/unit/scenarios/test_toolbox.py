@@ -210,7 +210,7 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ('town = "Harbour"', "", "town: is missing"),
         ("# Three barrels.", 'id = ""', "id: is ''"),
         ("# Three barrels.", 'id = "a\\u0000b"', "id: is 'a\\x00b'; expected a text of one line"),
-        ("# Three barrels.", 'extra = {id = "7"}', "extra.id: has a field of its own"),
+        ("# Three barrels.", 'extra = {id = "7"}', "extra.id: use the field 'id' instead"),
         ("# Three barrels.", f"extra = {'[' * 3000}{']' * 3000}", "nested too deep"),
         ("[190.0, -127.1]", "[8.0, -114.3]", "the route has 0.0 m"),
     ],

@@ -221,7 +221,7 @@ _CROSSWALK_GROUP_TRIES, _CROSSWALK_GROUP_TRY_M = 6, 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrosswalkGroupParameters(Parameters):
-    """Who they are."""
+    """Parameters of the group."""
 
     walker: str = model("walker.pedestrian.*", "walker.")
 

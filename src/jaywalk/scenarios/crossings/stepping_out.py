@@ -134,12 +134,12 @@ class SteppingOut(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where the person crosses."""
+        """Position along the route at which the person crosses."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     @property
     def waits_m(self) -> float:
-        """Where the person waits: behind what hides them."""
+        """Position at which the person waits: behind the blocker."""
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def wait_s(self) -> float:
@@ -147,11 +147,11 @@ class SteppingOut(Scenario):
         return self.reaction_s + 0.1 * math.floor(float(self.parameters.crossing_angle) / 5.0)
 
     def stands_m(self, near: Roadside) -> float:
-        """How far from the middle of the lane the person stands."""
+        """Distance of the person from the middle of the lane."""
         return near.kerb_m + _KERB_M
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """How far the person walks, from the distances of the two sides."""
+        """Length of the crossing, from the distances of the two sides."""
         return near_m + far_m
 
     def spawn(self, model: str, poses: list[Any]) -> Any:
@@ -161,7 +161,7 @@ class SteppingOut(Scenario):
         return actor
 
     def put_blocker(self, model: str, right_m: float) -> float:
-        """What hides the person; returns how far behind its middle the person stands."""
+        """Place the blocker; return how far behind its middle the person stands."""
         turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
         up_m = 0.1 + float(self.parameters.blocker_z)
         pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
@@ -185,7 +185,7 @@ class SteppingOut(Scenario):
         return left_m < -_END_M
 
     def _go_back_if_blocked(self, moment: Moment) -> None:
-        """A car that waits for the person, who waits for the car, would stand there for ever."""
+        """Resolve the deadlock of a car and a person who wait for each other."""
         walker = moment.snapshot.find(self.walker_id)
         if walker is None:
             return

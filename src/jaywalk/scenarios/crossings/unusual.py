@@ -1,12 +1,12 @@
 """Animals: one of the 17 animals crosses the road instead of a person.
 
 Fail2Drive's own files say ``DynamicObjectCrossing`` (or another crossing type) with an animal as
-``walker``, which is read too; this type is the same with parameters of its own.
+``walker``, which is read too; this type is the same with its own parameters.
 
 PedestrianOtherBlocker: the person who steps out is hidden by something nobody expects.
 
 Fail2Drive's own files say ``DynamicObjectCrossing`` with a ``blocker_model``, which is read too;
-this type is the same with parameters of its own.
+this type is the same with its own parameters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jaywalk.scenarios.public_types import LbCrossing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnimalParameters(Parameters):
-    """Which animal, from where, and what hides it."""
+    """Animal, side and blocker."""
 
     walker: str = model("walker.animal.*", "walker.animal.")
     distance: float = ahead(12.0)
@@ -59,7 +59,7 @@ class AnimalCrossing(LbCrossing):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherBlockerParameters(Parameters):
-    """What hides the person, who it is and from where."""
+    """Blocker, person and side."""
 
     blocker_model: str = model("static.prop.container", "static.prop.", "vehicle.")
     blocker_z: float = offset()

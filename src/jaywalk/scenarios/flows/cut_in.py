@@ -129,11 +129,11 @@ class CutIn(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where it waits beside the route."""
+        """Place beside the route at which it waits."""
         raise NotImplementedError
 
     def speed_mps(self, moment: Moment) -> float:
-        """How fast it drives once it goes."""
+        """Speed after it has set off."""
         raise NotImplementedError
 
     def car_model(self, name: str) -> str:
@@ -222,7 +222,7 @@ class StaticCutIn(CutIn):
 
     @property
     def at_m(self) -> float:
-        """Where it stands."""
+        """Place of the queue."""
         return self.trigger_along_m + float(self.parameters.distance) + _BEHIND * _GAP_M
 
     def setup(self) -> None:

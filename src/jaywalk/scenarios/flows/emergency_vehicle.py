@@ -1,6 +1,6 @@
 """YieldToEmergencyVehicle: one comes from behind, and the ego has to let it pass.
 
-Whether it did is a criterion of its own, judged when the scenario ends.
+Whether it did is a separate criterion, judged when the scenario ends.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from jaywalk.scenarios.parameter_fields import ahead, model, within
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRoadParameters(Parameters):
-    """How long the stretch is."""
+    """Length of the stretch."""
 
     distance: float = ahead(50.0)
 
@@ -157,7 +157,7 @@ class HardBrake(Scenario):
         return False
 
     def waited_s(self, moment: Moment) -> float:
-        """How long it has stood."""
+        """Seconds since it stopped."""
         return moment.elapsed_s - self.stopped_s
 
     def _lead(self, moment: Moment) -> None:

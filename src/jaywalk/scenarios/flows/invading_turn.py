@@ -72,7 +72,7 @@ def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 @dataclass(slots=True)
 class Ride:
-    """How they ride, and whether the ego is past them."""
+    """Motion of the bicycles and the test whether the ego has passed them."""
 
     scenario: OnLane
     pilots: Pilots
@@ -202,7 +202,7 @@ class InvadingTurn(Flowing):
 
     @property
     def end_m(self) -> float:
-        """Where the cars appear, on the ego's route."""
+        """Position along the ego's route at which the cars appear."""
         wanted_m = self.trigger_along_m + float(self.parameters.distance) + _SOURCE_M
         return min(wanted_m, float(self.stage.route.along_m[-1]) - 2.0)
 
@@ -247,7 +247,7 @@ class InvadingTurn(Flowing):
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is where they appear."""
+        """Return whether the ego has reached the place at which they appear."""
         return moment.ego_along_m >= self.end_m
 
     def tick(self, moment: Moment) -> bool:
@@ -257,7 +257,7 @@ class InvadingTurn(Flowing):
         return self.is_over(moment)
 
     def end(self, moment: Moment) -> None:
-        """The cones go; who is on the way drives on."""
+        """Remove the cones; cars on the way drive on."""
         self.destroy(self.cones)
         self.actor_ids = self.flows[0].actor_ids
 

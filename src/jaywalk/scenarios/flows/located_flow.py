@@ -125,7 +125,7 @@ _MOST_LANES: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedFlowParameters(Parameters):
-    """Where the cars appear and vanish, how fast they are and how far apart."""
+    """Ends of the stream, speed and spacing of its cars."""
 
     start_actor_flow: tuple[float, float, float] = place()
     end_actor_flow: tuple[float, float, float] = place()
@@ -189,7 +189,7 @@ def same_way_lanes(lane: Any) -> list[Any]:
 
 
 def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
-    """Whether the ego is ahead of a pose."""
+    """Return whether the ego is ahead of a pose."""
     ego = snapshot.find(ego_id)
     if ego is None:
         return False

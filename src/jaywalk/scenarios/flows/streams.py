@@ -25,7 +25,7 @@ class Streams(Flowing):
     stands_ready: ClassVar[bool] = True  # the ways are full of cars when it begins
 
     def ways(self) -> list[LanePath]:
-        """Where they drive."""
+        """Paths of the vehicles."""
         raise NotImplementedError
 
     def models(self) -> tuple[Any, ...]:

@@ -82,7 +82,7 @@ def _fitted(
 
 
 def _shifts(along_m: float, distance_m: float) -> Iterator[float]:
-    """Ways to move a trigger, the least harmful first."""
+    """Displacements of a trigger, the least harmful first."""
     back = int(min(_BACK_M, max(along_m - _FIRST_M, 0.0)) / _STEP_M)
     on = int(min(_ON_M, distance_m - _STEP_M) / _STEP_M)
     steps = [*range(-back, 0), 0, *range(1, on + 1)]
@@ -100,7 +100,7 @@ def _lands(
     town_map: Any,
     behind_m: float,
 ) -> bool:
-    """Whether the public rule ends at the goal from this trigger, so far behind a junction."""
+    """Return whether the public rule leads from this trigger to the goal."""
     start = town_map.get_waypoint(carla.Location(trigger.x_m, trigger.y_m, trigger.z_m))
     if start is None or start.is_junction:
         return False

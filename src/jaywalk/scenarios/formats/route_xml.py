@@ -47,7 +47,7 @@ _SECTIONS: Final = ("weathers", "waypoints", "scenarios")
 
 
 class Dialect(Enum):
-    """How a file lays routes out."""
+    """Layout of a route file."""
 
     LEADERBOARD_1 = "leaderboard-1.0"  # <waypoint/>s directly under <route>
     LEADERBOARD_2 = "leaderboard-2.x"  # <weathers>, <waypoints>, <scenarios>
@@ -81,7 +81,7 @@ class WeatherPoint:
 
     @property
     def route_percentage(self) -> float:
-        """Where on the route, 0 to 100."""
+        """Position along the route, 0 to 100."""
         return number(self.attributes, "route_percentage", "weather", 0.0)
 
     @property
@@ -96,7 +96,7 @@ class WeatherPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerPoint:
-    """Where a scenario starts."""
+    """Pose at which a scenario starts."""
 
     x_m: float
     y_m: float

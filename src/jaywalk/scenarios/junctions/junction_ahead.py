@@ -89,7 +89,7 @@ class JunctionAhead:
         return found
 
     def has_stop_sign(self) -> bool:
-        """Whether a stop sign acts on the ego before the junction."""
+        """Return whether a stop sign acts on the ego before the junction."""
         along = self.stage.route.along_m
         near = (along > self.enter_m - 15.0) & (along < self.enter_m + 2.0)
         points = self.stage.route.position_m[near, :2]

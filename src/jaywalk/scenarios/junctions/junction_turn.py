@@ -58,7 +58,7 @@ class BlockedIntersection(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where it stands on the route."""
+        """Position of the car along the route."""
         return self.ahead.leave_m + _BEHIND_M
 
     def setup(self) -> None:
@@ -81,7 +81,7 @@ class BlockedIntersection(Scenario):
     def tick(self, moment: Moment) -> bool:
         """Wait for the ego, then for a while."""
         near = self.at_m - moment.ego_along_m < _NEAR_M
-        # Who keeps the junction clear waits before it, and would wait for ever.
+        # A driver that keeps the junction clear would wait before it without end.
         waits = moment.ego_speed_mps < _STILL_MPS
         waits &= self.ahead.enter_m - moment.ego_along_m < _BEFORE_M
         if math.isnan(self.near_s) and (near or waits):
@@ -140,7 +140,7 @@ _PASSED_M: Final = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JunctionTurnParameters(Parameters):
-    """How fast the cars are and how far apart."""
+    """Speed and spacing of the cars."""
 
     flow_speed: float = within(20.0, 0.5, 60.0)  # m/s
     source_dist_interval: tuple[float, float] = interval(25.0, 50.0, 6.0)
@@ -165,7 +165,7 @@ class LeftTurn(Streams):
     lights: RedThenGreen | None = None
 
     def setup(self) -> None:
-        """Find the junction and who has priority there."""
+        """Find the junction and the lanes that have priority there."""
         self.ahead = junction_ahead(self)
         Streams.setup(self)
         if self.lit:

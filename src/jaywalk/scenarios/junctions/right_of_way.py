@@ -82,7 +82,7 @@ _DROP_M: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RightOfWayParameters(Parameters):
-    """Who takes the right of way, and how."""
+    """Vehicle that takes the right of way, its arm and speed."""
 
     direction: str = one_of("left", "right", "opposite")  # the arm it comes from
     distance: float = ahead(35.0)  # m before the junction where it waits
@@ -159,7 +159,7 @@ class PriorityTaken(Scenario):
             self.held = HeldLights.hold(mine, others)
 
     def needed_s(self) -> float:
-        """How long it takes to the meeting point."""
+        """Seconds that it needs to the meeting point."""
         given = self.parameters
         way_m, speed, pull = self.way.meets_along_m, float(given.speed), float(given.acceleration)
         if not math.isfinite(pull):
@@ -170,7 +170,7 @@ class PriorityTaken(Scenario):
         return speed / pull + (way_m - ramp_m) / speed
 
     def is_due(self, moment: Moment) -> bool:
-        """Whether it has to set off now to meet the ego."""
+        """Return whether it has to set off now to meet the ego."""
         left_m = self.way.meets_route_m - moment.ego_along_m
         if left_m <= _NEAREST_M:
             return True

@@ -85,7 +85,7 @@ class ObscuredStop(Scenario):
         self.actor_ids = [thing.id, *([patch.id] if patch is not None else [])]
 
     def _has(self, name: str) -> bool:
-        """Whether the server knows a blueprint; Unreal CARLA does not know ours."""
+        """Return whether the server knows a blueprint; Unreal CARLA does not know ours."""
         return bool(len(self.stage.world.get_blueprint_library().filter(name)))
 
     def _sign(self) -> tuple[Any, float]:
@@ -213,7 +213,7 @@ class StopJunction(Flowing):
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is over the junction."""
+        """Return whether the ego has crossed the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _STOP_JUNCTION_PASSED_M
 
     def closed(self) -> list[NDArray[np.float64]]:

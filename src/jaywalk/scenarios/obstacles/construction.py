@@ -79,7 +79,7 @@ class PermutedTwoWaysParameters(PermutedParameters):
 
 
 def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """What is left of the site."""
+    """Remaining parts of the site."""
     given = scenario.parameters
     pieces = site(spot, warning=given.warning_sign, debris=given.debris, cones=given.cones)
     if not pieces:

@@ -114,7 +114,7 @@ class _Custom(OnLane):
     layout = staticmethod(custom_layout)
 
     def announcement(self) -> ScenarioAnnouncement | None:
-        """What agents are told: nothing, where there is nothing to go round."""
+        """Announce the objects unless the ego can pass without leaving its lane."""
         return (
             None
             if _PASSABLE_OBSTACLES.scenario_name in self.element.name
@@ -179,7 +179,7 @@ class CustomObstacleTwoWays(_Custom, LbTwoWays):
     leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"
 
     def resolve_rng_type(self) -> str:
-        """What it is compared with, so that the same cars come in both."""
+        """Return the type it is compared with, so that the same cars come in both."""
         return _STREAMS.get(self.parameters.baseline_overlay, self.rng_type)
 
 
@@ -238,7 +238,7 @@ class RoadBlocked(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where the things stand on the route."""
+        """Position of the objects along the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     def setup(self) -> None:

@@ -77,7 +77,7 @@ class ImageOnObject(Scenario):
             self.actor_ids.append(image.id)
 
     def _on(self, thing: Any, pose: Any, yaw_deg: float) -> Any:
-        """Where the picture hangs: on the side that the ego sees."""
+        """Pose of the picture: on the side that the ego sees."""
         given: ImageOnObjectParameters = self.parameters
         box = thing.bounding_box
         back_m = _BACK_BUS_STOP_M if given.prop == _BUS_STOP else _BACK_M

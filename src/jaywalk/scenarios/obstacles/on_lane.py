@@ -99,16 +99,16 @@ class OnLane(Scenario):
 
     @staticmethod
     def layout(scenario: Scenario, spot: Spot) -> list[Piece]:
-        """What stands there; a subclass has one of the layouts here."""
+        """Objects that stand there; a subclass sets one of the layouts."""
         raise NotImplementedError
 
     @property
     def at_m(self) -> float:
-        """Where it stands on the route."""
+        """Position of the obstacle along the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     def _passed_m(self) -> float:
-        """Where the ego has passed it: 50 m on, at the next junction, or near the route's end."""
+        """Position at which the ego has passed: 50 m on, the next junction, or the route's end."""
         route = self.stage.route
         along = route.along_m
         beyond = route.in_junction & (along > self.at_m)
@@ -130,7 +130,7 @@ class OnLane(Scenario):
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def spot(self) -> Spot:
-        """Where the layout is built: on the ego's lane."""
+        """Place of the layout: on the ego's lane."""
         outwards = check_side(self.parameters.direction, self.element.where)
         route, at_m = self.stage.route, self.at_m
 
@@ -161,7 +161,7 @@ class OnLane(Scenario):
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
     def start(self, moment: Moment) -> None:
-        """From here on it is known when the ego has passed."""
+        """Note where the ego will have passed."""
         self.end_m = self._passed_m()
 
     def tick(self, moment: Moment) -> bool:
@@ -178,7 +178,7 @@ class OnLane(Scenario):
         self.cap_traffic(moment, self.parameters.speed / 3.6)
 
     def end(self, moment: Moment) -> None:
-        """Everything as it was."""
+        """Release the traffic and remove the objects."""
         if self.reacted:
             self.cap_traffic(moment, None)
         self.destroy(self.actor_ids)

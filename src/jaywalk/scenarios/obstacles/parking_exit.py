@@ -66,7 +66,7 @@ class ParkingCutIn(CutIn):
 
     @property
     def at_m(self) -> float:
-        """Where it is parked."""
+        """Position of the parked car."""
         return self.trigger_along_m + _CUTS_IN_M
 
     def setup(self) -> None:

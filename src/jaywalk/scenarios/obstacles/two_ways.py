@@ -88,7 +88,7 @@ class OnLaneTwoWays(OnLane):
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
-        """Where the first car appears: such that it meets an ego that does not wait."""
+        """Position of the first car, such that it meets an ego that does not wait."""
         left_m = self.at_m - moment.ego_along_m
         arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)
         return min(max(beside_m - speed_mps * arrival_s, 0.0), max(beside_m - _NEAREST_M, 0.0))

@@ -86,7 +86,7 @@ def dense_of(file: Authored) -> DenseRoute:
 
 
 def trigger_at(route: DenseRoute, at_m: float, where: str) -> TriggerPoint:
-    """The point of a route so many metres along it."""
+    """Return the point of a route at a distance along it."""
     length_m = float(route.along_m[-1])
     if at_m > length_m:
         raise DataError(f"{where}, at: is {at_m:g}; the route has only {length_m:.1f} m.")
@@ -281,7 +281,7 @@ class _Looked:
         return roadside(self.map, lane.transform, to_right=True).sidewalk_m > 0.0
 
     def _at_junction(self) -> LanePath | None:
-        """Whether the first junction is far enough and has what the type needs."""
+        """Return whether the first junction is far enough and fits the type."""
         route, needs, along = self.route, self.needs, self.route.along_m
         if not route.in_junction.any():
             return None

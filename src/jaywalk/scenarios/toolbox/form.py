@@ -112,7 +112,7 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")  # some editors begin a text with a mark
     except UnicodeDecodeError as problem:
-        raise DataError(f"'{path}' is no UTF-8 text: {problem.reason}.") from problem
+        raise DataError(f"'{path}' is not UTF-8 text: {problem.reason}.") from problem
 
 
 def authored_of(document: Mapping[str, Any], name: str) -> Authored:
@@ -227,7 +227,7 @@ def _extra(document: Mapping[str, Any], where: str) -> dict[str, Scalar]:
     found = _scalars(document.get("extra", {}), f"{where}, extra")
     for key in found:
         if key in _TOP:
-            raise DataError(f"{where}, extra.{key}: has a field of its own, '{key}'.")
+            raise DataError(f"{where}, extra.{key}: use the field '{key}' instead.")
         if not _XML_NAME.fullmatch(key):
             raise DataError(f"{where}, extra.{key}: expected a name of letters, digits and _.")
     return found

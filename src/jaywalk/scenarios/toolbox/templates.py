@@ -120,7 +120,7 @@ def _check_places(request: TemplateRequest, params: dict[str, Any]) -> None:
 
 
 def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
-    """Where streams of cars begin and end, for types that ask for it."""
+    """Ends of streams of cars, for types that have such parameters."""
     ends = where.way_ends
     if ends is None:
         return {}
