@@ -12,7 +12,7 @@ from scene import DELTA_S, Scene
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import place_on_route
 from jaywalk.scenarios.base import Phase, Stage, make_scenario
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
 from jaywalk.town.routes import DenseRoute, RoutePlanner
@@ -36,16 +36,16 @@ def route(fresh: Scene) -> DenseRoute:
     raise AssertionError("no straight street in the town")
 
 
-def _spec(kind: str, route: DenseRoute, at_m: float = 20.0, **parameters: str) -> ScenarioSpec:
+def _spec(kind: str, route: DenseRoute, at_m: float = 20.0, **parameters: str) -> ScenarioElement:
     pose = place_on_route(route, at_m, up_m=0.0)
     at = pose.location
     trigger = {"x": at.x, "y": at.y, "z": at.z, "yaw": pose.rotation.yaw}
     nodes = [Node("trigger_point", tuple((key, repr(value)) for key, value in trigger.items()))]
     nodes += [Node(tag, (("value", value),)) for tag, value in parameters.items()]
-    return ScenarioSpec(attributes=(("name", "S"), ("type", kind)), elements=tuple(nodes))
+    return ScenarioElement(attributes=(("name", "S"), ("type", kind)), elements=tuple(nodes))
 
 
-def _drive(scene: Scene, route: DenseRoute, spec: ScenarioSpec, upto_m: float = 112.0):
+def _drive(scene: Scene, route: DenseRoute, spec: ScenarioElement, upto_m: float = 112.0):
     """Move a ghost of an ego along the route; returns where the scenario's actors were."""
     stage = Stage(client=scene.client, world=scene.world, map=scene.map, route=route, seed=1)
     scenario = make_scenario(spec, stage)

@@ -22,7 +22,7 @@ from jaywalk.scenarios.formats.route_xml import (
     Keypoint,
     Route,
     RouteFile,
-    ScenarioSpec,
+    ScenarioElement,
     WeatherPoint,
     write_routes,
 )
@@ -257,13 +257,13 @@ def route_of(pair: Pair, spot: Spot, shift: bool) -> Route:
     )
 
 
-def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioSpec]:
+def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioElement]:
     """The ego has green at every light but those a scenario is about: waiting tells nothing."""
     way = spot.stretch
     held = any(
         scene.type == "PriorityAtJunction" or "Vehicle" in scene.type for scene in pair.shift
     )
-    found: list[ScenarioSpec] = []
+    found: list[ScenarioElement] = []
     leave_m = 0.0
     for number, (enter_m, end_m) in enumerate(way.junctions):
         mine = held and number == 0 and bool(pair.street.junction)
@@ -275,7 +275,7 @@ def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioSpec]:
     return found
 
 
-def _spec(scene: Scene, spot: Spot, trigger_m: float, number: int) -> ScenarioSpec:
+def _spec(scene: Scene, spot: Spot, trigger_m: float, number: int) -> ScenarioElement:
     way = spot.stretch
     at = int(np.searchsorted(way.along_m, trigger_m))
     x, y, z = way.dense.position_m[at]
@@ -286,7 +286,7 @@ def _spec(scene: Scene, spot: Spot, trigger_m: float, number: int) -> ScenarioSp
         left_m, right_m = way.beside.kerb_left_m[place], way.beside.kerb_right_m[place]
         parameters["objects"] = block(scene.built, float(left_m), float(right_m))
     name = scene.name or ("first" if number == 0 else f"scenario_{number}")
-    return ScenarioSpec(
+    return ScenarioElement(
         attributes=(("name", name), ("type", scene.type)),
         elements=(
             Node("trigger_point", _attributes(x=x, y=y, z=z, yaw=yaw)),

@@ -21,7 +21,7 @@ from jaywalk.scenarios.formats.route_xml import (
     Keypoint,
     Route,
     RouteFile,
-    ScenarioSpec,
+    ScenarioElement,
     WeatherPoint,
     format_routes,
 )
@@ -170,7 +170,7 @@ def author(plan: Plan, number: int, planner: RoutePlanner) -> tuple[Route, Dense
     at = int(np.searchsorted(dense.along_m, plan.trigger_m))
     x, y, z = dense.position_m[at]
     trigger = Node("trigger_point", _attributes(x=x, y=y, z=z, yaw=dense.rotation_deg[at, 1]))
-    spec = ScenarioSpec(
+    spec = ScenarioElement(
         attributes=(("name", f"{plan.scenario}_1"), ("type", f"jaywalk/{plan.scenario}-v1")),
         elements=(trigger, *(_parameter(tag, value) for tag, value in plan.parameters.items())),
     )

@@ -20,6 +20,7 @@ from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 from jaywalk.checks.staging import StagedRoute, StagingStagedBody
 from jaywalk.core.errors import UsageError
 from jaywalk.runner.driver_view import SIZE_PX, Photo
+from jaywalk.scenarios.catalogue import shift_classes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.server.world.walker_blueprints import (
@@ -129,26 +130,6 @@ _DETAIL: Final = 0.05  # half of the side of what is enlarged, of the picture's 
 _DPI: Final = 150
 _MUTED: Final = "#6b675f"
 _TAGS: Final = (("base", "#1d4f7c"), ("shift", "#c2410c"))
-# What the shift is; the classes of other suites go without.
-_WORDS: Final = {
-    "Animals": "an animal crosses, not a person",
-    "BadParking": "parked askew, nothing warns",
-    "ConstructionPedestrian": "somebody steps out of the site",
-    "ConstructionPermutations": "cues of the site are missing",
-    "CustomObstacles": "obstacles never seen before",
-    "FullyBlocked": "blocked from kerb to kerb",
-    "HardBrake": "the car ahead brakes without lights",
-    "ImageOnObject": "a picture of a child or a red light",
-    "ObscuredStop": "the sign is covered, and in force",
-    "OppositeConstruction": "a site on the other side",
-    "PassableObstacles": "things beside the way",
-    "PedestrianCrowd": "many people on the sidewalk",
-    "PedestrianOtherBlocker": "hidden by something else",
-    "PedestriansOnRoad": "people walk on the road",
-    "RightConstruction": "a site beside the lane",
-    "RightOfWay": "who runs the light is no emergency vehicle",
-    "Wall": "bricks, or a picture of a road",
-}
 
 
 def draw_driver_sheet(pairs: Sequence[tuple[Photo, Photo]], path: Path) -> None:
@@ -199,7 +180,9 @@ def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: floa
     name = pair[0].item.pair.rpartition("_")[0]
     head = top - _HEAD_INCH
     figure.text(left / wide, (head + 0.27) / tall, name, fontsize=12, weight="bold", color=INK)
-    figure.text(left / wide, (head + 0.09) / tall, _WORDS.get(name, ""), fontsize=9, color=_MUTED)
+    shift = shift_classes().get(name)  # classes of other suites have no caption
+    caption = "" if shift is None else shift.caption
+    figure.text(left / wide, (head + 0.09) / tall, caption, fontsize=9, color=_MUTED)
     told = any(photo.lamps for photo in pair)
     detail = pair[1].detail_px
     for half, photo in enumerate(pair):

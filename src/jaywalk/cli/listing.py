@@ -131,22 +131,18 @@ def protocols() -> list[Row]:
 
 def suites() -> list[Row]:
     """Suites with a few figures."""
-    from jaywalk.scenarios.suite import SUITES, load_suite
+    from jaywalk.scenarios.suite import SUITES
 
-    rows = []
-    for entry in SUITES:
-        suite = load_suite(entry.name)
-        towns = sorted({item.route.town for item in suite.routes})
-        rows.append(
-            {
-                "name": entry.name,
-                "version": suite.name,
-                "routes": len(suite.routes),
-                "towns": ", ".join(towns),
-                "summary": entry.summary,
-            }
-        )
-    return rows
+    return [
+        {
+            "name": spec.name,
+            "version": spec.id,
+            "routes": spec.routes,
+            "towns": ", ".join(spec.towns),
+            "summary": spec.summary,
+        }
+        for spec in SUITES
+    ]
 
 
 KINDS: Final[Registry[Spec]] = Registry("kind")

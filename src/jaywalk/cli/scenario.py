@@ -60,7 +60,7 @@ def new(
     Example: jaywalk scenario new --list
     """
     from jaywalk.scenarios.toolbox.editing import edited_text
-    from jaywalk.scenarios.toolbox.templates import Wanted, beginning, parse_point
+    from jaywalk.scenarios.toolbox.templates import TemplateRequest, parse_point, scenario_template
     from jaywalk.scenarios.toolbox.text import check_suffix, parse_text
 
     if show_types:
@@ -77,8 +77,10 @@ def new(
     path = check_suffix(out or Path(f"{name}.toml"), "--out")
     _check_free(path, force, "--out")
     given = frozenset(key for one in settings or [] for key in parse_setting(one)[0])
-    wanted = Wanted(name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given)
-    text = edited_text(beginning(wanted, str(path)), settings or [], str(path))
+    wanted = TemplateRequest(
+        name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
+    )
+    text = edited_text(scenario_template(wanted, str(path)), settings or [], str(path))
     write_whole(path, text)
     if as_json:
         found = parse_text(text, str(path))

@@ -18,7 +18,7 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, World
-from jaywalk.scenarios.base import Scenario, Stage, Told, make_scenario
+from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, Stage, make_scenario
 from jaywalk.scenarios.rehearsal import Needs, lanes_abreast, rehearse
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
@@ -68,9 +68,9 @@ class Cast:
             events.clear()
         return found
 
-    def told(self) -> tuple[Told, ...]:
+    def announcements(self) -> tuple[ScenarioAnnouncement, ...]:
         """What the scenarios say of themselves to agents that ask for it."""
-        said = (scenario.told() for scenario in self.scenarios)
+        said = (scenario.announcement() for scenario in self.scenarios)
         return tuple(one for one in said if one is not None)
 
     def intended_classes(self) -> dict[int, str]:

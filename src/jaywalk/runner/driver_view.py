@@ -149,7 +149,7 @@ class _Drive:
                 route=stage.route,
                 delta_s=STEP_S,
                 seed=seed,
-                told=stage.cast.told(),
+                told=stage.cast.announcements(),
             )
         )
         try:

@@ -103,7 +103,7 @@ class _DrivenEpisode:
             delta_s=STEP_S,
             seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
             arguments=plan.agent.arguments,
-            told=stage.cast.told(),
+            told=stage.cast.announcements(),
         )
 
         def make() -> Driver:

@@ -47,12 +47,12 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
     found = replace(
         override(found, wet_grip=about.wet_grip), name=f"{suite.name}/files", variant=suite.variant
     )
-    return found if suite.redress is None else suite.redress(found)
+    return found if suite.apply_variant is None else suite.apply_variant(found)
 
 
 def _is_registered(name: str) -> bool:
     """A folder that happens to have the name of a suite does not hide it."""
-    return any(entry.name == name for entry in SUITES)
+    return name in SUITES
 
 
 def _looks_like_files(name: str) -> bool:

@@ -1,8 +1,8 @@
-"""What a scenario is: typed parameters, a trigger on the ego's route, a life on the tick.
+"""Base class of scenarios: typed parameters, a trigger on the ego's route, one call per tick.
 
 A scenario is set up before the first tick, starts when the ego has driven to its trigger, acts on
 every tick from then on and is over when it says so or its time is out. It never sleeps, never looks
-at a clock, and draws only from random streams of its own.
+at a clock, and draws only from its own random streams.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec, TriggerPoint
+from jaywalk.scenarios.formats.route_xml import ScenarioElement, TriggerPoint
 from jaywalk.scenarios.formats.xml_node import number
 from jaywalk.town.routes import DenseRoute
 
 OBSTACLE_TIMEOUT_S: Final = 240.0
 INTERNAL: Final = {"internal": True}  # metadata of a parameter that no file may set
 READER: Final = "reader"  # metadata key: a function (node, place in messages) -> value
-REQUIRED: Final = "required"  # metadata key: what a file has to give, in words
+REQUIRED: Final = "required"  # metadata key: description of a value that a file must give
 UNREAD: Final = "unread"  # metadata key: public tools write it, public classes do not read it
 _ON_ROUTE_M: Final = 2.0  # a trigger farther from the route belongs to another one
 _ON_ROUTE_DEG: Final = 10.0
@@ -50,7 +50,7 @@ _AFTER_M: Final = 60.0  # ... and beyond
 
 
 class Phase(Enum):
-    """Where a scenario is in its life."""
+    """Phase of a scenario."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -65,7 +65,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What a scenario may touch. ``traffic`` may be None."""
+    """Objects a scenario works with. ``traffic`` may be None."""
 
     client: Any
     world: Any
@@ -77,8 +77,8 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What a scenario says of itself to agents that read the Leaderboard's list of scenarios."""
+class ScenarioAnnouncement:
+    """Announcement of a scenario to agents that read the Leaderboard's list of scenarios."""
 
     name: str  # of the standard class that is passed in the same way
     first_actor: int
@@ -92,14 +92,14 @@ class Scenario(ABC):
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     timeout_s: ClassVar[float] = math.inf  # obstacles: a time-out is an infraction
-    # Type whose random streams it uses, if not its own: the partner's in a counterfactual pair.
-    draws_as: ClassVar[str] = ""
-    # Type of the public route files that means the same, if it is another one.
-    public_type: ClassVar[str] = ""
-    # Name under which privileged public agents (PDM-Lite) are told of it; "": they are not.
-    told_as: ClassVar[str] = ""
+    # The ego must use the opposite lane to pass, so the wrong-lane criterion is suspended.
+    uses_opposite_lane: ClassVar[bool] = False
+    # Type in the keys of its random streams, if not its own: the partner's in a pair.
+    rng_type: ClassVar[str] = ""
+    # Name under which it is announced to privileged public agents (PDM-Lite); "": it is not.
+    leaderboard_name: ClassVar[str] = ""
 
-    spec: ScenarioSpec
+    element: ScenarioElement
     parameters: Any
     stage: Stage
     trigger_along_m: float
@@ -110,21 +110,21 @@ class Scenario(ABC):
 
     @property
     def random(self) -> np.random.Generator:
-        """A fresh stream of this scenario's own; draw from it once, in ``setup``."""
+        """A fresh random stream of this scenario; draw from it once, in ``setup``."""
         return self.draws()
 
     def draws(self, *names: str | int) -> np.random.Generator:
         """A fresh stream for one part of the scenario, so that parts never shift each other."""
-        return stream(self.stage.seed, *self.draws_key, *names)
+        return stream(self.stage.seed, *self.rng_key, *names)
 
     @property
-    def draws_key(self) -> tuple[str, str, str]:
-        """What its random streams are called."""
-        return "scenario", self.spec.name, self.drawn_as()
+    def rng_key(self) -> tuple[str, str, str]:
+        """Key of its random streams."""
+        return "scenario", self.element.name, self.resolve_rng_type()
 
-    def drawn_as(self) -> str:
-        """The type whose random streams it uses."""
-        return self.draws_as or self.spec.type
+    def resolve_rng_type(self) -> str:
+        """Return the type in the keys of its random streams."""
+        return self.rng_type or self.element.type
 
     def advance(self, moment: Moment) -> None:
         """Called once before each tick of the world."""
@@ -134,8 +134,8 @@ class Scenario(ABC):
                 return
             self.phase, self.started_s = Phase.RUNNING, moment.elapsed_s
             self.note(moment, TRIGGER, along_m=round(self.trigger_along_m, 3))
-            self.note(moment, START, type=self.spec.type)
-            self._rest_blocked_test(moment, rests=True)
+            self.note(moment, START, type=self.element.type)
+            self._suspend_blocked_criterion(moment, suspended=True)
             self.start(moment)
         if self.phase is Phase.RUNNING:
             if self.tick(moment):
@@ -149,18 +149,18 @@ class Scenario(ABC):
         self.phase = phase
         self.note(moment, kind)
         self.end(moment)
-        self._rest_blocked_test(moment, rests=False)
+        self._suspend_blocked_criterion(moment, suspended=False)
 
-    def _rest_blocked_test(self, moment: Moment, *, rests: bool) -> None:
-        """Who waits for a scenario with a time-out of its own is not blocked meanwhile."""
+    def _suspend_blocked_criterion(self, moment: Moment, *, suspended: bool) -> None:
+        """Suspend or resume the criterion for scenarios that have their own time-out."""
         if self.timeout_s < math.inf:
-            self.note(moment, SWITCH, BLOCKED, active=not rests)
+            self.note(moment, SWITCH, BLOCKED, active=not suspended)
 
     def note(self, moment: Moment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
         """Report something; it goes to the record with the present tick."""
         self.events.append(
             ScenarioEvent(
-                time_s=moment.elapsed_s, kind=kind, name=name or self.spec.name, detail=detail
+                time_s=moment.elapsed_s, kind=kind, name=name or self.element.name, detail=detail
             )
         )
 
@@ -206,12 +206,12 @@ class Scenario(ABC):
         self.stage.client.apply_batch_sync(commands)
         self.actor_ids = [actor for actor in self.actor_ids if actor not in set(actors)]
 
-    def told(self) -> Told | None:
-        """What privileged public agents are told after ``setup``, if anything."""
-        if not self.told_as or not self.actor_ids:
+    def announcement(self) -> ScenarioAnnouncement | None:
+        """Announcement to privileged public agents after ``setup``; None for none."""
+        if not self.leaderboard_name or not self.actor_ids:
             return None
-        return Told(
-            name=self.told_as,
+        return ScenarioAnnouncement(
+            name=self.leaderboard_name,
             first_actor=self.actor_ids[0],
             direction=str(getattr(self.parameters, "direction", "")),
         )
@@ -236,7 +236,7 @@ class Scenario(ABC):
         return np.column_stack([route.position_m[keep], yaw])
 
 
-def make_scenario(spec: ScenarioSpec, stage: Stage) -> Scenario:
+def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
     """Make the scenario a route file asks for.
 
     Raises:
@@ -244,27 +244,27 @@ def make_scenario(spec: ScenarioSpec, stage: Stage) -> Scenario:
         DataError: A parameter is unknown or wrong, or the trigger is not on the route.
     """
     try:
-        entry = SCENARIOS.get(spec.type)
+        spec = SCENARIOS.get(element.type)
     except RegistryError as problem:
-        raise RegistryError(f"{spec.where}: {problem}") from problem
-    kind: type[Scenario] = entry.load()
+        raise RegistryError(f"{element.where}: {problem}") from problem
+    kind: type[Scenario] = spec.load()
     return kind(
-        spec=spec,
-        parameters=read_parameters(spec, kind.parameters_type),
+        element=element,
+        parameters=read_parameters(element, spec.parameters_type),
         stage=stage,
-        trigger_along_m=trigger_along_m(spec.trigger, stage.route, spec.where),
+        trigger_along_m=trigger_along_m(element.trigger, stage.route, element.where),
     )
 
 
-def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
+def read_parameters(element: ScenarioElement, kind: type[Parameters]) -> Parameters:
     """Typed parameters from a route file: ``value``, or ``from`` and ``to`` for intervals."""
     known = {item.name: item for item in fields(kind) if not item.metadata.get("internal")}
     values: dict[str, Any] = {}
-    for tag, node in spec.parameters.items():
-        where = f"{spec.where}, <{tag}>"
+    for tag, node in element.parameters.items():
+        where = f"{element.where}, <{tag}>"
         if tag not in known:
             expected = ", ".join(sorted(known)) or "none"
-            raise DataError(f"{where}: '{spec.type}' has no such parameter. Known: {expected}.")
+            raise DataError(f"{where}: '{element.type}' has no such parameter. Known: {expected}.")
         default, reader = known[tag].default, known[tag].metadata.get(READER)
         if reader is not None:
             values[tag] = reader(node, where)
@@ -283,7 +283,7 @@ def read_parameters(spec: ScenarioSpec, kind: type[Parameters]) -> Parameters:
     for tag, item in known.items():
         if tag not in values and REQUIRED in item.metadata:
             raise DataError(
-                f"{spec.where}, <{tag}>: is missing; expected {item.metadata[REQUIRED]}."
+                f"{element.where}, <{tag}>: is missing; expected {item.metadata[REQUIRED]}."
             )
     return kind(**values)
 

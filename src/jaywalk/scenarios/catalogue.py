@@ -1,273 +1,217 @@
-"""Every scenario by name and version; imported only when one is made."""
+"""Registry of scenario types: the facts that each type states about itself, next to its class.
+
+A class registers with ``@scenario(name, summary, ...)`` above its ``@dataclass`` line, once per
+type that it plays. The toolbox, suites, route export, sheets and lists read the registry.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
 from jaywalk.core.registry import Registry, Spec
 
-SCENARIOS: Final[Registry[Spec]] = Registry("scenario")
-_ROOM: Final = "jaywalk.scenarios"
+JAYWALK, LEADERBOARD, FAIL2DRIVE = "jaywalk", "leaderboard", "fail2drive"
+BLOCKED_CRITERION, WRONG_LANE_CRITERION = "blocked", "wrong_lane"
+STRAIGHT, TURN_LEFT, TURN_RIGHT = "straight", "left", "right"
+# Words for the standard scenario that a layout of objects is compared with.
+PARTNER_WORDS: Final = ("construction", "accident", "parked", "none")
+_SUMMARY_PREFIX: Final = {LEADERBOARD: "public type, ", FAIL2DRIVE: "Fail2Drive: "}
 
-for _name, _target, _summary in (
-    ("jaywalk/open-road-v1", "flows.hard_brake:OpenRoad", "nothing happens"),
-    (
-        "jaywalk/stepping-out-v1",
-        "crossings.stepping_out:SteppingOut",
-        "a person steps out from the kerb",
-    ),
-    (
-        "jaywalk/stepping-out-hidden-v1",
-        "crossings.stepping_out:HiddenSteppingOut",
-        "a person steps out from behind an obstacle",
-    ),
-    ("jaywalk/parked-obstacle-v1", "obstacles.on_lane:ParkedObstacle", "a car stands on the lane"),
-    (
-        "jaywalk/parked-two-ways-v1",
-        "obstacles.two_ways:ParkedTwoWays",
-        "a car stands on the lane, others come on the opposite one",
-    ),
-    ("jaywalk/construction-v1", "obstacles.on_lane:ConstructionObstacle", "a construction site"),
-    (
-        "jaywalk/construction-two-ways-v1",
-        "obstacles.two_ways:ConstructionTwoWays",
-        "a construction site, cars come on the opposite lane",
-    ),
-    ("jaywalk/hard-brake-v1", "flows.hard_brake:HardBrake", "the car ahead brakes hard"),
-    (
-        "jaywalk/red-light-runner-v1",
-        "junctions.right_of_way:RedLightRunner",
-        "the ego has green, another vehicle runs its red light",
-    ),
-    (
-        "jaywalk/priority-taken-v1",
-        "junctions.right_of_way:PriorityTaken",
-        "another vehicle takes the ego's right of way at a junction",
-    ),
-    (
-        "jaywalk/stop-junction-v1",
-        "junctions.stop_junction:StopJunction",
-        "a stop sign; cars with priority cross",
-    ),
-    (
-        "jaywalk/crosswalk-group-v1",
-        "crossings.crosswalk_group:CrosswalkGroup",
-        "three people cross before a junction",
-    ),
-):
-    SCENARIOS.add(_name, f"{_ROOM}.{_target}", _summary)
 
-# Types in route files of the Leaderboard (also Bench2Drive's).
-for _name, _target, _like in (
-    ("ConstructionObstacle", "LbConstructionObstacle", "construction"),
-    ("ConstructionObstacleTwoWays", "LbConstructionTwoWays", "construction-two-ways"),
-    ("DynamicObjectCrossing", "LbCrossing", "stepping-out-hidden"),
-    ("HardBreakRoute", "LbHardBrake", "hard-brake"),
-    ("OppositeVehicleRunningRedLight", "LbRedLightRunner", "red-light-runner"),
-    ("OppositeVehicleTakingPriority", "LbPriorityTaken", "priority-taken"),
-    ("ParkedObstacle", "LbParkedObstacle", "parked-obstacle"),
-    ("ParkedObstacleTwoWays", "LbParkedTwoWays", "parked-two-ways"),
-    ("ParkingCrossingPedestrian", "LbParkingCrossing", "stepping-out-hidden"),
-):
-    SCENARIOS.add(_name, f"{_ROOM}.public_types:{_target}", f"public type, like jaywalk/{_like}-v1")
-SCENARIOS.add(
-    "PedestrianCrossing",
-    f"{_ROOM}.crossings.crosswalk_group:CrosswalkGroup",
-    "public type, like jaywalk/crosswalk-group-v1",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreetNeeds:
+    """Properties that the route of a scenario type must have.
+
+    Attributes:
+        junction: How the ego crosses the first junction; "" for a stretch without one.
+        control: Before it ``light``, ``stop``, ``free`` (neither lights nor signs) or ``dark`` (no
+            lights); "" for any.
+        arm: The arm from which another road user meets the ego there; "" for nobody.
+        they: Their direction there, ``straight``, ``right`` or "" for any.
+        return_lane: A lane left of theirs at both ends, for a stream in the other direction.
+        lane: Beside the lane: ``same`` (left, same direction), ``opposite``, ``queue`` (right, same
+            direction), ``parking`` (right), or "" for any.
+        sidewalk: A sidewalk on the right, before the junction if there is one.
+        length_m: Clear road from the trigger on.
+        parks_m: Interval, from the trigger on, in which something is parked.
+    """
+
+    junction: str = ""
+    control: str = ""
+    arm: str = ""
+    they: str = ""
+    return_lane: bool = False
+    lane: str = ""
+    sidewalk: bool = False
+    length_m: float = 65.0
+    parks_m: tuple[float, float] = (20.0, 45.0)
+
+
+ANY_STREET: Final = StreetNeeds()
+SAME_LANE: Final = StreetNeeds(lane="same")
+OPPOSITE_LANE: Final = StreetNeeds(lane="opposite")
+
+
+def left_turn(control: str, they: str) -> StreetNeeds:
+    """A left turn across or into vehicles from the opposite arm."""
+    return StreetNeeds(junction=TURN_LEFT, arm="opposite", control=control, they=they)
+
+
+def right_turn(control: str, they: str) -> StreetNeeds:
+    """A right turn into vehicles from the left arm."""
+    return StreetNeeds(junction=TURN_RIGHT, arm="left", control=control, they=they)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placing:
+    """Rule by which the public class finds the place ``distance`` ahead of the trigger.
+
+    Attributes:
+        stops_at_junction: It walks along the lane and stops at a junction; otherwise it takes the
+            first branch.
+        sign_at_trigger: It puts a sign beside the trigger, so the trigger needs a roadside.
+        on_route: The place must be on the route; a scenario file is checked for that.
+    """
+
+    stops_at_junction: bool = False
+    sign_at_trigger: bool = True
+    on_route: bool = True
+
+
+WALKS_TO_JUNCTION: Final = Placing(stops_at_junction=True)
+TAKES_FIRST_BRANCH: Final = Placing()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """A class of shift: results of paired suites are grouped by its name.
+
+    Attributes:
+        name: As in names of routes, for example ``BadParking``.
+        category: Group of classes in the published tables.
+        caption: A few words for sheets of pictures.
+        pairs: First and last number of its pairs in the published split.
+        objects: Objects of a new scenario file, for types that place objects.
+        object_models: A scenario of a type with several shifts is of this one if a model of its
+            objects contains one of these words ...
+        scenario_name: ... or if its name contains this word.
+        partner: One of ``PARTNER_WORDS``, where the shift decides and not the layout.
+    """
+
+    name: str
+    category: str = ""
+    caption: str = ""
+    pairs: tuple[int, int] | None = None
+    objects: tuple[Mapping[str, Any], ...] = ()
+    object_models: tuple[str, ...] = ()
+    scenario_name: str = ""
+    partner: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioSpec(Spec):
+    """Facts about one scenario type; ``name`` is its type in route files.
+
+    Attributes:
+        parameters: Dataclass of its parameters, if not that of the class.
+        benchmark: Benchmark whose route files use the type; "" for other packages.
+        public_type: Type under which public route files write it, if another one.
+        street: Properties of a street on which it can be played.
+        shifts: Classes of shift it belongs to; several where objects or names decide.
+        base: Standard type that its partner in a counterfactual pair plays; "" for nothing.
+        base_without: Parameters that the partner does not set.
+        base_setting: Parameter and value that make a scenario of this type its own partner.
+        partners: Partner by its word, for types whose files may name it.
+        placing: Rule of the public class, for types that place something ahead.
+        parameter_words: Comment on a parameter, where the general one does not fit.
+    """
+
+    parameters: Any = None
+    benchmark: str = ""
+    public_type: str = ""
+    street: StreetNeeds = ANY_STREET
+    shifts: tuple[Shift, ...] = ()
+    base: str = ""
+    base_without: tuple[str, ...] = ()
+    base_setting: tuple[str, str] | None = None
+    partners: Mapping[str, str] = field(default_factory=dict)
+    placing: Placing | None = None
+    parameter_words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parameters_type(self) -> Any:
+        """Dataclass of its parameters."""
+        return self.parameters or self.load().parameters_type
+
+    @property
+    def rng_type(self) -> str:
+        """Type in the keys of its random streams."""
+        return str(self.load().rng_type or self.name)
+
+    @property
+    def suspends(self) -> tuple[str, ...]:
+        """Criteria that do not count while it runs."""
+        kind = self.load()
+        blocked = (BLOCKED_CRITERION,) if kind.timeout_s < math.inf else ()
+        return blocked + ((WRONG_LANE_CRITERION,) if kind.uses_opposite_lane else ())
+
+
+SCENARIOS: Final[Registry[ScenarioSpec]] = Registry(
+    "scenario",
+    packages=(
+        "jaywalk.scenarios.obstacles",
+        "jaywalk.scenarios.crossings",
+        "jaywalk.scenarios.junctions",
+        "jaywalk.scenarios.flows",
+        "jaywalk.scenarios.public_types",
+    ),
 )
-for _name, _target, _summary in (
-    ("ParkingExit", "obstacles.parking_exit:ParkingExit", "the ego leaves a parking space"),
-    ("PriorityAtJunction", "junctions.right_of_way:PriorityAtJunction", "the ego's light is green"),
-    ("VehicleOpensDoorTwoWays", "obstacles.bad_parking:OpensDoor", "a parked car opens its door"),
-    (
-        "VehicleTurningRoutePedestrian",
-        "crossings.turning_pedestrian:TurningPedestrian",
-        "a person crosses behind the junction",
-    ),
-):
-    SCENARIOS.add(_name, f"{_ROOM}.{_target}", f"public type, {_summary}")
 
-# Types of the Leaderboard and Bench2Drive that are none of ours.
-for _name, _target, _summary in (
-    ("Accident", "obstacles.accident:Accident", "a police car and two crashed cars on the lane"),
-    ("AccidentTwoWays", "obstacles.accident:AccidentTwoWays", "the same, cars come"),
-    (
-        "BlockedIntersection",
-        "junctions.junction_turn:BlockedIntersection",
-        "a car stands right behind the junction",
-    ),
-    ("ControlLoss", "obstacles.accident:ControlLoss", "debris on which steering and throttle slip"),
-    (
-        "CrossingBicycleFlow",
-        "flows.located_flow:BicycleFlow",
-        "bicycles on a cycle lane cross at a junction",
-    ),
-    ("EnterActorFlow", "flows.located_flow:EnterFlow", "a stream of fast cars to join"),
-    (
-        "EnterActorFlowV2",
-        "flows.located_flow:EnterFlowV2",
-        "a stream of fast cars on one lane to join",
-    ),
-    (
-        "HazardAtSideLane",
-        "flows.invading_turn:SideHazard",
-        "two bicycles ride at the edge of the lane",
-    ),
-    (
-        "HazardAtSideLaneTwoWays",
-        "flows.invading_turn:SideHazardTwoWays",
-        "two bicycles ride at the edge of the lane, cars come",
-    ),
-    ("HighwayCutIn", "flows.cut_in:HighwayCutIn", "a car from an entry changes lanes"),
-    (
-        "HighwayExit",
-        "flows.located_flow:HighwayExit",
-        "a stream of cars between the ego and its exit",
-    ),
-    ("InterurbanActorFlow", "flows.interurban_flow:InterurbanFlow", "a stream to turn left across"),
-    (
-        "InterurbanAdvancedActorFlow",
-        "flows.interurban_flow:InterurbanAdvancedFlow",
-        "a stream to turn left across, another one to join",
-    ),
-    (
-        "InvadingTurn",
-        "flows.invading_turn:InvadingTurn",
-        "oncoming cars come over to the ego's side",
-    ),
-    ("MergerIntoSlowTraffic", "flows.located_flow:SlowTraffic", "a stream of slow cars to join"),
-    ("MergerIntoSlowTrafficV2", "flows.located_flow:SlowTraffic", "a stream of slow cars to join"),
-    (
-        "NonSignalizedJunctionLeftTurn",
-        "junctions.junction_turn:LeftTurn",
-        "a left turn across oncoming cars",
-    ),
-    (
-        "NonSignalizedJunctionLeftTurnEnterFlow",
-        "junctions.junction_turn:LeftTurnEnterFlow",
-        "a left turn into a stream of cars",
-    ),
-    (
-        "NonSignalizedJunctionRightTurn",
-        "junctions.junction_turn:RightTurn",
-        "a right turn into cars from the left",
-    ),
-    (
-        "ParkingCutIn",
-        "obstacles.parking_exit:ParkingCutIn",
-        "a parked car drives out before the ego",
-    ),
-    ("SequentialLaneChange", "junctions.plain_turns:PlainDrive", "lane changes of the route alone"),
-    (
-        "SignalizedJunctionLeftTurn",
-        "junctions.junction_turn:SignalizedLeftTurn",
-        "a left turn at lights across oncoming cars",
-    ),
-    (
-        "SignalizedJunctionLeftTurnEnterFlow",
-        "junctions.junction_turn:SignalizedLeftTurnEnterFlow",
-        "a left turn at lights into a stream of cars",
-    ),
-    (
-        "SignalizedJunctionRightTurn",
-        "junctions.junction_turn:SignalizedRightTurn",
-        "a right turn at lights into cars from the left",
-    ),
-    ("StaticCutIn", "flows.cut_in:StaticCutIn", "one of a queue beside the ego cuts in"),
-    (
-        "T_Junction",
-        "junctions.plain_turns:PlainDrive",
-        "a junction with its lights and signs alone",
-    ),
-    ("VanillaNonSignalizedTurn", "junctions.plain_turns:PlainTurn", "a turn alone"),
-    (
-        "VanillaNonSignalizedTurnEncounterStopsign",
-        "junctions.plain_turns:PlainTurn",
-        "a turn at a stop sign",
-    ),
-    (
-        "VanillaSignalizedTurnEncounterGreenLight",
-        "junctions.plain_turns:TurnAtGreen",
-        "a turn at green",
-    ),
-    ("VanillaSignalizedTurnEncounterRedLight", "junctions.plain_turns:TurnAtRed", "a turn at red"),
-    (
-        "VehicleTurningRoute",
-        "crossings.turning_pedestrian:VehicleTurning",
-        "a bicycle crosses behind the junction",
-    ),
-    (
-        "YieldToEmergencyVehicle",
-        "flows.emergency_vehicle:EmergencyVehicle",
-        "an emergency vehicle comes from behind",
-    ),
-):
-    SCENARIOS.add(_name, f"{_ROOM}.{_target}", f"public type, {_summary}")
+ClassT = TypeVar("ClassT", bound=type)
 
-# Types of Fail2Drive. Its files write Animals and PedestrianOtherBlocker as DynamicObjectCrossing.
-for _name, _target, _summary in (
-    ("Animals", "crossings.unusual:AnimalCrossing", "an animal crosses from behind an obstacle"),
-    ("BadParkingObstacle", "obstacles.bad_parking:BadParkingObstacle", "a badly parked car"),
-    (
-        "BadParkingObstacleTwoWays",
-        "obstacles.bad_parking:BadParkingTwoWays",
-        "a badly parked car, others come",
-    ),
-    (
-        "ConstructionObstacleOppositeLane",
-        "obstacles.construction:OppositeConstruction",
-        "a construction site on the opposite lane",
-    ),
-    (
-        "ConstructionObstaclePedestrian",
-        "crossings.construction_pedestrian:ConstructionPedestrian",
-        "a person steps out of a construction site",
-    ),
-    (
-        "ConstructionObstacleRightLane",
-        "obstacles.construction:RightConstruction",
-        "a construction site right of the lane",
-    ),
-    ("CustomObstacle", "obstacles.custom:CustomObstacle", "any things on the lane"),
-    (
-        "CustomObstacleTwoWays",
-        "obstacles.custom:CustomObstacleTwoWays",
-        "any things on the lane, cars come",
-    ),
-    ("HardBrakeNoLights", "public_types:HardBrakeNoLights", "the car ahead brakes without lights"),
-    ("ImageOnObject", "obstacles.image_on_object:ImageOnObject", "a picture beside the road"),
-    (
-        "NormalVehicleRunningRedLight",
-        "public_types:NormalRedLightRunner",
-        "an ordinary vehicle runs its red light",
-    ),
-    (
-        "NormalVehicleTakingPriority",
-        "public_types:NormalPriorityTaken",
-        "an ordinary vehicle takes the right of way",
-    ),
-    (
-        "ObscuredStopSign",
-        "junctions.stop_junction:ObscuredStop",
-        "a stop sign that is hard to read",
-    ),
-    ("PedestrianCrowd", "crossings.crosswalk_group:PedestrianCrowd", "many people beside the road"),
-    (
-        "PedestrianOtherBlocker",
-        "crossings.unusual:OtherBlocker",
-        "a person steps out from behind something unusual",
-    ),
-    ("PedestriansOnRoad", "crossings.crosswalk_group:PedestriansOnRoad", "people walk on the lane"),
-    (
-        "PermutedConstructionObstacle",
-        "obstacles.construction:PermutedConstruction",
-        "a construction site that lacks parts",
-    ),
-    (
-        "PermutedConstructionObstacleTwoWays",
-        "obstacles.construction:PermutedConstructionTwoWays",
-        "a construction site that lacks parts, cars come",
-    ),
-    ("RoadBlocked", "obstacles.custom:RoadBlocked", "everything is blocked for a minute"),
-):
-    SCENARIOS.add(_name, f"{_ROOM}.{_target}", f"Fail2Drive: {_summary}")
+
+def scenario(
+    name: str, summary: str, *, benchmark: str = "", **facts: Any
+) -> Callable[[ClassT], ClassT]:
+    """Register a class as a scenario type.
+
+    Args:
+        name: Type in route files; use ``package/name-v1`` for your own.
+        summary: One line for lists.
+        benchmark: Benchmark whose route files use the type.
+        **facts: Other fields of :class:`ScenarioSpec`.
+
+    Raises:
+        RegistryError: Another class has the name.
+    """
+
+    def register(kind: ClassT) -> ClassT:
+        line = _SUMMARY_PREFIX.get(benchmark, "") + summary
+        SCENARIOS.register(
+            ScenarioSpec(name=name, summary=line, target=kind, benchmark=benchmark, **facts)
+        )
+        return kind
+
+    return register
+
+
+def shift_classes(benchmark: str = FAIL2DRIVE) -> dict[str, Shift]:
+    """Classes of shift of a benchmark by name."""
+    return {
+        shift.name: shift
+        for spec in SCENARIOS
+        if spec.benchmark == benchmark
+        for shift in spec.shifts
+    }
+
+
+def type_named(name: str) -> str:
+    """Type of that name, or the first type of a class of shift of that name."""
+    if name in SCENARIOS:
+        return name
+    return next(
+        (spec.name for spec in SCENARIOS for shift in spec.shifts if shift.name == name), name
+    )

@@ -21,7 +21,7 @@ _OBJECT_KEYS: Final = {
     "roll": 360.0,
 }
 MOST_OBJECTS: Final = 200
-_MOST: Final = 2000.0  # of any number that has no bound of its own
+_MOST: Final = 2000.0  # of any number without another bound
 _FARTHEST_M: Final = 2000.0  # of anything from its trigger
 _FARTHEST_ASIDE_M: Final = 50.0
 _STEEPEST_DEG: Final = 89.0  # of a way across a road

@@ -18,13 +18,27 @@ from jaywalk.actors.events import Moment
 from jaywalk.client.placing import Roadside, place_on_route
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    LEADERBOARD,
+    OPPOSITE_LANE,
+    STRAIGHT,
+    TAKES_FIRST_BRANCH,
+    WALKS_TO_JUNCTION,
+    Shift,
+    StreetNeeds,
+    scenario,
+)
 from jaywalk.scenarios.crossings.stepping_out import SteppingOut
 from jaywalk.scenarios.flows.hard_brake import HardBrake, HardBrakeParameters
 from jaywalk.scenarios.junctions.right_of_way import PriorityTaken
 from jaywalk.scenarios.obstacles.layouts import construction_site, parked_car
-from jaywalk.scenarios.obstacles.on_lane import ConstructionObstacle, ParkedObstacle
-from jaywalk.scenarios.obstacles.public import LbTwoWays
-from jaywalk.scenarios.obstacles.two_ways import ConstructionTwoWays, ParkedTwoWays
+from jaywalk.scenarios.obstacles.on_lane import (
+    NEWER_CAR,
+    LbConstructionParameters,
+    LbParkedParameters,
+)
+from jaywalk.scenarios.obstacles.two_ways import ConstructionTwoWays, LbTwoWays, ParkedTwoWays
 from jaywalk.scenarios.parameter_fields import (
     ahead,
     crossing_angle,
@@ -33,21 +47,18 @@ from jaywalk.scenarios.parameter_fields import (
     offset,
     one_of,
     side,
-    within,
 )
 
-_NEWER_CAR: Final = "vehicle.*_2020"
 _BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
 _PARKED_CROSSING_M: Final = 8.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LbConstructionParameters(Parameters):
-    """ConstructionObstacle."""
-
-    distance: float = ahead(100.0)
-    direction: str = side()
-    speed: float = within(60.0, 0.0)  # km/h
+_RIGHT_OF_WAY: Final = Shift(
+    name="RightOfWay",
+    category="Visual-lon",
+    caption="who runs the light is no emergency vehicle",
+    pairs=(55, 59),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,50 +69,42 @@ class LbConstructionTwoWaysParameters(LbConstructionParameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LbParkedParameters(LbConstructionParameters):
-    """ParkedObstacle."""
-
-    distance: float = ahead(120.0)
-    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LbParkedTwoWaysParameters(LbParkedParameters):
     """ParkedObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
-@dataclass(slots=True, kw_only=True)
-class LbConstructionObstacle(ConstructionObstacle):
-    """ConstructionObstacle."""
-
-    parameters_type: ClassVar[type[Parameters]] = LbConstructionParameters
-
-
-@dataclass(slots=True, kw_only=True)
-class LbParkedObstacle(ParkedObstacle):
-    """ParkedObstacle."""
-
-    parameters_type: ClassVar[type[Parameters]] = LbParkedParameters
-
-
+@scenario(
+    "ConstructionObstacleTwoWays",
+    "like jaywalk/construction-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class LbConstructionTwoWays(LbTwoWays):
     """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
-    told_as: ClassVar[str] = ConstructionTwoWays.told_as
+    leaderboard_name: ClassVar[str] = ConstructionTwoWays.leaderboard_name
     sign: ClassVar[str] = ConstructionTwoWays.sign
     layout = staticmethod(construction_site)
 
 
+@scenario(
+    "ParkedObstacleTwoWays",
+    "like jaywalk/parked-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class LbParkedTwoWays(LbTwoWays):
     """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
-    told_as: ClassVar[str] = ParkedTwoWays.told_as
+    leaderboard_name: ClassVar[str] = ParkedTwoWays.leaderboard_name
     sign: ClassVar[str] = ParkedTwoWays.sign
     reach_m: ClassVar[float] = 50.0
     layout = staticmethod(parked_car)
@@ -114,9 +117,10 @@ class LbHardBrakeParameters(HardBrakeParameters):
     distance: float = field(default=16.0, metadata=INTERNAL)
     lead_in: float = field(default=80.0, metadata=INTERNAL)
     stop_time: float = field(default=10.0, metadata=INTERNAL)
-    vehicle: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+    vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
+@scenario("HardBreakRoute", "like jaywalk/hard-brake-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
     """HardBreakRoute: the car ahead stops until 10 s are over, and the traffic with it."""
@@ -154,6 +158,7 @@ class LbCrossingParameters(Parameters):
     speed: float = field(default=2.0, metadata=INTERNAL)
 
 
+@scenario("DynamicObjectCrossing", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbCrossing(SteppingOut):
     """DynamicObjectCrossing: walks twice the distance to the lane at 2 m/s, then is gone."""
@@ -183,9 +188,10 @@ class LbParkingCrossingParameters(Parameters):
     walker: str = model("walker.pedestrian.*", "walker.")
     offset_x: float = offset()  # m the parked car is moved forwards
     speed: float = field(default=2.0, metadata=INTERNAL)
-    blocker_model: str = field(default=_NEWER_CAR, metadata=INTERNAL)
+    blocker_model: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
+@scenario("ParkingCrossingPedestrian", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbParkingCrossing(LbCrossing):
     """ParkingCrossingPedestrian: out from behind a car a lane's width aside, for 8 m."""
@@ -195,7 +201,7 @@ class LbParkingCrossing(LbCrossing):
 
     @property
     def at_m(self) -> float:
-        """Where the person crosses: behind the car."""
+        """Position at which the person crosses: behind the car."""
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def stands_m(self, near: Roadside) -> float:
@@ -226,12 +232,18 @@ class LbRightOfWayParameters(Parameters):
     vehicle: str = field(default="vehicle.ford.ambulance", metadata=INTERNAL)
 
 
+@scenario(
+    "OppositeVehicleTakingPriority",
+    "like jaywalk/priority-taken-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+)
 @dataclass(slots=True, kw_only=True)
 class LbPriorityTaken(PriorityTaken):
     """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
 
     parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
-    told_as: ClassVar[str] = "OppositeVehicleTakingPriority"
+    leaderboard_name: ClassVar[str] = "OppositeVehicleTakingPriority"
     special_lights: ClassVar[bool] = True
 
     def needed_s(self) -> float:
@@ -239,6 +251,12 @@ class LbPriorityTaken(PriorityTaken):
         return 2.2
 
 
+@scenario(
+    "OppositeVehicleRunningRedLight",
+    "like jaywalk/red-light-runner-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+)
 @dataclass(slots=True, kw_only=True)
 class LbRedLightRunner(LbPriorityTaken):
     """OppositeVehicleRunningRedLight: the ego has green, the other red.
@@ -247,16 +265,30 @@ class LbRedLightRunner(LbPriorityTaken):
     let them: the vehicle then just takes the right of way.
     """
 
-    told_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    leaderboard_name: ClassVar[str] = "OppositeVehicleRunningRedLight"
     holds_lights: ClassVar[bool] = True
 
 
+@scenario(
+    "HardBrakeNoLights",
+    "the car ahead brakes without lights",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="HardBrake",
+            category="Visual-lon",
+            caption="the car ahead brakes without lights",
+            pairs=(35, 39),
+        ),
+    ),
+    base="HardBreakRoute",
+)
 @dataclass(slots=True, kw_only=True)
 class HardBrakeNoLights(LbHardBrake):
     """As HardBreakRoute, without the lights."""
 
     brake_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "HardBreakRoute"
+    rng_type: ClassVar[str] = "HardBreakRoute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,21 +298,37 @@ class NormalRightOfWayParameters(LbRightOfWayParameters):
     vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
 
 
+@scenario(
+    "NormalVehicleTakingPriority",
+    "an ordinary vehicle takes the right of way",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleTakingPriority",
+)
 @dataclass(slots=True, kw_only=True)
 class NormalPriorityTaken(LbPriorityTaken):
     """NormalVehicleTakingPriority."""
 
     parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
     special_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "OppositeVehicleTakingPriority"
-    told_as: ClassVar[str] = "NormalVehicleTakingPriority"
+    rng_type: ClassVar[str] = "OppositeVehicleTakingPriority"
+    leaderboard_name: ClassVar[str] = "NormalVehicleTakingPriority"
 
 
+@scenario(
+    "NormalVehicleRunningRedLight",
+    "an ordinary vehicle runs its red light",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleRunningRedLight",
+)
 @dataclass(slots=True, kw_only=True)
 class NormalRedLightRunner(LbRedLightRunner):
     """NormalVehicleRunningRedLight."""
 
     parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
     special_lights: ClassVar[bool] = False
-    draws_as: ClassVar[str] = "OppositeVehicleRunningRedLight"
-    told_as: ClassVar[str] = "NormalVehicleRunningRedLight"
+    rng_type: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    leaderboard_name: ClassVar[str] = "NormalVehicleRunningRedLight"

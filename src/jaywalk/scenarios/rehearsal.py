@@ -1,4 +1,4 @@
-"""What scenarios will need, found out without touching the world.
+"""Space that scenarios will occupy, computed without changing the world.
 
 The two routes of a counterfactual pair must have the same background, though only one of them has
 the shift. So both keep their background off what either of them needs: the scenarios of both are
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.town.routes import DenseRoute
 
 _MOST_LANES: Final = 6  # to either side
@@ -69,7 +69,7 @@ _HERO: Final = {"role_name": "hero"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What belongs to scenarios. Frame: CARLA's left-handed metres."""
+    """Lanes and places reserved for scenarios. Frame: CARLA's left-handed metres."""
 
     ways: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
     spots_m: tuple[tuple[float, float], ...] = ()  # where their actors stand at the start
@@ -79,8 +79,8 @@ class Needs:
         return [(x, y, radius_m) for x, y in self.spots_m]
 
 
-def rehearse(specs: Sequence[ScenarioSpec], stage: Stage) -> Needs:
-    """Set scenarios up on a stage where nothing appears.
+def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
+    """Set scenarios up on a stage that spawns nothing.
 
     Raises:
         DataError: A scenario does not fit on the route.
@@ -90,15 +90,15 @@ def rehearse(specs: Sequence[ScenarioSpec], stage: Stage) -> Needs:
     client = _Client(spots)
     aside = replace(stage, client=client, world=_World(stage.world, client), traffic=None)
     ways: list[NDArray[np.float64]] = []
-    for spec in specs:
-        scenario = make_scenario(spec, aside)
+    for element in elements:
+        scenario = make_scenario(element, aside)
         scenario.setup()
         ways += scenario.closed()
     return Needs(ways=tuple(ways), spots_m=tuple(spots))
 
 
 def _stand_in(number: int, **more: Any) -> Any:
-    """Somebody who is not there; what is done to them has no effect."""
+    """Return a stand-in for an actor; its methods have no effect."""
     box = carla.BoundingBox(carla.Location(), carla.Vector3D(*_HALF_M))
     return SimpleNamespace(
         id=number, bounding_box=box, set_transform=lambda pose: None, is_alive=True, **more

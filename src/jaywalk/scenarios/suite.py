@@ -1,4 +1,4 @@
-"""A suite: routes with who else is about, under one name and version."""
+"""A suite: routes with their background actors, under one name and version."""
 
 from __future__ import annotations
 
@@ -10,28 +10,39 @@ from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry, Spec
-from jaywalk.scenarios.formats.route_xml import Route, ScenarioSpec, read_routes
+from jaywalk.scenarios.formats.route_xml import Route, ScenarioElement, read_routes
 from jaywalk.scenarios.formats.xml_node import attribute
 
-SUITES: Final[Registry[Spec]] = Registry("suite")
-# Entries load a function (variant: str) -> Suite; a variant a suite does not have is a UsageError.
-SUITES.add(
-    "fail2drive",
-    "jaywalk.suites.fail2drive:load",
-    "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift",
-)
-SUITES.add(
-    "habit",
-    "jaywalk.suites.habit:load",
-    "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each",
-)
-SUITES.add(
-    "smoke",
-    "jaywalk.suites.smoke:load",
-    "12 short routes over the three towns, every first scenario",
-)
 
-MOST_ABOUT: Final = 1000  # vehicles or people of one kind that a route may ask for
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSpec(Spec):
+    """Facts about a registered suite; it loads a function (variant: str) -> Suite.
+
+    A variant that the suite does not have is a UsageError of that function.
+
+    Attributes:
+        owner: Package that publishes it; first part of the id.
+        towns: Towns of its routes.
+        routes: Number of routes, without a variant.
+        wet_grip: Whether wet roads are slippery in it.
+        protocol: Protocol under which its results are reported.
+    """
+
+    owner: str = "jaywalk"
+    towns: tuple[str, ...]
+    routes: int
+    wet_grip: bool = False
+    protocol: str = "jaywalk"
+
+    @property
+    def id(self) -> str:
+        """Owner, name and version, for example ``jaywalk/smoke-v2``."""
+        return f"{self.owner}/{self.name}-v{self.version}"
+
+
+SUITES: Final[Registry[SuiteSpec]] = Registry("suite", packages=("jaywalk.suites",))
+
+MAX_BACKGROUND_ACTORS: Final = 1000  # of one kind that a route may ask for
 _USUAL_SPEED: Final = (0.85, 1.0)
 _SPLIT_NAME: Final = re.compile(r"(Base|Generalization)_(\w+?)_(\d+)")  # Fail2Drive's files
 _SHIFT_OFFSET: Final = 1000  # number of a shift less that of its base
@@ -40,7 +51,7 @@ PAIRED_SPEED: Final = (1.0, 1.0)  # of pairs: so that the minimum-speed rule mea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRoute:
-    """One thing to drive."""
+    """One route of a suite with its background actors."""
 
     id: str  # unique in the suite, safe as a folder name
     route: Route  # town, weathers, keypoints, scenarios
@@ -54,7 +65,7 @@ class SuiteRoute:
     shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
     # Of a pair: the scenarios of both routes, in the same order in both. The background keeps off
     # what any of them needs.
-    pair_scenarios: tuple[ScenarioSpec, ...] = ()
+    pair_scenarios: tuple[ScenarioElement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,24 +75,24 @@ class Suite:
     name: str  # e.g. "jaywalk/smoke-v2"
     routes: tuple[SuiteRoute, ...]
     variant: str = ""
-    # What the variant does to routes that are driven instead of the suite's own.
-    redress: Callable[[Suite], Suite] | None = None
+    # Applies the variant to routes that are driven instead of the suite's own.
+    apply_variant: Callable[[Suite], Suite] | None = None
 
 
 def load_suite(name: str, variant: str = "") -> Suite:
-    """A suite by its registered name, e.g. ``smoke``."""
+    """Load a suite by its registered name, e.g. ``smoke``."""
     suite: Suite = SUITES.get(name).load()(variant)
     return suite
 
 
 def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:
-    """The same routes; those of a pair know the scenarios of all of it."""
+    """Return the same routes; each route of a pair knows the scenarios of both."""
     pairs: dict[str, list[SuiteRoute]] = {}
     for one in sorted(items, key=lambda item: item.id):
         if one.pair:
             pairs.setdefault(one.pair, []).append(one)
     known = {
-        pair: tuple(dict.fromkeys(spec for one in routes for spec in one.route.scenarios))
+        pair: tuple(dict.fromkeys(element for one in routes for element in one.route.scenarios))
         for pair, routes in pairs.items()
     }
     return tuple(replace(one, pair_scenarios=known[one.pair]) if one.pair else one for one in items)
@@ -90,14 +101,14 @@ def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:
 def suite_of_files(
     paths: Sequence[Path], *, vehicles: int = 0, people: int = 0, posed: int = 0
 ) -> Suite:
-    """A suite of the user's own files: routes (.xml) or scenarios (.toml, .yaml).
+    """Make a suite of the user's own files: routes (.xml) or scenarios (.toml, .yaml).
 
     Ids are ``<file>-<route id>``, of a scenario file its name. A route's own attributes ``pair``
     and ``half`` make pairs, which share traffic and seeds, and so do files named as those of
-    Fail2Drive's split; ``vehicles``, ``people`` and ``posed`` say who is about, else the arguments.
+    Fail2Drive's split. ``vehicles``, ``people`` and ``posed`` of a route replace the arguments.
     """
-    about = {"vehicles": vehicles, "people": people, "posed": posed}
-    routes = [item for path in paths for item in _items_of(path, about)]
+    background = {"vehicles": vehicles, "people": people, "posed": posed}
+    routes = [item for path in paths for item in _items_of(path, background)]
     doubled = {one.id for one in routes if sum(one.id == other.id for other in routes) > 1}
     if doubled:
         raise UsageError(f"Two route files give the same route id: {', '.join(sorted(doubled))}.")
@@ -106,11 +117,11 @@ def suite_of_files(
     given = {path.resolve() for path in paths}
     others = [mate for path in paths if (mate := _other_half(path)) is not None]
     absent = [path for path in others if path.resolve() not in given]
-    mates = [item for path in absent for item in _items_of(path, about)]
+    mates = [item for path in absent for item in _items_of(path, background)]
     return Suite(name="files", routes=with_partners([*routes, *mates])[: len(routes)])
 
 
-def _items_of(path: Path, about: dict[str, int]) -> list[SuiteRoute]:
+def _items_of(path: Path, background: dict[str, int]) -> list[SuiteRoute]:
     """The routes of one file."""
     found = []
     for wanted, route in _routes_of(path):
@@ -124,9 +135,9 @@ def _items_of(path: Path, about: dict[str, int]) -> list[SuiteRoute]:
                 traffic_speed=PAIRED_SPEED if pair else _USUAL_SPEED,
                 half=attribute(route.attributes, "half") or "",
                 shift=attribute(route.attributes, "shift") or "",
-                vehicles=_about(route, "vehicles", about["vehicles"], path),
-                people=_about(route, "people", about["people"], path),
-                posed=_about(route, "posed", about["posed"], path),
+                vehicles=_background_count(route, "vehicles", background["vehicles"], path),
+                people=_background_count(route, "people", background["people"], path),
+                posed=_background_count(route, "posed", background["posed"], path),
             )
         )
     return found
@@ -145,7 +156,7 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
 
 
 def _pair_of(stem: str) -> str:
-    """What both files of a pair of Fail2Drive's split have in common, by their names."""
+    """Pair id from the name of a file of Fail2Drive's split; "" for other names."""
     found = _SPLIT_NAME.fullmatch(stem)
     return "" if found is None else f"{found[2]}_{int(found[3]) % _SHIFT_OFFSET:04d}"
 
@@ -165,13 +176,13 @@ def _other_half(path: Path) -> Path | None:
     return other if other.is_file() else None
 
 
-def _about(route: Route, key: str, otherwise: int, path: Path) -> int:
+def _background_count(route: Route, key: str, otherwise: int, path: Path) -> int:
     text = attribute(route.attributes, key)
     if text is None:
         return otherwise
-    if not text.isdecimal() or len(text) > 9 or int(text) > MOST_ABOUT:
+    if not text.isdecimal() or len(text) > 9 or int(text) > MAX_BACKGROUND_ACTORS:
         raise DataError(
             f"'{path}', route {route.id}: {key} is '{text}', expected a whole number, 0 to "
-            f"{MOST_ABOUT}."
+            f"{MAX_BACKGROUND_ACTORS}."
         )
     return int(text)

@@ -1,4 +1,4 @@
-"""Suites that are built for any town on demand: kinds by name, and what each is told."""
+"""Suites that are built for any town on demand, by kind."""
 
 from __future__ import annotations
 
@@ -10,23 +10,13 @@ from jaywalk.core.registry import Registry, Spec
 from jaywalk.scenarios.formats.route_xml import RouteFile
 from jaywalk.town.town import Town
 
-# Entries load a Builder; options that a kind has no use for are a UsageError there.
-SUITE_KINDS: Final[Registry[Spec]] = Registry("kind of suite")
-SUITE_KINDS.add(
-    "habit",
-    "jaywalk.suites.habit:build",
-    "routes of 200 to 800 m with 12 weathers, 30 vehicles, 20 posed people and 10 ambient ones",
-)
-SUITE_KINDS.add(
-    "random",
-    "jaywalk.suites.random_routes:build",
-    "random routes with traffic and people, no scenarios",
-)
+# Entries load a Builder; an option that a kind does not support is a UsageError there.
+SUITE_KINDS: Final[Registry[Spec]] = Registry("kind of suite", packages=("jaywalk.suites",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What to build; None: as the kind likes."""
+    """Request for routes; None: the default of the kind."""
 
     town: Town
     routes: int
@@ -39,12 +29,22 @@ class BuildRequest:
 Builder = Callable[[BuildRequest], RouteFile]
 
 
+def suite_kind(name: str, summary: str) -> Callable[[Builder], Builder]:
+    """Register a builder as a kind of suite."""
+
+    def register(builder: Builder) -> Builder:
+        SUITE_KINDS.register(Spec(name=name, summary=summary, target=builder))
+        return builder
+
+    return register
+
+
 def build_suite(kind: str, request: BuildRequest) -> RouteFile:
-    """Routes of a kind, for ``write_routes``; equal requests give equal files.
+    """Build routes of a kind, for ``write_routes``; equal requests give equal files.
 
     Raises:
         RegistryError: There is no such kind.
-        DataError: The town has no room for what is wanted.
+        DataError: The town has no room for the routes.
     """
     builder: Builder = SUITE_KINDS.get(kind).load()
     return builder(request)

@@ -5,45 +5,53 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.scenarios.catalogue import shift_classes
 from jaywalk.scenarios.formats.route_xml import Route, read_routes
 from jaywalk.scenarios.formats.xml_node import attribute
-from jaywalk.scenarios.suite import PAIRED_SPEED, Suite, SuiteRoute, with_partners
+from jaywalk.scenarios.suite import (
+    PAIRED_SPEED,
+    SUITES,
+    Suite,
+    SuiteRoute,
+    SuiteSpec,
+    with_partners,
+)
 
 FILE: Final = Path(__file__).parent / "data" / "fail2drive.xml"
-NAME: Final = "jaywalk/fail2drive-v2"
 SHIFT_OFFSET: Final = 1000
 VARIANTS: Final = ("base", "shift")
-
-# Class of the pairs from this number on; the numbers of the published split.
-CLASSES: Final = (
-    (0, "BadParking"),
-    (10, "ConstructionPedestrian"),
-    (15, "ConstructionPermutations"),
-    (20, "CustomObstacles"),
-    (30, "FullyBlocked"),
-    (35, "HardBrake"),
-    (40, "ImageOnObject"),
-    (45, "ObscuredStop"),
-    (50, "OppositeConstruction"),
-    (55, "RightOfWay"),
-    (60, "PassableObstacles"),
-    (65, "PedestrianCrowd"),
-    (70, "PedestrianOtherBlocker"),
-    (75, "Animals"),
-    (85, "PedestriansOnRoad"),
-    (90, "RightConstruction"),
-    (95, "Wall"),
+SPEC: Final = SuiteSpec(
+    name="fail2drive",
+    version=2,
+    summary=(
+        "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift"
+    ),
+    target=f"{__name__}:load",
+    towns=("Harbour", "Orchard", "Ridge"),
+    routes=200,
+    wet_grip=True,
+    protocol="fail2drive",
 )
+SUITES.register(SPEC)
 
 
 def class_of(number: int) -> str:
-    """The class of a route number, base or shift."""
-    return [name for first, name in CLASSES if first <= number % SHIFT_OFFSET][-1]
+    """Return the class of shift of a route number, base or shift.
+
+    Raises:
+        DataError: No class has the number.
+    """
+    for shift in shift_classes().values():
+        if shift.pairs is not None and shift.pairs[0] <= number % SHIFT_OFFSET <= shift.pairs[1]:
+            return shift.name
+    raise DataError(
+        f"Route {number}: no class of shift has this number; expected 0 to 99 or 1000 to 1099."
+    )
 
 
 def load(variant: str = "") -> Suite:
-    """All 200 routes, or with a variant the half of that name.
+    """Load all 200 routes, or with a variant the half of that name.
 
     Raises:
         UsageError: There is no such variant.
@@ -52,9 +60,9 @@ def load(variant: str = "") -> Suite:
         raise UsageError(f"--variant is '{variant}', expected base, shift or none.")
     # Partners first: a half that runs alone keeps the same background.
     items = with_partners([_item(route) for route in read_routes(FILE).routes])
-    wanted = {"base": "Base_", "shift": "Generalization_"}.get(variant, "")
-    kept = tuple(item for item in items if item.id.startswith(wanted))
-    return Suite(name=NAME, routes=kept, variant=variant)
+    prefix = {"base": "Base_", "shift": "Generalization_"}.get(variant, "")
+    kept = tuple(item for item in items if item.id.startswith(prefix))
+    return Suite(name=SPEC.id, routes=kept, variant=variant)
 
 
 def _item(route: Route) -> SuiteRoute:
@@ -67,5 +75,5 @@ def _item(route: Route) -> SuiteRoute:
         vehicles=int(attribute(route.attributes, "vehicles") or 0),
         pair=f"{name}_{number % SHIFT_OFFSET:04d}",
         traffic_speed=PAIRED_SPEED,
-        wet_grip=True,
+        wet_grip=SPEC.wet_grip,
     )

@@ -20,8 +20,8 @@ from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.scenarios.formats.route_xml import Route, RouteFile, read_routes
 from jaywalk.scenarios.formats.weathers import NAMES, WEATHERS, with_weather
 from jaywalk.scenarios.formats.xml_node import attribute
-from jaywalk.scenarios.suite import Suite, SuiteRoute
-from jaywalk.suites.building import BuildRequest
+from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, SuiteSpec
+from jaywalk.suites.building import BuildRequest, suite_kind
 from jaywalk.suites.random_routes import Draft, rounded, route_of
 from jaywalk.town.roads import lane_speed_kmh
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
@@ -40,8 +40,12 @@ _SLOW_KMH: Final = 70.0  # people cross roads that are not faster
 _SLOW_SHARE: Final = 0.8
 
 
+@suite_kind(
+    "habit",
+    "routes of 200 to 800 m with 12 weathers, 30 vehicles, 20 posed people and 10 ambient ones",
+)
 def build(request: BuildRequest) -> RouteFile:
-    """As many routes as asked for; weathers take turns."""
+    """Build as many routes as requested; weathers take turns."""
     if request.length_m is not None and not SHORTEST_M <= request.length_m <= LONGEST_M:
         raise UsageError(f"--length is {request.length_m:g}, expected 200 to 800 m.")
     about = (
@@ -62,18 +66,18 @@ def draw_points(request: BuildRequest) -> list[list[Point]]:
     places = [rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
     if len(places) < 2:
         raise DataError(f"{town.name} has {len(places)} spawn points; a route needs two.")
-    studio = _Studio(
+    builder = _RouteBuilder(
         town=town,
         draft=Draft(planner=RoutePlanner(town.carla_map), places=places, length_m=0.0),
         roadside=_roadside(town),
         fast=_fast_lanes(town),
     )
-    return [studio.route(request, number) for number in range(1, request.routes + 1)]
+    return [builder.route(request, number) for number in range(1, request.routes + 1)]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Studio:
-    """What routes are drawn with, and what earlier ones used."""
+class _RouteBuilder:
+    """Draws routes and remembers the streets of earlier ones."""
 
     town: Town
     draft: Draft
@@ -82,7 +86,7 @@ class _Studio:
     used: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def route(self, request: BuildRequest, number: int) -> list[Point]:
-        """The candidate that shows most that is new, among those with room for people."""
+        """Return the candidate with most new streets among those with room for people."""
         best: tuple[float, list[Point], DenseRoute] | None = None
         for turn in range(_ROUNDS):
             for k in range(_CANDIDATES):
@@ -91,7 +95,7 @@ class _Studio:
                 if found is None:
                     continue
                 points, dense = found
-                score = self._room(dense) * 100.0 + self._news(dense)
+                score = self._room(dense) * 100.0 + self._novelty(dense)
                 if best is None or score > best[0]:
                     best = score, points, dense
             if best is not None and best[0] >= 100.0:
@@ -126,8 +130,8 @@ class _Studio:
         slow = np.mean([(int(r), int(k)) not in self.fast for r, _, k in dense.lane])
         return min(fewer / _ENOUGH, 1.0) * min(float(slow) / _SLOW_SHARE, 1.0)
 
-    def _news(self, dense: DenseRoute) -> float:
-        """How little of the route was driven by earlier ones, in per cent."""
+    def _novelty(self, dense: DenseRoute) -> float:
+        """Share of the route that earlier ones did not use, in per cent."""
         streets = _streets(dense)
         return 99.0 * sum(1.0 / (1 + self.used.get(one, 0)) for one in streets) / len(streets)
 
@@ -158,36 +162,51 @@ def _fast_lanes(town: Town) -> set[tuple[int, int]]:
     }
 
 
-NAME: Final = "jaywalk/habit-v2"
-FILE: Final = Path(__file__).parent / "data" / "habit.xml"  # keypoints and names of weathers alone
+FILE: Final = Path(__file__).parent / "data" / "habit.xml"  # keypoints and names of weathers only
+SPEC: Final = SuiteSpec(
+    name="habit",
+    version=2,
+    summary=(
+        "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each"
+    ),
+    target=f"{__name__}:load",
+    towns=("Harbour", "Orchard", "Ridge"),
+    routes=110,
+    wet_grip=True,
+)
+SUITES.register(SPEC)
 
 
 def load(variant: str = "") -> Suite:
-    """The suite; variants: idle, left, right, children, night, rain, or several with commas."""
+    """Load the suite; variants: idle, left, right, children, night, rain, joined by commas."""
     split_variant(variant)
     routes = [
         SuiteRoute(
             id=f"habit-{int(route.id):03d}",
-            route=_dressed(route),
+            route=_with_named_weather(route),
             vehicles=VEHICLES,
             people=PEOPLE,
             posed=POSED,
-            wet_grip=True,
+            wet_grip=SPEC.wet_grip,
         )
         for route in read_routes(FILE).routes
     ]
-    return redressed(Suite(name=NAME, routes=tuple(routes), variant=variant, redress=redressed))
+    return with_variant_weather(
+        Suite(
+            name=SPEC.id, routes=tuple(routes), variant=variant, apply_variant=with_variant_weather
+        )
+    )
 
 
-def _dressed(route: Route) -> Route:
+def _with_named_weather(route: Route) -> Route:
     name = attribute(route.attributes, "weather") or ""
     if name not in WEATHERS:
         raise DataError(f"Route {route.id}: weather is '{name}'. Known: {', '.join(WEATHERS)}.")
     return with_weather(route, name)
 
 
-def redressed(suite: Suite) -> Suite:
-    """The suite under the weather its variant asks for; other variants leave it as it is."""
+def with_variant_weather(suite: Suite) -> Suite:
+    """Return the suite under the weather of its variant; other variants leave it unchanged."""
     parts = split_variant(suite.variant)
     wet, dark = "rain" in parts, "night" in parts
     if not (wet or dark):

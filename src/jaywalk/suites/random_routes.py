@@ -10,7 +10,7 @@ import numpy as np
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route, RouteFile
-from jaywalk.suites.building import BuildRequest
+from jaywalk.suites.building import BuildRequest, suite_kind
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 
 LENGTH_M: Final = 1000.0
@@ -25,8 +25,9 @@ _TURN_RAD: Final = 1.0  # between two points a metre apart
 _FITS_M: Final = 15.0
 
 
+@suite_kind("random", "random routes with traffic and people, no scenarios")
 def build(request: BuildRequest) -> RouteFile:
-    """As many random routes as asked for, each from another spawn point if there are enough."""
+    """Build random routes, each from another spawn point if there are enough."""
     length_m = LENGTH_M if request.length_m is None else request.length_m
     if request.routes < 1:
         raise UsageError(f"--routes is {request.routes}, expected at least 1.")
@@ -56,7 +57,7 @@ def build(request: BuildRequest) -> RouteFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What random routes through a town are made of: ``length_m`` is wanted."""
+    """Parts of random routes through a town; ``length_m`` is the requested length."""
 
     planner: RoutePlanner
     places: list[Point]
@@ -114,7 +115,7 @@ def rounded(point: Point) -> Point:
 
 
 def _leaps(route: DenseRoute) -> bool:
-    """Whether the route leaps or turns on the spot where two legs meet, as no car can."""
+    """Return whether the route leaps or turns on the spot where two legs meet, as no car can."""
     steps = np.diff(route.position_m[:, :2], axis=0)
     turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
     return bool(np.any(np.hypot(*steps.T) > _LEAP_M) or np.any(turn > _TURN_RAD))

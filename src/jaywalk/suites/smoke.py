@@ -7,27 +7,37 @@ from typing import Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.formats.route_xml import read_routes
-from jaywalk.scenarios.suite import Suite, SuiteRoute
+from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, SuiteSpec
 
-NAME: Final = "jaywalk/smoke-v2"
 FOLDER: Final = Path(__file__).parent / "data" / "smoke"
 _VEHICLES: Final = 10
 _TRAFFIC_SPEED: Final = (0.65, 0.75)  # as CARLA's Traffic Manager: 30 % below the limit
 
+SPEC: Final = SuiteSpec(
+    name="smoke",
+    version=2,
+    summary="12 short routes over the three towns, every first scenario",
+    target=f"{__name__}:load",
+    towns=("Harbour", "Orchard", "Ridge"),
+    routes=12,
+    wet_grip=True,
+)
+SUITES.register(SPEC)
+
 
 def load(variant: str = "") -> Suite:
-    """The suite; it has no variants."""
+    """Load the suite; it has no variants."""
     if variant:
         raise UsageError(f"The suite smoke has no variant '{variant}'; leave --variant out.")
     return Suite(
-        name=NAME,
+        name=SPEC.id,
         routes=tuple(
             SuiteRoute(
                 id=path.stem,
                 route=route,
                 vehicles=_VEHICLES,
                 traffic_speed=_TRAFFIC_SPEED,
-                wet_grip=True,
+                wet_grip=SPEC.wet_grip,
             )
             for path in sorted(FOLDER.glob("*.xml"))
             for route in read_routes(path).routes

@@ -1,4 +1,4 @@
-"""Stretches of road in a town, with what lies beside them: where scenarios can be played.
+"""Stretches of road in a town, with the lanes and roadside beside them, as places for scenarios.
 
 A stretch is a route of about 200 m from a spawn point, straight on or with a turn at its first
 junction, never changing lanes. Everything follows from the map, so equal towns give equal
@@ -35,7 +35,7 @@ _LEAP_M: Final = 2.4  # a longer step between two points is a change of lanes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What lies beside each point of a stretch."""
+    """Lanes and roadside beside each point of a stretch."""
 
     left_same: BoolArray  # a driving lane of the same direction on the left
     right_same: BoolArray
@@ -78,7 +78,7 @@ class Stretch:
 
     @cached_property
     def beside(self) -> Beside:
-        """What lies beside it; computed when asked for."""
+        """Lanes and roadside beside it; computed on first use."""
         return _beside(self)
 
     def window(self, at_m: float, before_m: float, after_m: float) -> slice:
@@ -87,7 +87,7 @@ class Stretch:
         return slice(int(low), int(high) + 1)
 
     def bend_deg(self, at_m: float, before_m: float, after_m: float) -> float:
-        """How much the road turns around a place."""
+        """Change of heading around a place."""
         yaw = np.unwrap(
             np.deg2rad(self.dense.rotation_deg[self.window(at_m, before_m, after_m), 1])
         )
@@ -95,7 +95,7 @@ class Stretch:
 
     @cached_property
     def junctions(self) -> list[tuple[float, float]]:
-        """Where each junction begins and ends."""
+        """Begin and end of each junction."""
         inside, found = self.dense.in_junction, []
         k = 0
         while k < len(inside):
@@ -119,21 +119,21 @@ class Stretch:
         raise DataError("A junction that is none.")
 
     def has_lights(self, number: int) -> bool:
-        """Whether a light stands before a junction of the route."""
+        """Return whether a light stands before a junction of the route."""
         enter_m, _ = self.junctions[number]
         points = self.dense.position_m[self.window(enter_m, 12.0, 1.0), :2]
         boxes = np.concatenate([light.stops for light in self.town.lights] or [np.zeros((0, 7))])
         return _nearest(points, boxes[:, :2]) < _SIGN_M
 
     def has_stop_sign(self, number: int) -> bool:
-        """Whether a stop sign acts on the route before a junction."""
+        """Return whether a stop sign acts on the route before a junction."""
         enter_m, _ = self.junctions[number]
         points = self.dense.position_m[self.window(enter_m, 12.0, 1.0), :2]
         signs = [sign.stops for sign in self.town.signs if sign.type_id == "traffic.stop"]
         return _nearest(points, np.concatenate(signs or [np.zeros((0, 7))])[:, :2]) < _SIGN_M
 
     def meets(self, number: int, arm: str) -> bool:
-        """Whether somebody from an arm of a junction drives straight across the route."""
+        """Return whether a vehicle from an arm of a junction drives straight across the route."""
         enter_m, leave_m = self.junctions[number]
         keep = self.window(enter_m, 6.0, leave_m - enter_m)
         yaw = float(self.dense.rotation_deg[max(keep.start, 0), 1])
@@ -206,7 +206,7 @@ def _bend(first: Any, second: Any) -> float:
 
 
 def _turns(inside: Any) -> str:
-    """Where a lane inside a junction leads."""
+    """Return the lane to which a lane inside a junction leads."""
     here = inside
     for _ in range(40):
         options = _next(here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from jaywalk.agents.adapters.leaderboard import _active_scenarios
-from jaywalk.scenarios.base import Told
+from jaywalk.scenarios.base import ScenarioAnnouncement
 
 
 def test_scenarios_are_told_as_pdm_lite_reads_them():
@@ -13,9 +13,11 @@ def test_scenarios_are_told_as_pdm_lite_reads_them():
     briefing = SimpleNamespace(
         world=SimpleNamespace(get_actors=lambda: actors),
         told=(
-            Told(name="ConstructionObstacle", first_actor=7, last_actor=9, direction="right"),
-            Told(name="ParkedObstacle", first_actor=8, direction="left"),
-            Told(name="RoadBlocked", first_actor=99),
+            ScenarioAnnouncement(
+                name="ConstructionObstacle", first_actor=7, last_actor=9, direction="right"
+            ),
+            ScenarioAnnouncement(name="ParkedObstacle", first_actor=8, direction="left"),
+            ScenarioAnnouncement(name="RoadBlocked", first_actor=99),
         ),
     )
     found = _active_scenarios(briefing)

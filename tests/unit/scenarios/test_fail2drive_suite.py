@@ -76,7 +76,7 @@ def test_a_shift_changes_one_thing(suite, shift, differs):
 def test_every_scenario_is_known_and_its_parameters_fit(suite):
     for one in suite.routes:
         for spec in one.route.scenarios:
-            read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
+            read_parameters(spec, SCENARIOS.get(spec.type).parameters_type)
 
 
 def test_shifts_draw_from_their_partners_streams():
@@ -86,7 +86,7 @@ def test_shifts_draw_from_their_partners_streams():
         first, second = pair.base[0], pair.shift[0]
         kinds = [SCENARIOS.get(scene.type).load() for scene in (first, second)]
         if first.type != second.type and "Custom" not in second.type:
-            assert kinds[1].draws_as == first.type
+            assert kinds[1].rng_type == first.type
 
 
 def test_layouts_draw_from_the_streams_of_what_they_are_compared_with():
@@ -98,9 +98,9 @@ def test_layouts_draw_from_the_streams_of_what_they_are_compared_with():
         kind = SCENARIOS.get("CustomObstacleTwoWays").load()
         overlay = pair.shift[0].parameters["baseline_overlay"]
         layout = SimpleNamespace(
-            parameters=SimpleNamespace(baseline_overlay=overlay), draws_as=kind.draws_as
+            parameters=SimpleNamespace(baseline_overlay=overlay), rng_type=kind.rng_type
         )
-        assert kind.drawn_as(layout) == pair.base[0].type
+        assert kind.resolve_rng_type(layout) == pair.base[0].type
         compared += 1
     assert compared == 7
 

@@ -10,7 +10,7 @@ import pytest
 
 from jaywalk.client.placing import pick_model, place_on_route
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.scenarios.obstacles.layouts import Spot, on_slope, rigid_pose
 from jaywalk.scenarios.parameter_fields import PlacedObject
@@ -56,7 +56,7 @@ def test_who_crosses_behind_a_turn_comes_from_its_outer_side(turn, side):
     y = sign * np.maximum(along - 30.0, 0.0)
     route = route_of(x, y, np.zeros(60))
     trigger = Node("trigger_point", (("x", "10"), ("y", "0"), ("z", "0"), ("yaw", "0")))
-    spec = ScenarioSpec(
+    spec = ScenarioElement(
         attributes=(("name", "S"), ("type", "VehicleTurningRoutePedestrian")),
         elements=(trigger,),
         where="file.xml",

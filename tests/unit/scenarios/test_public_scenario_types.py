@@ -17,16 +17,14 @@ from jaywalk.scenarios.formats.public_form import as_public
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
 from jaywalk.scenarios.obstacles.accident import ControlLoss, ControlLossParameters
 from jaywalk.scenarios.toolbox.form import authored_of
-from jaywalk.scenarios.toolbox.needs import needs_of
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import (
     check_on_road,
     check_parameters,
-    defaults_of,
     document_of,
     route_of,
 )
-from jaywalk.scenarios.toolbox.templates import Wanted, beginning
+from jaywalk.scenarios.toolbox.templates import TemplateRequest, scenario_template
 from jaywalk.scenarios.toolbox.text import parse_text
 
 # Every type in the route files of Leaderboard 2.x (training, validation, devtest), Bench2Drive
@@ -62,9 +60,7 @@ def spec(kind: str, elements: str = ""):
 
 @pytest.mark.parametrize("kind", PUBLIC)
 def test_every_public_type_is_known(kind):
-    entry = SCENARIOS.get(kind).load()
-    needs_of(kind, defaults_of(kind))
-    assert entry.parameters_type.__doc__
+    assert SCENARIOS.get(kind).parameters_type.__doc__
 
 
 @pytest.mark.parametrize(
@@ -103,7 +99,7 @@ def test_every_public_type_is_known(kind):
     ],
 )
 def test_parameters_are_those_of_public_files(kind, elements, wanted):
-    found = read_parameters(spec(kind, elements), SCENARIOS.get(kind).load().parameters_type)
+    found = read_parameters(spec(kind, elements), SCENARIOS.get(kind).parameters_type)
     assert {key: getattr(found, key) for key in wanted} == wanted
 
 
@@ -152,7 +148,7 @@ def test_a_path_beside_another_keeps_its_distance():
 def loss(patch: int) -> ControlLoss:
     stage = Stage(client=None, world=None, map=None, route=None, seed=3)
     return ControlLoss(
-        spec=spec("ControlLoss"),
+        element=spec("ControlLoss"),
         parameters=ControlLossParameters(),
         stage=stage,
         trigger_along_m=0.0,
@@ -182,7 +178,7 @@ def test_control_slips_on_debris_alone_and_the_same_way_every_time():
     ],
 )
 def test_new_finds_a_place_with_the_first_seed(kind, town):
-    text = beginning(Wanted(name="x", type=kind, town=town), "x.yaml")
+    text = scenario_template(TemplateRequest(name="x", type=kind, town=town), "x.yaml")
     file = authored_of(parse_text(text, "x.yaml"), "x.yaml")
     route = check_on_road(file)
     assert route.in_junction.any()
@@ -221,7 +217,7 @@ def test_crossing_shifts_have_a_type_of_their_own(kind, params):
     assert base["scenario"][0]["type"] == "DynamicObjectCrossing"
     assert base["scenario"][0]["params"] == {"distance": 15.0}
     # Both draw from the same streams: the pair is a counterfactual.
-    assert SCENARIOS.get(kind).load().draws_as == "DynamicObjectCrossing"
+    assert SCENARIOS.get(kind).load().rng_type == "DynamicObjectCrossing"
 
 
 def test_an_unknown_blueprint_is_named_with_those_that_look_alike():

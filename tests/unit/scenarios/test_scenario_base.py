@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 
 import numpy as np
@@ -11,10 +10,9 @@ import pytest
 from jaywalk.actors.events import Moment
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria.min_speed import CAPS
-from jaywalk.metrics.driving.criteria.scripted import Span
 from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.formats.route_xml import ScenarioSpec
+from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.town.routes import DenseRoute
 
@@ -39,7 +37,7 @@ STAGE = Stage(client=Client(), world=None, map=None, route=ROUTE, seed=1)
 def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):
     trigger = Node("trigger_point", (("x", x), ("y", y), ("z", "0"), ("yaw", yaw)))
     others = tuple(Node(tag, (("value", value),)) for tag, value in parameters.items())
-    return ScenarioSpec(
+    return ScenarioElement(
         attributes=(("name", "S"), ("type", kind)), elements=(trigger, *others), where="file.xml"
     )
 
@@ -135,18 +133,9 @@ def test_wrong_specifications_are_told(change, words):
         make_scenario(spec(**change), STAGE)
 
 
-def test_the_blocked_test_rests_for_every_scenario_with_a_time_out_and_for_no_other():
-    """The scorer knows by the type what the runner knows by the class."""
-    for entry in SCENARIOS:
-        if entry.name.startswith("jaywalk/"):
-            continue
-        span = Span(name="s", type=entry.name, first_tick=0, last_tick=None)
-        assert span.rests_blocked_test == (entry.load().timeout_s < math.inf), entry.name
-
-
 def answer_to(kind, tag, value):
     """What becomes of a value: the error's text, or what was read."""
-    given = ScenarioSpec(
+    given = ScenarioElement(
         attributes=(("name", "S"), ("type", "T")),
         elements=(Node(tag, (("value", value),)),),
         where="file.xml",
@@ -161,7 +150,7 @@ def answer_to(kind, tag, value):
 def test_no_parameter_takes_nonsense(wrong):
     """Of any type: the error names file and element; elements nobody reads may hold anything."""
     for entry in SCENARIOS:
-        kind = entry.load().parameters_type
+        kind = entry.parameters_type
         for item in fields(kind):
             if item.metadata.get("internal") or wrong == item.default:
                 continue
@@ -176,7 +165,7 @@ def test_every_scenario_loads_and_has_parameters():
     assert len(ours) == 12
     assert all(entry.name.rsplit("-v", 1)[1].isdigit() for entry in ours)
     for entry in SCENARIOS:
-        assert entry.load().parameters_type() is not None
+        assert entry.parameters_type() is not None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from jaywalk.scenarios.obstacles.layouts import CONE, DEBRIS, WARNING
 from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.routes import check_on_road, route_of
-from jaywalk.scenarios.toolbox.templates import Wanted, beginning
+from jaywalk.scenarios.toolbox.templates import TemplateRequest, scenario_template
 from jaywalk.scenarios.toolbox.text import parse_text
 from jaywalk.town.town import load_town
 
@@ -122,7 +122,7 @@ def test_a_badly_parked_car_stands_where_its_offsets_say_on_either_side(kind, si
     (car,) = road.world.spawned
     assert road.place(car.pose.location) == (118.0, -1.2)
     assert road.turn_deg(car.pose.rotation) == 20.0
-    assert scenario.told().direction == side
+    assert scenario.announcement().direction == side
     (usual,) = setup(street(yaw_deg), kind, direction(side))
     assert usual[1:] == (120.0, 1.5, 0.0)
 
@@ -145,7 +145,7 @@ def test_things_stand_in_the_frame_of_the_lane_on_either_side(kind, side, yaw_de
     turn = last.pose.rotation
     assert (road.turn_deg(turn), turn.pitch, turn.roll) == pytest.approx((30.0, 4.0, -5.0))
     assert last.pose.location.z == pytest.approx(0.5)
-    told = scenario.told()
+    told = scenario.announcement()
     assert (told.first_actor, told.last_actor, told.direction) == (first.id, last.id, side)
 
 
@@ -319,8 +319,10 @@ def test_who_crosses_behind_a_turn_is_moved_aside_where_there_is_no_sidewalk(sid
 @SIDES
 def test_who_takes_the_right_of_way_comes_from_the_arm_of_their_direction(side):
     """At a crossroads of a town."""
-    wanted = Wanted(name="x", type="NormalVehicleTakingPriority", town="Orchard", seed=CROSSROADS)
-    text = edited_text(beginning(wanted, "x.yaml"), [f"params.direction={side}"], "x.yaml")
+    wanted = TemplateRequest(
+        name="x", type="NormalVehicleTakingPriority", town="Orchard", seed=CROSSROADS
+    )
+    text = edited_text(scenario_template(wanted, "x.yaml"), [f"params.direction={side}"], "x.yaml")
     file = authored_of(parse_text(text, "x.yaml"), "x.yaml")
     stage = Stage(
         client=None,

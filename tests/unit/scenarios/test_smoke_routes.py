@@ -53,7 +53,7 @@ def test_routes_plan_and_triggers_lie_on_them(planners):
         (spec,) = item.route.scenarios
         along = trigger_along_m(spec.trigger, dense, item.id)
         assert 5.0 < along < dense.along_m[-1] - 40.0
-        parameters = read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
+        parameters = read_parameters(spec, SCENARIOS.get(spec.type).parameters_type)
         distance = getattr(parameters, "distance", 0.0)
         if spec.type.startswith("jaywalk/construction") or "parked" in spec.type:
             at = along + distance

@@ -34,7 +34,7 @@ from jaywalk.scenarios.toolbox.routes import (
     letter_keys,
     route_of,
 )
-from jaywalk.scenarios.toolbox.templates import Wanted, beginning
+from jaywalk.scenarios.toolbox.templates import TemplateRequest, scenario_template
 from jaywalk.scenarios.toolbox.text import format_text, parse_text
 from jaywalk.suites.smoke import FOLDER
 
@@ -210,7 +210,7 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ('town = "Harbour"', "", "town: is missing"),
         ("# Three barrels.", 'id = ""', "id: is ''"),
         ("# Three barrels.", 'id = "a\\u0000b"', "id: is 'a\\x00b'; expected a text of one line"),
-        ("# Three barrels.", 'extra = {id = "7"}', "extra.id: has a field of its own"),
+        ("# Three barrels.", 'extra = {id = "7"}', "extra.id: use the field 'id' instead"),
         ("# Three barrels.", f"extra = {'[' * 3000}{']' * 3000}", "nested too deep"),
         ("[190.0, -127.1]", "[8.0, -114.3]", "the route has 0.0 m"),
     ],
@@ -294,8 +294,7 @@ def test_the_partner_of_things_is_what_the_file_says(partner, becomes, ways):
     table["params"] |= {"overlay_direction": "left"} | ({"frequency": [30, 60]} if ways else {})
     base, _, _ = partner_document(document, "b.toml")
     (spec,) = route_of(authored_of(base, "base.toml")).scenarios
-    kind = SCENARIOS.get(f"{becomes}{ways}").load()
-    parameters = read_parameters(spec, kind.parameters_type)
+    parameters = read_parameters(spec, SCENARIOS.get(f"{becomes}{ways}").parameters_type)
     assert (spec.type, dict(spec.attributes).get("partner")) == (f"{becomes}{ways}", None)
     # The side is the scenario's own, as in the public rule; how the toolbox drew it goes.
     assert (parameters.distance, parameters.direction) == (40.0, "right")
@@ -358,7 +357,9 @@ def test_files_of_before_that_say_it_in_an_attribute_are_read():
 
 def test_a_new_file_says_nothing_of_the_public_toolbox():
     points = ((8.0, -114.3), (190.0, -127.1))
-    text = beginning(Wanted(name="my", type="CustomObstacle", town="Harbour", points=points))
+    text = scenario_template(
+        TemplateRequest(name="my", type="CustomObstacle", town="Harbour", points=points)
+    )
     assert "overlay" not in text
     assert not any("overlay" in key for key in defaults_of("CustomObstacleTwoWays"))
 
@@ -406,8 +407,10 @@ def test_partners_by_type(kind, params, shift, becomes):
 def test_every_type_has_a_beginning_that_is_valid(kind):
     points = ((8.0, -114.3), (190.0, -127.1))
     places = [key for key, value in defaults_of(kind).items() if value == NOWHERE]
-    wanted = Wanted(name="my", type=kind, town="Harbour", points=points, given=frozenset(places))
-    text = beginning(wanted)
+    wanted = TemplateRequest(
+        name="my", type=kind, town="Harbour", points=points, given=frozenset(places)
+    )
+    text = scenario_template(wanted)
     if places:  # those that only a town can give
         with pytest.raises(DataError, match=f"params.{places[0]}: is missing"):
             edited_text(text, [], "my.toml")
@@ -416,7 +419,9 @@ def test_every_type_has_a_beginning_that_is_valid(kind):
 
 
 def test_a_place_is_found():
-    text = beginning(Wanted(name="my", type="CustomObstacleTwoWays", town="Harbour"))
+    text = scenario_template(
+        TemplateRequest(name="my", type="CustomObstacleTwoWays", town="Harbour")
+    )
     check_on_road(authored_of(parse_toml(text, "my.toml"), "my.toml"))
 
 
@@ -453,13 +458,13 @@ def test_editing_yaml_keeps_comments_and_drops_the_other_kind_of_place():
 
 @pytest.mark.parametrize("suffix", [".toml", ".yaml"])
 def test_every_field_that_new_writes_is_explained(suffix):
-    wanted = Wanted(
+    wanted = TemplateRequest(
         name="x",
         type="CustomObstacleTwoWays",
         town="Harbour",
         points=((8.0, -114.3), (190.0, -127.1)),
     )
-    text = beginning(wanted, f"x{suffix}")
+    text = scenario_template(wanted, f"x{suffix}")
     for line in text.split("\n"):
         plain = line.strip() and not line.lstrip().startswith(("#", "["))
         repeated = line.strip().lstrip("- ").startswith(("model", "x", "y", "format"))
@@ -506,7 +511,7 @@ ROUTE = """<routes><route id="7" town="Harbour"><waypoints><position x="8" y="-1
 )
 def test_a_class_of_shift_begins_with_its_type(name):
     here = ((8.0, -114.3), (190.0, -127.1))
-    text = beginning(Wanted(name="mine", type=name, town="Harbour", points=here))
+    text = scenario_template(TemplateRequest(name="mine", type=name, town="Harbour", points=here))
     document = parse_toml(text, "mine.toml")
     route_of(authored_of(document, "mine.toml"))
     _, shifted, _ = partner_document(document, "mine.toml")
@@ -581,15 +586,17 @@ def test_a_setting_that_cannot_be_is_an_error(setting):
 
 
 def test_a_place_that_is_not_looked_for_is_asked_for():
-    wanted = Wanted(name="cut", type="HighwayCutIn")
+    wanted = TemplateRequest(name="cut", type="HighwayCutIn")
     with pytest.raises(UsageError, match=r"--set 'params\.other_actor_location="):
-        beginning(wanted)
-    text = beginning(replace(wanted, given=frozenset({"other_actor_location"})))
+        scenario_template(wanted)
+    text = scenario_template(replace(wanted, given=frozenset({"other_actor_location"})))
     assert 'type = "HighwayCutIn"' in text
 
 
 def test_streams_there_and_back_have_a_lane_beside_them():
-    found = tomllib.loads(beginning(Wanted(name="there", type="InterurbanAdvancedActorFlow")))
+    found = tomllib.loads(
+        scenario_template(TemplateRequest(name="there", type="InterurbanAdvancedActorFlow"))
+    )
     town_map = planner_of(found["town"]).graph.map
     params = found["scenario"][0]["params"]
     for end in ("start_actor_flow", "end_actor_flow"):

@@ -14,6 +14,7 @@ from jaywalk.actors.events import Moment
 from jaywalk.client.placing import pick_model, place_on_route, spawn_first_that_fits
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import BEHIND_M, Parameters
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, SAME_LANE, TAKES_FIRST_BRANCH, Shift, scenario
 from jaywalk.scenarios.obstacles.layouts import construction_site
 from jaywalk.scenarios.obstacles.on_lane import OnLane
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
@@ -37,13 +38,29 @@ class ConstructionPedestrianParameters(Parameters):
     pedestrian: str = model("walker.pedestrian.0030", "walker.")
 
 
+@scenario(
+    "ConstructionObstaclePedestrian",
+    "a person steps out of a construction site",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(
+        Shift(
+            name="ConstructionPedestrian",
+            category="Behavior",
+            caption="somebody steps out of the site",
+            pairs=(10, 14),
+        ),
+    ),
+    base="ConstructionObstacle",
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class ConstructionPedestrian(OnLane):
     """The person stands at the anchor of the site and walks across its free side."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionPedestrianParameters
-    draws_as: ClassVar[str] = "ConstructionObstacle"
-    told_as: ClassVar[str] = "ConstructionObstacle"
+    rng_type: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
     layout = staticmethod(construction_site)
     walker_id: int = 0
@@ -58,7 +75,7 @@ class ConstructionPedestrian(OnLane):
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         library = self.stage.world.get_blueprint_library()
         name = pick_model(
-            library, self.parameters.pedestrian, self.draws("walker"), self.spec.where
+            library, self.parameters.pedestrian, self.draws("walker"), self.element.where
         )
         poses = [
             place_on_route(
@@ -67,7 +84,7 @@ class ConstructionPedestrian(OnLane):
             for k in range(_TRIES)
         ]
         self.yaw_deg = float(poses[0].rotation.yaw)
-        actor = spawn_first_that_fits(self.stage.world, name, poses, self.spec.where)
+        actor = spawn_first_that_fits(self.stage.world, name, poses, self.element.where)
         self.walker_id = actor.id
         beside = place_on_route(self.stage.route, self.at_m, -outwards * self.spot().lane_width_m)
         self.passes_at = beside.location.x, beside.location.y

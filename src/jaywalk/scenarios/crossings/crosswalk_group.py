@@ -19,6 +19,16 @@ from jaywalk.actors.events import Moment
 from jaywalk.client.placing import pick_model, place_on_route, roadside, spawn_first_that_fits
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    JAYWALK,
+    LEADERBOARD,
+    STRAIGHT,
+    Placing,
+    Shift,
+    StreetNeeds,
+    scenario,
+)
 from jaywalk.scenarios.junctions.junction_ahead import junction_ahead
 from jaywalk.scenarios.parameter_fields import ahead, model, people, side, whole, within
 
@@ -38,6 +48,20 @@ class PedestrianCrowdParameters(Parameters):
     side: str = side()
 
 
+@scenario(
+    "PedestrianCrowd",
+    "many people beside the road",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(sidewalk=True),
+    shifts=(
+        Shift(
+            name="PedestrianCrowd",
+            category="Robustness",
+            caption="many people on the sidewalk",
+            pairs=(65, 69),
+        ),
+    ),
+)
 @dataclass(slots=True, kw_only=True)
 class PedestrianCrowd(Scenario):
     """They stand about."""
@@ -51,7 +75,7 @@ class PedestrianCrowd(Scenario):
         centre_m = self.trigger_along_m + given.pedestrian_center
         if not self._beside(centre_m)[1]:
             raise DataError(
-                f"{self.spec.where}: <side> is {given.side}, but there is no sidewalk at "
+                f"{self.element.where}: <side> is {given.side}, but there is no sidewalk at "
                 f"<pedestrian_center>."
             )
         for number in range(_ATTEMPTS * given.pedestrians):
@@ -71,7 +95,7 @@ class PedestrianCrowd(Scenario):
         along_m = centre_m + float(random.uniform(-reach_m, reach_m))
         share, turn_deg = float(random.uniform(-0.5, 0.5)), float(random.uniform(0.0, 360.0))
         library = self.stage.world.get_blueprint_library()
-        name = pick_model(library, "walker.pedestrian.*", random, self.spec.where)
+        name = pick_model(library, "walker.pedestrian.*", random, self.element.where)
         middle_m, width_m = self._beside(along_m)
         if not width_m or not 0.0 <= along_m <= float(self.stage.route.along_m[-1]):
             return
@@ -110,6 +134,20 @@ class PedestriansOnRoadParameters(Parameters):
     pedestrians: tuple[str, ...] = people(len(_PLACES_M))
 
 
+@scenario(
+    "PedestriansOnRoad",
+    "people walk on the lane",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="PedestriansOnRoad",
+            category="Behavior",
+            caption="people walk on the road",
+            pairs=(85, 89),
+        ),
+    ),
+    placing=Placing(sign_at_trigger=False, on_route=False),
+)
 @dataclass(slots=True, kw_only=True)
 class PedestriansOnRoad(Scenario):
     """They set off when the ego comes to the trigger and follow the lane."""
@@ -125,12 +163,12 @@ class PedestriansOnRoad(Scenario):
         first_m = self.trigger_along_m + given.distance
         for number, pattern in enumerate(given.pedestrians):
             ahead_m, right_m = _PLACES_M[number]
-            name = pick_model(library, pattern, self.draws("person", number), self.spec.where)
+            name = pick_model(library, pattern, self.draws("person", number), self.element.where)
             poses = [
                 place_on_route(self.stage.route, first_m + ahead_m + k * _TRY_M, right_m, _UP_M)
                 for k in range(_TRIES)
             ]
-            actor = spawn_first_that_fits(self.stage.world, name, poses, self.spec.where)
+            actor = spawn_first_that_fits(self.stage.world, name, poses, self.element.where)
             self.actor_ids.append(actor.id)
             self.walked_m.append(first_m + ahead_m)
 
@@ -183,7 +221,7 @@ _CROSSWALK_GROUP_TRIES, _CROSSWALK_GROUP_TRY_M = 6, 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrosswalkGroupParameters(Parameters):
-    """Who they are."""
+    """Parameters of the group."""
 
     walker: str = model("walker.pedestrian.*", "walker.")
 
@@ -197,6 +235,18 @@ class _Person:
     state: int = 0  # 0 waits, 1 walks, 2 gone
 
 
+@scenario(
+    "PedestrianCrossing",
+    "like jaywalk/crosswalk-group-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, sidewalk=True),
+)
+@scenario(
+    "jaywalk/crosswalk-group-v1",
+    "three people cross before a junction",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, sidewalk=True),
+)
 @dataclass(slots=True, kw_only=True)
 class CrosswalkGroup(Scenario):
     """They start when the ego arrives in 3.5 s and are gone when they have crossed."""
@@ -209,7 +259,7 @@ class CrosswalkGroup(Scenario):
 
     def setup(self) -> None:
         """Put them beside the road, on the right, where the junction begins."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         self.at_m = junction_ahead(self).enter_m - 1.0
         here = place_on_route(stage.route, self.at_m)
         beside = roadside(stage.map, here, to_right=True)

@@ -18,6 +18,7 @@ from jaywalk.client.placing import (
     spawn_first_that_fits,
 )
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import JAYWALK, scenario
 from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side, within
 
 _END_M: Final = 40.0
@@ -30,6 +31,12 @@ _MOVING_MPS: Final = 0.2
 _HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
 _BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
 _NOSE_M: Final = 0.4  # half the length from which a walker stands back
+
+
+_WORDS: Final = {
+    "speed": "m/s; 0: such that both meet",
+    "direction": "right or left: where the person comes from",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,12 @@ class HiddenParameters(SteppingOutParameters):
     blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
 
 
+@scenario(
+    "jaywalk/stepping-out-v1",
+    "a person steps out from the kerb",
+    benchmark=JAYWALK,
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class SteppingOut(Scenario):
     """A person at the kerb who walks across the ego's way, to the other kerb."""
@@ -83,15 +96,17 @@ class SteppingOut(Scenario):
         self.speed_mps = given.speed or meeting
         library = self.stage.world.get_blueprint_library()
         if given.blocker_model != "none":
-            name = pick_model(library, given.blocker_model, self.draws("blocker"), self.spec.where)
+            name = pick_model(
+                library, given.blocker_model, self.draws("blocker"), self.element.where
+            )
             self.behind_m = self.put_blocker(name, self.side * near_m)
-        model = pick_model(library, given.walker, self.draws("walker"), self.spec.where)
+        model = pick_model(library, given.walker, self.draws("walker"), self.element.where)
         first_m = self.waits_m
         self.walker_id = self.put_walker(model, first_m, near_m)
 
     def comes_from(self) -> float:
         """The side of the road: 1 for the right one, -1 for the left one."""
-        return check_side(self.parameters.direction, self.spec.where)
+        return check_side(self.parameters.direction, self.element.where)
 
     def put_walker(self, model: str, along_m: float, near_m: float) -> int:
         """The person, or an animal: one that is long stands back, its nose not on the road."""
@@ -119,12 +134,12 @@ class SteppingOut(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where the person crosses."""
+        """Position along the route at which the person crosses."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     @property
     def waits_m(self) -> float:
-        """Where the person waits: behind what hides them."""
+        """Position at which the person waits: behind the blocker."""
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def wait_s(self) -> float:
@@ -132,21 +147,21 @@ class SteppingOut(Scenario):
         return self.reaction_s + 0.1 * math.floor(float(self.parameters.crossing_angle) / 5.0)
 
     def stands_m(self, near: Roadside) -> float:
-        """How far from the middle of the lane the person stands."""
+        """Distance of the person from the middle of the lane."""
         return near.kerb_m + _KERB_M
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """How far the person walks, from the distances of the two sides."""
+        """Length of the crossing, from the distances of the two sides."""
         return near_m + far_m
 
     def spawn(self, model: str, poses: list[Any]) -> Any:
         """Spawn an actor of this scenario at the first pose that is free."""
-        actor = spawn_first_that_fits(self.stage.world, model, poses, self.spec.where)
+        actor = spawn_first_that_fits(self.stage.world, model, poses, self.element.where)
         self.actor_ids.append(actor.id)
         return actor
 
     def put_blocker(self, model: str, right_m: float) -> float:
-        """What hides the person; returns how far behind its middle the person stands."""
+        """Place the blocker; return how far behind its middle the person stands."""
         turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
         up_m = 0.1 + float(self.parameters.blocker_z)
         pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
@@ -170,7 +185,7 @@ class SteppingOut(Scenario):
         return left_m < -_END_M
 
     def _go_back_if_blocked(self, moment: Moment) -> None:
-        """A car that waits for the person, who waits for the car, would stand there for ever."""
+        """Resolve the deadlock of a car and a person who wait for each other."""
         walker = moment.snapshot.find(self.walker_id)
         if walker is None:
             return
@@ -198,6 +213,12 @@ class SteppingOut(Scenario):
         self._walk(0.0)
 
 
+@scenario(
+    "jaywalk/stepping-out-hidden-v1",
+    "a person steps out from behind an obstacle",
+    benchmark=JAYWALK,
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class HiddenSteppingOut(SteppingOut):
     """A person who steps out from behind an obstacle."""

@@ -19,6 +19,7 @@ from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import Roadside, place_on_route, roadside, spawn_and_place
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.base import BEHIND_M, INTERNAL, Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, TURN_RIGHT, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import model, offset
 from jaywalk.scenarios.public_types import LbCrossing
@@ -32,6 +33,12 @@ _END_M: Final = 40.0
 _UP_M: Final = 0.2
 
 
+@scenario(
+    "VehicleTurningRoute",
+    "a bicycle crosses behind the junction",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT),
+)
 @dataclass(slots=True, kw_only=True)
 class VehicleTurning(Scenario):
     """From the right, twice as far as the ego's lane; over when the ego has passed."""
@@ -53,7 +60,7 @@ class VehicleTurning(Scenario):
             place_on_route(stage.route, self.at_m + k * _TRY_M, aside_m, _UP_M, turn_deg=-90.0)
             for k in range(_TRIES)
         ]
-        actor, pose = spawn_and_place(stage.world, _MODEL, poses, self.spec.where)
+        actor, pose = spawn_and_place(stage.world, _MODEL, poses, self.element.where)
         self.actor_ids = [actor.id]
         brake = carla.VehicleControl(hand_brake=True)
         stage.client.apply_batch_sync([carla.command.ApplyVehicleControl(actor.id, brake)])
@@ -117,6 +124,12 @@ class TurningPedestrianParameters(Parameters):
     speed: float = field(default=1.8, metadata=INTERNAL)
 
 
+@scenario(
+    "VehicleTurningRoutePedestrian",
+    "a person crosses behind the junction",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT),
+)
 @dataclass(slots=True, kw_only=True)
 class TurningPedestrian(LbCrossing):
     """Sets off when the ego is 2.2 s or 6 m away, and crosses the whole road."""

@@ -21,6 +21,7 @@ from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.obstacles.layouts import Piece
 from jaywalk.scenarios.obstacles.on_lane import brake_commands
@@ -43,6 +44,7 @@ class HighwayCutInParameters(Parameters):
     end_location: str = ignored()
 
 
+@scenario("HighwayCutIn", "a car from an entry changes lanes", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class HighwayCutIn(Scenario):
     """It arrives behind the junction when the ego does, then comes over to the left."""
@@ -56,7 +58,7 @@ class HighwayCutIn(Scenario):
 
     def setup(self) -> None:
         """Put it where it comes from."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         self.ahead = junction_ahead(self)
         lane = stage.map.get_waypoint(carla.Location(*self.parameters.other_actor_location))
         way = lane_ahead(lane, _LONGEST_M)
@@ -128,11 +130,11 @@ class CutIn(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where it waits beside the route."""
+        """Place beside the route at which it waits."""
         raise NotImplementedError
 
     def speed_mps(self, moment: Moment) -> float:
-        """How fast it drives once it goes."""
+        """Speed after it has set off."""
         raise NotImplementedError
 
     def car_model(self, name: str) -> str:
@@ -204,6 +206,12 @@ class StaticCutInParameters(Parameters):
     speed: str = ignored()
 
 
+@scenario(
+    "StaticCutIn",
+    "one of a queue beside the ego cuts in",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="queue", length_m=100.0),
+)
 @dataclass(slots=True, kw_only=True)
 class StaticCutIn(CutIn):
     """Sets off when the ego is 2.7 s or 15 m away; over after 70 m or 30 s."""
@@ -215,12 +223,12 @@ class StaticCutIn(CutIn):
 
     @property
     def at_m(self) -> float:
-        """Where it stands."""
+        """Place of the queue."""
         return self.trigger_along_m + float(self.parameters.distance) + _BEHIND * _GAP_M
 
     def setup(self) -> None:
         """The queue."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         pieces, aside_m = [], 0.0
         for number in range(-_BEHIND, _AHEAD + 1):

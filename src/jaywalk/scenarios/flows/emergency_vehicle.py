@@ -1,6 +1,6 @@
 """YieldToEmergencyVehicle: one comes from behind, and the ego has to let it pass.
 
-Whether it did is a criterion of its own, judged when the scenario ends.
+Whether it did is a separate criterion, judged when the scenario ends.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, SAME_LANE, scenario
 from jaywalk.scenarios.parameter_fields import within
 from jaywalk.town.routes import RoutePlanner
 
@@ -45,12 +46,19 @@ class EmergencyVehicleParameters(Parameters):
     distance: float = within(140.0, 20.0)  # m behind the trigger
 
 
+@scenario(
+    "YieldToEmergencyVehicle",
+    "an emergency vehicle comes from behind",
+    benchmark=LEADERBOARD,
+    street=SAME_LANE,
+    parameter_words={"distance": "m behind the ego where it appears"},
+)
 @dataclass(slots=True, kw_only=True)
 class EmergencyVehicle(Scenario):
     """Over 10 s after it is within 50 m of the ego, or when it is 50 m past it."""
 
     parameters_type: ClassVar[type[Parameters]] = EmergencyVehicleParameters
-    told_as: ClassVar[str] = "YieldToEmergencyVehicle"
+    leaderboard_name: ClassVar[str] = "YieldToEmergencyVehicle"
     pilots: Pilots = field(init=False)
     behind_m: float = 0.0  # its place at the trigger, on its way
     near_s: float = math.nan
@@ -58,7 +66,7 @@ class EmergencyVehicle(Scenario):
 
     def setup(self) -> None:
         """It waits where it comes from, with its lights on."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         at = place_on_route(stage.route, self.trigger_along_m).location
         here = stage.map.get_waypoint(at)
         path = self._way(here)
@@ -104,7 +112,7 @@ class EmergencyVehicle(Scenario):
                 return line_path(np.vstack([route.position_m[:-1], rest]))
         before = lane_behind(here, behind_m)
         if len(before) < 2:
-            raise DataError(f"{self.spec.where}: no road behind the trigger for it to come on.")
+            raise DataError(f"{self.element.where}: no road behind the trigger for it to come on.")
         return path_of([*before, *lane_ahead(here, _LONGEST_M)[1:]])
 
     def tick(self, moment: Moment) -> bool:

@@ -30,7 +30,7 @@ _MOST: Final = 24  # cars at a time
 class Flow:
     """Cars that appear at the beginning of a path and vanish at its end.
 
-    Car ``k`` has a random stream of its own, so its model and distance depend on nothing else.
+    Car ``k`` has its own random stream, so its model and distance depend on nothing else.
     """
 
     stage: Stage
@@ -141,7 +141,7 @@ class Flowing(Scenario):
     flows: list[Flow] = field(default_factory=list)
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is through."""
+        """Return whether the ego is through."""
         raise NotImplementedError
 
     def tick(self, moment: Moment) -> bool:

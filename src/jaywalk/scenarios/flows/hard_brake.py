@@ -17,17 +17,19 @@ from jaywalk.actors.lane_paths import LanePath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import JAYWALK, scenario
 from jaywalk.scenarios.flows.flow import limit_mps
 from jaywalk.scenarios.parameter_fields import ahead, model, within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRoadParameters(Parameters):
-    """How long the stretch is."""
+    """Length of the stretch."""
 
     distance: float = ahead(50.0)
 
 
+@scenario("jaywalk/open-road-v1", "nothing happens", benchmark=JAYWALK)
 @dataclass(slots=True, kw_only=True)
 class OpenRoad(Scenario):
     """Over when the ego has driven the stretch."""
@@ -59,6 +61,12 @@ class HardBrakeParameters(Parameters):
     vehicle: str = model("vehicle.tesla.model3", "vehicle.")
 
 
+@scenario(
+    "jaywalk/hard-brake-v1",
+    "the car ahead brakes hard",
+    benchmark=JAYWALK,
+    parameter_words={"distance": "m from the ego to the car ahead"},
+)
 @dataclass(slots=True, kw_only=True)
 class HardBrake(Scenario):
     """The lead car waits for the ego, leads it to the trigger and brakes there."""
@@ -79,13 +87,13 @@ class HardBrake(Scenario):
             self.stage.world.get_blueprint_library(),
             given.vehicle,
             self.draws("vehicle"),
-            self.spec.where,
+            self.element.where,
         )
         self.actor_ids = spawn_all(
             self.stage.client,
             self.stage.world,
             [(model, place_on_route(route, begin_m))],
-            self.spec.where,
+            self.element.where,
             role="background",  # as in the Leaderboard: one of the traffic
         )
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins are doubled
@@ -149,7 +157,7 @@ class HardBrake(Scenario):
         return False
 
     def waited_s(self, moment: Moment) -> float:
-        """How long it has stood."""
+        """Seconds since it stopped."""
         return moment.elapsed_s - self.stopped_s
 
     def _lead(self, moment: Moment) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.catalogue import LEADERBOARD, left_turn, scenario
 from jaywalk.scenarios.flows.located_flow import LocatedFlow, LocatedFlowParameters, passed
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import ignored
@@ -21,6 +22,12 @@ class InterurbanAdvancedParameters(LocatedFlowParameters):
     direction: str = ignored()
 
 
+@scenario(
+    "InterurbanActorFlow",
+    "a stream to turn left across",
+    benchmark=LEADERBOARD,
+    street=left_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class InterurbanFlow(LocatedFlow):
     """Cars come on the opposite lane; over when the ego has left the junction."""
@@ -38,6 +45,12 @@ class InterurbanFlow(LocatedFlow):
         return moment.ego_along_m > self.ahead.leave_m
 
 
+@scenario(
+    "InterurbanAdvancedActorFlow",
+    "a stream to turn left across, another one to join",
+    benchmark=LEADERBOARD,
+    street=replace(left_turn("dark", "straight"), return_lane=True),
+)
 @dataclass(slots=True, kw_only=True)
 class InterurbanAdvancedFlow(LocatedFlow):
     """A stream to cross, and one the other way to join: it runs left of the first."""
@@ -60,7 +73,9 @@ class InterurbanAdvancedFlow(LocatedFlow):
     def _left_of(self, at: tuple[float, float, float], name: str) -> Any:
         lane = self.lane_at(at).get_left_lane()
         if lane is None or str(lane.lane_type) != "Driving":
-            raise DataError(f"{self.spec.where}, <{name}>: no lane on its left for the way back.")
+            raise DataError(
+                f"{self.element.where}, <{name}>: no lane on its left for the way back."
+            )
         return lane
 
     def is_over(self, moment: Moment) -> bool:

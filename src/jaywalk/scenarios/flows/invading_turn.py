@@ -25,11 +25,17 @@ from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario, Told
+from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S
+from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.base import Scenario
+from jaywalk.scenarios.base import ScenarioAnnouncement
+from jaywalk.scenarios.catalogue import LEADERBOARD
+from jaywalk.scenarios.catalogue import StreetNeeds
+from jaywalk.scenarios.catalogue import scenario
 from jaywalk.scenarios.flows.flow import Flow, Flowing, limit_mps
 from jaywalk.scenarios.obstacles.layouts import CONE, Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, interval_or_value, within
 
 _MODELS: Final = ("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets")
@@ -59,7 +65,7 @@ class SideHazardTwoWaysParameters(SideHazardParameters):
 
 def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
     """The bicycles, the nearest first."""
-    library, where = scenario.stage.world.get_blueprint_library(), scenario.spec.where
+    library, where = scenario.stage.world.get_blueprint_library(), scenario.element.where
     aside_m = _ASIDE_SHARE * 0.5 * spot.lane_width_m
     pieces = []
     for number in range(2):
@@ -72,7 +78,7 @@ def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 @dataclass(slots=True)
 class Ride:
-    """How they ride, and whether the ego is past them."""
+    """Motion of the bicycles and the test whether the ego has passed them."""
 
     scenario: OnLane
     pilots: Pilots
@@ -136,21 +142,34 @@ class _Riding(OnLane):
         return self.ride is not None and self.ride.step(moment)
 
 
+@scenario(
+    "HazardAtSideLane",
+    "two bicycles ride at the edge of the lane",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="same", length_m=120.0),
+)
 @dataclass(slots=True, kw_only=True)
 class SideHazard(_Riding):
     """To be passed on a lane of the same direction, or within its own."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardParameters
-    told_as: ClassVar[str] = "HazardAtSideLane"
+    leaderboard_name: ClassVar[str] = "HazardAtSideLane"
     ride: Ride | None = None
 
 
+@scenario(
+    "HazardAtSideLaneTwoWays",
+    "two bicycles ride at the edge of the lane, cars come",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="opposite", length_m=120.0),
+    parameter_words={"frequency": "m between the cars that come"},
+)
 @dataclass(slots=True, kw_only=True)
 class SideHazardTwoWays(_Riding, LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardTwoWaysParameters
-    told_as: ClassVar[str] = "HazardAtSideLaneTwoWays"
+    leaderboard_name: ClassVar[str] = "HazardAtSideLaneTwoWays"
     ride: Ride | None = None
 
 
@@ -171,18 +190,25 @@ class InvadingTurnParameters(Parameters):
     offset: float = within(0.25, 0.0, 2.0)  # m beyond the middle of the road
 
 
+@scenario(
+    "InvadingTurn",
+    "oncoming cars come over to the ego's side",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="opposite", length_m=80.0),
+    parameter_words={"distance": "m the oncoming cars drive on the ego's side"},
+)
 @dataclass(slots=True, kw_only=True)
 class InvadingTurn(Flowing):
     """On a road with one lane each way; over when the ego is where the cars appear."""
 
     parameters_type: ClassVar[type[Parameters]] = InvadingTurnParameters
-    told_as: ClassVar[str] = "InvadingTurn"
+    leaderboard_name: ClassVar[str] = "InvadingTurn"
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
     cones: list[int] = field(default_factory=list)
 
     @property
     def end_m(self) -> float:
-        """Where the cars appear, on the ego's route."""
+        """Position along the ego's route at which the cars appear."""
         wanted_m = self.trigger_along_m + float(self.parameters.distance) + _SOURCE_M
         return min(wanted_m, float(self.stage.route.along_m[-1]) - 2.0)
 
@@ -192,7 +218,7 @@ class InvadingTurn(Flowing):
         here = stage.map.get_waypoint(place_on_route(stage.route, self.end_m).location)
         lane = opposite_lane(here)
         if lane is None:
-            raise DataError(f"{self.spec.where}: there is no opposite lane for cars to come on.")
+            raise DataError(f"{self.element.where}: there is no opposite lane for cars to come on.")
         middle = path_of(lane_ahead(lane, self.end_m - self.trigger_along_m))
         half_m = 0.5 * float(lane.lane_width)
         over_m = float(self.parameters.offset) + half_m - _HALF_CAR_M
@@ -201,7 +227,7 @@ class InvadingTurn(Flowing):
                 stage=stage,
                 path=moved_aside(middle, -over_m),
                 spacing_m=(_SPACING_M, _SPACING_M),
-                key=(*self.draws_key, "flow"),
+                key=(*self.rng_key, "flow"),
             )
         ]
         self._put_cones(moved_aside(middle, _EDGE_SHARE * half_m))
@@ -211,12 +237,14 @@ class InvadingTurn(Flowing):
         upto_m = min(_CONES_FROM_M + _CONES_SHARE * float(self.parameters.distance), edge.length_m)
         places = np.arange(_CONES_FROM_M, upto_m, _CONE_STEP_M)[::-1]
         wanted = [(CONE, edge.pose(float(at_m), _UP_M)) for at_m in places]
-        self.cones = spawn_all(self.stage.client, self.stage.world, wanted, self.spec.where)
+        self.cones = spawn_all(self.stage.client, self.stage.world, wanted, self.element.where)
         self.actor_ids = list(self.cones)
 
-    def told(self) -> Told | None:
+    def announcement(self) -> ScenarioAnnouncement | None:
         """First and last cone."""
-        return Told(name=self.told_as, first_actor=self.cones[0], last_actor=self.cones[-1])
+        return ScenarioAnnouncement(
+            name=self.leaderboard_name, first_actor=self.cones[0], last_actor=self.cones[-1]
+        )
 
     def start(self, moment: Moment) -> None:
         """They come, at the limit."""
@@ -225,7 +253,7 @@ class InvadingTurn(Flowing):
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is where they appear."""
+        """Return whether the ego has reached the place at which they appear."""
         return moment.ego_along_m >= self.end_m
 
     def tick(self, moment: Moment) -> bool:
@@ -235,7 +263,7 @@ class InvadingTurn(Flowing):
         return self.is_over(moment)
 
     def end(self, moment: Moment) -> None:
-        """The cones go; who is on the way drives on."""
+        """Remove the cones; cars on the way drive on."""
         self.destroy(self.cones)
         self.actor_ids = self.flows[0].actor_ids
 

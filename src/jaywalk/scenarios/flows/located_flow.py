@@ -22,6 +22,7 @@ from jaywalk.actors.events import Moment
 from jaywalk.actors.lane_paths import LanePath, line_path, path_of
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, right_turn, scenario
 from jaywalk.scenarios.flows.streams import Streams
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.junctions.junction_turn import RedThenGreen
@@ -44,6 +45,9 @@ class BicycleFlowParameters(Parameters):
     source_dist_interval: tuple[float, float] = interval(20.0, 50.0, 3.0)
 
 
+@scenario(
+    "CrossingBicycleFlow", "bicycles on a cycle lane cross at a junction", benchmark=LEADERBOARD
+)
 @dataclass(slots=True, kw_only=True)
 class BicycleFlow(Streams):
     """At lights the ego has red for 5 s, then green."""
@@ -62,7 +66,7 @@ class BicycleFlow(Streams):
         """Bicycles."""
         found = bicycles(self.stage.world.get_blueprint_library())
         if not found:
-            raise DataError(f"{self.spec.where}: the server has no bicycle.")
+            raise DataError(f"{self.element.where}: the server has no bicycle.")
         return tuple(found)
 
     def ways(self) -> list[LanePath]:
@@ -72,7 +76,8 @@ class BicycleFlow(Streams):
         there = lane.transform.location if lane is not None else None
         if there is None or math.hypot(there.x - at.x, there.y - at.y) > _NEAR_M:
             raise DataError(
-                f"{self.spec.where}, <start_actor_flow>: no cycle lane within {_NEAR_M:g} m of it."
+                f"{self.element.where}, <start_actor_flow>: no cycle lane within {_NEAR_M:g} m "
+                "of it."
             )
         way, left_m, was_inside = [lane], _AFTER_M, False
         while left_m > 0.0 and len(way) < _LONGEST_M / _STEP_M:
@@ -120,7 +125,7 @@ _MOST_LANES: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedFlowParameters(Parameters):
-    """Where the cars appear and vanish, how fast they are and how far apart."""
+    """Ends of the stream, speed and spacing of its cars."""
 
     start_actor_flow: tuple[float, float, float] = place()
     end_actor_flow: tuple[float, float, float] = place()
@@ -148,7 +153,7 @@ class LocatedFlow(Streams):
         try:
             route = RoutePlanner(self.stage.map).plan([start, end])
         except DataError as problem:
-            raise DataError(f"{self.spec.where}, <start_actor_flow>: {problem}") from problem
+            raise DataError(f"{self.element.where}, <start_actor_flow>: {problem}") from problem
         return line_path(route.position_m)
 
     def lane_at(self, at: tuple[float, float, float]) -> Any:
@@ -184,7 +189,7 @@ def same_way_lanes(lane: Any) -> list[Any]:
 
 
 def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
-    """Whether the ego is ahead of a pose."""
+    """Return whether the ego is ahead of a pose."""
     ego = snapshot.find(ego_id)
     if ego is None:
         return False
@@ -193,6 +198,12 @@ def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
     return bool(ahead > 0.0)
 
 
+@scenario(
+    "EnterActorFlow",
+    "a stream of fast cars to join",
+    benchmark=LEADERBOARD,
+    street=right_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class EnterFlow(LocatedFlow):
     """On every lane of that direction."""
@@ -205,6 +216,12 @@ class EnterFlow(LocatedFlow):
         return [self.way(_place(start), _place(end)) for start, end in pairs]
 
 
+@scenario(
+    "EnterActorFlowV2",
+    "a stream of fast cars on one lane to join",
+    benchmark=LEADERBOARD,
+    street=right_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class EnterFlowV2(LocatedFlow):
     """On one lane, where the ego has one of its own to enter."""
@@ -215,6 +232,12 @@ def _place(lane: object) -> tuple[float, float, float]:
     return float(at.x), float(at.y), float(at.z)
 
 
+@scenario(
+    "HighwayExit",
+    "a stream of cars between the ego and its exit",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="queue", length_m=80.0),
+)
 @dataclass(slots=True, kw_only=True)
 class HighwayExit(LocatedFlow):
     """Over when the ego has left the junction at which the road forks."""
@@ -231,6 +254,18 @@ class HighwayExit(LocatedFlow):
         return moment.ego_along_m > float(route.along_m[last])
 
 
+@scenario(
+    "MergerIntoSlowTraffic",
+    "a stream of slow cars to join",
+    benchmark=LEADERBOARD,
+    street=right_turn("dark", "straight"),
+)
+@scenario(
+    "MergerIntoSlowTrafficV2",
+    "a stream of slow cars to join",
+    benchmark=LEADERBOARD,
+    street=right_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class SlowTraffic(LocatedFlow):
     """As EnterActorFlowV2; the speed of the cars is what differs in route files."""

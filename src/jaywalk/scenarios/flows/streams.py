@@ -25,7 +25,7 @@ class Streams(Flowing):
     stands_ready: ClassVar[bool] = True  # the ways are full of cars when it begins
 
     def ways(self) -> list[LanePath]:
-        """Where they drive."""
+        """Paths of the vehicles."""
         raise NotImplementedError
 
     def models(self) -> tuple[Any, ...]:
@@ -41,7 +41,7 @@ class Streams(Flowing):
                 path=path,
                 spacing_m=given.source_dist_interval,
                 models=models,
-                key=(*self.draws_key, "flow", number),
+                key=(*self.rng_key, "flow", number),
             )
             for number, path in enumerate(self.ways())
         ]

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, LEADERBOARD, SCENARIOS
 from jaywalk.scenarios.formats.public_placing import Moved, fit_triggers
-from jaywalk.scenarios.formats.route_xml import Dialect, Route, ScenarioSpec, WeatherPoint
+from jaywalk.scenarios.formats.route_xml import Dialect, Route, ScenarioElement, WeatherPoint
 from jaywalk.scenarios.suite import SuiteRoute
 from jaywalk.scenarios.toolbox.finding import planner_of
 
@@ -37,21 +37,23 @@ def as_public(route: Route) -> Route:
         raise DataError(f"Route {route.id} is of Leaderboard 1.0; expected one of 2.x.")
     return replace(
         route,
-        scenarios=tuple(_named(spec) for spec in route.scenarios),
+        scenarios=tuple(_named(element) for element in route.scenarios),
         weathers=None if not route.weathers else _to_both_ends(route.weathers),
     )
 
 
 def own_types(route: Route) -> tuple[str, ...]:
     """Types of a route that no public evaluator knows, in their order."""
-    names = dict.fromkeys(spec.type for spec in as_public(route).scenarios)
-    return tuple(name for name in names if "/" in name)  # ours alone have a slash
+    names = dict.fromkeys(element.type for element in as_public(route).scenarios)
+    return tuple(
+        name for name in names if SCENARIOS.get(name).benchmark not in (LEADERBOARD, FAIL2DRIVE)
+    )
 
 
-def _named(spec: ScenarioSpec) -> ScenarioSpec:
-    kind = SCENARIOS.get(spec.type).load().public_type or spec.type
-    named = tuple((key, kind if key == "type" else text) for key, text in spec.attributes)
-    return replace(spec, attributes=named)
+def _named(element: ScenarioElement) -> ScenarioElement:
+    kind = SCENARIOS.get(element.type).public_type or element.type
+    named = tuple((key, kind if key == "type" else text) for key, text in element.attributes)
+    return replace(element, attributes=named)
 
 
 def _to_both_ends(weathers: tuple[WeatherPoint, ...]) -> tuple[WeatherPoint, ...]:

@@ -15,33 +15,13 @@ from typing import Any, Final
 
 import carla
 
-from jaywalk.scenarios.base import Parameters, read_parameters, trigger_along_m
-from jaywalk.scenarios.catalogue import SCENARIOS
-from jaywalk.scenarios.formats.route_xml import Route, ScenarioSpec, TriggerPoint
+from jaywalk.scenarios.base import read_parameters, trigger_along_m
+from jaywalk.scenarios.catalogue import SCENARIOS, Placing
+from jaywalk.scenarios.formats.route_xml import Route, ScenarioElement, TriggerPoint
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.scenarios.toolbox.finding import trigger_at
 from jaywalk.town.routes import DenseRoute, RoutePlanner
 
-# Public types that walk a metre at a time and stop at a junction; both look beside the trigger.
-_STOP_AT_JUNCTIONS: Final = frozenset(
-    f"{name}{ways}"
-    for name in ("ParkedObstacle", "BadParkingObstacle", "Accident")
-    for ways in ("", "TwoWays")
-)
-_TAKE_FIRST_BRANCH: Final = frozenset(
-    f"{name}{ways}"
-    for name in ("ConstructionObstacle", "PermutedConstructionObstacle", "CustomObstacle")
-    for ways in ("", "TwoWays")
-) | {
-    "ConstructionObstaclePedestrian",
-    "ConstructionObstacleRightLane",
-    "ConstructionObstacleOppositeLane",
-    "RoadBlocked",
-    "PedestriansOnRoad",
-    "ImageOnObject",
-    "VehicleOpensDoorTwoWays",
-}
-_BESIDE_TRIGGER: Final = ("Obstacle", "Accident")  # in the names of those that put a sign there
 _FIRST_M: Final = 2.0  # a trigger nearer to the start may be behind the ego
 _STEP_M: Final = 1.0
 _BACK_M, _ON_M = 80.0, 60.0  # how far a trigger may be moved
@@ -54,7 +34,7 @@ _LANES: Final = 100  # those of the public loop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """What became of one trigger."""
+    """Displacement of one trigger."""
 
     scenario: str
     type: str
@@ -69,37 +49,40 @@ def fit_triggers(route: Route, planner: RoutePlanner) -> tuple[Route, tuple[Move
         planner: Of the route's town.
     """
     dense = planner.plan([point.position_m for point in route.keypoints])
-    specs, moved = [], []
-    for spec in route.scenarios:
-        found = _fitted(spec, dense, planner.graph.map)
-        specs.append(found[0])
-        if found[1] is None or found[1] != 0.0:
-            moved.append(Moved(scenario=spec.name, type=spec.type, by_m=found[1]))
-    return replace(route, scenarios=tuple(specs)), tuple(moved)
+    elements, moved = [], []
+    for element in route.scenarios:
+        fitted, by_m = _fitted(element, dense, planner.graph.map)
+        elements.append(fitted)
+        if by_m is None or by_m != 0.0:
+            moved.append(Moved(scenario=element.name, type=element.type, by_m=by_m))
+    return replace(route, scenarios=tuple(elements)), tuple(moved)
 
 
 def _fitted(
-    spec: ScenarioSpec, dense: DenseRoute, town_map: Any
-) -> tuple[ScenarioSpec, float | None]:
-    if spec.type not in _STOP_AT_JUNCTIONS | _TAKE_FIRST_BRANCH:
-        return spec, 0.0
-    parameters: Parameters = read_parameters(spec, SCENARIOS.get(spec.type).load().parameters_type)
+    element: ScenarioElement, dense: DenseRoute, town_map: Any
+) -> tuple[ScenarioElement, float | None]:
+    spec = SCENARIOS.get(element.type)
+    if spec.placing is None:
+        return element, 0.0
+    parameters = read_parameters(element, spec.parameters_type)
     distance_m = float(asdict(parameters)["distance"])
-    along_m = trigger_along_m(spec.trigger, dense, spec.where)
+    along_m = trigger_along_m(element.trigger, dense, element.where)
     if along_m + distance_m > float(dense.along_m[-1]):
-        return spec, None
-    goal = trigger_at(dense, along_m + distance_m, spec.where)
+        return element, None
+    goal = trigger_at(dense, along_m + distance_m, element.where)
     for behind_m in (_BEHIND_M, 0.0):
         for by_m in _shifts(along_m, distance_m):
-            trigger = spec.trigger if by_m == 0.0 else trigger_at(dense, along_m + by_m, spec.where)
-            if _lands(spec, trigger, distance_m - by_m, goal, town_map, behind_m):
-                moved = spec if by_m == 0.0 else _changed(spec, trigger, distance_m - by_m)
+            trigger = (
+                element.trigger if by_m == 0.0 else trigger_at(dense, along_m + by_m, element.where)
+            )
+            if _lands(element, spec.placing, trigger, distance_m - by_m, goal, town_map, behind_m):
+                moved = element if by_m == 0.0 else _changed(element, trigger, distance_m - by_m)
                 return moved, by_m
-    return spec, None
+    return element, None
 
 
 def _shifts(along_m: float, distance_m: float) -> Iterator[float]:
-    """Ways to move a trigger, the least harmful first."""
+    """Displacements of a trigger, the least harmful first."""
     back = int(min(_BACK_M, max(along_m - _FIRST_M, 0.0)) / _STEP_M)
     on = int(min(_ON_M, distance_m - _STEP_M) / _STEP_M)
     steps = [*range(-back, 0), 0, *range(1, on + 1)]
@@ -109,22 +92,23 @@ def _shifts(along_m: float, distance_m: float) -> Iterator[float]:
 
 
 def _lands(
-    spec: ScenarioSpec,
+    element: ScenarioElement,
+    placing: Placing,
     trigger: TriggerPoint,
     distance_m: float,
     goal: TriggerPoint,
     town_map: Any,
     behind_m: float,
 ) -> bool:
-    """Whether the public rule ends at the goal from this trigger, so far behind a junction."""
+    """Return whether the public rule leads from this trigger to the goal."""
     start = town_map.get_waypoint(carla.Location(trigger.x_m, trigger.y_m, trigger.z_m))
     if start is None or start.is_junction:
         return False
     if behind_m and any(place.is_junction for place in start.previous(behind_m)):
         return False
-    if any(word in spec.type for word in _BESIDE_TRIGGER) and not _has_side(spec, start):
+    if placing.sign_at_trigger and not _has_side(element, start):
         return False
-    if spec.type in _STOP_AT_JUNCTIONS:
+    if placing.stops_at_junction:
         place = _walk(start, distance_m)
     else:
         ahead = start.next(distance_m)
@@ -143,9 +127,9 @@ def _walk(start: Any, distance_m: float) -> Any:
     return place
 
 
-def _has_side(spec: ScenarioSpec, start: Any) -> bool:
+def _has_side(element: ScenarioElement, start: Any) -> bool:
     """A lane that is neither for driving nor for parking beside the trigger, or no end of them."""
-    node = spec.parameters.get("direction")
+    node = element.parameters.get("direction")
     left = node is not None and node.get("value") == "left"
     lane = start
     for _ in range(_LANES):
@@ -158,14 +142,14 @@ def _has_side(spec: ScenarioSpec, start: Any) -> bool:
     return True
 
 
-def _changed(spec: ScenarioSpec, trigger: TriggerPoint, distance_m: float) -> ScenarioSpec:
+def _changed(element: ScenarioElement, trigger: TriggerPoint, distance_m: float) -> ScenarioElement:
     place = {"x": trigger.x_m, "y": trigger.y_m, "z": trigger.z_m, "yaw": trigger.yaw_deg}
-    told = (("value", f"{distance_m:.3f}".rstrip("0").rstrip(".")),)
+    distance = (("value", f"{distance_m:.3f}".rstrip("0").rstrip(".")),)
     elements = []
-    for node in spec.elements:
+    for node in element.elements:
         if node.tag == "trigger_point":
             node = Node("trigger_point", tuple((key, repr(value)) for key, value in place.items()))
         elif node.tag == "distance":
             continue
         elements.append(node)
-    return replace(spec, elements=(*elements, Node("distance", told)))
+    return replace(element, elements=(*elements, Node("distance", distance)))

@@ -47,7 +47,7 @@ _SECTIONS: Final = ("weathers", "waypoints", "scenarios")
 
 
 class Dialect(Enum):
-    """How a file lays routes out."""
+    """Layout of a route file."""
 
     LEADERBOARD_1 = "leaderboard-1.0"  # <waypoint/>s directly under <route>
     LEADERBOARD_2 = "leaderboard-2.x"  # <weathers>, <waypoints>, <scenarios>
@@ -81,7 +81,7 @@ class WeatherPoint:
 
     @property
     def route_percentage(self) -> float:
-        """Where on the route, 0 to 100."""
+        """Position along the route, 0 to 100."""
         return number(self.attributes, "route_percentage", "weather", 0.0)
 
     @property
@@ -96,7 +96,7 @@ class WeatherPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerPoint:
-    """Where a scenario starts."""
+    """Pose at which a scenario starts."""
 
     x_m: float
     y_m: float
@@ -105,7 +105,7 @@ class TriggerPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioSpec:
+class ScenarioElement:
     """A scenario of a route: name, type, and its elements in the order of the file."""
 
     attributes: Attributes
@@ -151,7 +151,7 @@ class Route:
     attributes: Attributes
     keypoints: tuple[Keypoint, ...]
     weathers: tuple[WeatherPoint, ...] | None = None
-    scenarios: tuple[ScenarioSpec, ...] = ()
+    scenarios: tuple[ScenarioElement, ...] = ()
     dialect: Dialect = Dialect.LEADERBOARD_2
     # Tags of the elements under <route> in the order of the file, and those we do not know.
     layout: tuple[str, ...] = _SECTIONS
@@ -283,11 +283,11 @@ def _layout(node: Node) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def _scenario(node: Node, where: str) -> ScenarioSpec:
+def _scenario(node: Node, where: str) -> ScenarioElement:
     where = f"{where}, scenario '{node.get('name', '?')}'"
     if not node.get("type"):
         raise DataError(f"{where}: <scenario> has no attribute 'type'.")
-    scenario = ScenarioSpec(attributes=node.attributes, elements=node.children, where=where)
+    scenario = ScenarioElement(attributes=node.attributes, elements=node.children, where=where)
     _ = scenario.trigger
     return scenario
 

@@ -89,7 +89,7 @@ class JunctionAhead:
         return found
 
     def has_stop_sign(self) -> bool:
-        """Whether a stop sign acts on the ego before the junction."""
+        """Return whether a stop sign acts on the ego before the junction."""
         along = self.stage.route.along_m
         near = (along > self.enter_m - 15.0) & (along < self.enter_m + 2.0)
         points = self.stage.route.position_m[near, :2]
@@ -112,7 +112,7 @@ def junction_ahead(scenario: Scenario) -> JunctionAhead:
     along = route.along_m
     after = np.flatnonzero(route.in_junction & (along > scenario.trigger_along_m))
     if not len(after):
-        raise DataError(f"{scenario.spec.where}: the route has no junction after the trigger.")
+        raise DataError(f"{scenario.element.where}: the route has no junction after the trigger.")
     first = int(after[0])
     last = first
     while last + 1 < len(route) and route.in_junction[last + 1]:
@@ -126,7 +126,7 @@ def junction_ahead(scenario: Scenario) -> JunctionAhead:
         inside = scenario.stage.map.get_waypoint(place)
     return JunctionAhead(
         stage=scenario.stage,
-        where=scenario.spec.where,
+        where=scenario.element.where,
         junction=inside.get_junction(),
         entry=entry,
         enter_m=float(along[first]),

@@ -22,6 +22,14 @@ from jaywalk.actors.lane_paths import LanePath
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import (
+    LEADERBOARD,
+    TURN_RIGHT,
+    StreetNeeds,
+    left_turn,
+    right_turn,
+    scenario,
+)
 from jaywalk.scenarios.flows.streams import Streams
 from jaywalk.scenarios.junctions.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import interval, within
@@ -33,6 +41,12 @@ _STILL_MPS, _BEFORE_M = 0.1, 15.0
 _AFTER_M: Final = 20.0
 
 
+@scenario(
+    "BlockedIntersection",
+    "a car stands right behind the junction",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT),
+)
 @dataclass(slots=True, kw_only=True)
 class BlockedIntersection(Scenario):
     """It is gone 10 s after the ego has come within 13 m, or stands before the junction."""
@@ -44,7 +58,7 @@ class BlockedIntersection(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Where it stands on the route."""
+        """Position of the car along the route."""
         return self.ahead.leave_m + _BEHIND_M
 
     def setup(self) -> None:
@@ -54,7 +68,7 @@ class BlockedIntersection(Scenario):
         cars = ordinary_cars(stage.world.get_blueprint_library())
         model = str(cars[int(self.draws("vehicle").integers(len(cars)))].id)
         pose = place_on_route(stage.route, self.at_m)
-        self.actor_ids = spawn_all(stage.client, stage.world, [(model, pose)], self.spec.where)
+        self.actor_ids = spawn_all(stage.client, stage.world, [(model, pose)], self.element.where)
         (car,) = self.actor_ids
         lights = carla.VehicleLightState(carla.VehicleLightState.Brake)
         stage.client.apply_batch_sync(
@@ -67,7 +81,7 @@ class BlockedIntersection(Scenario):
     def tick(self, moment: Moment) -> bool:
         """Wait for the ego, then for a while."""
         near = self.at_m - moment.ego_along_m < _NEAR_M
-        # Who keeps the junction clear waits before it, and would wait for ever.
+        # A driver that keeps the junction clear would wait before it without end.
         waits = moment.ego_speed_mps < _STILL_MPS
         waits &= self.ahead.enter_m - moment.ego_along_m < _BEFORE_M
         if math.isnan(self.near_s) and (near or waits):
@@ -126,12 +140,18 @@ _PASSED_M: Final = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JunctionTurnParameters(Parameters):
-    """How fast the cars are and how far apart."""
+    """Speed and spacing of the cars."""
 
     flow_speed: float = within(20.0, 0.5, 60.0)  # m/s
     source_dist_interval: tuple[float, float] = interval(25.0, 50.0, 6.0)
 
 
+@scenario(
+    "NonSignalizedJunctionLeftTurn",
+    "a left turn across oncoming cars",
+    benchmark=LEADERBOARD,
+    street=left_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class LeftTurn(Streams):
     """NonSignalizedJunctionLeftTurn: cars come from the opposite arm, straight on."""
@@ -145,14 +165,14 @@ class LeftTurn(Streams):
     lights: RedThenGreen | None = None
 
     def setup(self) -> None:
-        """Find the junction and who has priority there."""
+        """Find the junction and the lanes that have priority there."""
         self.ahead = junction_ahead(self)
         Streams.setup(self)
         if self.lit:
             if not self.ahead.lights()[0]:
                 raise DataError(
-                    f"{self.spec.where}: the next junction has no traffic light; there is "
-                    f"Non{self.spec.type} for those."
+                    f"{self.element.where}: the next junction has no traffic light; there is "
+                    f"Non{self.element.type} for those."
                 )
             self.lights = RedThenGreen(self.ahead, self.ahead.lights_on(self.flows[0].path))
 
@@ -189,6 +209,12 @@ class LeftTurn(Streams):
         return [ego, *(flow.path.way for flow in self.flows)]
 
 
+@scenario(
+    "SignalizedJunctionLeftTurn",
+    "a left turn at lights across oncoming cars",
+    benchmark=LEADERBOARD,
+    street=left_turn("light", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class SignalizedLeftTurn(LeftTurn):
     """SignalizedJunctionLeftTurn: both have green after 5 s, the others have it before."""
@@ -196,6 +222,12 @@ class SignalizedLeftTurn(LeftTurn):
     lit: ClassVar[bool] = True
 
 
+@scenario(
+    "NonSignalizedJunctionRightTurn",
+    "a right turn into cars from the left",
+    benchmark=LEADERBOARD,
+    street=right_turn("dark", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class RightTurn(LeftTurn):
     """NonSignalizedJunctionRightTurn: cars come from the left, straight on."""
@@ -204,6 +236,12 @@ class RightTurn(LeftTurn):
     stands_ready: ClassVar[bool] = True
 
 
+@scenario(
+    "SignalizedJunctionRightTurn",
+    "a right turn at lights into cars from the left",
+    benchmark=LEADERBOARD,
+    street=right_turn("light", "straight"),
+)
 @dataclass(slots=True, kw_only=True)
 class SignalizedRightTurn(RightTurn):
     """SignalizedJunctionRightTurn."""
@@ -211,6 +249,12 @@ class SignalizedRightTurn(RightTurn):
     lit: ClassVar[bool] = True
 
 
+@scenario(
+    "NonSignalizedJunctionLeftTurnEnterFlow",
+    "a left turn into a stream of cars",
+    benchmark=LEADERBOARD,
+    street=left_turn("dark", "right"),
+)
 @dataclass(slots=True, kw_only=True)
 class LeftTurnEnterFlow(LeftTurn):
     """NonSignalizedJunctionLeftTurnEnterFlow: they turn right, into the road the ego takes."""
@@ -218,6 +262,12 @@ class LeftTurnEnterFlow(LeftTurn):
     they: ClassVar[str] = "right"
 
 
+@scenario(
+    "SignalizedJunctionLeftTurnEnterFlow",
+    "a left turn at lights into a stream of cars",
+    benchmark=LEADERBOARD,
+    street=left_turn("light", "right"),
+)
 @dataclass(slots=True, kw_only=True)
 class SignalizedLeftTurnEnterFlow(LeftTurnEnterFlow):
     """SignalizedJunctionLeftTurnEnterFlow."""

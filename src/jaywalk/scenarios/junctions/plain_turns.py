@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jaywalk.actors.events import Moment
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, TURN_RIGHT, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.junctions.junction_turn import RED_S, RedThenGreen
 
@@ -20,6 +21,13 @@ _DRIVEN_M: Final = 200.0
 _PASSED_M: Final = 10.0
 
 
+@scenario("SequentialLaneChange", "lane changes of the route alone", benchmark=LEADERBOARD)
+@scenario(
+    "T_Junction",
+    "a junction with its lights and signs alone",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT),
+)
 @dataclass(slots=True, kw_only=True)
 class PlainDrive(Scenario):
     """T_Junction and SequentialLaneChange: over after 200 m."""
@@ -36,6 +44,18 @@ class PlainDrive(Scenario):
         return []
 
 
+@scenario(
+    "VanillaNonSignalizedTurn",
+    "a turn alone",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT, control="dark"),
+)
+@scenario(
+    "VanillaNonSignalizedTurnEncounterStopsign",
+    "a turn at a stop sign",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT, control="stop"),
+)
 @dataclass(slots=True, kw_only=True)
 class PlainTurn(PlainDrive):
     """VanillaNonSignalizedTurn, with or without a stop sign: over 10 m behind the junction."""
@@ -48,13 +68,19 @@ class PlainTurn(PlainDrive):
         """Find the junction."""
         self.ahead = junction_ahead(self)
         if self.lit and not self.ahead.lights()[0]:
-            raise DataError(f"{self.spec.where}: the next junction has no traffic light.")
+            raise DataError(f"{self.element.where}: the next junction has no traffic light.")
 
     def tick(self, moment: Moment) -> bool:
         """10 m behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
 
+@scenario(
+    "VanillaSignalizedTurnEncounterRedLight",
+    "a turn at red",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT, control="light"),
+)
 @dataclass(slots=True, kw_only=True)
 class TurnAtRed(PlainTurn):
     """VanillaSignalizedTurnEncounterRedLight: red for 5 s, then green."""
@@ -77,6 +103,12 @@ class TurnAtRed(PlainTurn):
         self.lights.release()
 
 
+@scenario(
+    "VanillaSignalizedTurnEncounterGreenLight",
+    "a turn at green",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=TURN_RIGHT, control="light"),
+)
 @dataclass(slots=True, kw_only=True)
 class TurnAtGreen(PlainTurn):
     """VanillaSignalizedTurnEncounterGreenLight: green for 5 s, red for 5 s, then as ever."""

@@ -22,12 +22,26 @@ from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, Parameters, Scenario
+from jaywalk.scenarios.catalogue import JAYWALK, LEADERBOARD, STRAIGHT, StreetNeeds, scenario
 from jaywalk.scenarios.junctions.junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import ahead, model, one_of, within
 
 _TAIL_M: Final = 8.0
 
 
+_WORDS: Final = {
+    "speed": "m/s",
+    "direction": "left, right or opposite: the arm it comes from",
+    "distance": "m before the junction where it waits",
+}
+
+
+@scenario(
+    "PriorityAtJunction",
+    "the ego's light is green",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="light"),
+)
 @dataclass(slots=True, kw_only=True)
 class PriorityAtJunction(Scenario):
     """At a junction without lights nothing happens."""
@@ -68,7 +82,7 @@ _DROP_M: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RightOfWayParameters(Parameters):
-    """Who takes the right of way, and how."""
+    """Vehicle that takes the right of way, its arm and speed."""
 
     direction: str = one_of("left", "right", "opposite")  # the arm it comes from
     distance: float = ahead(35.0)  # m before the junction where it waits
@@ -78,6 +92,13 @@ class RightOfWayParameters(Parameters):
     vehicle: str = model("vehicle.mercedes.coupe_2020", "vehicle.")
 
 
+@scenario(
+    "jaywalk/priority-taken-v1",
+    "another vehicle takes the ego's right of way at a junction",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="left"),
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class PriorityTaken(Scenario):
     """At a junction without lights, or regardless of them."""
@@ -98,16 +119,16 @@ class PriorityTaken(Scenario):
         self.ahead = junction_ahead(self)
         self.way = self.ahead.crossing(given.direction, float(given.distance), _AFTER_M)
         if self.lit and not self.ahead.lights()[0]:
-            raise DataError(f"{self.spec.where}: the next junction has no traffic light.")
+            raise DataError(f"{self.element.where}: the next junction has no traffic light.")
         model = pick_model(
             self.stage.world.get_blueprint_library(),
             given.vehicle,
             self.draws("vehicle"),
-            self.spec.where,
+            self.element.where,
         )
         pose = self.way.path.pose(0.0, _DROP_M)
         self.actor_ids = spawn_all(
-            self.stage.client, self.stage.world, [(model, pose)], self.spec.where
+            self.stage.client, self.stage.world, [(model, pose)], self.element.where
         )
         commands = [
             carla.command.ApplyVehicleControl(self.actor_ids[0], carla.VehicleControl(brake=1.0))
@@ -138,7 +159,7 @@ class PriorityTaken(Scenario):
             self.held = HeldLights.hold(mine, others)
 
     def needed_s(self) -> float:
-        """How long it takes to the meeting point."""
+        """Seconds that it needs to the meeting point."""
         given = self.parameters
         way_m, speed, pull = self.way.meets_along_m, float(given.speed), float(given.acceleration)
         if not math.isfinite(pull):
@@ -149,7 +170,7 @@ class PriorityTaken(Scenario):
         return speed / pull + (way_m - ramp_m) / speed
 
     def is_due(self, moment: Moment) -> bool:
-        """Whether it has to set off now to meet the ego."""
+        """Return whether it has to set off now to meet the ego."""
         left_m = self.way.meets_route_m - moment.ego_along_m
         if left_m <= _NEAREST_M:
             return True
@@ -187,6 +208,13 @@ class PriorityTaken(Scenario):
         return [ego, self.way.path.way]
 
 
+@scenario(
+    "jaywalk/red-light-runner-v1",
+    "the ego has green, another vehicle runs its red light",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="left"),
+    parameter_words=_WORDS,
+)
 @dataclass(slots=True, kw_only=True)
 class RedLightRunner(PriorityTaken):
     """At a junction with lights: the ego has green, the other red."""

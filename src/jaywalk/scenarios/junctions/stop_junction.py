@@ -17,6 +17,7 @@ from jaywalk.actors.lane_paths import JunctionPath, lane_behind, path_of
 from jaywalk.client.placing import place_on_route, spawn_first_that_fits
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, JAYWALK, STRAIGHT, Shift, StreetNeeds, scenario
 from jaywalk.scenarios.flows.flow import Flow, Flowing, limit_mps
 from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.obstacles.layouts import NONE
@@ -41,6 +42,21 @@ class ObscuredStopParameters(Parameters):
     offset_z: float = offset()  # m up
 
 
+@scenario(
+    "ObscuredStopSign",
+    "a stop sign that is hard to read",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="stop"),
+    shifts=(
+        Shift(
+            name="ObscuredStop",
+            category="Visual-lon",
+            caption="the sign is covered, and in force",
+            pairs=(45, 49),
+        ),
+    ),
+    base_setting=("prop", "none"),
+)
 @dataclass(slots=True, kw_only=True)
 class ObscuredStop(Scenario):
     """The next junction is empty: nobody but the sign tells the ego to stop."""
@@ -57,7 +73,7 @@ class ObscuredStop(Scenario):
         if given.prop == NONE:
             return
         pose = self._face(sign)
-        thing = spawn_first_that_fits(self.stage.world, given.prop, [pose], self.spec.where)
+        thing = spawn_first_that_fits(self.stage.world, given.prop, [pose], self.element.where)
         patch_at = place_on_route(self.stage.route, stop_m - _STOP_WORD_M, up_m=0.01)
         patch = (
             self.stage.world.try_spawn_actor(
@@ -69,7 +85,7 @@ class ObscuredStop(Scenario):
         self.actor_ids = [thing.id, *([patch.id] if patch is not None else [])]
 
     def _has(self, name: str) -> bool:
-        """Whether the server knows a blueprint; Unreal CARLA does not know ours."""
+        """Return whether the server knows a blueprint; Unreal CARLA does not know ours."""
         return bool(len(self.stage.world.get_blueprint_library().filter(name)))
 
     def _sign(self) -> tuple[Any, float]:
@@ -86,7 +102,9 @@ class ObscuredStop(Scenario):
             gap_m = np.hypot(points[:, 0] - place.x, points[:, 1] - place.y)
             if len(gap_m) and gap_m.min() <= _LANE_M:
                 return sign, float(along[int(np.argmin(gap_m))])
-        raise DataError(f"{self.spec.where}: no stop sign on the ego's lane before the junction.")
+        raise DataError(
+            f"{self.element.where}: no stop sign on the ego's lane before the junction."
+        )
 
     def _face(self, sign: Any) -> Any:
         """Upright before the sign's face, turned as it is."""
@@ -95,7 +113,7 @@ class ObscuredStop(Scenario):
         faces = self.stage.world.get_level_bbs(carla.CityObjectLabel.TrafficSigns)
         gaps = [post.distance(face.location) for face in faces]
         if not gaps or min(gaps) > _SIGN_REACH_M:
-            raise DataError(f"{self.spec.where}: the stop sign has no face within 10 m.")
+            raise DataError(f"{self.element.where}: the stop sign has no face within 10 m.")
         face = faces[int(np.argmin(gaps))]
         # A plate lies flat, picture up; rolled by 90 degrees its picture looks along its heading.
         ahead = np.deg2rad(self.ahead.yaw_deg)
@@ -142,6 +160,17 @@ class StopJunctionParameters(Parameters):
     speed: float = within(0.0, 0.0)  # m/s; 0: the speed limit of the ego's road
 
 
+@scenario(
+    "jaywalk/stop-junction-v1",
+    "a stop sign; cars with priority cross",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="stop", arm="left", they="straight"),
+    parameter_words={
+        "direction": "left, right or both: where they come from",
+        "distance": "m before the junction where they appear",
+        "speed": "m/s; 0: the speed limit",
+    },
+)
 @dataclass(slots=True, kw_only=True)
 class StopJunction(Flowing):
     """The flow begins at the trigger, its first cars already on the way."""
@@ -155,19 +184,19 @@ class StopJunction(Flowing):
         given: StopJunctionParameters = self.parameters
         self.ahead = junction_ahead(self)
         if not self.ahead.has_stop_sign():
-            raise DataError(f"{self.spec.where}: no stop sign before the next junction.")
+            raise DataError(f"{self.element.where}: no stop sign before the next junction.")
         sides = ("left", "right") if given.direction == "both" else (given.direction,)
         for side in sides:
             way = self.ahead.crossing(side, given.distance, _AFTER_M)
             if abs(way.turn_deg) > _STRAIGHT_DEG:
-                raise DataError(f"{self.spec.where}: no way straight on from {side}.")
+                raise DataError(f"{self.element.where}: no way straight on from {side}.")
             self.ways.append(way)
             self.flows.append(
                 Flow(
                     stage=self.stage,
                     path=way.path,
                     spacing_m=given.frequency,
-                    key=("scenario", self.spec.name, self.spec.type, "flow", side),
+                    key=("scenario", self.element.name, self.element.type, "flow", side),
                 )
             )
 
@@ -184,7 +213,7 @@ class StopJunction(Flowing):
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether the ego is over the junction."""
+        """Return whether the ego has crossed the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _STOP_JUNCTION_PASSED_M
 
     def closed(self) -> list[NDArray[np.float64]]:

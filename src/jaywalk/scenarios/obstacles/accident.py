@@ -13,9 +13,17 @@ import carla
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import (
+    LEADERBOARD,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    WALKS_TO_JUNCTION,
+    StreetNeeds,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, ignored, interval, side, within
 
 _DEBRIS: Final = "static.prop.dirtdebris01"
@@ -36,6 +44,12 @@ class ControlLossParameters(Parameters):
     speed: str = ignored()
 
 
+@scenario(
+    "ControlLoss",
+    "debris on which steering and throttle slip",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(length_m=115.0),
+)
 @dataclass(slots=True, kw_only=True)
 class ControlLoss(Scenario):
     """On a patch the ego's control is not quite what the driver decided."""
@@ -50,7 +64,7 @@ class ControlLoss(Scenario):
             (_DEBRIS, place_on_route(self.stage.route, self.trigger_along_m + ahead_m, up_m=_UP_M))
             for ahead_m in _PATCHES_M
         ]
-        self.actor_ids = spawn_all(self.stage.client, self.stage.world, places, self.spec.where)
+        self.actor_ids = spawn_all(self.stage.client, self.stage.world, places, self.element.where)
 
     def tick(self, moment: Moment) -> bool:
         """Find out whether the ego is on a patch."""
@@ -153,17 +167,31 @@ class _Crashed(OnLane):
         return usual_m if cut else min(usual_m + _CRASHED_M[-1], route_m)
 
 
+@scenario(
+    "Accident",
+    "a police car and two crashed cars on the lane",
+    benchmark=LEADERBOARD,
+    street=SAME_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class Accident(_Crashed):
     """To be passed on a lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentParameters
-    told_as: ClassVar[str] = "Accident"
+    leaderboard_name: ClassVar[str] = "Accident"
 
 
+@scenario(
+    "AccidentTwoWays",
+    "the same, cars come",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class AccidentTwoWays(_Crashed, LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentTwoWaysParameters
-    told_as: ClassVar[str] = "AccidentTwoWays"
+    leaderboard_name: ClassVar[str] = "AccidentTwoWays"

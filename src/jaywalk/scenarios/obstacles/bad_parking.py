@@ -19,15 +19,34 @@ from jaywalk.client.placing import DROP_M, ordinary_cars, pick_model
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.base import Scenario as AnyScenario
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    LEADERBOARD,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    WALKS_TO_JUNCTION,
+    Placing,
+    Shift,
+    StreetNeeds,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, side, within
 
 _REACTION_S: Final = 3.0
 _NEAREST_M: Final = 10.0
 _EDGE_SHARE: Final = 0.25  # of what the lane is wider than half the car
 _HALF_CAR_M: Final = 0.95
+
+
+_BAD_PARKING: Final = Shift(
+    name="BadParking",
+    category="Visual-lat",
+    caption="parked askew, nothing warns",
+    pairs=(0, 9),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +65,7 @@ def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:
     beside = here.get_right_lane() if spot.outwards > 0.0 else here.get_left_lane()
     if beside is None:
         raise DataError(
-            f"{scenario.spec.where}: there is no lane on the {scenario.parameters.direction}."
+            f"{scenario.element.where}: there is no lane on the {scenario.parameters.direction}."
         )
     inwards_m = _EDGE_SHARE * (float(beside.lane_width) - _HALF_CAR_M)
     middle_m = 0.5 * (spot.lane_width_m + float(beside.lane_width))
@@ -54,7 +73,7 @@ def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:
     library = scenario.stage.world.get_blueprint_library()
     cars = [car for car in ordinary_cars(library) if _has_doors(car)]
     if not cars:
-        raise DataError(f"{scenario.spec.where}: no car of the server has doors that open.")
+        raise DataError(f"{scenario.element.where}: no car of the server has doors that open.")
     car = cars[int(scenario.draws("vehicle").integers(len(cars)))]
     return [Piece(model=str(car.id), pose=spot.place(0.0, right_m, DROP_M), is_car=True)]
 
@@ -64,12 +83,19 @@ def _has_doors(model: Any) -> bool:
     return bool(model.has_attribute(name) and model.get_attribute(name).as_bool())
 
 
+@scenario(
+    "VehicleOpensDoorTwoWays",
+    "a parked car opens its door",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="opposite parking"),
+    placing=Placing(sign_at_trigger=False, on_route=False),
+)
 @dataclass(slots=True, kw_only=True)
 class OpensDoor(LbTwoWays):
     """The door opens when the ego is 3 s or 10 m away; the others come 5 s later."""
 
     parameters_type: ClassVar[type[Parameters]] = OpensDoorParameters
-    told_as: ClassVar[str] = "VehicleOpensDoorTwoWays"
+    leaderboard_name: ClassVar[str] = "VehicleOpensDoorTwoWays"
     reach_m: ClassVar[float] = 0.0  # the door decides, not the distance
     layout = staticmethod(parked_beside)
     opened_s: float = math.nan
@@ -116,28 +142,46 @@ def badly_parked(scenario: AnyScenario, spot: Spot) -> list[Piece]:
     """The car, with its hand brake on and its lights off."""
     given = scenario.parameters
     library = scenario.stage.world.get_blueprint_library()
-    name = pick_model(library, given.vehicle, scenario.draws("vehicle"), scenario.spec.where)
+    name = pick_model(library, given.vehicle, scenario.draws("vehicle"), scenario.element.where)
     pose = spot.place(given.x, given.y, turn_deg=given.yaw)
     return [Piece(model=name, pose=pose, is_car=True)]
 
 
+@scenario(
+    "BadParkingObstacle",
+    "a badly parked car",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(_BAD_PARKING,),
+    base="ParkedObstacle",
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class BadParkingObstacle(OnLane):
     """On a road with another lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = BadParkingParameters
     reach_m: ClassVar[float] = _REACH_M
-    draws_as: ClassVar[str] = "ParkedObstacle"
-    told_as: ClassVar[str] = "ParkedObstacle"
+    rng_type: ClassVar[str] = "ParkedObstacle"
+    leaderboard_name: ClassVar[str] = "ParkedObstacle"
     layout = staticmethod(badly_parked)
 
 
+@scenario(
+    "BadParkingObstacleTwoWays",
+    "a badly parked car, others come",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(_BAD_PARKING,),
+    base="ParkedObstacleTwoWays",
+    placing=WALKS_TO_JUNCTION,
+)
 @dataclass(slots=True, kw_only=True)
 class BadParkingTwoWays(LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = BadParkingTwoWaysParameters
     reach_m: ClassVar[float] = _REACH_M
-    draws_as: ClassVar[str] = "ParkedObstacleTwoWays"
-    told_as: ClassVar[str] = "ParkedObstacleTwoWays"
+    rng_type: ClassVar[str] = "ParkedObstacleTwoWays"
+    leaderboard_name: ClassVar[str] = "ParkedObstacleTwoWays"
     layout = staticmethod(badly_parked)

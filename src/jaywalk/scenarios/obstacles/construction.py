@@ -19,6 +19,14 @@ from jaywalk.actors.lane_paths import LanePath, lane_ahead, lane_behind, opposit
 from jaywalk.client.placing import DROP_M, check_side, place_on_route
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    TAKES_FIRST_BRANCH,
+    Shift,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import (
     CONES,
     DEBRIS,
@@ -29,7 +37,7 @@ from jaywalk.scenarios.obstacles.layouts import (
     site,
 )
 from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import (
     ahead,
     ignored,
@@ -41,6 +49,14 @@ from jaywalk.scenarios.parameter_fields import (
 )
 
 _SIGN = "static.prop.warningconstruction"
+
+
+_CONSTRUCTION_PERMUTATIONS: Final = Shift(
+    name="ConstructionPermutations",
+    category="Visual-lat",
+    caption="cues of the site are missing",
+    pairs=(15, 19),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,32 +79,50 @@ class PermutedTwoWaysParameters(PermutedParameters):
 
 
 def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """What is left of the site."""
+    """Remaining parts of the site."""
     given = scenario.parameters
     pieces = site(spot, warning=given.warning_sign, debris=given.debris, cones=given.cones)
     if not pieces:
-        raise DataError(f"{scenario.spec.where}: warning_sign, debris and cones leave nothing.")
+        raise DataError(f"{scenario.element.where}: warning_sign, debris and cones leave nothing.")
     return pieces
 
 
+@scenario(
+    "PermutedConstructionObstacle",
+    "a construction site that lacks parts",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(_CONSTRUCTION_PERMUTATIONS,),
+    base="ConstructionObstacle",
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class PermutedConstruction(OnLane):
     """On a road with another lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = PermutedParameters
-    draws_as: ClassVar[str] = "ConstructionObstacle"
-    told_as: ClassVar[str] = "ConstructionObstacle"
+    rng_type: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = _SIGN
     layout = staticmethod(permuted_site)
 
 
+@scenario(
+    "PermutedConstructionObstacleTwoWays",
+    "a construction site that lacks parts, cars come",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(_CONSTRUCTION_PERMUTATIONS,),
+    base="ConstructionObstacleTwoWays",
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class PermutedConstructionTwoWays(LbTwoWays):
     """To be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = PermutedTwoWaysParameters
-    draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
-    told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
+    rng_type: ClassVar[str] = "ConstructionObstacleTwoWays"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"
     sign: ClassVar[str] = _SIGN
     layout = staticmethod(permuted_site)
 
@@ -106,6 +140,21 @@ class OppositeConstructionParameters(Parameters):
     frequency: str = ignored()
 
 
+@scenario(
+    "ConstructionObstacleOppositeLane",
+    "a construction site on the opposite lane",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(
+        Shift(
+            name="OppositeConstruction",
+            category="Robustness",
+            caption="a site on the other side",
+            pairs=(50, 54),
+        ),
+    ),
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class OppositeConstruction(OnLane):
     """The site is built for those who come; nobody comes."""
@@ -120,7 +169,7 @@ class OppositeConstruction(OnLane):
         here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
         lane = opposite_lane(here)
         if lane is None:
-            raise DataError(f"{self.spec.where}: there is no opposite lane at <distance>.")
+            raise DataError(f"{self.element.where}: there is no opposite lane at <distance>.")
         self.beside = path_of([*lane_behind(lane, _REACH_M), *lane_ahead(lane, _REACH_M)[1:]])
         self.beside_m = self.beside.nearest_m(lane.transform.location)
         OnLane.setup(self)
@@ -145,7 +194,7 @@ class OppositeConstruction(OnLane):
             )
 
         width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
-        outwards = check_side(self.parameters.direction, self.spec.where)
+        outwards = check_side(self.parameters.direction, self.element.where)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
     def react(self, moment: Moment) -> None:
@@ -185,6 +234,21 @@ def site_on_the_right(scenario: Scenario, spot: Spot) -> list[Piece]:
     return site(beside, up_m=_UP_M)
 
 
+@scenario(
+    "ConstructionObstacleRightLane",
+    "a construction site right of the lane",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(
+        Shift(
+            name="RightConstruction",
+            category="Robustness",
+            caption="a site beside the lane",
+            pairs=(90, 94),
+        ),
+    ),
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class RightConstruction(OnLane):
     """Everybody else keeps off that lane."""

@@ -19,10 +19,20 @@ from jaywalk.actors.lane_paths import lane_ahead, lane_behind, opposite_lane, pa
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import BEHIND_M, Parameters, Scenario, Told
+from jaywalk.scenarios.base import BEHIND_M
+from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.base import Scenario
+from jaywalk.scenarios.base import ScenarioAnnouncement
+from jaywalk.scenarios.catalogue import FAIL2DRIVE
+from jaywalk.scenarios.catalogue import OPPOSITE_LANE
+from jaywalk.scenarios.catalogue import Placing
+from jaywalk.scenarios.catalogue import SAME_LANE
+from jaywalk.scenarios.catalogue import Shift
+from jaywalk.scenarios.catalogue import TAKES_FIRST_BRANCH
+from jaywalk.scenarios.catalogue import scenario
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacles.on_lane import OnLane, brake_commands
-from jaywalk.scenarios.obstacles.public import LbTwoWays
+from jaywalk.scenarios.obstacles.two_ways import LbTwoWays
 from jaywalk.scenarios.parameter_fields import (
     PlacedObject,
     ahead,
@@ -33,13 +43,32 @@ from jaywalk.scenarios.parameter_fields import (
     within,
 )
 
-PASSABLE: Final = "Passable"  # part of the scenario's name
 # Partners that draw from streams of their own.
 _STREAMS: Final = {
     "accident": "AccidentTwoWays",
     "parked": "ParkedObstacleTwoWays",
     "parkedvehicle": "ParkedObstacleTwoWays",
 }
+
+
+_CUSTOM_OBSTACLES: Final = Shift(
+    name="CustomObstacles",
+    category="Visual-lat",
+    caption="obstacles never seen before",
+    pairs=(20, 29),
+)
+_PASSABLE_OBSTACLES: Final = Shift(
+    name="PassableObstacles",
+    category="Robustness",
+    caption="things beside the way",
+    pairs=(60, 64),
+    scenario_name="Passable",
+    partner="none",
+    objects=tuple(
+        {"model": "static.prop.constructioncone", "x": x_m, "y": -2.1}
+        for x_m in (0.0, 1.0, 2.0, 3.0)
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +100,7 @@ def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
     """The things, nearest to the ego first."""
     things = sorted(scenario.parameters.objects, key=lambda thing: thing.x)
     if not things:
-        raise DataError(f"{scenario.spec.where}: <objects> is missing; expected one or more.")
+        raise DataError(f"{scenario.element.where}: <objects> is missing; expected one or more.")
     anchor = on_slope(spot)
     return [
         Piece(
@@ -86,9 +115,13 @@ class _Custom(OnLane):
 
     layout = staticmethod(custom_layout)
 
-    def told(self) -> Told | None:
-        """What agents are told: nothing, where there is nothing to go round."""
-        return None if PASSABLE in self.spec.name else super().told()
+    def announcement(self) -> ScenarioAnnouncement | None:
+        """Announce the objects unless the ego can pass without leaving its lane."""
+        return (
+            None
+            if _PASSABLE_OBSTACLES.scenario_name in self.element.name
+            else super().announcement()
+        )
 
     def end(self, moment: Moment) -> None:
         """The things stay, as in the public class."""
@@ -96,26 +129,60 @@ class _Custom(OnLane):
         super().end(moment)
 
 
+@scenario(
+    "CustomObstacle",
+    "any things on the lane",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(
+        _CUSTOM_OBSTACLES,
+        _PASSABLE_OBSTACLES,
+    ),
+    partners={
+        "construction": "ConstructionObstacle",
+        "accident": "Accident",
+        "parked": "ParkedObstacle",
+        "none": "",
+    },
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class CustomObstacle(_Custom):
     """On a road with another lane of the same direction; the things stay when it is over."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomParameters
-    draws_as: ClassVar[str] = "ConstructionObstacle"
-    told_as: ClassVar[str] = "ConstructionObstacle"
+    rng_type: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
 
 
+@scenario(
+    "CustomObstacleTwoWays",
+    "any things on the lane, cars come",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(
+        _CUSTOM_OBSTACLES,
+        _PASSABLE_OBSTACLES,
+    ),
+    partners={
+        "construction": "ConstructionObstacleTwoWays",
+        "accident": "AccidentTwoWays",
+        "parked": "ParkedObstacleTwoWays",
+        "none": "",
+    },
+    placing=TAKES_FIRST_BRANCH,
+)
 @dataclass(slots=True, kw_only=True)
 class CustomObstacleTwoWays(_Custom, LbTwoWays):
     """To be passed on the opposite lane; the things stay when it is over."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomTwoWaysParameters
-    draws_as: ClassVar[str] = "ConstructionObstacleTwoWays"
-    told_as: ClassVar[str] = "ConstructionObstacleTwoWays"
+    rng_type: ClassVar[str] = "ConstructionObstacleTwoWays"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"
 
-    def drawn_as(self) -> str:
-        """What it is compared with, so that the same cars come in both."""
-        return _STREAMS.get(self.parameters.baseline_overlay, self.draws_as)
+    def resolve_rng_type(self) -> str:
+        """Return the type it is compared with, so that the same cars come in both."""
+        return _STREAMS.get(self.parameters.baseline_overlay, self.rng_type)
 
 
 _AFTER_M: Final = 60.0
@@ -132,22 +199,54 @@ class RoadBlockedParameters(Parameters):
     objects: tuple[PlacedObject, ...] = objects()
 
 
+@scenario(
+    "RoadBlocked",
+    "everything is blocked for a minute",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="FullyBlocked",
+            category="Behavior",
+            caption="blocked from kerb to kerb",
+            pairs=(30, 34),
+        ),
+        Shift(
+            name="Wall",
+            category="Behavior",
+            caption="bricks, or a picture of a road",
+            pairs=(95, 99),
+            object_models=("brickwall", "screenshot", "autobahn"),
+            objects=tuple(
+                {
+                    "model": "static.prop.brickwall",
+                    "x": 0.0,
+                    "y": y_m,
+                    "z": 1.55,
+                    "yaw": 90.0,
+                    "roll": 90.0,
+                }
+                for y_m in (-3.53, 0.53)
+            ),
+        ),
+    ),
+    placing=Placing(sign_at_trigger=False),
+)
 @dataclass(slots=True, kw_only=True)
 class RoadBlocked(Scenario):
     """One can only wait. It has no time-out: the rule for blocked vehicles stays in force."""
 
     parameters_type: ClassVar[type[Parameters]] = RoadBlockedParameters
-    told_as: ClassVar[str] = "RoadBlocked"
+    leaderboard_name: ClassVar[str] = "RoadBlocked"
 
     @property
     def at_m(self) -> float:
-        """Where the things stand on the route."""
+        """Position of the objects along the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     def setup(self) -> None:
         """Put the things up."""
         if self.at_m > float(self.stage.route.along_m[-1]):
-            raise DataError(f"{self.spec.where}: <distance> is beyond the end of the route.")
+            raise DataError(f"{self.element.where}: <distance> is beyond the end of the route.")
 
         def place(ahead_m: float, right_m: float = 0.0, up_m: float = 0.0, turn_deg: float = 0.0):  # type: ignore[no-untyped-def]
             return place_on_route(self.stage.route, self.at_m + ahead_m, right_m, up_m, turn_deg)
@@ -157,15 +256,17 @@ class RoadBlocked(Scenario):
             self.stage.client,
             self.stage.world,
             [(p.model, p.pose) for p in pieces],
-            self.spec.where,
+            self.element.where,
         )
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
-    def told(self) -> Told | None:
+    def announcement(self) -> ScenarioAnnouncement | None:
         """First and last thing."""
         if not self.actor_ids:
             return None
-        return Told(name=self.told_as, first_actor=self.actor_ids[0], last_actor=self.actor_ids[-1])
+        return ScenarioAnnouncement(
+            name=self.leaderboard_name, first_actor=self.actor_ids[0], last_actor=self.actor_ids[-1]
+        )
 
     def start(self, moment: Moment) -> None:
         """The traffic comes to a halt: the public class takes it away for as long."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import place_on_route, roadside, spawn_and_place, spawn_first_that_fits
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, Placing, Shift, scenario
 from jaywalk.scenarios.obstacles.layouts import NONE
 from jaywalk.scenarios.parameter_fields import ahead, ignored, model, offset
 
@@ -35,6 +36,21 @@ class ImageOnObjectParameters(Parameters):
     direction: str = ignored()
 
 
+@scenario(
+    "ImageOnObject",
+    "a picture beside the road",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="ImageOnObject",
+            category="Robustness",
+            caption="a picture of a child or a red light",
+            pairs=(40, 44),
+        ),
+    ),
+    base_setting=("image", "none"),
+    placing=Placing(sign_at_trigger=False, on_route=False),
+)
 @dataclass(slots=True, kw_only=True)
 class ImageOnObject(Scenario):
     """The object stands at the right side; nothing moves."""
@@ -53,15 +69,15 @@ class ImageOnObject(Scenario):
             place_on_route(self.stage.route, at_m, aside_m + k * _TRY_M, 0.1, turn_deg)
             for k in range(_TRIES)
         ]
-        thing, spot = spawn_and_place(self.stage.world, given.prop, poses, self.spec.where)
+        thing, spot = spawn_and_place(self.stage.world, given.prop, poses, self.element.where)
         self.actor_ids.append(thing.id)
         if given.image != NONE:
             pose = self._on(thing, spot, float(here.rotation.yaw))
-            image = spawn_first_that_fits(self.stage.world, given.image, [pose], self.spec.where)
+            image = spawn_first_that_fits(self.stage.world, given.image, [pose], self.element.where)
             self.actor_ids.append(image.id)
 
     def _on(self, thing: Any, pose: Any, yaw_deg: float) -> Any:
-        """Where the picture hangs: on the side that the ego sees."""
+        """Pose of the picture: on the side that the ego sees."""
         given: ImageOnObjectParameters = self.parameters
         box = thing.bounding_box
         back_m = _BACK_BUS_STOP_M if given.prop == _BUS_STOP else _BACK_M

@@ -1,4 +1,4 @@
-"""What stands on the lane: things relative to a place of the route."""
+"""Layouts of obstacles: objects relative to a place on the route."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE: Final = "none"
 
 
 class Placer(Protocol):
-    """A transform so many metres ahead of an anchor, to the right, up, and turned clockwise."""
+    """Returns a transform: metres ahead of an anchor, to the right, up, and degrees clockwise."""
 
     def __call__(
         self, ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
@@ -44,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """Where a layout is built."""
+    """Place at which a layout is built."""
 
     place: Placer
     outwards: float  # 1: the obstacle is towards the right edge, -1: the left
@@ -57,7 +57,7 @@ def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:
         scenario.stage.world.get_blueprint_library(),
         scenario.parameters.vehicle,
         scenario.draws("vehicle"),
-        scenario.spec.where,
+        scenario.element.where,
     )
     shift_m = spot.outwards * _PARKED_SHARE * 0.5 * spot.lane_width_m
     return [Piece(model=model, pose=spot.place(0.0, shift_m), is_car=True, hazard=True)]

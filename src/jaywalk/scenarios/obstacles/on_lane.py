@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import carla
@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario, Told
+from jaywalk.scenarios.base import BEHIND_M
+from jaywalk.scenarios.base import INTERNAL
+from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S
+from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.base import Scenario
+from jaywalk.scenarios.base import ScenarioAnnouncement
+from jaywalk.scenarios.catalogue import JAYWALK
+from jaywalk.scenarios.catalogue import LEADERBOARD
+from jaywalk.scenarios.catalogue import SAME_LANE
+from jaywalk.scenarios.catalogue import TAKES_FIRST_BRANCH
+from jaywalk.scenarios.catalogue import WALKS_TO_JUNCTION
+from jaywalk.scenarios.catalogue import scenario
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, construction_site, parked_car
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 
+NEWER_CAR: Final = "vehicle.*_2020"
 _PASSED_M: Final = 50.0
 _AFTER_M: Final = 12.0
 _END_M: Final = 5.0  # before the end of the route
@@ -38,6 +50,23 @@ class ParkedParameters(ConstructionParameters):
     """A car that stands on the lane."""
 
     vehicle: str = model("vehicle.lincoln.mkz_2020", "vehicle.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbConstructionParameters(Parameters):
+    """ConstructionObstacle."""
+
+    distance: float = ahead(100.0)
+    direction: str = side()
+    speed: float = within(60.0, 0.0)  # km/h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkedParameters(LbConstructionParameters):
+    """ParkedObstacle."""
+
+    distance: float = ahead(120.0)
+    vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)
 
 
 def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[Any]:
@@ -67,16 +96,16 @@ class OnLane(Scenario):
 
     @staticmethod
     def layout(scenario: Scenario, spot: Spot) -> list[Piece]:
-        """What stands there; a subclass has one of the layouts here."""
+        """Objects that stand there; a subclass sets one of the layouts."""
         raise NotImplementedError
 
     @property
     def at_m(self) -> float:
-        """Where it stands on the route."""
+        """Position of the obstacle along the route."""
         return self.trigger_along_m + float(self.parameters.distance)
 
     def _passed_m(self) -> float:
-        """Where the ego has passed it: 50 m on, at the next junction, or near the route's end."""
+        """Position at which the ego has passed: 50 m on, the next junction, or the route's end."""
         route = self.stage.route
         along = route.along_m
         beyond = route.in_junction & (along > self.at_m)
@@ -93,13 +122,13 @@ class OnLane(Scenario):
             self.stage.client,
             self.stage.world,
             [(p.model, p.pose) for p in pieces],
-            self.spec.where,
+            self.element.where,
         )
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def spot(self) -> Spot:
-        """Where the layout is built: on the ego's lane."""
-        outwards = check_side(self.parameters.direction, self.spec.where)
+        """Place of the layout: on the ego's lane."""
+        outwards = check_side(self.parameters.direction, self.element.where)
         route, at_m = self.stage.route, self.at_m
 
         def place(
@@ -110,13 +139,13 @@ class OnLane(Scenario):
         width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
-    def told(self) -> Told | None:
+    def announcement(self) -> ScenarioAnnouncement | None:
         """First and last of what stands there; the sign beside the road is not in the way."""
         parts = self.actor_ids[:-1] if self.sign else self.actor_ids
-        if not self.told_as or not parts:
+        if not self.leaderboard_name or not parts:
             return None
-        return Told(
-            name=self.told_as,
+        return ScenarioAnnouncement(
+            name=self.leaderboard_name,
             first_actor=parts[0],
             last_actor=parts[-1] if len(parts) > 1 else None,
             direction=self.parameters.direction,
@@ -129,7 +158,7 @@ class OnLane(Scenario):
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
     def start(self, moment: Moment) -> None:
-        """From here on it is known when the ego has passed."""
+        """Note where the ego will have passed."""
         self.end_m = self._passed_m()
 
     def tick(self, moment: Moment) -> bool:
@@ -146,7 +175,7 @@ class OnLane(Scenario):
         self.cap_traffic(moment, self.parameters.speed / MPS_TO_KMH)
 
     def end(self, moment: Moment) -> None:
-        """Everything as it was."""
+        """Release the traffic and remove the objects."""
         if self.reacted:
             self.cap_traffic(moment, None)
         self.destroy(self.actor_ids)
@@ -156,22 +185,42 @@ class OnLane(Scenario):
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
 
 
+@scenario(
+    "ParkedObstacle",
+    "like jaywalk/parked-obstacle-v1",
+    benchmark=LEADERBOARD,
+    parameters=LbParkedParameters,
+    street=SAME_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
+@scenario(
+    "jaywalk/parked-obstacle-v1", "a car stands on the lane", benchmark=JAYWALK, street=SAME_LANE
+)
 @dataclass(slots=True, kw_only=True)
 class ParkedObstacle(OnLane):
     """A broken-down car with its hazard lights on."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedParameters
-    told_as: ClassVar[str] = "ParkedObstacle"
+    leaderboard_name: ClassVar[str] = "ParkedObstacle"
     sign: ClassVar[str] = "static.prop.warningaccident"
     reach_m: ClassVar[float] = 50.0
     layout = staticmethod(parked_car)
 
 
+@scenario(
+    "ConstructionObstacle",
+    "like jaywalk/construction-v1",
+    benchmark=LEADERBOARD,
+    parameters=LbConstructionParameters,
+    street=SAME_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
+@scenario("jaywalk/construction-v1", "a construction site", benchmark=JAYWALK, street=SAME_LANE)
 @dataclass(slots=True, kw_only=True)
 class ConstructionObstacle(OnLane):
     """A construction site."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionParameters
-    told_as: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
     sign: ClassVar[str] = "static.prop.warningconstruction"
     layout = staticmethod(construction_site)

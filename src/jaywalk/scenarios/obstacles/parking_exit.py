@@ -18,6 +18,7 @@ from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, READER, Parameters, Scenario
+from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, scenario
 from jaywalk.scenarios.flows.cut_in import CutIn, lane_beside
 from jaywalk.scenarios.flows.flow import Flow
 from jaywalk.scenarios.formats.xml_node import Node
@@ -51,6 +52,12 @@ class ParkingCutInParameters(Parameters):
     direction: str = _side()
 
 
+@scenario(
+    "ParkingCutIn",
+    "a parked car drives out before the ego",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="parking"),
+)
 @dataclass(slots=True, kw_only=True)
 class ParkingCutIn(CutIn):
     """Sets off when the ego is 2.35 s or 10 m away; over after 30 m."""
@@ -60,12 +67,12 @@ class ParkingCutIn(CutIn):
 
     @property
     def at_m(self) -> float:
-        """Where it is parked."""
+        """Position of the parked car."""
         return self.trigger_along_m + _CUTS_IN_M
 
     def setup(self) -> None:
         """Park both cars."""
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         outwards = -1.0 if self.parameters.direction == "left" else 1.0
         library = stage.world.get_blueprint_library()
         pieces, asides = [], []
@@ -112,6 +119,13 @@ class ParkingExitParameters(Parameters):
     speed: float = within(60.0, 1.0)  # km/h
 
 
+@scenario(
+    "ParkingExit",
+    "the ego leaves a parking space",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(lane="parking", length_m=40.0, parks_m=(-10.0, 25.0)),
+    parameter_words={"speed": "km/h of the cars that pass"},
+)
 @dataclass(slots=True, kw_only=True)
 class ParkingExit(Scenario):
     """Over when the ego has driven on."""
@@ -124,7 +138,7 @@ class ParkingExit(Scenario):
     def setup(self) -> None:
         """Park two cars, and the ego between them."""
         given: ParkingExitParameters = self.parameters
-        stage, where = self.stage, self.spec.where
+        stage, where = self.stage, self.element.where
         lane = stage.map.get_waypoint(place_on_route(stage.route, self.trigger_along_m).location)
         parking = lane.get_right_lane() if given.direction == "right" else lane.get_left_lane()
         if parking is None or parking.lane_type not in (
@@ -158,7 +172,7 @@ class ParkingExit(Scenario):
             stage=stage,
             path=path,
             spacing_m=distance,
-            key=(*self.draws_key, "flow"),
+            key=(*self.rng_key, "flow"),
             filled_m=self.beside_m,
         )
 
@@ -188,7 +202,7 @@ class ParkingExit(Scenario):
         for actor in self.stage.world.get_actors().filter("vehicle.*"):
             if actor.attributes.get("role_name") == "hero":
                 return actor
-        raise DataError(f"{self.spec.where}: there is no ego to park.")
+        raise DataError(f"{self.element.where}: there is no ego to park.")
 
     def start(self, moment: Moment) -> None:
         """Cars pass, the first one beside the ego."""

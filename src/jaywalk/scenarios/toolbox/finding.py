@@ -20,9 +20,11 @@ from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.geometry.path import arc_lengths
+from jaywalk.scenarios.catalogue import StreetNeeds
+from jaywalk.scenarios.catalogue import TURN_LEFT
+from jaywalk.scenarios.catalogue import TURN_RIGHT
 from jaywalk.scenarios.formats.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
-from jaywalk.scenarios.toolbox.needs import TURN_LEFT, TURN_RIGHT, Needs
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
 from jaywalk.town.town import Town, load_town
 
@@ -88,7 +90,7 @@ def dense_of(file: Authored) -> DenseRoute:
 
 
 def trigger_at(route: DenseRoute, at_m: float, where: str) -> TriggerPoint:
-    """The point of a route so many metres along it."""
+    """Return the point of a route at a distance along it."""
     length_m = float(route.along_m[-1])
     if at_m > length_m:
         raise DataError(f"{where}, at: is {at_m:g}; the route has only {length_m:.1f} m.")
@@ -131,7 +133,7 @@ class Place:
         return first, last  # type: ignore[return-value]
 
 
-def find_place(kind: str, town_name: str, needs: Needs, *, at_m: float, seed: int) -> Place:
+def find_place(kind: str, town_name: str, needs: StreetNeeds, *, at_m: float, seed: int) -> Place:
     """A route in a town that suits a type.
 
     Raises:
@@ -156,7 +158,7 @@ def find_place(kind: str, town_name: str, needs: Needs, *, at_m: float, seed: in
     )
 
 
-def _ahead(planner: RoutePlanner, start: Point, needs: Needs) -> DenseRoute | None:
+def _ahead(planner: RoutePlanner, start: Point, needs: StreetNeeds) -> DenseRoute | None:
     """About 160 m from where a place's lane begins, turning at the first junction as needed."""
     first = lane = _lane_begins(planner.graph.map.get_waypoint(carla.Location(*start)))
     driven_m, turned = 0.0, needs.junction not in _OF_TURN
@@ -229,7 +231,7 @@ class _Looked:
     route: DenseRoute
     map: Any
     town: Town
-    needs: Needs
+    needs: StreetNeeds
     at_m: float
 
     def way(self) -> LanePath | None:
@@ -283,7 +285,7 @@ class _Looked:
         return roadside(self.map, lane.transform, to_right=True).sidewalk_m > 0.0
 
     def _at_junction(self) -> LanePath | None:
-        """Whether the first junction is far enough and has what the type needs."""
+        """Return whether the first junction is far enough and fits the type."""
         route, needs, along = self.route, self.needs, self.route.along_m
         if not route.in_junction.any():
             return None

@@ -1,4 +1,4 @@
-"""What a scenario file holds, read and checked: every error names file, scenario and field."""
+"""Contents of a scenario file, read and checked; errors name file, scenario and field."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_bytes
-from jaywalk.scenarios.suite import MOST_ABOUT
+from jaywalk.scenarios.catalogue import PARTNER_WORDS
+from jaywalk.scenarios.suite import MAX_BACKGROUND_ACTORS
 from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
 
 FORMAT: Final = "jaywalk-scenario-1"
 HALVES: Final = ("base", "generalization")
-PARTNERS: Final = ("construction", "accident", "parked", "none")
-# Types that ``partner`` is for -> how the names of their partners end.
-LAYOUTS: Final = {"CustomObstacle": "", "CustomObstacleTwoWays": "TwoWays"}
 _TOP: Final = (
     "format",
     "name",
@@ -114,7 +112,7 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")  # some editors begin a text with a mark
     except UnicodeDecodeError as problem:
-        raise DataError(f"'{path}' is no UTF-8 text: {problem.reason}.") from problem
+        raise DataError(f"'{path}' is not UTF-8 text: {problem.reason}.") from problem
 
 
 def authored_of(document: Mapping[str, Any], name: str) -> Authored:
@@ -178,8 +176,8 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
     if at is not None and not (_is_number(at) and at >= 0.0):
         raise DataError(f"{where}, at: is {_short(at)}; expected metres along the route, from 0.")
     partner = _text(value, "partner", where, "")
-    if partner not in ("", *PARTNERS):
-        expected = ", ".join(PARTNERS)
+    if partner not in ("", *PARTNER_WORDS):
+        expected = ", ".join(PARTNER_WORDS)
         raise DataError(f"{where}, partner: is '{partner}'; expected one of {expected}.")
     place = None if trigger is None else _numbers(trigger, (4,), f"{where}, trigger")
     return AuthoredScenario(
@@ -229,7 +227,7 @@ def _extra(document: Mapping[str, Any], where: str) -> dict[str, Scalar]:
     found = _scalars(document.get("extra", {}), f"{where}, extra")
     for key in found:
         if key in _TOP:
-            raise DataError(f"{where}, extra.{key}: has a field of its own, '{key}'.")
+            raise DataError(f"{where}, extra.{key}: use the field '{key}' instead.")
         if not _XML_NAME.fullmatch(key):
             raise DataError(f"{where}, extra.{key}: expected a name of letters, digits and _.")
     return found
@@ -307,9 +305,14 @@ def _count(table: Mapping[str, Any], key: str, where: str) -> int | None:
     value = table.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_ABOUT:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or not 0 <= value <= MAX_BACKGROUND_ACTORS
+    ):
         raise DataError(
-            f"{where}, {key}: is {_short(value)}; expected a whole number, 0 to {MOST_ABOUT}."
+            f"{where}, {key}: is {_short(value)}; expected a whole number, 0 to "
+            f"{MAX_BACKGROUND_ACTORS}."
         )
     return value
 

@@ -12,54 +12,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.toolbox.form import HALVES, LAYOUTS, AuthoredScenario, authored_of
+from jaywalk.scenarios.catalogue import SCENARIOS, ScenarioSpec, Shift
+from jaywalk.scenarios.toolbox.form import HALVES, AuthoredScenario, authored_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
 
 _ANIMAL: Final = "walker.animal."
 _PERSON: Final = "walker.pedestrian.*"
 _LONG_M: Final = 6.0  # a layout longer than this is like a construction site, else like a car
-_WALLS: Final = ("brickwall", "screenshot", "autobahn")
-
-# Shifted type -> (base type, "" where nothing is left; class of the shift).
-_BECOMES: Final[dict[str, tuple[str, str]]] = {
-    "BadParkingObstacle": ("ParkedObstacle", "BadParking"),
-    "BadParkingObstacleTwoWays": ("ParkedObstacleTwoWays", "BadParking"),
-    "ConstructionObstaclePedestrian": ("ConstructionObstacle", "ConstructionPedestrian"),
-    "PermutedConstructionObstacle": ("ConstructionObstacle", "ConstructionPermutations"),
-    "PermutedConstructionObstacleTwoWays": (
-        "ConstructionObstacleTwoWays",
-        "ConstructionPermutations",
-    ),
-    "HardBrakeNoLights": ("HardBreakRoute", "HardBrake"),
-    "NormalVehicleRunningRedLight": ("OppositeVehicleRunningRedLight", "RightOfWay"),
-    "NormalVehicleTakingPriority": ("OppositeVehicleTakingPriority", "RightOfWay"),
-    "ConstructionObstacleOppositeLane": ("", "OppositeConstruction"),
-    "ConstructionObstacleRightLane": ("", "RightConstruction"),
-    "PedestrianCrowd": ("", "PedestrianCrowd"),
-    "PedestriansOnRoad": ("", "PedestriansOnRoad"),
-    "RoadBlocked": ("", "FullyBlocked"),
-}
-# Shifted by the value of one parameter: type -> (parameter, value of the partner, class).
-_SWITCHED: Final[dict[str, tuple[str, str, str]]] = {
-    "ImageOnObject": ("image", "none", "ImageOnObject"),
-    "ObscuredStopSign": ("prop", "none", "ObscuredStop"),
-}
-# Crossings with a shift: type -> what the partner does not set.
-_CROSSINGS: Final = {
-    "Animals": ("walker",),
-    "PedestrianOtherBlocker": ("blocker_model", "blocker_z"),
-}
-_PARTNERS: Final = {
-    "construction": "ConstructionObstacle",
-    "accident": "Accident",
-    "parked": "ParkedObstacle",
-    "none": "",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partner:
-    """What a shifted scenario is without its shift; ``table`` is None where nothing is left."""
+    """A shifted scenario without its shift; ``table`` is None where nothing is left."""
 
     table: dict[str, Any] | None
     shift: str
@@ -69,7 +33,7 @@ class Partner:
 def partner_document(
     document: Mapping[str, Any], name: str
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Both halves of a pair from the shifted one.
+    """Return both halves of a pair, made from the shifted one.
 
     Args:
         document: Plain values of the scenario file.
@@ -102,7 +66,7 @@ def partner_document(
         if partner.table is not None:
             kept.append(partner.table)
     if not shifts:
-        shifted_types = ", ".join(sorted((*_BECOMES, *_SWITCHED, *LAYOUTS, *_CROSSINGS)))
+        shifted_types = ", ".join(spec.name for spec in SCENARIOS if spec.shifts)
         raise DataError(
             f"'{name}': no scenario of it is a shift, so there is nothing to pair. Shifted types: "
             f"{shifted_types}, and animals or other blockers in the crossing types."
@@ -121,35 +85,42 @@ def partner_document(
 
 
 def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | None:
-    """What a scenario is without its shift; None if it is no shift."""
+    """Return the scenario without its shift; None if it is no shift."""
     params: dict[str, Any] = dict(table.get("params", {}))
-    if one.type in _BECOMES:
-        base, shift = _BECOMES[one.type]
-        if one.type == "RoadBlocked" and _has_wall(one):
-            shift = "Wall"
-        return _as_type(table, params, base, shift, one)
-    if one.type in _CROSSINGS:
-        shift, dropped = one.type, _CROSSINGS[one.type]
-        kept = {key: value for key, value in params.items() if key not in dropped}
-        changed = {**table, "type": "DynamicObjectCrossing", "params": kept}
-        return Partner(
-            table=changed,
-            shift=shift,
-            words=f"{one.type} is now DynamicObjectCrossing without {' and '.join(dropped)}",
-        )
-    if one.type in _SWITCHED:
-        key, value, shift = _SWITCHED[one.type]
+    spec = SCENARIOS.get(one.type) if one.type in SCENARIOS else None
+    if spec is None or not spec.shifts:
+        return _other_actor(table, params)
+    shift = _shift_of(spec, one)
+    if spec.base_setting is not None:
+        key, value = spec.base_setting
         if params.get(key) == value:
             return None
         changed = {**table, "params": {**params, key: value}}
-        return Partner(table=changed, shift=shift, words=f"{key} is now {value}")
-    if one.type in LAYOUTS:
-        passable = "Passable" in one.name
-        kind = one.partner or ("none" if passable else _like(one))
-        base = _PARTNERS[kind]
-        shift = "PassableObstacles" if passable else "CustomObstacles"
-        return _as_type(table, params, base and base + LAYOUTS[one.type], shift, one)
-    return _other_actor(table, params)
+        return Partner(table=changed, shift=shift.name, words=f"{key} is now {value}")
+    if spec.base_without:
+        kept = {key: value for key, value in params.items() if key not in spec.base_without}
+        changed = {**table, "type": spec.base, "params": kept}
+        without = " and ".join(spec.base_without)
+        return Partner(
+            table=changed,
+            shift=shift.name,
+            words=f"{one.type} is now {spec.base} without {without}",
+        )
+    base = spec.base
+    if spec.partners:
+        base = spec.partners[one.partner or shift.partner or _like(one)]
+    return _as_type(table, params, base, shift.name, one)
+
+
+def _shift_of(spec: ScenarioSpec, one: AuthoredScenario) -> Shift:
+    """Class of shift of a scenario: the first of its type unless its objects or name say more."""
+    for shift in spec.shifts[1:]:
+        models = [thing.model for thing in one.objects]
+        if any(word in model for word in shift.object_models for model in models):
+            return shift
+        if shift.scenario_name and shift.scenario_name in one.name:
+            return shift
+    return spec.shifts[0]
 
 
 def _as_type(
@@ -187,7 +158,3 @@ def _like(one: AuthoredScenario) -> str:
     """A long layout is compared with a construction site, a short one with a parked car."""
     ahead = [float(thing.numbers.get("x", 0.0)) for thing in one.objects] or [0.0]
     return "construction" if max(ahead) - min(ahead) > _LONG_M else "parked"
-
-
-def _has_wall(one: AuthoredScenario) -> bool:
-    return any(wall in thing.model for thing in one.objects for wall in _WALLS)

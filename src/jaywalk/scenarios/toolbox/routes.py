@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.scenarios.base import UNREAD, Parameters, Scenario, read_parameters, trigger_along_m
-from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.base import UNREAD, Parameters, read_parameters, trigger_along_m
+from jaywalk.scenarios.catalogue import PARTNER_WORDS, SCENARIOS
 from jaywalk.scenarios.formats.route_xml import (
     Keypoint,
     Route,
-    ScenarioSpec,
+    ScenarioElement,
     TriggerPoint,
     WeatherPoint,
     check_route,
@@ -26,8 +26,6 @@ from jaywalk.scenarios.formats.xml_node import Attributes, Node, attribute
 from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, dense_of, points_of, trigger_at
 from jaywalk.scenarios.toolbox.form import (
     FORMAT,
-    LAYOUTS,
-    PARTNERS,
     Authored,
     AuthoredScenario,
     PlacedThing,
@@ -38,7 +36,6 @@ OBJECTS: Final = "objects"
 OVERLAY: Final = "baseline_overlay"  # what ``partner`` is in public route files
 _PARKED: Final = {"parkedvehicle": "parked"}  # the public toolbox has two words for it
 _ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
-_THINGS_ON_ROUTE: Final = ("Obstacle", "Accident", "RoadBlocked")  # in names of types
 _DIGITS: Final = 300  # a text of more is no number of ours
 _WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
 
@@ -60,7 +57,7 @@ def route_of(file: Authored) -> Route:
         "shift": file.shift or None,
         **file.extra,
     }
-    given = tuple((key, _told(value)) for key, value in about.items() if value is not None)
+    given = tuple((key, _as_text(value)) for key, value in about.items() if value is not None)
     route = Route(
         attributes=(("id", file.id), ("town", file.town), *given),
         keypoints=tuple(Keypoint(attributes=_named("xyz", point)) for point in points_of(file)),
@@ -68,11 +65,11 @@ def route_of(file: Authored) -> Route:
         scenarios=tuple(_spec(one, dense) for one in file.scenarios),
     )
     check_route(route, f"'{file.path}'")
-    for one, spec in zip(file.scenarios, route.scenarios, strict=True):
+    for one, element in zip(file.scenarios, route.scenarios, strict=True):
         try:
-            kind = check_type(spec)
+            kind = check_type(element)
             check_values(one, kind)
-            read_parameters(spec, kind)
+            read_parameters(element, kind)
         except DataError as problem:
             raise DataError(_as_fields(str(problem), one)) from problem
     return route
@@ -96,15 +93,16 @@ def _as_fields(words: str, one: AuthoredScenario) -> str:
 def check_on_road(file: Authored) -> DenseRoute:
     """The route, planned in its town, with every trigger on it; an error says what is not."""
     route, dense = route_of(file), dense_of(file)
-    for spec in route.scenarios:
-        left_m = float(dense.along_m[-1]) - trigger_along_m(spec.trigger, dense, spec.where)
-        distance = spec.parameters.get("distance")
-        if distance is None or not any(word in spec.type for word in _THINGS_ON_ROUTE):
+    for element in route.scenarios:
+        left_m = float(dense.along_m[-1]) - trigger_along_m(element.trigger, dense, element.where)
+        distance = element.parameters.get("distance")
+        placing = SCENARIOS.get(element.type).placing
+        if distance is None or placing is None or not placing.on_route:
             continue
         # The class itself would put the things at the end of the route instead.
         if float(distance.get("value", "0") or 0.0) > left_m:
             raise DataError(
-                f"{spec.where}, params.distance: is {distance.get('value')}; the route ends "
+                f"{element.where}, params.distance: is {distance.get('value')}; the route ends "
                 f"{left_m:.1f} m beyond the trigger."
             )
     return dense
@@ -117,21 +115,21 @@ def checked_route(file: Authored) -> Route:
     return route_of(file)
 
 
-def check_parameters(spec: ScenarioSpec) -> None:
+def check_parameters(element: ScenarioElement) -> None:
     """Raise unless the type is known and takes these parameters."""
-    read_parameters(spec, check_type(spec))
+    read_parameters(element, check_type(element))
 
 
-def check_type(spec: ScenarioSpec) -> type[Parameters]:
+def check_type(element: ScenarioElement) -> type[Parameters]:
     """The parameters of a scenario's type; raises unless it is known."""
     try:
-        kind: type[Scenario] = SCENARIOS.get(spec.type).load()
+        kind: type[Parameters] = SCENARIOS.get(element.type).parameters_type
     except RegistryError as problem:
         words = str(problem).partition(" Known:")[0]  # there are too many to read
         raise DataError(
-            f"{spec.where}, type: {words} 'jaywalk scenario new --list' names all."
+            f"{element.where}, type: {words} 'jaywalk scenario new --list' names all."
         ) from problem
-    return kind.parameters_type
+    return kind
 
 
 def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
@@ -155,8 +153,8 @@ def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
         else:
             continue
         if not fits:
-            told = list(value) if isinstance(value, tuple) else value
-            raise DataError(f"{one.where}, params.{key}: is {told!r}; expected {good}.")
+            shown = list(value) if isinstance(value, tuple) else value
+            raise DataError(f"{one.where}, params.{key}: is {shown!r}; expected {good}.")
 
 
 def _are_numbers(value: Any) -> bool:
@@ -169,7 +167,7 @@ def _are_numbers(value: Any) -> bool:
 
 def defaults_of(kind: str) -> dict[str, Any]:
     """Parameters of a type that a file may set, with their defaults."""
-    parameters: type[Parameters] = SCENARIOS.get(kind).load().parameters_type
+    parameters: type[Parameters] = SCENARIOS.get(kind).parameters_type
     return {
         one.name: one.default
         for one in fields(parameters)
@@ -192,7 +190,7 @@ def _weathers(file: Authored) -> tuple[WeatherPoint, ...] | None:
     return tuple(WeatherPoint(attributes=_attributes(one)) for one in file.weather)
 
 
-def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
+def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioElement:
     if one.trigger is not None:
         x_m, y_m, z_m, yaw_deg = one.trigger
         trigger = TriggerPoint(x_m=x_m, y_m=y_m, z_m=z_m, yaw_deg=yaw_deg)
@@ -206,7 +204,7 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
     elements += [_parameter(tag, value) for tag, value in one.params.items()]
     if OVERLAY in one.params:
         raise DataError(f"{one.where}, params.{OVERLAY}: expected as 'partner' of the scenario.")
-    in_element = bool(one.partner) and one.type in LAYOUTS
+    in_element = bool(one.partner) and _names_partner(one.type)
     if in_element:
         elements.append(_parameter(OVERLAY, one.partner))
     if one.objects:
@@ -219,20 +217,25 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioSpec:
         elements.append(Node(OBJECTS, things))
     named = (("name", one.name), ("type", one.type))
     partner = (("partner", one.partner),) if one.partner and not in_element else ()
-    return ScenarioSpec(attributes=(*named, *partner), elements=tuple(elements), where=one.where)
+    return ScenarioElement(attributes=(*named, *partner), elements=tuple(elements), where=one.where)
+
+
+def _names_partner(kind: str) -> bool:
+    """Whether a file of this type may name the partner that it is compared with."""
+    return kind in SCENARIOS and bool(SCENARIOS.get(kind).partners)
 
 
 def _parameter(tag: str, value: Any) -> Node:
     if isinstance(value, tuple):
-        return Node(tag, (("from", _told(value[0])), ("to", _told(value[1]))))
+        return Node(tag, (("from", _as_text(value[0])), ("to", _as_text(value[1]))))
     if isinstance(value, Mapping):
         return Node(tag, _attributes(value))
-    return Node(tag, (("value", _told(value)),))
+    return Node(tag, (("value", _as_text(value)),))
 
 
 def _object_attributes(things: tuple[PlacedThing, ...]) -> Iterator[tuple[str, str]]:
     for thing, letters in zip(things, letter_keys(), strict=False):
-        numbers = [f"{key}={_told(value)}" for key, value in thing.numbers.items()]
+        numbers = [f"{key}={_as_text(value)}" for key, value in thing.numbers.items()]
         yield thing.key or letters, " ".join([f"id={thing.model}", *numbers])
 
 
@@ -247,14 +250,14 @@ def letter_keys() -> Iterator[str]:
 
 
 def _attributes(values: Mapping[str, Any]) -> Attributes:
-    return tuple((key, _told(value)) for key, value in values.items())
+    return tuple((key, _as_text(value)) for key, value in values.items())
 
 
 def _named(names: str, values: tuple[float, ...]) -> Attributes:
-    return tuple((key, _told(value)) for key, value in zip(names, values, strict=True))
+    return tuple((key, _as_text(value)) for key, value in zip(names, values, strict=True))
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
@@ -287,7 +290,7 @@ def document_of(route: Route, name: str) -> dict[str, Any]:
             {key: _number(text) for key, text in one.attributes} for one in route.weathers
         ]
     if route.scenarios:
-        document["scenario"] = [_scenario_table(spec) for spec in route.scenarios]
+        document["scenario"] = [_scenario_table(element) for element in route.scenarios]
     return document | ({"extra": extra} if extra else {})
 
 
@@ -298,47 +301,49 @@ def _position(point: Keypoint) -> list[float]:
     return [_number(attribute(point.attributes, key) or "") for key in "xyz"]
 
 
-def _scenario_table(spec: ScenarioSpec) -> dict[str, Any]:
-    trigger = next(node for node in spec.elements if node.tag == "trigger_point")
-    table: dict[str, Any] = {"name": spec.name, "type": spec.type}
+def _scenario_table(element: ScenarioElement) -> dict[str, Any]:
+    trigger = next(node for node in element.elements if node.tag == "trigger_point")
+    table: dict[str, Any] = {"name": element.name, "type": element.type}
     table["trigger"] = [_number(trigger.get(key) or "") for key in ("x", "y", "z", "yaw")]
-    for key, text in spec.attributes:
+    for key, text in element.attributes:
         if key == "partner":
             table[key] = text
         elif key not in ("name", "type"):
-            raise DataError(f"{spec.where}: attribute '{key}' cannot be kept in a scenario file.")
+            raise DataError(
+                f"{element.where}: attribute '{key}' cannot be kept in a scenario file."
+            )
     try:
-        defaults = defaults_of(spec.type)
+        defaults = defaults_of(element.type)
     except RegistryError:
         defaults = {}
     params: dict[str, Any] = {}
     actors: list[dict[str, str]] = []
-    for node in spec.elements:
+    for node in element.elements:
         if node is trigger:
             continue
         if node.tag == "trigger_point" or node.children:
             what = "a second trigger" if node.tag == "trigger_point" else "a nested element"
-            raise DataError(f"{spec.where}, <{node.tag}>: {what} cannot be kept.")
+            raise DataError(f"{element.where}, <{node.tag}>: {what} cannot be kept.")
         if node.tag == "other_actor":
             actors.append(dict(node.attributes))
         elif node.tag == OBJECTS and _are_objects(node):
             table[OBJECTS] = _object_tables(node)
-        elif node.tag == OVERLAY and spec.type in LAYOUTS:
-            table["partner"] = _partner(node, spec)
+        elif node.tag == OVERLAY and _names_partner(element.type):
+            table["partner"] = _partner(node, element)
         else:
             params[node.tag] = _value(node, defaults.get(node.tag))
     return table | ({"other_actors": actors} if actors else {}) | {"params": params}
 
 
-def _partner(node: Node, spec: ScenarioSpec) -> str:
-    where, text = f"{spec.where}, <{OVERLAY}>", node.get("value")
+def _partner(node: Node, element: ScenarioElement) -> str:
+    where, text = f"{element.where}, <{OVERLAY}>", node.get("value")
     if text is None:
         raise DataError(f"{where}: attribute 'value' is missing.")
     partner = _PARKED.get(text, text)
-    if partner not in PARTNERS:
-        expected = ", ".join((*PARTNERS, *_PARKED))
+    if partner not in PARTNER_WORDS:
+        expected = ", ".join((*PARTNER_WORDS, *_PARKED))
         raise DataError(f"{where}: value is '{text}'; expected one of {expected}.")
-    also = attribute(spec.attributes, "partner")
+    also = attribute(element.attributes, "partner")
     if also not in (None, partner):
         raise DataError(f"{where}: value is '{text}'; attribute 'partner' says '{also}'.")
     return partner

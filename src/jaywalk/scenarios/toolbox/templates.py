@@ -1,4 +1,4 @@
-"""A scenario file to begin with: a type, its parameters with their defaults, a place in a town."""
+"""Template of a scenario file: a type, its parameters with defaults, a place in a town."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from jaywalk.core.errors import UsageError
-from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.catalogue import SCENARIOS, ScenarioSpec, type_named
 from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, NoPlaceError, Place, find_place
 from jaywalk.scenarios.toolbox.form import FORMAT
-from jaywalk.scenarios.toolbox.needs import needs_of, things_of, type_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
 from jaywalk.scenarios.toolbox.text import format_text
 
 AT_M: Final = 20.0
 VEHICLES: Final = 10
 _FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way to pass and go on
+_BARRELS: Final = tuple(
+    {"model": "static.prop.barrel", "x": 0.0, "y": y_m} for y_m in (-0.8, 0.0, 0.8)
+)
 # Public defaults of streams leave gaps of two seconds; public routes set values like these.
 _MILD: Final = {"flow_speed": 10.0, "source_dist_interval": (30.0, 90.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What to begin with; without ``points`` a place is looked for, without ``town`` anywhere."""
+class TemplateRequest:
+    """Request for a template; without ``points`` a place is searched, without ``town`` anywhere."""
 
     name: str
     type: str  # or a class of shift
@@ -35,20 +37,21 @@ class Wanted:
     given: frozenset[str] = frozenset()  # parameters that will be set afterwards
 
 
-def beginning(wanted: Wanted, path: str = "") -> str:
-    """Text of a scenario file of that name, NAME.toml by default.
+def scenario_template(request: TemplateRequest, path: str = "") -> str:
+    """Return the text of a scenario file of that name, NAME.toml by default.
 
     Raises:
         RegistryError: The type is unknown.
         DataError: The town has no place for it.
         UsageError: The type asks for a place that is not looked for.
     """
-    path = path or f"{wanted.name}.toml"
-    asked, wanted = wanted.type, replace(wanted, type=type_of(wanted.type))
-    defaults = defaults_of(wanted.type)
-    town, where = wanted.town or OUR_TOWNS[0], Place(points=wanted.points)
-    if not wanted.points:
-        town, where = _looked_for(wanted, defaults)
+    path = path or f"{request.name}.toml"
+    asked, request = request.type, replace(request, type=type_named(request.type))
+    spec = SCENARIOS.get(request.type)
+    defaults = defaults_of(request.type)
+    town, where = request.town or OUR_TOWNS[0], Place(points=request.points)
+    if not request.points:
+        town, where = _find_place(request)
     distance = defaults.get("distance")
     if isinstance(distance, float) and distance > _FARTHEST_M:
         defaults["distance"] = _FARTHEST_M
@@ -56,21 +59,21 @@ def beginning(wanted: Wanted, path: str = "") -> str:
     short = asked.rsplit("/", 1)[-1].removesuffix("-v1")
     scenario: dict[str, Any] = {
         "name": f"{short}_1",
-        "type": wanted.type,
-        "at": wanted.at_m,
+        "type": request.type,
+        "at": request.at_m,
     }
     params = {
         key: _plain(value) for key, value in defaults.items() if value not in ("", ())
     } | _given_places(defaults, where)
-    _check_places(wanted, params)
+    _check_places(request, params)
     params = {key: value for key, value in params.items() if value is not None}
     if params:
         scenario["params"] = params
     if defaults.get("objects") == ():
-        scenario["objects"] = things_of(asked)
+        scenario["objects"] = _template_objects(spec, asked)
     document = {
         "format": FORMAT,
-        "name": wanted.name,
+        "name": request.name,
         "town": town,
         "vehicles": VEHICLES,
         "weather": "noon",
@@ -78,20 +81,20 @@ def beginning(wanted: Wanted, path: str = "") -> str:
         "scenario": [scenario],
     }
     head = (
-        f"{SCENARIOS.get(wanted.type).summary}.",
+        f"{spec.summary}.",
         f"Look at it: jaywalk scenario show {path} -o {Path(path).with_suffix('.png')}",
         f"Can it be driven? jaywalk scenario check {path}",
     )
     return format_text(document, path, head)
 
 
-def _looked_for(wanted: Wanted, defaults: dict[str, Any]) -> tuple[str, Place]:
+def _find_place(request: TemplateRequest) -> tuple[str, Place]:
     """A place in the town, or in the first of ours that has one."""
-    needs = needs_of(wanted.type, defaults)
-    towns = (wanted.town,) if wanted.town else OUR_TOWNS
+    needs = SCENARIOS.get(request.type).street
+    towns = (request.town,) if request.town else OUR_TOWNS
     for town in towns:
         try:
-            return town, find_place(wanted.type, town, needs, at_m=wanted.at_m, seed=wanted.seed)
+            return town, find_place(request.type, town, needs, at_m=request.at_m, seed=request.seed)
         except NoPlaceError as problem:
             if town == towns[-1]:
                 words = str(problem).replace(town, " and ".join(towns), 1)
@@ -101,17 +104,23 @@ def _looked_for(wanted: Wanted, defaults: dict[str, Any]) -> tuple[str, Place]:
     raise AssertionError("there are towns")
 
 
-def _check_places(wanted: Wanted, params: dict[str, Any]) -> None:
+def _template_objects(spec: ScenarioSpec, asked: str) -> list[dict[str, Any]]:
+    """Objects of the class of shift that was asked for, or else three barrels."""
+    objects = next((shift.objects for shift in spec.shifts if shift.name == asked), ())
+    return [dict(item) for item in objects or _BARRELS]
+
+
+def _check_places(request: TemplateRequest, params: dict[str, Any]) -> None:
     for key, value in params.items():
-        if value is None and key not in wanted.given:
+        if value is None and key not in request.given:
             raise UsageError(
-                f"{wanted.type} asks for the place '{key}', which is not looked for. Give it: "
+                f"{request.type} asks for the place '{key}', which is not looked for. Give it: "
                 f"--set 'params.{key}={{ x = 10.0, y = 20.0, z = 0.0 }}'."
             )
 
 
 def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
-    """Where streams of cars begin and end, for types that ask for it."""
+    """Ends of streams of cars, for types that have such parameters."""
     ends = where.way_ends
     if ends is None:
         return {}

@@ -1,7 +1,4 @@
-"""Text of a scenario file, TOML or YAML by the name of the file, with comments on its fields.
-
-What the fields of a scenario file mean: the comments of files that we write.
-"""
+"""Text of a scenario file, TOML or YAML by the name of the file, with comments on its fields."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.toml_text import FieldWords, edit_text, format_toml, parse_toml
+from jaywalk.scenarios.catalogue import SCENARIOS
 
 _FIELDS: Final[dict[tuple[str, ...], str]] = {
     ("format",): "",
@@ -81,28 +79,6 @@ _PARAMETERS: Final[dict[str, str]] = {
     "y_offset": "m farther to the right",
     "yaw": "degrees",
 }
-# Where a parameter means something else.
-_OF_TYPE: Final[dict[tuple[str, str], str]] = {
-    ("jaywalk/stepping-out-v1", "speed"): "m/s; 0: such that both meet",
-    ("jaywalk/stepping-out-hidden-v1", "speed"): "m/s; 0: such that both meet",
-    ("jaywalk/stepping-out-v1", "direction"): "right or left: where the person comes from",
-    ("jaywalk/stepping-out-hidden-v1", "direction"): "right or left: where the person comes from",
-    ("jaywalk/red-light-runner-v1", "speed"): "m/s",
-    ("jaywalk/priority-taken-v1", "speed"): "m/s",
-    ("jaywalk/red-light-runner-v1", "direction"): "left, right or opposite: the arm it comes from",
-    ("jaywalk/priority-taken-v1", "direction"): "left, right or opposite: the arm it comes from",
-    ("jaywalk/red-light-runner-v1", "distance"): "m before the junction where it waits",
-    ("jaywalk/priority-taken-v1", "distance"): "m before the junction where it waits",
-    ("jaywalk/stop-junction-v1", "direction"): "left, right or both: where they come from",
-    ("jaywalk/stop-junction-v1", "distance"): "m before the junction where they appear",
-    ("jaywalk/stop-junction-v1", "speed"): "m/s; 0: the speed limit",
-    ("jaywalk/hard-brake-v1", "distance"): "m from the ego to the car ahead",
-    ("ParkingExit", "speed"): "km/h of the cars that pass",
-    ("PriorityAtJunction", "distance"): "",
-    ("YieldToEmergencyVehicle", "distance"): "m behind the ego where it appears",
-    ("InvadingTurn", "distance"): "m the oncoming cars drive on the ego's side",
-    ("HazardAtSideLaneTwoWays", "frequency"): "m between the cars that come",
-}
 
 
 def field_words(document: Mapping[str, Any]) -> FieldWords:
@@ -120,8 +96,9 @@ def field_words(document: Mapping[str, Any]) -> FieldWords:
 
 
 def parameter_words(kind: str, name: str) -> str:
-    """What a parameter of a type means."""
-    return _OF_TYPE.get((kind, name), _PARAMETERS.get(name, ""))
+    """Comment on a parameter: that of the type, or else the general one."""
+    own = SCENARIOS.get(kind).parameter_words if kind in SCENARIOS else {}
+    return own.get(name, _PARAMETERS.get(name, ""))
 
 
 TOML: Final = (".toml",)
