@@ -16,7 +16,7 @@ PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/pytho
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs-tables bench lint lock clean
+.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs docs-tables bench lint lock clean
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -67,7 +67,16 @@ CARLA_TOWNS := $(wildcard ../shared/data/carla_towns)
 baselines: $(READY)
 	JAYWALK_TOWN_PATH="$(JAYWALK_TOWN_PATH)$(if $(CARLA_TOWNS),:$(abspath $(CARLA_TOWNS)))" $(BIN)/jaywalk baseline verify
 
-# Tables of docs/*.md from baselines/*.json and docs/measurements/*.json.
+# The docs site in site/; a warning is an error.
+.venv/.docs-ready: $(READY) pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[docs]'
+	@touch .venv/.docs-ready
+
+docs: .venv/.docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean --quiet
+	$(BIN)/python tools/docs_site.py site
+
+# Tables of docs/ from baselines/*.json and docs/measurements/*.json.
 docs-tables: $(READY)
 	$(BIN)/python tools/docs_tables.py
 
@@ -86,4 +95,4 @@ lock: $(READY)
 	  --no-header --quiet pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv .venv312 build dist demo
+	rm -rf .venv .venv312 build dist site demo

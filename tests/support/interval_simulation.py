@@ -1,4 +1,4 @@
-"""Simulations behind the table of docs/scoring.md: how often 95 % intervals miss the truth.
+"""Simulations behind docs/reproductions/intervals.md: how often 95 % intervals miss the truth.
 
 Run ``python tests/support/interval_simulation.py`` to print the values as JSON; with the path of
 published Fail2Drive results as argument it also compares intervals on those.

@@ -30,7 +30,7 @@ def commands():
 
 @pytest.mark.parametrize("command", list(commands()))
 def test_every_command_is_documented(command):
-    page = text("docs/cli.md")
+    page = text("docs/reference/cli.md")
     assert f"## jaywalk {command.split()[0]}\n" in page
     assert f"jaywalk {command}" in page
 
@@ -41,7 +41,7 @@ def test_the_readme_names_every_verb(verb):
 
 
 def test_every_rpc_method_is_documented_once():
-    lines = text("docs/server.md").split("## Dialects")[0].splitlines()
+    lines = text("docs/reference/server.md").split("## Dialects")[0].splitlines()
     rows = "\n".join(line for line in lines if line.startswith("|"))
     documented = re.findall(r"`([a-zA-Z_]+)`", rows)
     methods = {row["name"] for row in rows_of("methods")}
@@ -52,14 +52,13 @@ def test_every_rpc_method_is_documented_once():
 
 @pytest.mark.parametrize("kind", ["sensors", "towns", "dialects"])
 def test_everything_of_a_kind_is_documented(kind):
-    page = text(
-        {"sensors": "docs/sensors.md", "towns": "docs/towns.md"}.get(kind, "docs/server.md")
-    )
+    page = text(f"docs/reference/{'server' if kind == 'dialects' else kind}.md")
     assert [row["name"] for row in rows_of(kind) if row["name"] not in page] == []
 
 
 def test_every_kind_is_documented():
-    assert [entry.name for entry in KINDS if f"`{entry.name}`" not in text("docs/cli.md")] == []
+    page = text("docs/reference/cli.md")
+    assert [entry.name for entry in KINDS if f"`{entry.name}`" not in page] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -69,7 +69,7 @@ def report(
         "agreement": [_agreement(data, text, split) for text in agreement or []] or None,
         "frame": _frame(data, frame) if given["risk"] else None,
         "counts": [_counts(data, name) for name, files in given.items() if files],
-        "note": "Scores as the benchmark computes them; see docs/behaviour.md.",
+        "note": "Scores as the benchmark computes them; see docs/reference/behaviour.md.",
     }
     write_behaviour_page(content, out)
     if scores is not None:

@@ -37,5 +37,5 @@ def demo(
     write_page(score_folders(folders, "jaywalk"), page, title="Two drivers on the suite smoke")
     finish(
         [f"report: {page.resolve()}"],
-        "jaywalk run smoke --agent YOUR_AGENT.py --seeds 1,2,3  # docs/running.md",
+        "jaywalk run smoke --agent YOUR_AGENT.py --seeds 1,2,3  # docs/reference/running.md",
     )

@@ -38,7 +38,8 @@ def video(
     """Find and follow the people of a video and write their motions to a library.
 
     Needs the extra 'video' (MediaPipe). The ground file is a JSON object of two lists of four or
-    more pairs: image_px (u to the right, v down) and ground_m (metres); see docs/motion.md.
+    more pairs: image_px (u to the right, v down) and ground_m (metres).
+    The format is in docs/reference/motion.md.
 
     Example: jaywalk motion video street.mp4 --ground four-points.json --out lib
     """
@@ -120,7 +121,7 @@ def video_accuracy(
     """How well 'motion video' fits: known motions through a known camera, with noise.
 
     Needs no MediaPipe: landmarks are computed. The first row has no error of any kind, the others
-    all those docs/motion.md names.
+    all those docs/reference/motion.md names.
 
     Example: jaywalk motion video-accuracy --clips 20 --noise-px 0 --noise-px 2 --noise-px 5
     """

@@ -92,7 +92,7 @@ def serve(
         say(
             f"WARNING: --host {host} lets other machines connect, and whoever connects controls "
             "the world: there is no password and no encryption. Use it only in a network you "
-            "trust; see docs/server.md#security."
+            "trust; see docs/reference/server.md#security."
         )
     try:
         server = start_server(

@@ -32,7 +32,7 @@ _SEEDS: Final = 2**31
 
 
 class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
-    """Drive a suite's routes; see docs/gym.md.
+    """Drive a suite's routes; see docs/reference/gym.md.
 
     The server is started by the first ``reset`` and ended by ``close``.
 

@@ -30,7 +30,7 @@ ACTIONS: Final = ("pedals", "joined")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveOptions:
-    """Options of the environment; the meaning of each is in docs/gym.md."""
+    """Options of the environment; the meaning of each is in docs/reference/gym.md."""
 
     suite: Suite
     observation: str

@@ -6,7 +6,7 @@ What a learner may know at a tick, read once and shared by observation, reward a
 
 The observation ``sensors``: what a Leaderboard agent's sensors measure, in fixed shapes.
 
-The observation ``state``: a flat vector of numbers between -1 and 1; layout in docs/gym.md.
+The observation ``state``: a flat vector of numbers between -1 and 1; see docs/reference/gym.md.
 """
 
 from __future__ import annotations

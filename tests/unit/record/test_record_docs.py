@@ -6,7 +6,7 @@ import pytest
 from jaywalk.record.episode import Episode
 from jaywalk.record.schema import EVENT_KINDS, TABLES
 
-PAGE = (Path(__file__).parents[3] / "docs/record.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/record.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

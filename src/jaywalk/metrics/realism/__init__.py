@@ -1,4 +1,4 @@
 """How human-like simulated traffic is: the Sim Agents realism score, its flaws and a better score.
 
-An independent implementation of a published metric; see docs/realism.md for the notice.
+An independent implementation of a published metric; see docs/reference/realism.md for the notice.
 """

@@ -101,7 +101,7 @@ CROSSED_BEHIND, CUT_IN, FORCED_TO_BRAKE = "crossed behind", "cut in", "forced to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndangermentRules:
-    """Limits; reasons are in docs/safety.md.
+    """Limits; reasons are in docs/reference/safety.md.
 
     Attributes:
         pet_s: Smaller post-encroachment times endanger.

@@ -28,7 +28,7 @@ CUT_OFF, NO_PERSON = "record ends", "nobody near"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseBrakingRules:
-    """Thresholds; reasons are in docs/safety.md.
+    """Thresholds; reasons are in docs/reference/safety.md.
 
     Attributes:
         horizon_s: A person who enters the corridor within this time justifies the braking. The
@@ -263,5 +263,7 @@ def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> Fa
                 rules = replace(rules, **{part: changed}) if part else changed
                 break
         else:
-            raise UsageError(f"'{name}' is no threshold of false braking; see docs/safety.md.")
+            raise UsageError(
+                f"'{name}' is no threshold of false braking; see docs/reference/safety.md."
+            )
     return rules

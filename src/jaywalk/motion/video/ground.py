@@ -63,7 +63,7 @@ class GroundPoints:
 
 
 def read_ground(path: Path) -> GroundPoints:
-    """Read a JSON file of ground points; docs/motion.md has the format.
+    """Read a JSON file of ground points; docs/reference/motion.md has the format.
 
     Raises:
         DataError: Names the file and what is wrong with it.

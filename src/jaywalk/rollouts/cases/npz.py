@@ -1,4 +1,4 @@
-"""Scenes with rollouts as compressed numpy archives (the layout is in docs/realism.md).
+"""Scenes with rollouts as compressed numpy archives (the layout is in docs/reference/realism.md).
 
 Writes a scene with its rollouts as the archive that ``npz_case`` reads.
 
@@ -48,7 +48,9 @@ class _Arrays:
 
     def get(self, name: str, kind: Any) -> Any:
         if name not in self.arrays:
-            raise DataError(f"'{self.source}' has no array '{name}'; see docs/realism.md.")
+            raise DataError(
+                f"'{self.source}' has no array '{name}'; see docs/reference/realism.md."
+            )
         try:
             return np.array(self.arrays[name], dtype=kind, order="C")
         except (TypeError, ValueError) as problem:
