@@ -13,7 +13,7 @@ PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/pytho
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-slow test-py312 test-wheel baselines docs-tables bench lint lock clean
+.PHONY: demo test test-slow test-py312 test-wheel baselines docs-tables docs-check bench lint coverage lock clean
 
 $(READY): requirements.lock pyproject.toml packages/jaywalk_agent/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -72,6 +72,15 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=benchmarks:tools $(BIN)/lint-imports
+	$(BIN)/deptry src
+
+# Lines that the unit tests run; fails below the floor in pyproject.toml.
+coverage: $(READY)
+	$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --cov --cov-report=term
+
+# What the docs say about commands, files and measured tables.
+docs-check: $(READY)
+	$(BIN)/python -m pytest tests/unit/test_docs.py tests/unit/test_docs_tables.py
 
 # Pins every dependency (development tools included) for Python 3.11 and 3.12.
 lock: $(READY)
