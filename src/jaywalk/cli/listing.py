@@ -81,7 +81,7 @@ def sensors() -> list[Row]:
 
 def extras() -> list[Row]:
     """Optional parts of the package."""
-    from jaywalk.checks.health import EXTRAS
+    from jaywalk.core.extras import EXTRAS
 
     return [
         {
