@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from jaywalk.cli.agent_choice import Perception, agent_specs
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.core.errors import JaywalkError, UsageError
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ From = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Drive into DIR/NAME and keep the runs.", show_default="a cache folder"),
+    typer.Option(
+        "--out", "-o", help="Drive into DIR/NAME and keep the runs.", show_default="a cache folder"
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 _FOLDER: Final = Path("baselines")
 
 
@@ -131,7 +132,7 @@ def accept(
     workers: Workers = 0,
     out: Out = None,
     baselines: Folder = _FOLDER,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make what this code drives the accepted result, and write the reason into the log.
 
@@ -479,12 +480,12 @@ def _print_changes(verdict: _Verdict, changes: Changes) -> None:
             if "status" in key or "success" in key or "driving_score" in key
         )
         said = what or ("other scores" if one.moved else "scores equal")
-        sys.stdout.write(f"  {one.episode}: {said}\n")
+        print_line(f"  {one.episode}: {said}")
     if len(changes.changed) > _SHOWN:
-        sys.stdout.write(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)\n")
+        print_line(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)")
     for title, ids in (("missing", changes.missing), ("new", changes.extra)):
         if ids:
-            sys.stdout.write(f"  {title}: {', '.join(ids[:_SHOWN])}\n")
+            print_line(f"  {title}: {', '.join(ids[:_SHOWN])}")
 
 
 def _number(value: float, *, sign: bool = False) -> str:

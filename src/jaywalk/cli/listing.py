@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.output import print_json, print_table
+from jaywalk.cli.output import AsJson, print_json, print_table
 from jaywalk.core.registry import Registry, Spec
 
 Row = dict[str, Any]  # the first value is the name, the rest describe it
@@ -180,7 +180,7 @@ def list_things(
     pattern: Annotated[
         str, typer.Option("--filter", help="Only names that match, for example 'vehicle.*'.")
     ] = "*",
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List towns, blueprints, sensors and whatever else has a name.
 

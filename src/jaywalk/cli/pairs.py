@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check(
             show_default="80, and a driver may react from 120",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Whether both records of every pair are the same until the shift can be perceived or acts.
 
@@ -148,7 +148,7 @@ def _summary(tally: PairTally, reach_m: float) -> list[str]:
 
 @app.command()
 def sheet(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, .png.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture, .png.")] = Path(
         "fail2drive.png"
     ),
     suite: Annotated[str, typer.Option(help="A suite of pairs.")] = "fail2drive",
@@ -185,7 +185,7 @@ def sheet(
 
 @app.command()
 def assets(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, .png.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture, .png.")] = Path(
         "assets.png"
     ),
 ) -> None:

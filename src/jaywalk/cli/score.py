@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 from jaywalk.cli.score_output import number, print_gap, with_interval
 from jaywalk.core.errors import UsageError
 
@@ -55,7 +55,7 @@ def score(
             "did, speed, weather or phase."
         ),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
 
