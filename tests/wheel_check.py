@@ -75,27 +75,22 @@ def check_contents(name: str, wheel: Path) -> None:
 
 
 def install(wheels: dict[str, Path], folder: Path) -> Path:
-    """Install the wheels and what they depend on into a new environment; return its programs."""
+    """Install the wheels into a new environment, first the core, then all; return its programs."""
     step("make an environment", [sys.executable, "-m", "venv", str(folder)], folder.parent)
     programs = folder / "bin"
-    command = [str(programs / "python"), "-m", "pip", "install", "--quiet"]
-    command += [
-        "--disable-pip-version-check",
-        "--no-compile",
-        "-c",
-        str(ROOT / "requirements.lock"),
-        *map(str, wheels.values()),
-    ]
-    step("install the wheels", command, folder.parent)
+    command = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    command += ["--disable-pip-version-check", "-c", str(ROOT / "requirements.lock")]
+    step("install the core", [*command, *map(str, wheels.values())], folder.parent)
     code = (
-        "import importlib.util as u, jaywalk, jaywalk_agent;"
-        "assert not any(map(u.find_spec, ('pytest', 'hypothesis', 'ruff', 'mypy')));"
+        "import importlib.util as u, jaywalk, jaywalk_agent, jaywalk.metrics.driving.run_score;"
+        "assert not any(map(u.find_spec, ('carla', 'matplotlib', 'sklearn', 'pytest', 'mypy')));"
         "print(jaywalk.__file__, jaywalk_agent.__file__)"
     )
-    told = step("import them", [str(programs / "python"), "-c", code], folder.parent)
-    for place in told.split():
+    places = step("import metrics", [str(programs / "python"), "-c", code], folder.parent)
+    for place in places.split():
         if not Path(place).is_relative_to(folder):
             raise SystemExit(f"FAILED: imported from {place}, not from the new environment")
+    step("install the extra 'all'", [*command, f"{wheels['jaywalk']}[all]"], folder.parent)
     return programs
 
 

@@ -53,7 +53,7 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
-    from jaywalk.cli.score_output import few_lines
+    from jaywalk.cli.score import few_lines
     from jaywalk.metrics.driving.protocols import protocol_version
     from jaywalk.report.comparison import SUCCESS
 

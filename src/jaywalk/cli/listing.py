@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.output import AsJson, print_json, print_table
+from jaywalk.cli.output import AsJson, cell_text, print_json, print_table
 from jaywalk.core.registry import Registry, Spec
 
 Row = dict[str, Any]  # the first value is the name, the rest describe it
@@ -196,9 +196,5 @@ def list_things(
         print_json(rows)
         return
     columns = list(rows[0]) if rows else []
-    cells = [[_text(row[column]) for column in columns] for row in rows]
+    cells = [[cell_text(row[column]) for column in columns] for row in rows]
     print_table(columns, cells, header_in_pipe=False)  # names for scripts
-
-
-def _text(value: Any) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

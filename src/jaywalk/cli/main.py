@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from jaywalk import __version__
-from jaywalk.cli.output import add_format_option, choose_format
+from jaywalk.cli.output import add_format_option
 from jaywalk.core.errors import JaywalkError
 from jaywalk.core.extras import missing_extra
 from jaywalk.core.text import printable
@@ -134,7 +134,6 @@ class LazyVerb(TyperCommand):
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Read the verb's own options; the context holds the loaded command."""
-        choose_format(None)
         return self.loaded.make_context(*words, **more)
 
 

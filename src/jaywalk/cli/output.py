@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -47,20 +48,25 @@ class _Asked:
 _ASKED: Final = _Asked()
 
 
-def choose_format(chosen: Format | None) -> Format | None:
-    """Print in this format from now on; None: a table on a terminal, lines in a pipe."""
+def _choose(ctx: typer.Context, chosen: Format | None) -> Format | None:
+    """Print in this format until the command ends."""
     _ASKED.format, _ASKED.tables = chosen, 0
+    ctx.call_on_close(_forget)
     return chosen
 
 
-def _wants_json(given: bool) -> bool:
+def _forget() -> None:
+    _ASKED.format, _ASKED.tables = None, 0
+
+
+def _wants_json(ctx: typer.Context, given: bool) -> bool:
     if given:
-        _ASKED.format = Format.JSON
+        _choose(ctx, Format.JSON)
     return _ASKED.format is Format.JSON
 
 
-def _wants_value(given: bool) -> bool:
-    return _wants_json(given) or _ASKED.for_machines
+def _wants_value(ctx: typer.Context, given: bool) -> bool:
+    return _wants_json(ctx, given) or _ASKED.for_machines
 
 
 _JSON_HELP: Final = "Print JSON; short for --format json."
@@ -94,7 +100,7 @@ def _format_option(name: str) -> Any:
             name,
             help="How to print the result.",
             show_default="table on a terminal, tsv in a pipe",
-            callback=choose_format,
+            callback=_choose,
             is_eager=True,  # before --json
         ),
     ) -> None: ...
@@ -251,3 +257,26 @@ def finish(lines: list[str], next_command: str) -> None:
     for line in lines:
         print_line(line)
     print_line(f"next: {next_command}")
+
+
+def with_interval(
+    value: float | None, interval: list[float | None], unit: str = "", digits: int = 1
+) -> str:
+    """Text of a value with the ends of its interval."""
+    low, high = (number(end, digits) for end in interval)
+    return f"{number(value, digits)}{unit} [{low}, {high}]"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return "-" if value is None else f"{value:z.{digits}f}"
+
+
+def interval_text(low: float, high: float, digits: int) -> str:
+    """Text of the ends of an interval."""
+    return f"[{number_or_dash(low, digits)}, {number_or_dash(high, digits)}]"
+
+
+def number_or_dash(value: float, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
