@@ -16,13 +16,13 @@ PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/pytho
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs docs-tables bench lint lock clean
+.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs docs-tables docs-check bench lint coverage lock clean
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml packages/jaywalk_agent/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e packages/jaywalk_agent -e .
 	@touch $(READY)
 
 demo: $(READY)
@@ -39,10 +39,10 @@ test-train: $(READY)
 test-slow: $(READY)
 	$(BIN)/python tests/run_isolated.py -m slow $(LIVE) --together tests/unit
 
-$(READY312): requirements.lock pyproject.toml
+$(READY312): requirements.lock pyproject.toml packages/jaywalk_agent/pyproject.toml
 	$(PYTHON312) -m venv .venv312
 	$(BIN312)/pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock
-	$(BIN312)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN312)/pip install --quiet --disable-pip-version-check --no-deps -e packages/jaywalk_agent -e .
 	@touch $(READY312)
 
 # The fast unit tests and whole episodes on Python 3.12.
@@ -88,11 +88,20 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=benchmarks:tools $(BIN)/lint-imports
+	$(BIN)/deptry src
+
+# Lines that the unit tests run; fails below the floor in pyproject.toml.
+coverage: $(READY)
+	$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --cov --cov-report=term
+
+# What the docs say about commands, files and measured tables.
+docs-check: $(READY)
+	$(BIN)/python -m pytest tests/unit/test_docs.py tests/unit/test_docs_tables.py
 
 # Pins every dependency (development tools included) for Python 3.11 and 3.12.
 lock: $(READY)
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --extra dev --no-emit-index-url \
-	  --no-header --quiet pyproject.toml -o requirements.lock
+	  --no-header --quiet --no-emit-package jaywalk-agent pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf .venv .venv312 build dist site demo

@@ -1,10 +1,10 @@
-"""Builds the wheel, installs it alone into an empty environment, and uses it from elsewhere.
+"""Builds both wheels, installs them alone into an empty environment, and uses them from elsewhere.
 
     python tests/wheel_check.py
 
-Any Python 3.11 or 3.12 with pip will do; nothing of this repository needs to be installed. The
-wheel must hold every file of the packages, and the commands must find their data without the
-sources at hand.
+Any Python 3.11 or 3.12 with pip will do; nothing of this repository needs to be installed. Each
+wheel must hold every file of its package and nothing else, and the commands must find their data
+without the sources at hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = {"src/jaywalk/": "jaywalk/", "packages/jaywalk_agent/jaywalk_agent/": "jaywalk_agent/"}
+# Distribution -> project folder, folder of its import package, fewest files it can have.
+DISTRIBUTIONS = {
+    "jaywalk_agent": ("packages/jaywalk_agent", "packages/jaywalk_agent/", 10),
+    "jaywalk": (".", "src/", 100),
+}
 RUN = "runs/wheel"
 
 
@@ -43,53 +47,50 @@ def step(title: str, command: list[str], cwd: Path, **more: str) -> str:
     return done.stdout
 
 
-def build(folder: Path) -> Path:
-    """The wheel of this repository."""
+def build(folder: Path) -> dict[str, Path]:
+    """Build the wheel of every distribution of this repository."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
-    step("build the wheel", [*command, "--no-deps", "-w", str(folder), str(ROOT)], folder)
-    [wheel] = folder.glob("jaywalk-*.whl")
-    return wheel
+    wheels = {}
+    for name, (project, _, _) in DISTRIBUTIONS.items():
+        source = str(ROOT / project)
+        step(f"build {name}", [*command, "--no-deps", "-w", str(folder), source], folder)
+        [wheels[name]] = folder.glob(f"{name}-*.whl")
+    return wheels
 
 
-def check_contents(wheel: Path) -> None:
-    """Every tracked file of the packages is in the wheel, and nothing of the tests."""
-    listed = step("list the sources", ["git", "ls-files", *PACKAGES], ROOT).splitlines()
-    wanted = set()
-    for old, new in PACKAGES.items():
-        wanted |= {new + name.removeprefix(old) for name in listed if name.startswith(old)}
+def check_contents(name: str, wheel: Path) -> None:
+    """Compare a wheel with git: every tracked file of its package is in it, and nothing else."""
+    _, base, fewest = DISTRIBUTIONS[name]
+    listed = step(f"list the sources of {name}", ["git", "ls-files", f"{base}{name}"], ROOT)
+    wanted = {line.removeprefix(base) for line in listed.splitlines()}
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
     missing = sorted(wanted - held)
-    if missing or len(wanted) < 100:
+    if missing or len(wanted) < fewest:
         raise SystemExit(f"FAILED: {len(missing)} of {len(wanted)} files missing: {missing[:20]}")
-    strange = sorted(name for name in held - wanted if ".dist-info/" not in name)
+    strange = sorted(entry for entry in held - wanted if ".dist-info/" not in entry)
     if strange:
-        raise SystemExit(f"FAILED: the wheel holds files that git does not know: {strange[:20]}")
+        raise SystemExit(f"FAILED: {wheel.name} holds files that are not its own: {strange[:20]}")
     print(f"          {len(wanted)} files, {wheel.stat().st_size / 2**20:.1f} MB")
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """A new environment with the wheel and what it depends on; returns its programs."""
+def install(wheels: dict[str, Path], folder: Path) -> Path:
+    """Install the wheels into a new environment, first the core, then all; return its programs."""
     step("make an environment", [sys.executable, "-m", "venv", str(folder)], folder.parent)
     programs = folder / "bin"
-    command = [str(programs / "python"), "-m", "pip", "install", "--quiet"]
-    command += [
-        "--disable-pip-version-check",
-        "--no-compile",
-        "-c",
-        str(ROOT / "requirements.lock"),
-        str(wheel),
-    ]
-    step("install the wheel", command, folder.parent)
+    command = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    command += ["--disable-pip-version-check", "-c", str(ROOT / "requirements.lock")]
+    step("install the core", [*command, *map(str, wheels.values())], folder.parent)
     code = (
-        "import importlib.util as u, jaywalk, jaywalk_agent;"
-        "assert not any(map(u.find_spec, ('pytest', 'hypothesis', 'ruff', 'mypy')));"
+        "import importlib.util as u, jaywalk, jaywalk_agent, jaywalk.metrics.driving.run_score;"
+        "assert not any(map(u.find_spec, ('carla', 'matplotlib', 'sklearn', 'pytest', 'mypy')));"
         "print(jaywalk.__file__, jaywalk_agent.__file__)"
     )
-    told = step("import it", [str(programs / "python"), "-c", code], folder.parent)
-    for place in told.split():
+    places = step("import metrics", [str(programs / "python"), "-c", code], folder.parent)
+    for place in places.split():
         if not Path(place).is_relative_to(folder):
             raise SystemExit(f"FAILED: imported from {place}, not from the new environment")
+    step("install the extra 'all'", [*command, f"{wheels['jaywalk']}[all]"], folder.parent)
     return programs
 
 
@@ -118,10 +119,11 @@ def main() -> None:
         base = Path(name).resolve()
         for folder in ("dist", "elsewhere"):
             (base / folder).mkdir()
-        wheel = build(base / "dist")
-        check_contents(wheel)
-        use(install(wheel, base / "venv"), base / "elsewhere")
-    print("the wheel works without the sources")
+        wheels = build(base / "dist")
+        for distribution, wheel in wheels.items():
+            check_contents(distribution, wheel)
+        use(install(wheels, base / "venv"), base / "elsewhere")
+    print("the wheels work without the sources")
 
 
 if __name__ == "__main__":

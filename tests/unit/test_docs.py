@@ -24,7 +24,7 @@ def commands():
     """Every verb, with the sub-commands of those that have some."""
     for verb, command in typer.main.get_command(app).commands.items():
         yield verb
-        for below in getattr(command, "commands", {}):
+        for below in getattr(command.loaded, "commands", {}):
             yield f"{verb} {below}"
 
 

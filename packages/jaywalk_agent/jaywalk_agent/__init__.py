@@ -20,7 +20,7 @@ from jaywalk_agent.sight import (
 )
 from jaywalk_agent.wire import PROTOCOL
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "PERSON",

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from jaywalk.cli.agent_choice import Perception, agent_specs
-from jaywalk.cli.output import finish, print_json, print_table, say
-from jaywalk.core.errors import JaywalkError, UsageError
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
+from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.driving.baseline import Baseline, BaselineEpisode, Changes
-    from jaywalk.runner.job import RunRequest
-    from jaywalk.runner.pool import QuickScore, Scorer
-    from jaywalk.scenarios.suite import Suite
+    from jaywalk.metrics.driving.baseline import Baseline, Changes
+    from jaywalk.runner.baseline_driver import BaselineDriver, Verdict
 
 app = typer.Typer(
     help="Accepted record hashes and scores of runs: verify, accept, create.",
@@ -47,9 +43,10 @@ From = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Drive into DIR/NAME and keep the runs.", show_default="a cache folder"),
+    typer.Option(
+        "--out", "-o", help="Drive into DIR/NAME and keep the runs.", show_default="a cache folder"
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 _FOLDER: Final = Path("baselines")
 
 
@@ -108,11 +105,12 @@ def verify(
     Example: jaywalk baseline verify smoke-expert smoke-bold --workers 2 --json
     """
     chosen = _load(baselines, names, which="all" if every else "ci")
-    verdicts: list[_Verdict] = []
+    driver = _driver(baselines, out, workers)
+    verdicts: list[Verdict] = []
     with _interruptible():
         for number, one in enumerate(chosen, start=1):
             say(f"baseline {one.name} ({number} of {len(chosen)})")
-            verdicts.append(_verify_one(one, baselines, out, workers))
+            verdicts.append(driver.verify(one))
     if as_json:
         print_json({"baselines": [one.as_dict() for one in verdicts]})
     else:
@@ -131,7 +129,7 @@ def accept(
     workers: Workers = 0,
     out: Out = None,
     baselines: Folder = _FOLDER,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make what this code drives the accepted result, and write the reason into the log.
 
@@ -147,15 +145,16 @@ def accept(
     if source is not None and not source.is_dir():
         raise UsageError(f"--from is '{source}', and there is no such folder.")
     chosen = _load(baselines, names, which="all")
+    driver = _driver(baselines, out, workers)
     rows, skipped = [], []
     with _interruptible():
         for one in chosen:
-            found = _drive(one, baselines, out, workers, _source_of(source, one, len(chosen)))
+            found = driver.drive(one, _source_of(source, one, len(chosen)))
             if found.problem:
                 skipped.append(f"{one.name}: {found.problem}")
                 continue
             assert found.result is not None
-            rows.append(_accept_one(one, found.result, why, baselines))
+            rows.append(driver.accept(one, found.result, why))
             found.clean()
     if as_json:
         print_json({"accepted": rows, "skipped": skipped})
@@ -229,165 +228,22 @@ def new(
         write_baseline(path, one)
         finish([str(path)], f"jaywalk baseline accept {name} --reason ...")
         return
+    driver = _driver(baselines, out, workers)
     with _interruptible():
-        result = _drive(one, baselines, out, workers, source)
+        result = driver.drive(one, source)
     if result.problem or result.result is None:
         say(f"{name}: {result.problem}")
         raise typer.Exit(_MISSING if result.skipped else _INCOMPLETE)
-    row = _accept_one(one, result.result, why, baselines)
+    row = driver.accept(one, result.result, why)
     result.clean()
     finish([f"{path}: {row['summary']}"], f"jaywalk baseline verify {name}")
 
 
-# -- driving -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Driven:
-    """A baseline driven again, or why that did not work."""
-
-    result: Baseline | None = None
-    problem: str = ""
-    skipped: bool = False  # what it needs is missing
-    run_folder: Path | None = None
-    is_scratch: bool = False
-
-    def clean(self) -> None:
-        """Remove a run that nobody asked to keep."""
-        if self.is_scratch and self.run_folder is not None:
-            shutil.rmtree(self.run_folder, ignore_errors=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    name: str
-    state: str  # unchanged, changed, skipped, never accepted, incomplete
-    changes: Changes | None = None
-    text: str = ""
-    run_folder: str = ""
-    notes: tuple[str, ...] = field(default=())
-
-    def as_dict(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {"name": self.name, "state": self.state, "text": self.text}
-        if self.run_folder:
-            plain["run"] = self.run_folder
-        return plain | ({"changes": self.changes.as_dict()} if self.changes else {})
-
-
-def _verify_one(one: Baseline, folder: Path, out: Path | None, workers: int) -> _Verdict:
-    from jaywalk.metrics.driving.baseline import Changes
-
-    if one.accepted is None:
-        text = f"never accepted: jaywalk baseline accept {one.name} --reason ..."
-        return _Verdict(name=one.name, state="never accepted", text=text)
-    found = _drive(one, folder, out, workers, None)
-    if found.result is None:
-        state = "skipped" if found.skipped else "incomplete"
-        return _Verdict(name=one.name, state=state, text=found.problem)
-    changes = Changes.between(one, found.result)
-    if changes.is_equal:
-        found.clean()
-        return _Verdict(name=one.name, state="unchanged", changes=changes, text=changes.summary())
-    kept = _set_aside(found)
-    return _Verdict(
-        name=one.name, state="changed", changes=changes, text=changes.summary(), run_folder=kept
-    )
-
-
-def _set_aside(found: _Driven) -> str:
-    """Keep a changed run for inspection, where the next verification does not resume it."""
-    assert found.run_folder is not None
-    if not found.is_scratch:
-        return str(found.run_folder)
-    aside = found.run_folder.with_name(f"{found.run_folder.name}.changed")
-    shutil.rmtree(aside, ignore_errors=True)
-    found.run_folder.rename(aside)
-    return str(aside)
-
-
-def _drive(
-    one: Baseline, folder: Path, out: Path | None, workers: int, source: Path | None
-) -> _Driven:
-    """Drive a baseline, or take a run that was driven elsewhere."""
+def _driver(folder: Path, out: Path | None, workers: int) -> BaselineDriver:
     from jaywalk.cli.run import quietly
-    from jaywalk.runner.baselines import (
-        check_run,
-        driven,
-        missing_towns,
-        request_of,
-        scratch_folder,
-        suite_of,
-    )
+    from jaywalk.runner.baseline_driver import BaselineDriver
 
-    suite: Suite = suite_of(one, folder)
-    absent = missing_towns(suite)
-    if absent:
-        problem = (
-            f"it needs {', '.join(absent)}; put their .xodr files into a folder named in "
-            "JAYWALK_TOWN_PATH"
-        )
-        return _Driven(problem=problem, skipped=True)
-    place = source or ((out or scratch_folder()) / one.name)
-    request: RunRequest = request_of(one, suite, place, workers=workers)
-    if source is not None:
-        check_run(one, request)
-        return _Driven(result=driven(one, request, {}), run_folder=place)
-    entries: dict[str, BaselineEpisode] = {}
-    summary = quietly(request, score=_scorer(entries))
-    scratch = out is None
-    if not summary.is_complete:
-        left = summary.total - summary.done
-        problem = f"{left} of {summary.total} episodes could not be driven; see {place}/logs"
-        return _Driven(problem=problem, run_folder=place, is_scratch=scratch)
-    check_run(one, request)  # somebody may have edited the sources meanwhile
-    entries = {
-        name: entry
-        for name, entry in entries.items()
-        if entry.record_hash == summary.hashes.get(name)
-    }
-    return _Driven(result=driven(one, request, entries), run_folder=place, is_scratch=scratch)
-
-
-def _scorer(entries: dict[str, BaselineEpisode]) -> Scorer:
-    """Scores an episode when it is finished, for the display and for the baseline at once."""
-    import jaywalk.record
-    from jaywalk.metrics.driving.baseline import entry_of
-    from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
-    from jaywalk.runner.pool import QuickScore
-
-    def score(folder: Path) -> QuickScore | None:
-        try:
-            record = jaywalk.record.open(folder)
-            entry = entry_of(record, jaywalk.record.record_hash(folder))
-        except JaywalkError as problem:
-            say(f"{folder.name} is recorded but cannot be scored: {problem}")
-            return None
-        entries[record.episode.episode_id] = entry
-        scores = list(entry.scores.values())
-        points, faster = (
-            scores[-1].metrics.get(name, math.nan) for name in ("driving_score", NO_MIN_SPEED)
-        )
-        return QuickScore(success=scores[0].success, driving_score=points, no_min_speed=faster)
-
-    return score
-
-
-def _accept_one(one: Baseline, result: Baseline, why: str, folder: Path) -> dict[str, Any]:
-    from jaywalk.metrics.driving.baseline import Changes, write_baseline
-    from jaywalk.runner.baselines import accepted, append_log, log_entry
-
-    done = accepted(result, why)
-    write_baseline(folder / f"{one.name}.json", done)
-    append_log(folder, log_entry(one, done))
-    if one.accepted is None:
-        return {"name": one.name, "summary": f"accepted: {len(done.episodes)} episodes"}
-    changes = Changes.between(one, done)
-    if changes.moved and one.run.agent_version == done.run.agent_version:
-        say(
-            f"{one.name}: scores moved and the driver is still {done.run.agent_version}; raise its "
-            "version in agents/catalogue.py if the driver changed"
-        )
-    return {"name": one.name, "summary": f"accepted: {changes.summary()}"}
+    return BaselineDriver(folder=folder, out=out, workers=workers, execute=quietly, say=say)
 
 
 def _source_of(source: Path | None, one: Baseline, count: int) -> Path | None:
@@ -427,7 +283,7 @@ def _interruptible() -> Iterator[None]:
         raise typer.Exit(_INCOMPLETE) from None
 
 
-def _exit_code(verdicts: list[_Verdict], *, require_all: bool) -> int:
+def _exit_code(verdicts: list[Verdict], *, require_all: bool) -> int:
     states = {one.state for one in verdicts}
     if "incomplete" in states:
         return _INCOMPLETE
@@ -436,7 +292,7 @@ def _exit_code(verdicts: list[_Verdict], *, require_all: bool) -> int:
     return _CHANGED if "changed" in states else 0
 
 
-def _print_verdicts(verdicts: list[_Verdict]) -> None:
+def _print_verdicts(verdicts: list[Verdict]) -> None:
     print_table(["baseline", "state", ""], [[one.name, one.state, one.text] for one in verdicts])
     for one in verdicts:
         if one.changes is not None and not one.changes.is_equal:
@@ -455,7 +311,7 @@ def _print_verdicts(verdicts: list[_Verdict]) -> None:
     finish([f"baselines: {line}"], then)
 
 
-def _print_changes(verdict: _Verdict, changes: Changes) -> None:
+def _print_changes(verdict: Verdict, changes: Changes) -> None:
     say(f"{verdict.name}: {changes.summary()}; the new run is {verdict.run_folder}")
     for note in changes.notes:
         say(f"  {note}")
@@ -479,12 +335,12 @@ def _print_changes(verdict: _Verdict, changes: Changes) -> None:
             if "status" in key or "success" in key or "driving_score" in key
         )
         said = what or ("other scores" if one.moved else "scores equal")
-        sys.stdout.write(f"  {one.episode}: {said}\n")
+        print_line(f"  {one.episode}: {said}")
     if len(changes.changed) > _SHOWN:
-        sys.stdout.write(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)\n")
+        print_line(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)")
     for title, ids in (("missing", changes.missing), ("new", changes.extra)):
         if ids:
-            sys.stdout.write(f"  {title}: {', '.join(ids[:_SHOWN])}\n")
+            print_line(f"  {title}: {', '.join(ids[:_SHOWN])}")
 
 
 def _number(value: float, *, sign: bool = False) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jaywalk.cli import behaviour_learn, behaviour_report
 from jaywalk.cli import behaviour_learn as behaviour_export
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.datasets.behaviour_detect import DatasetCheck, check_datasets
 from jaywalk.datasets.behaviour_tables import BehaviourData
 from jaywalk.forecasting.behaviour.factors import group_by_factors
@@ -67,11 +67,11 @@ def print_checks(checks: list[DatasetCheck], as_json: bool) -> None:
     for found in checks:
         state = "usable" if found.ok else "not usable"
         listed = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in found.counts.items())
-        typer.echo(f"{found.dataset}: {state}; {listed}")
+        print_line(f"{found.dataset}: {state}; {listed}")
         for defect in found.defects:
             places = f" (e.g. {', '.join(defect.examples[:3])})" if defect.examples else ""
-            typer.echo(f"{defect.severity}: {defect.code}: {defect.count} {defect.message}{places}")
-    typer.echo("next: jaywalk behaviour counts --task action --dataset jaad --annotations DIR")
+            print_line(f"{defect.severity}: {defect.code}: {defect.count} {defect.message}{places}")
+    print_line("next: jaywalk behaviour counts --task action --dataset jaad --annotations DIR")
 
 
 def print_counts(task: Task, table: pl.DataFrame, as_json: bool) -> None:
@@ -185,7 +185,6 @@ Predictions = Annotated[
     typer.Option(help="CSV (gz accepted): a row per sample in order, or a sample_id column."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="The corrected variant of the task.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Exclude = Annotated[Path | None, typer.Option(help="File with a sample id a line, to be left out.")]
 Split = Annotated[str, typer.Option(help="train, val, test or all.")]
 Resamples = Annotated[
@@ -197,7 +196,7 @@ Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
 @data_app.command("check")
 def check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder or archive.")],
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Read all annotations at a place and tell what is wrong with them.
 
@@ -230,7 +229,7 @@ def samples(
     task: TaskName,
     dataset: DatasetName,
     annotations: Annotations,
-    out: Annotated[Path, typer.Option(help="CSV file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to write.")],
     split: Split = "test",
     strict: Strict = False,
 ) -> None:
@@ -242,8 +241,8 @@ def samples(
     data = load_for(chosen, annotations, splits=_splits(split))
     table = task_samples(data, chosen, split)
     table.write_csv(out)
-    typer.echo(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
-    typer.echo("next: predict them, then jaywalk behaviour score")
+    print_line(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
+    print_line("next: predict them, then jaywalk behaviour score")
 
 
 @app.command()
@@ -345,7 +344,7 @@ def agreement(
 def baseline(
     dataset: DatasetName,
     annotations: Annotations,
-    out: Annotated[Path, typer.Option(help="CSV file to write, with sample ids.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to write, with sample ids.")],
     model: Annotated[
         str, typer.Option(help="constant-velocity or last-state.")
     ] = "constant-velocity",
@@ -363,8 +362,8 @@ def baseline(
     probabilities = predict_risk(data, drawn, model)
     columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
     drawn.select("sample_id").with_columns(**columns).write_csv(out)
-    typer.echo(f"{model}: {drawn.height} rows written to {out}")
-    typer.echo(f"next: jaywalk behaviour score --task risk --dataset {dataset} --predictions {out}")
+    print_line(f"{model}: {drawn.height} rows written to {out}")
+    print_line(f"next: jaywalk behaviour score --task risk --dataset {dataset} --predictions {out}")
 
 
 @app.command()
@@ -387,7 +386,7 @@ def regions(
 
     data = load_dataset(dataset, annotations, with_scene=False)
     n_people = draw_regions(data, video, frame, png, picture)
-    typer.echo(f"{video} frame {frame}: {n_people} people; picture written to {png}")
+    print_line(f"{video} frame {frame}: {n_people} people; picture written to {png}")
 
 
 def _splits(split: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
 from jaywalk.forecasting.behaviour.tasks import STRIDE_FRAMES, find_task
@@ -19,14 +19,14 @@ from jaywalk.forecasting.behaviour.tasks import STRIDE_FRAMES, find_task
 
 def export(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
-    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")],
     fov_deg: Annotated[
         float, typer.Option("--fov", min=20.0, max=150.0, help="Field of view, degrees.")
     ] = 90.0,
     range_m: Annotated[
         float, typer.Option("--range", min=5.0, help="People farther away are not boxed, metres.")
     ] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make a dataset of people seen by a camera on the ego, from runs of the suite habit.
 
@@ -67,7 +67,6 @@ def export(
 
 Dataset = Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")]
 Annotations = Annotated[Path, typer.Option(help="Folder or archive of annotations, or an export.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def train(
@@ -77,7 +76,9 @@ def train(
     task: Annotated[str, typer.Option(help="action, risk, intention, or joint.")],
     dataset: Dataset,
     annotations: Annotations,
-    out: Annotated[Path, typer.Option(help="Folder of the model; goes on where it ends.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder of the model; goes on where it ends.")
+    ],
     seeds: Annotated[
         int, typer.Option(min=1, max=100, help="Fits whose answers are averaged.")
     ] = 3,
@@ -90,7 +91,7 @@ def train(
     stride: Annotated[
         int, typer.Option(min=1, max=STRIDE_FRAMES, help="Frames between training windows.")
     ] = STRIDE_FRAMES,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Train a model, with early stopping on validation, and predict validation and test.
 
@@ -140,7 +141,7 @@ def predict(
     folder: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
     dataset: Dataset,
     annotations: Annotations,
-    out: Annotated[Path, typer.Option(help="CSV file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to write.")],
     task: Annotated[str | None, typer.Option(help="For a joint model: which answer.")] = None,
     samples_of: Annotated[
         str | None, typer.Option(help="Task whose samples to answer for, if another.")

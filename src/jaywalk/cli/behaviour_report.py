@@ -23,7 +23,7 @@ _TITLES = {"action": "Action", "intention": "Intention", "risk": "Event risk"}
 def report(
     dataset: Annotated[str, typer.Option("--dataset", help="jaad, pie or sim.")],
     annotations: Annotated[Path, typer.Option(help="Folder or archive, or an export.")],
-    out: Annotated[Path, typer.Option(help="HTML file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")],
     action: Files = None,
     risk: Files = None,
     intention: Files = None,

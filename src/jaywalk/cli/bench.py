@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import jaywalk
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.core.errors import PrerequisiteError
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Measure speed and memory against the project's targets.", no_args_is_help=True
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.callback()
@@ -71,7 +69,7 @@ def server(
     print_table(["scene (vehicles+people)", "ticks/s", "client ms", "server ms"], rows)
     for name, value in result.reached().items():
         verdict = "ok" if value <= AIMS[name] else "MISSED"
-        typer.echo(f"{name}: {value:.2f} (aim: at most {AIMS[name]:g}) {verdict}")
+        print_line(f"{name}: {value:.2f} (aim: at most {AIMS[name]:g}) {verdict}")
     finish(
         [
             f"cost per actor: {result.cost_per_actor_us:.2f} us of server CPU per tick",
@@ -245,7 +243,7 @@ def agents(
 
 @app.command()
 def determinism(
-    as_json: AsJson = False,
+    as_json: AsValue = False,
     runs: Annotated[int, typer.Option(min=2, help="Runs of each scene.")] = 2,
     ticks: Annotated[int, typer.Option(min=1, help="Ticks of each run.")] = 2000,
     town: Annotated[str, typer.Option(help="Where to run.")] = "Harbour",
@@ -267,7 +265,7 @@ def determinism(
         print_json([result.as_dict() for result in results])
     else:
         for result in results:
-            typer.echo(
+            print_line(
                 f"{result.mode}: {result.pairs_identical} of {result.pairs} pairs identical over "
                 f"{result.ticks} ticks; first differences at ticks {result.first_difference_ticks}"
             )
@@ -277,7 +275,7 @@ def determinism(
 
 @app.command()
 def realism(
-    as_json: AsJson = False,
+    as_json: AsValue = False,
     evaluated: Annotated[
         int, typer.Option(help="How many of the 50 agents are scored.", min=1, max=50)
     ] = 50,
@@ -306,7 +304,7 @@ def realism(
 
 @app.command()
 def predict(
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """IRS with BCa (8 models, 4 horizons, 500 tracks, 10,000 resamples); one network forecast.
 
@@ -335,7 +333,7 @@ def predict(
 
 @app.command()
 def motion(
-    as_json: AsJson = False,
+    as_json: AsValue = False,
     clips: Annotated[int, typer.Option(min=2, help="Clips to measure.")] = 40,
 ) -> None:
     """Ten-second clips per second of one core: cleaned, and put on all four rigs.

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from jaywalk.cli.output import finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_finding, print_json, print_line, say
 from jaywalk.core.address import parse_address
-from jaywalk.core.text import printable
 
 if TYPE_CHECKING:
     from jaywalk.checks.drive import CheckDrive
     from jaywalk.checks.rules import Finding
 
-_COLOURS: Final = {"pass": "green", "warn": "yellow", "fail": "bold red", "skip": "dim"}
 _AGAIN_S: Final = 2.0
 
 
@@ -35,7 +30,7 @@ def check(
         float, typer.Option(min=0.1, help="Longest step that is fine, in milliseconds.")
     ] = 500.0,
     seed: Annotated[int, typer.Option(help="Seed of the drive.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Drive an agent for some seconds and tell whether it is wired correctly.
 
@@ -92,16 +87,10 @@ def _open(kind: Any, server: str, seed: int) -> Any:
 
 
 def _print(findings: list[Finding], agent: str, failed: bool) -> None:
-    console = Console(soft_wrap=True, highlight=False)
     for one in findings:
-        line = Text.assemble(
-            (f"{one.state:<5}", _COLOURS[one.state]),
-            printable(f"{one.check:<10} {one.detail}"),
-            (printable(f"  ->  {one.fix}") if one.fix else "", "bold"),
-        )
-        console.print(line)
+        print_finding(one.state, f"{one.check:<10} {one.detail}", one.fix)
     count = sum(one.state == "fail" for one in findings)
     if failed:
-        sys.stdout.write(f"{count} of {len(findings)} checks failed (see above)\n")
+        print_line(f"{count} of {len(findings)} checks failed (see above)")
     else:
         finish([f"{agent} is wired correctly"], f"jaywalk run smoke --agent {agent}")

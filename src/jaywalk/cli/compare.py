@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaywalk.cli.output import print_json, print_table, say
+from jaywalk.cli.output import AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
     from jaywalk.report.comparison import Comparison, Difference, PairOfRuns
@@ -27,7 +27,7 @@ def compare(
     allow_mixed: Annotated[
         bool, typer.Option(help="Compare runs of different suites or scenario versions too.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare runs with the first one. Exit code 4 if episodes are missing.
 
@@ -53,7 +53,7 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
-    from jaywalk.cli.score_output import few_lines
+    from jaywalk.cli.score import few_lines
     from jaywalk.metrics.driving.protocols import protocol_version
     from jaywalk.report.comparison import SUCCESS
 

@@ -14,7 +14,7 @@ _DRIVERS: Final = ("blind", "cruise")
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write into.")] = Path("demo"),
     people: Annotated[int, typer.Option(help="People beside the road.", min=0, max=200)] = 0,
     workers: Annotated[int, typer.Option(help="Episodes at a time; 0: one per core.", min=0)] = 0,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.errors import UsageError
 
 _INCOMPLETE = 4
@@ -32,7 +32,7 @@ class Layout(StrEnum):
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a recorded run.")],
     form: Annotated[Format, typer.Option("--format", help="Whose result files to write.")],
-    out: Annotated[Path, typer.Option(help="File (.json) or folder to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File (.json) or folder to write.")],
     protocol: Annotated[
         str | None, typer.Option(help="Leaderboard: whose rules, e.g. leaderboard-2.1.")
     ] = None,
@@ -40,7 +40,7 @@ def export(
         Layout,
         typer.Option(help="Fail2Drive: SEED/res/NNNN_res.json, or SEED/Split_Class_NNNN.json."),
     ] = Layout.parser,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write result files that the benchmarks' own tools read. Exit code 4 if episodes are missing.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.errors import JaywalkError, UsageError
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Out = Annotated[Path, typer.Option("--output", "-o", help="Folder of the entry.")]
+Out = Annotated[Path, typer.Option("--out", "--output", "-o", help="Folder of the entry.")]
 Rgb = Annotated[bool, typer.Option("--rgb", help="It sees camera images.")]
 Lidar = Annotated[bool, typer.Option("--lidar", help="It sees LiDAR.")]
 Privileged = Annotated[bool, typer.Option("--privileged", help="It reads the simulator.")]
@@ -37,7 +36,7 @@ Bench2Drive = Annotated[float | None, typer.Option(help="Its driving score on Be
 def validate(
     entry: Annotated[Path, typer.Argument(help="Folder of an entry.")],
     strict: Annotated[bool, typer.Option("--strict", help="Suspicions count as problems.")] = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Check an entry: fields, completeness, seeds, protocol version, odd records.
 
@@ -76,13 +75,14 @@ def validate(
 def build(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of entries.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Page.", show_default="DIR/index.html")
+        Path | None,
+        typer.Option("--out", "--output", "-o", help="Page.", show_default="DIR/index.html"),
     ] = None,
     title: Annotated[str, typer.Option(help="Heading.")] = "Fail2Drive",
     paper: Annotated[
         bool, typer.Option("--paper/--no-paper", help="Rows that the paper prints, in grey.")
     ] = True,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write the static page of all entries below DIR; those that are not valid are not ranked.
 
@@ -132,7 +132,7 @@ def import_results(
     held_out: Held = False,
     pretraining: Pretraining = "",
     bench2drive: Bench2Drive = None,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make an entry of result files that the benchmark's own evaluator wrote.
 
@@ -177,7 +177,7 @@ def entry(
     held_out: Held = False,
     pretraining: Pretraining = "",
     bench2drive: Bench2Drive = None,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make an entry of one of our own runs.
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.output import print_json, print_table
+from jaywalk.cli.output import AsJson, cell_text, print_json, print_table
 from jaywalk.core.registry import Registry, Spec
 
 Row = dict[str, Any]  # the first value is the name, the rest describe it
@@ -81,7 +81,7 @@ def sensors() -> list[Row]:
 
 def extras() -> list[Row]:
     """Optional parts of the package."""
-    from jaywalk.checks.health import EXTRAS
+    from jaywalk.core.extras import EXTRAS
 
     return [
         {
@@ -176,7 +176,7 @@ def list_things(
     pattern: Annotated[
         str, typer.Option("--filter", help="Only names that match, for example 'vehicle.*'.")
     ] = "*",
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List towns, blueprints, sensors and whatever else has a name.
 
@@ -192,9 +192,5 @@ def list_things(
         print_json(rows)
         return
     columns = list(rows[0]) if rows else []
-    cells = [[_text(row[column]) for column in columns] for row in rows]
+    cells = [[cell_text(row[column]) for column in columns] for row in rows]
     print_table(columns, cells, header_in_pipe=False)  # names for scripts
-
-
-def _text(value: Any) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

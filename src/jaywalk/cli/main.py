@@ -1,4 +1,7 @@
-"""The jaywalk command: collects the verbs and turns our errors into one line and an exit code."""
+"""The jaywalk command: loads the verb that is asked for, prints our errors as one line.
+
+Only the file of that verb is imported; ``jaywalk --help`` imports none.
+"""
 
 from __future__ import annotations
 
@@ -6,70 +9,150 @@ import errno
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from jaywalk import __version__
+from jaywalk.cli.output import add_format_option
 from jaywalk.core.errors import JaywalkError
+from jaywalk.core.extras import missing_extra
 from jaywalk.core.text import printable
 
-# Verb -> file of this folder and the command or group of commands in it.
+# Verb -> file of this folder and the command or group of commands in it, and one line of help.
 VERBS: Final = {
-    "demo": "demo:demo",
-    "serve": "serve:serve",
-    "run": "run:run",
-    "check": "check:check",
-    "new": "new:app",
-    "record": "record:record",
-    "score": "score:score",
-    "compare": "compare:compare",
-    "report": "report:report",
-    "replay": "replay:replay",
-    "export": "export:export",
-    "suite": "suite:app",
-    "scenario": "scenario:app",
-    "leaderboard": "leaderboard:app",
-    "baseline": "baseline:app",
-    "town": "town:app",
-    "list": "listing:list_things",
-    "doctor": "doctor:doctor",
-    "behaviour": "behaviour:app",
-    "predict": "predict:app",
-    "realism": "realism:app",
-    "motion": "motion:app",
-    "pairs": "pairs:app",
-    "bench": "bench:app",
+    "demo": (
+        "demo:demo",
+        "Run the suite 'smoke' with a driver that looks and one that does not, compare, report.",
+    ),
+    "serve": ("serve:serve", "Serve a town to CARLA clients."),
+    "run": (
+        "run:run",
+        "Drive a suite and record every episode; the same command again runs only what is missing.",
+    ),
+    "check": (
+        "check:check",
+        "Drive an agent for some seconds and tell whether it is wired correctly.",
+    ),
+    "new": ("new:app", "Write a working agent to begin with."),
+    "record": (
+        "record:record",
+        "Watch a server and record every episode, without ticking or changing anything.",
+    ),
+    "score": (
+        "score:score",
+        "Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.",
+    ),
+    "compare": (
+        "compare:compare",
+        "Compare runs with the first one. Exit code 4 if episodes are missing.",
+    ),
+    "report": (
+        "report:report",
+        "Write one HTML file with figures, failures, pictures and replays; it needs no network.",
+    ),
+    "replay": (
+        "replay:replay",
+        "Draw an episode from its record alone: no simulator, no agent.",
+    ),
+    "export": (
+        "export:export",
+        "Write result files that the benchmarks' own tools read. Exit code 4 if episodes are "
+        "missing.",
+    ),
+    "suite": (
+        "suite:app",
+        "Suites: build one for any town, export any for public evaluators.",
+    ),
+    "scenario": (
+        "scenario:app",
+        "Scenarios as one readable file: write, look at, check, pair, edit.",
+    ),
+    "leaderboard": (
+        "leaderboard:app",
+        "Leaderboard of the generalization benchmark: make, check and show entries.",
+    ),
+    "baseline": (
+        "baseline:app",
+        "Accepted record hashes and scores of runs: verify, accept, create.",
+    ),
+    "town": ("town:app", "Towns: list them, draw them, check your own OpenDRIVE files."),
+    "list": (
+        "listing:list_things",
+        "List towns, blueprints, sensors and whatever else has a name.",
+    ),
+    "doctor": ("doctor:doctor", "Check this machine: each line is ok, or names the fix."),
+    "behaviour": (
+        "behaviour:app",
+        "Intention, action and risk of people on JAAD, PIE and our own runs.",
+    ),
+    "predict": (
+        "predict:app",
+        "Predicting people: the in-ROI sensitivity and its rivals, with their statistics.",
+    ),
+    "realism": (
+        "realism:app",
+        "Human-likeness: the Sim Agents realism score, its flaws, and a better score.",
+    ),
+    "motion": (
+        "motion:app",
+        "Motion capture on CARLA's walkers: build, check, class, show and search libraries.",
+    ),
+    "pairs": ("pairs:app", "Counterfactual pairs: are they, and what do they show?"),
+    "bench": ("bench:app", "Measure speed and memory against the project's targets."),
+}
+_STYLE: Final[dict[str, Any]] = {
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "rich",
 }
 
 
-def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
-    """The command with these verbs; importing a verb's file is what costs time."""
-    app = typer.Typer(
-        name="jaywalk",
-        help="Tests driving systems around people, on a CARLA-protocol world that needs no GPU.",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
-    )
-    app.callback()(_options)
-    for verb in verbs:
-        file, _, attribute = VERBS[verb].partition(":")
+class LazyVerb(TyperCommand):
+    """A verb in the list of verbs; using it imports its file."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, help=VERBS[name][1], rich_markup_mode="rich")
+
+    @cached_property
+    def loaded(self) -> Any:
+        """The command or group of commands itself."""
+        file, _, attribute = VERBS[str(self.name)][0].partition(":")
         target = getattr(import_module(f"jaywalk.cli.{file}"), attribute)
+        holder = typer.Typer(**_STYLE)
+        holder.callback()(lambda: None)
         if isinstance(target, typer.Typer):
-            app.add_typer(target, name=verb)
+            holder.add_typer(target, name=self.name)
         else:
-            app.command(verb)(target)
-    return app
+            holder.command(self.name)(target)
+        group: Any = typer.main.get_command(holder)
+        command = group.commands[self.name]
+        add_format_option(command)
+        return command
+
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        """Read the verb's own options; the context holds the loaded command."""
+        return self.loaded.make_context(*words, **more)
 
 
-def __getattr__(name: str) -> Any:
-    """``app`` with every verb, built when asked for."""
-    if name == "app":
-        return build_app()
-    raise AttributeError(name)
+class Verbs(TyperGroup):
+    """All verbs, each loaded when it is used."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        for verb in VERBS:
+            self.add_command(LazyVerb(verb))
+
+
+app = typer.Typer(
+    name="jaywalk",
+    cls=Verbs,
+    help="Tests driving systems around people, on a CARLA-protocol world that needs no GPU.",
+    no_args_is_help=True,
+    **_STYLE,
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -78,6 +161,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@app.callback()
 def _options(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version."
@@ -88,11 +172,15 @@ def _options(
 
 def main() -> None:
     """Run the command; expected errors are one line on stderr."""
-    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     try:
-        build_app([verb] if verb in VERBS else VERBS)()
+        app()
     except JaywalkError as problem:
         _leave(str(problem), problem.exit_code)
+    except ModuleNotFoundError as problem:
+        extra = missing_extra(problem)
+        if extra is None or os.environ.get(_DEBUG):
+            raise
+        _leave(str(extra), extra.exit_code)
     except BrokenPipeError:
         # Whoever read our output has seen enough, as with any other command.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,7 +10,7 @@ import typer
 from jaywalk.cli import motion_choice, motion_play, motion_record, motion_video
 from jaywalk.cli.motion_choice import library_at
 from jaywalk.cli.motion_model import app as model_app
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 
 app = typer.Typer(
     help="Motion capture on CARLA's walkers: build, check, class, show and search libraries.",
@@ -25,12 +25,11 @@ motion_video.register(app)
 LibraryArgument = Annotated[
     Path, typer.Argument(help="Folder of a motion library, or 'default': the one that comes along.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.command()
 def build(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the library.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the library.")],
     bvh: Annotated[Path | None, typer.Option(help="Folder of CMU .bvh files.")] = None,
     clips: Annotated[
         Path | None, typer.Option(help="CSV of clips to cut from the BVH files.")
@@ -82,7 +81,7 @@ def _policy(text: str) -> Any:
 @app.command()
 def check(
     library: LibraryArgument,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
     clip: Annotated[list[str] | None, typer.Option("--clip", help="Only these clips.")] = None,
 ) -> None:
     """Transfer errors, bone lengths, feet, smoothness and class of every clip.
@@ -119,7 +118,7 @@ def check(
 @app.command()
 def classify(
     library: LibraryArgument,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
     splits: Annotated[int, typer.Option(min=1, help="Random halves to fit and test on.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the halves.")] = 0,
 ) -> None:
@@ -179,7 +178,7 @@ def show(
 def stats(
     library: LibraryArgument,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for figures.")] = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Counts, durations, class paths (mean and variance) and words of a library.
 
@@ -222,7 +221,7 @@ def search(
         str, typer.Argument(help="Words to look for; alone, they are looked for in 'default'.")
     ] = "",
     limit: Annotated[int, typer.Option(min=1, help="Clips to show at most.")] = 10,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Clips whose captions say it best; endings of words do not matter.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 
 if TYPE_CHECKING:
     from jaywalk.motion.library.reading import MotionLibrary
@@ -24,9 +24,6 @@ def library_at(place: Path) -> MotionLibrary:
     if str(place) == "default" and not place.exists():
         return default_library(say=say)
     return open_library(place)
-
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def select(
@@ -43,7 +40,7 @@ def select(
         bool, typer.Option("--compare", help="Also measure how far both lemmatisers agree.")
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV list to write.")] = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Filter clips by the words of their captions; tag them and group them by behaviour.
 
@@ -80,7 +77,7 @@ def select(
 
 def augment(
     library: Annotated[Path, typer.Argument(help="Folder of a motion library.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the new library.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the new library.")],
     ways: Annotated[
         str, typer.Option(help="What to change: mirror, warp, speed, style.")
     ] = "mirror,warp,speed,style",
@@ -112,7 +109,7 @@ def augment(
 def review(
     library: Annotated[Path, typer.Argument(help="Folder of a motion library.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for sheets, animations and the page.")
+        Path | None, typer.Option("--out", "-o", help="Folder for sheets, animations and the page.")
     ] = None,
     selection: Annotated[
         Path | None, typer.Option(help="Only the selected clips of a list of 'motion select'.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 
 app = typer.Typer(
     help="The model that generates motions: train it, sample from it, judge it.",
@@ -23,7 +23,7 @@ ModelOption = Annotated[
 @app.command()
 def train(
     bvh: Annotated[Path, typer.Option(help="Folder of CMU .bvh files.")],
-    out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write (.npz).")],
     clips: Annotated[
         Path | None, typer.Option(help="CSV of clips: only the sequences it names are used.")
     ] = None,
@@ -57,7 +57,7 @@ def _subjects(text: str) -> list[str]:
 
 @app.command()
 def sample(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the library.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the library.")],
     n: Annotated[int, typer.Option("--n", min=3, help="Clips.")] = 400,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same library.")] = 1,
     model: ModelOption = None,
@@ -92,7 +92,7 @@ def judge(
     held_out: Annotated[
         str, typer.Option(help="Subjects the model was not trained on.")
     ] = "judged",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Realism and variety of generated clips beside those of captures the model never saw.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from jaywalk.cli.motion_choice import library_at
-from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.cli.output import AsJson, finish, print_json, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +32,7 @@ def play(
     server: Annotated[
         str, typer.Option(help="HOST:PORT of a running server instead of one of our own.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play clips on a walker through a server; draw and measure what comes back.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 from jaywalk.core.errors import DataError, UsageError
 
 _SHOWN = (
@@ -36,7 +36,7 @@ def quality(
         Path | None, typer.Option(help="Library the people were posed by, if not ours.")
     ] = None,
     most: Annotated[int, typer.Option(min=0, help="Episodes at most; 0: all.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how posed people of records moved: pops, sliding feet, soles off the ground.
 
@@ -121,7 +121,7 @@ def life(
     seconds: Annotated[
         float, typer.Option(min=1.0, help="Length of the video, around what happens.")
     ] = 20.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Draw a posed person's life from the kerb and from above: idle, trigger, blend, way, contact.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 
 
 def video(
@@ -17,7 +17,7 @@ def video(
         Path,
         typer.Option("--ground", help="JSON of four or more points on the ground, in px and m."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the library.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the library.")],
     caption: Annotated[str, typer.Option(help="What the people do; of every clip.")] = "",
     licence: Annotated[str, typer.Option(help="Terms of the footage, kept with every clip.")] = "",
     shortest_s: Annotated[
@@ -33,7 +33,7 @@ def video(
     overlay: Annotated[
         Path | None, typer.Option(help="Also draw the fitted people into the clip (.mp4).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Find and follow the people of a video and write their motions to a library.
 
@@ -116,7 +116,7 @@ def video_accuracy(
         Path | None, typer.Option(help="Library to film; the default one if none.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """How well 'motion video' fits: known motions through a known camera, with noise.
 

@@ -1,4 +1,7 @@
-"""How verbs print: tables and progress on a terminal, plain lines in a pipe, JSON for machines.
+"""The one renderer of verbs: tables, TSV, CSV, LaTeX and JSON.
+
+Without ``--format``, rows are a table on a terminal and tab-separated lines in a pipe. Stdout holds
+the result alone once a format for machines is asked for; remarks then go to stderr.
 
 Names and messages can come from agents, servers and files. So control characters are escaped and
 nothing is taken for rich's markup.
@@ -6,44 +9,274 @@ nothing is taken for rich's markup.
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 import sys
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Final
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import typer
 
 from jaywalk.core.text import printable
 
 
+class Format(StrEnum):
+    """Formats of printed results."""
+
+    TABLE = "table"
+    TSV = "tsv"
+    CSV = "csv"
+    LATEX = "latex"
+    JSON = "json"
+
+
+@dataclass(slots=True)
+class _Asked:
+    """The format that the running command was asked for."""
+
+    format: Format | None = None
+    tables: int = 0  # printed so far
+
+    @property
+    def for_machines(self) -> bool:
+        return self.format not in (None, Format.TABLE)
+
+
+_ASKED: Final = _Asked()
+
+
+def _choose(ctx: typer.Context, chosen: Format | None) -> Format | None:
+    """Print in this format until the command ends."""
+    _ASKED.format, _ASKED.tables = chosen, 0
+    ctx.call_on_close(_forget)
+    return chosen
+
+
+def _forget() -> None:
+    _ASKED.format, _ASKED.tables = None, 0
+
+
+def _wants_json(ctx: typer.Context, given: bool) -> bool:
+    if given:
+        _choose(ctx, Format.JSON)
+    return _ASKED.format is Format.JSON
+
+
+def _wants_value(ctx: typer.Context, given: bool) -> bool:
+    return _wants_json(ctx, given) or _ASKED.for_machines
+
+
+_JSON_HELP: Final = "Print JSON; short for --format json."
+# For commands that print tables.
+AsJson = Annotated[bool, typer.Option("--json", help=_JSON_HELP, callback=_wants_json)]
+# For commands that print sentences: rows of other formats come from the value for JSON.
+AsValue = Annotated[bool, typer.Option("--json", help=_JSON_HELP, callback=_wants_value)]
+
+
+def add_format_option(command: Any) -> None:
+    """Give every command below that takes ``--json`` also ``--format``.
+
+    Where ``--format`` already means the format of files, the option is ``--print-format``.
+    """
+    for below in getattr(command, "commands", {}).values():
+        add_format_option(below)
+    names = {name for parameter in command.params for name in parameter.opts}
+    if "--json" in names:
+        name = "--print-format" if "--format" in names else "--format"
+        where = next(i for i, one in enumerate(command.params) if "--json" in one.opts)
+        command.params.insert(where, _format_option(name))
+
+
+def _format_option(name: str) -> Any:
+    holder = typer.Typer()
+
+    @holder.command()
+    def _(
+        chosen: Format | None = typer.Option(
+            None,
+            name,
+            help="How to print the result.",
+            show_default="table on a terminal, tsv in a pipe",
+            callback=_choose,
+            is_eager=True,  # before --json
+        ),
+    ) -> None: ...
+
+    option = typer.main.get_command(holder).params[0]
+    option.expose_value = False
+    return option
+
+
 def print_json(value: Any) -> None:
-    """Write a value as JSON on stdout."""
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    """Write a value as JSON on stdout, or its rows in the format that was asked for."""
+    if not _ASKED.for_machines or _ASKED.format is Format.JSON:
+        sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    else:
+        print_table(*_rows_of(value))
 
 
-def print_table(columns: list[str], rows: list[list[str]], *, header_in_pipe: bool = True) -> None:
-    """Write rows as a table on a terminal, as tab-separated lines in a pipe."""
-    if not sys.stdout.isatty():
-        for row in [columns, *rows] if header_in_pipe and any(columns) else rows:
-            sys.stdout.write("\t".join(printable(cell, layout=False) for cell in row) + "\n")
-        return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
+def _rows_of(value: Any) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of a JSON value: its list of objects, or one row for each key."""
+    if isinstance(value, dict):
+        lists = [one for one in value.values() if _is_rows(one)]
+        if len(lists) != 1:
+            return ["key", "value"], [[key, cell_text(one)] for key, one in value.items()]
+        value = lists[0]
+    if not _is_rows(value):
+        return ["value"], [[cell_text(one)] for one in value]
+    columns = list(dict.fromkeys(key for row in value for key in row))
+    return columns, [[cell_text(row.get(key, "")) for key in columns] for row in value]
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def cell_text(value: Any) -> str:
+    """Text of a value in a cell; what has parts stays JSON."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return json.dumps(value) if isinstance(value, dict | list) else str(value)
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, header_in_pipe: bool = True
+) -> None:
+    """Write rows in the format that was asked for.
+
+    Args:
+        columns: Headings; none, or only empty ones, give no heading.
+        rows: Texts of the cells.
+        header_in_pipe: Whether lines in a pipe begin with the headings when no format was asked
+            for.
+    """
+    chosen = _ASKED.format
+    if chosen in (None, Format.JSON):
+        chosen = Format.TABLE if sys.stdout.isatty() else Format.TSV
+    else:
+        header_in_pipe = True
+        if _ASKED.tables:
+            sys.stdout.write("\n")
+    _ASKED.tables += 1
+    heading = [list(columns)] if any(columns) and header_in_pipe else []
+    if chosen is Format.TABLE:
+        _print_rich(columns, rows)
+    else:
+        writers: dict[Format, Callable[[list[list[str]], list[list[str]]], None]] = {
+            Format.TSV: _write_tsv,
+            Format.CSV: _write_csv,
+            Format.LATEX: _write_latex,
+        }
+        clean = [[printable(cell, layout=False) for cell in row] for row in rows]
+        writers[chosen or Format.TSV](heading, clean)
+
+
+def _write_tsv(heading: list[list[str]], rows: list[list[str]]) -> None:
+    for row in heading + rows:
+        sys.stdout.write("\t".join(printable(cell, layout=False) for cell in row) + "\n")
+
+
+def _write_csv(heading: list[list[str]], rows: list[list[str]]) -> None:
+    csv.writer(sys.stdout, lineterminator="\n").writerows(heading + rows)
+
+
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+
+
+def _write_latex(heading: list[list[str]], rows: list[list[str]]) -> None:
+    lines = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in heading + rows]
+    if heading:
+        lines.insert(1, r"\hline")
+    width = max((len(row) for row in heading + rows), default=1)
+    sys.stdout.write(
+        "\n".join([rf"\begin{{tabular}}{{{'l' * width}}}", *lines, r"\end{tabular}"]) + "\n"
+    )
+
+
+def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False, show_header=any(columns))
+    for column in columns or [""] * max(map(len, rows), default=0):
         table.add_column(Text(column), overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
 
 
 def say(text: str) -> None:
-    """A line about progress, on stderr so that stdout stays what was asked for."""
+    """Write a line about progress to stderr, so that stdout stays what was asked for."""
     sys.stderr.write(f"jaywalk: {printable(text)}\n")
     sys.stderr.flush()
+
+
+def print_line(text: str) -> None:
+    """Write a sentence about the result: to stdout, or to stderr beside a format for machines."""
+    stream = sys.stderr if _ASKED.for_machines else sys.stdout
+    stream.write(printable(text) + "\n")
+
+
+_COLOURS: Final = {
+    "ok": "green",
+    "pass": "green",
+    "note": "yellow",
+    "warn": "yellow",
+    "fix": "bold red",
+    "fail": "bold red",
+    "skip": "dim",
+}
+
+
+def print_finding(state: str, text: str, fix: str) -> None:
+    """Write a line of a check: its state, what was found, and what to do about it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    line = Text.assemble(
+        (f"{state:<5}", _COLOURS[state]),
+        printable(text),
+        (printable(f"  ->  {fix}") if fix else "", "bold"),
+    )
+    Console(soft_wrap=True, highlight=False).print(line)
 
 
 def finish(lines: list[str], next_command: str) -> None:
     """End a verb: where its output is, and what to run next."""
     for line in lines:
-        sys.stdout.write(printable(line) + "\n")
-    sys.stdout.write(f"next: {printable(next_command)}\n")
+        print_line(line)
+    print_line(f"next: {next_command}")
+
+
+def with_interval(
+    value: float | None, interval: list[float | None], unit: str = "", digits: int = 1
+) -> str:
+    """Text of a value with the ends of its interval."""
+    low, high = (number(end, digits) for end in interval)
+    return f"{number(value, digits)}{unit} [{low}, {high}]"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return "-" if value is None else f"{value:z.{digits}f}"
+
+
+def interval_text(low: float, high: float, digits: int) -> str:
+    """Text of the ends of an interval."""
+    return f"[{number_or_dash(low, digits)}, {number_or_dash(high, digits)}]"
+
+
+def number_or_dash(value: float, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else "-"

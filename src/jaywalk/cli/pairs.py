@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, number, print_json, print_table, say, with_interval
 from jaywalk.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check(
             show_default="80, and a driver may react from 120",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Whether both records of every pair are the same until the shift can be perceived or acts.
 
@@ -148,7 +148,7 @@ def _summary(tally: PairTally, reach_m: float) -> list[str]:
 
 @app.command()
 def sheet(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, .png.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture, .png.")] = Path(
         "fail2drive.png"
     ),
     suite: Annotated[str, typer.Option(help="A suite of pairs.")] = "fail2drive",
@@ -185,7 +185,7 @@ def sheet(
 
 @app.command()
 def assets(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, .png.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture, .png.")] = Path(
         "assets.png"
     ),
 ) -> None:
@@ -197,3 +197,108 @@ def assets(
 
     draw_assets(out)
     finish(["14 pictures and 17 animals drawn"], f"open {out}")
+
+
+# -- scores of pairs ---------------------------------------------------------------------------
+
+
+def print_gap(found: dict[str, Any]) -> None:
+    """Every table of the pairs of a run or of result files."""
+    proof = found.get("counterfactual")
+    if found["headline"] == "strong" and proof is not None:
+        say(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
+    _print_halves(found)
+    if found["headline"] == "strong" and found["all_pairs"]["base"] != found["base"]:
+        say("over all pairs, as in the published protocol:")
+        _print_halves(found["all_pairs"])
+    if found["intervals"].get("few_clusters"):
+        n = found["intervals"]["clusters"]
+        say(f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little")
+    if lonely := found["pairs"]["unpaired"]:
+        say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
+    print_table(
+        ["", "", "base HM", "generalization HM", "change %", "95 % of the change", "n"],
+        [
+            [kind, _marked(name, values), *_hm_cells(values)]
+            for kind, group in (("category", "categories"), ("class", "classes"))
+            for name, values in found[group].items()
+        ],
+    )
+    if proof is not None:
+        print_table(
+            ["counterfactual pairs", "of", "for a second or more", "on their start alone"],
+            [[str(proof[key]) for key in ("passed", "checked", "strong", "weak")]],
+        )
+        for line in proof["failed"]:
+            say(f"not a counterfactual: {line}")
+        if proof["weak_pairs"]:
+            names = ", ".join(f"{one['pair']} ({one['class']})" for one in proof["weak_pairs"])
+            say(f"weak pairs, start only, not in the headline: {names}")
+    _print_cues(found.get("cues") or [])
+    if (robust := found.get("robustness")) and robust["all"]["n"]:
+        _print_reactions(robust)
+
+
+def _print_halves(found: dict[str, Any]) -> None:
+    rows = []
+    for half in ("base", "generalization", "change_percent"):
+        values, bounds = found[half], found["intervals"][half]
+        unit = "%" if half == "change_percent" else ""
+        n = str(values["n"]) if "n" in values else ""
+        ds, sr, hm = (with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm"))
+        faster = "" if half == "change_percent" else number(values["ds_no_min_speed"])
+        rows.append([half, ds, faster, sr, hm, n])
+    print_table(["", "DS", "DS without minimum speed", "SR", "HM", "n"], rows)
+
+
+def _marked(name: str, values: dict[str, Any]) -> str:
+    """The name; a group of fewer than 20 pairs says so, its interval is widened."""
+    return f"{name} (few pairs)" if values["intervals"].get("few_clusters") else name
+
+
+def _hm_cells(values: dict[str, Any]) -> list[str]:
+    figures = [number(values[key]) for key in ("base_hm", "generalization_hm", "change_percent")]
+    low, high = (number(end) for end in values["intervals"]["change_percent"]["hm"])
+    return [*figures, f"[{low}, {high}]", f"{values['base_n']}+{values['generalization_n']}"]
+
+
+def _print_cues(cues: list[dict[str, Any]]) -> None:
+    if not cues:
+        return
+    print_table(
+        ["construction site without its cue", "base HM", "generalization HM", "change %", "n"],
+        [
+            [
+                one["cue"],
+                number(one["base"]["hm"]),
+                number(one["generalization"]["hm"]),
+                number(one["change_percent"]),
+                f"{one['base']['n']}+{one['generalization']['n']}",
+            ]
+            for one in cues
+        ],
+    )
+
+
+def _print_reactions(robust: dict[str, Any]) -> None:
+    columns = [
+        "where no reaction was due",
+        "speed change %",
+        "slower by up to m/s",
+        "needless brakings a route",
+        "needless lane excursions a route",
+        "n",
+    ]
+    rows = []
+    for name, values in [*robust["classes"].items(), ("all", robust["all"])]:
+        cells = [
+            with_interval(values[key]["value"], values[key]["interval"], digits=digits)
+            for key, digits in (
+                ("speed_change_percent", 1),
+                ("slowest_mps", 1),
+                ("brakings", 2),
+                ("excursions", 2),
+            )
+        ]
+        rows.append([name, *cells, str(values["n"])])
+    print_table(columns, rows)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 from jaywalk.cli.predict_learn import ablate, export, train
 from jaywalk.core.errors import UsageError
 
@@ -18,7 +18,6 @@ app = typer.Typer(
 
 Data = Annotated[Path, typer.Argument(help="Folder, file or archive of a dataset.")]
 Format = Annotated[str, typer.Option("--format", help="Format; else guessed from the path.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Source = Annotated[str, typer.Option(help="Only this source of the data, e.g. citr.")]
 
 app.command()(export)
@@ -32,7 +31,7 @@ def gap(
     format_name: Format = "",
     source: Source = "",
     png: Annotated[Path | None, typer.Option("--png", help="Write the CDF figure here.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Minimum time gap of people who cross before vehicles: literal and capped definition.
 
@@ -91,7 +90,7 @@ def evaluate(
         Path | None, typer.Option(help="Draw some forecasts on the map into this file.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws and bootstrap.")] = 0,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """IRS, NLL, ADE, FDE and ECE by horizon, with 50 % BCa intervals over tracks.
 

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 from jaywalk.core.errors import UsageError
 
 Data = Annotated[Path, typer.Argument(help="Folder, file or archive of a dataset.")]
 Format = Annotated[str, typer.Option("--format", help="Format; else guessed from the path.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Out = Annotated[Path, typer.Option(help="Folder to write to.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")]
 Epochs = Annotated[int, typer.Option(help="Passes over the tracks (the paper: 3000).", min=1)]
 Seeds = Annotated[int, typer.Option(help="Models trained side by side.", min=1)]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -35,7 +34,7 @@ def export(
         list[Path] | None,
         typer.Option(help="Motion library people were posed by, if not ours; may be repeated."),
     ] = None,
-    as_json: Json = False,
+    as_json: AsValue = False,
 ) -> None:
     """Make a dataset of people, ego, plans and maps from records of our own runs.
 
@@ -96,7 +95,7 @@ def train(
     map_cell_m: MapCell = 0.1,
     anchor: Anchor = "present",
     cosine: Cosine = False,
-    as_json: Json = False,
+    as_json: AsValue = False,
 ) -> None:
     """Train the CVAE on the scenes of the split 'train'. Resumes where OUT ends. Needs torch.
 
@@ -137,7 +136,7 @@ def ablate(
     draws: Annotated[int, typer.Option(help="Monte Carlo draws a sample.", min=20)] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap replicates.", min=100)] = 10_000,
     every_s: Annotated[float, typer.Option("--every", help="Seconds between windows.")] = 0.5,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tables III and IV: train every feature set the data allow, judge on the split 'test'.
 

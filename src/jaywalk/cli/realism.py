@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 from jaywalk.cli.realism_people import people, rollout
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ ConfigOption = Annotated[
         "the former name of pufferdrive-2.0.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def _challenge(config: Config) -> Any:
@@ -114,7 +113,7 @@ def score(
     policy: Annotated[
         str | None, typer.Option("--policy", help="Which of the rollouts in a run's folder.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score rollouts against the log.
 
@@ -225,7 +224,7 @@ def audit(
     source: Input,
     config: ConfigOption = Config.Y2025,
     rollouts: RolloutsOption = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Count collisions and off-road events in the log, and what they do to the score.
 
@@ -271,7 +270,7 @@ def weights(
     source: Input,
     config: ConfigOption = Config.Y2025,
     rollouts: RolloutsOption = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """How much of the score its ten weights decide.
 
@@ -325,7 +324,7 @@ def study(
     config: ConfigOption = Config.Y2025,
     rollouts: RolloutsOption = None,
     png: Annotated[Path | None, typer.Option("--png", help="Figure to write.")] = None,
-    as_json: JsonOption = False,
+    as_json: AsValue = False,
 ) -> None:
     """Show a flaw of the score on your own data.
 

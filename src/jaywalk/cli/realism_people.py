@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism.bounds import Bounds
@@ -113,7 +113,7 @@ def rollout(
     n: Annotated[int, typer.Option("--n", help="Rollouts of each scene.")] = 32,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder of the archives; for a run RUN/realism/POLICY."),
+        typer.Option("--out", "-o", help="Folder of the archives; for a run RUN/realism/POLICY."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="All seeds derive from it.")] = 0,
     scenes: Annotated[int, typer.Option("--scenes", help="Windows of each episode of a run.")] = 1,
@@ -126,7 +126,7 @@ def rollout(
     server: Annotated[
         str, typer.Option(help="HOST:PORT of a running server instead of our own.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Roll recorded scenes out with a policy, for 'realism score'.
 
@@ -191,7 +191,7 @@ def people(
     details: Annotated[
         bool, typer.Option("--details", help="Medians, distances and bounds of every group.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare how people walk, stop and cross with recorded people.
 

@@ -10,13 +10,15 @@ from typing import Annotated
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
 
 
 def record(
-    out: Annotated[Path, typer.Option(help="Folder of the run; episodes are added to it.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder of the run; episodes are added to it.")
+    ],
     server: Annotated[str, typer.Option(help="HOST:PORT of the server.")] = "127.0.0.1:2000",
     routes: Annotated[
         Path | None, typer.Option(help="Route file (XML) that the other program drives.")
@@ -34,7 +36,7 @@ def record(
     sample_ticks: Annotated[
         int, typer.Option(min=1, help="Ask for weather and vehicle lamps every so many ticks.")
     ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Watch a server and record every episode, without ticking or changing anything.
 

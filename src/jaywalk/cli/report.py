@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jaywalk.cli.output import finish, print_json
+from jaywalk.cli.output import AsValue, finish, print_json
 
 _MEGABYTE = 1_000_000
 
@@ -17,7 +17,9 @@ def report(
         list[Path],
         typer.Argument(metavar="RUN [...]", help="Run folders; the first is the baseline."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, .html.")],
+    output: Annotated[
+        Path, typer.Option("--out", "--output", "-o", help="The page to write, .html.")
+    ],
     protocol: Annotated[
         str,
         typer.Option(
@@ -36,7 +38,7 @@ def report(
         Path | None,
         typer.Option(help="Motion library of the people, for animations, if not ours."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write one HTML file with figures, failures, pictures and replays; it needs no network.
 

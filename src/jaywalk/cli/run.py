@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from jaywalk.cli.agent_choice import Perception, agent_specs, check_remote
-from jaywalk.cli.output import finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
@@ -104,7 +104,8 @@ def run(
         str, typer.Option(help="Spread over a Ray cluster: its address, or 'local'.")
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(help="Run folder.", show_default="runs/SUITE-AGENT")
+        Path | None,
+        typer.Option("--out", "-o", help="Run folder.", show_default="runs/SUITE-AGENT"),
     ] = None,
     verify_determinism: Annotated[
         bool, typer.Option("--verify-determinism", help="Run all twice and compare the records.")
@@ -122,7 +123,7 @@ def run(
             help="Resume a run that other versions of code or data began; scores will say so.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Drive a suite and record every episode; the same command again runs only what is missing.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table
 from jaywalk.core.errors import UsageError
 from jaywalk.core.files import write_whole
 from jaywalk.core.toml_text import parse_setting
@@ -19,7 +19,6 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="Scenario file (.toml or .yaml).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
@@ -132,7 +131,8 @@ def _short(value: Any) -> str:
 def show(
     file: File,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture.", show_default="FILE.png")
+        Path | None,
+        typer.Option("--out", "--output", "-o", help="Picture.", show_default="FILE.png"),
     ] = None,
     server: Annotated[
         str, typer.Option(help="HOST:PORT of a running server.", show_default="one of our own")
@@ -140,7 +140,7 @@ def show(
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Route and triggers alone, without a server.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Set the scenario up and draw it from above: route, trigger, everybody and everything.
 
@@ -162,7 +162,10 @@ def check(
     agent: Annotated[str, typer.Option(help="Who has to solve it.")] = "expert",
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     out: Annotated[
-        Path | None, typer.Option(help="Run folder.", show_default="in runs, by name and content")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Run folder.", show_default="in runs, by name and content"
+        ),
     ] = None,
     png: Annotated[
         Path | None,
@@ -170,7 +173,7 @@ def check(
     ] = None,
     server: Annotated[str, typer.Option(help="HOST:PORT of a running server.")] = "",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 1,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Drive the scenario with the expert: solvable or not, with a picture of where it failed.
 
@@ -204,10 +207,12 @@ def pair(
     file: File,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Partner.", show_default="beside it, FILE-base"),
+        typer.Option(
+            "--out", "--output", "-o", help="Partner.", show_default="beside it, FILE-base"
+        ),
     ] = None,
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write the in-distribution partner of a shifted scenario, and mark both as a pair.
 
@@ -260,10 +265,10 @@ def edit(
         typer.Option("--set", help="KEY=VALUE; of the first scenario: params.x=3, at=40."),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write there instead.")
+        Path | None, typer.Option("--out", "--output", "-o", help="Write there instead.")
     ] = None,
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Change fields; nothing is written unless the result is a valid scenario.
 
@@ -292,10 +297,11 @@ def edit(
 def export_file(
     files: Annotated[list[Path], typer.Argument(help="Scenario files (.toml or .yaml).")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Route file.", show_default="FILE.xml")
+        Path | None,
+        typer.Option("--out", "--output", "-o", help="Route file.", show_default="FILE.xml"),
     ] = None,
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write Leaderboard route XML, which CARLA's evaluators, Fail2Drive's and 'jaywalk run' read.
 
@@ -328,12 +334,12 @@ def import_file(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="File, or folder for several.", show_default="beside it"
+            "--out", "--output", "-o", help="File, or folder for several.", show_default="beside it"
         ),
     ] = None,
     syntax: Annotated[str, typer.Option("--as", help="toml or yaml, for folders.")] = "toml",
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write each route of a route file as a scenario file; exported again it means the same.
 

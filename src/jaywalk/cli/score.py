@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import finish, print_json, print_table, say
-from jaywalk.cli.score_output import number, print_gap, with_interval
+from jaywalk.cli.output import (
+    AsJson,
+    finish,
+    interval_text,
+    number,
+    number_or_dash,
+    print_json,
+    print_table,
+    say,
+    with_interval,
+)
+from jaywalk.cli.pairs import print_gap
 from jaywalk.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from jaywalk.metrics.driving.aggregate import Aggregate
+    from jaywalk.metrics.safety.habit_summary import HabitSummary
 
 _INCOMPLETE = 4
 
@@ -55,7 +69,7 @@ def score(
             "did, speed, weather or phase."
         ),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
 
@@ -80,6 +94,8 @@ def score(
         return
     if by:
         raise UsageError("--by needs a recorded run, result files do not say whom they hit.")
+    from jaywalk.metrics.driving.results_score import score_results
+
     assert results is not None
     found = score_results(
         results,
@@ -142,7 +158,6 @@ def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
 
 
 def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
-    from jaywalk.cli.score_output import print_people, print_run
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
     from jaywalk.metrics.driving.bench2drive import run_abilities
@@ -195,54 +210,6 @@ def _print_abilities(found: dict[str, Any]) -> None:
         say(f"of no ability: {', '.join(found['types_of_no_ability'])}")
 
 
-def score_results(
-    path: Path,
-    protocol: str,
-    *,
-    method: str | None = None,
-    routes: Path | None = None,
-    rounding: str = "none",
-    requires_completion: bool = False,
-) -> dict[str, Any]:
-    """Score result files; returns what ``--json`` prints."""
-    from jaywalk.metrics.driving import bench2drive, leaderboard
-    from jaywalk.metrics.driving.penalties import PROTOCOLS, protocol_named
-    from jaywalk.metrics.driving.results import read_results
-    from jaywalk.metrics.driving.summary import jsonable
-    from jaywalk.metrics.generalization import public as fail2drive
-    from jaywalk.metrics.generalization.split import read_split
-
-    if protocol == "jaywalk":
-        raise UsageError(
-            "Protocol 'jaywalk' needs a recorded run, result files do not say enough. "
-            f"Choose with --protocol: {', '.join(PROTOCOLS)}."
-        )
-    rules = protocol_named(protocol)
-    if rounding != "none" and rules.name != "fail2drive":
-        raise UsageError("--rounding parser belongs to --protocol fail2drive.")
-    if requires_completion and rules.success_forgives is None:
-        raise UsageError(f"--success-requires-completion: {rules.name} has no success rate.")
-    found = read_results(path, method)
-    scored: dict[str, Any]
-    if rules.name == "fail2drive":
-        scored = fail2drive.score(
-            found,
-            routes=None if routes is None else read_split(routes),
-            rounding="parser" if rounding == "parser" else "none",
-            success_requires_completion=requires_completion,
-        )
-    elif rules.name == "bench2drive":
-        scored = bench2drive.score(
-            found,
-            routes=None if routes is None else bench2drive.read_routes(routes),
-            success_requires_completion=requires_completion,
-        )
-    else:
-        scored = leaderboard.score(found, rules)
-    values: dict[str, Any] = jsonable(scored)
-    return values
-
-
 def _print(found: dict[str, Any]) -> None:
     state = "INCOMPLETE" if found["missing"] else "complete"
     rules = f"{found['protocol']} version {found['protocol_version']}"
@@ -282,3 +249,150 @@ def _print_leaderboard(found: dict[str, Any]) -> None:
     for name, rate in found["infractions"].items():
         rows.append([f"{name} per km", with_interval(rate["per_km"], rate["interval"], digits=3)])
     print_table(["", "value"], rows)
+
+
+_LABELS = {
+    "driving_score": "driving score",
+    "driving_score_no_min_speed": "driving score without minimum speed",
+    "route_completion": "route completion %",
+    "infraction_penalty": "infraction score",
+    "duration_s": "duration s",
+    "route_length_m": "route length m",
+}
+
+
+def print_run(found: Aggregate) -> None:
+    """Print summary, scenarios and warnings of a run."""
+    from jaywalk.metrics.driving.inspected import inspection_of
+    from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
+    from jaywalk.metrics.driving.protocols import protocol_version
+
+    run = found.run
+    state = "complete" if run.is_complete else "INCOMPLETE"
+    who = run.agent or "unknown agent"
+    if run.agent_version:
+        who += f" ({run.agent_version})"
+    rules = f"{run.protocol} version {protocol_version(run.protocol)}"
+    say(f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}")
+    print_table(["", "value", "95 % interval", "n"], _summary(found))
+    faster = ["without minimum speed"] if NO_MIN_SPEED in found.metrics else []
+    print_table(
+        ["scenario", "success", "driving score", *faster, "completion", "events", "status"],
+        [
+            [
+                row.scenario,
+                f"{row.successes}/{row.n}",
+                number_or_dash(row.driving_score),
+                *(number_or_dash(row.driving_score_no_min_speed) for _ in faster),
+                number_or_dash(row.route_completion),
+                str(row.events),
+                "; ".join(dict.fromkeys(row.statuses)),
+            ]
+            for row in found.scenarios
+        ],
+    )
+    say(f"held out? {inspection_of(run)}")
+    for warning in run.warnings:
+        say(f"warning: {warning}")
+    behind = {
+        _LABELS.get(name, name): figure.clusters
+        for name, figure in found.shown.items()
+        if math.isfinite(figure.value)
+    }
+    for line in few_lines(found.success.clusters, behind):
+        say(f"warning: {line}")
+    if run.missing:
+        counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
+        names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
+        say(f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}")
+
+
+def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
+    """Warn about intervals of fewer than 20 clusters.
+
+    Args:
+        scenarios: Clusters of the run.
+        behind: Clusters of each figure. Those with as many as the run are not named again.
+    """
+    from jaywalk.stats.intervals import FEW_CLUSTERS
+
+    lines = []
+    if 0 < scenarios < FEW_CLUSTERS:
+        lines.append(
+            f"only {scenarios} scenarios, fewer than {FEW_CLUSTERS}: intervals are widened, trust "
+            "them little"
+        )
+    fewer = {name: n for name, n in behind.items() if 0 < n < min(scenarios, FEW_CLUSTERS)}
+    if fewer:
+        named = ", ".join(f"{name} on {n}" for name, n in fewer.items())
+        lines.append(
+            f"these rest on even fewer scenarios, trust their intervals least: {named}"
+            if lines
+            else f"these rest on fewer than {FEW_CLUSTERS} scenarios, their intervals are widened, "
+            f"trust them little: {named}"
+        )
+    return lines
+
+
+def print_people(found: HabitSummary) -> None:
+    """Print what happened to people, pooled over a run of the suite habit."""
+    from jaywalk.metrics.prediction.irs import FPR_TARGETS
+    from jaywalk.metrics.safety.foresight import GROUPS
+    from jaywalk.metrics.safety.habit_summary import NAMES, irs_groups
+
+    rows = [
+        [
+            NAMES[name],
+            number_or_dash(figure.value, 3),
+            interval_text(figure.low, figure.high, 3),
+            str(figure.n),
+        ]
+        for name, figure in found.figures.items()
+        if figure.n or name.endswith("_per_km")
+    ]
+    print_table(["people, pooled", "value", "95 % interval", "n"], rows)
+    by = {group: irs_groups(found.foresight, group) for group in GROUPS}
+    irs_rows = [
+        [
+            f"{group} {name}",
+            *(number_or_dash(math.nan if v is None else v, 3) for v in values.values()),
+        ]
+        for group, of_group in by.items()
+        for name, values in of_group.items()
+    ]
+    if irs_rows:
+        print_table(["IRS by", *(f"{s:.0f} s" for s in FPR_TARGETS)][: len(irs_rows[0])], irs_rows)
+
+
+def _summary(found: Aggregate) -> list[list[str]]:
+    run = found.run
+    rows = [["n", f"{len(run.episodes)}/{run.expected}", "", ""]]
+    success = found.success
+    rows.append(
+        [
+            "success rate %",
+            number_or_dash(success.value),
+            interval_text(success.low, success.high, 1),
+            f"{found.successes}/{success.n}",
+        ]
+    )
+    for name, figure in found.shown.items():
+        if not math.isfinite(figure.value):  # does not apply here
+            continue
+        digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
+        label = _LABELS.get(name, name)
+        interval = interval_text(figure.low, figure.high, digits)
+        rows.append([label, number_or_dash(figure.value, digits), interval, str(figure.n)])
+    rows.append(["km driven", number_or_dash(found.km, 3), "", str(len(run.episodes))])
+    for name, rate in found.rates_per_km.items():
+        if rate.n:
+            label = f"{name} per km"
+            interval = interval_text(rate.low, rate.high, 2)
+            rows.append([label, number_or_dash(rate.value, 2), interval, f"{rate.n} events"])
+    quiet = [name for name, rate in found.rates_per_km.items() if not rate.n]
+    if quiet and found.km > 0.0:
+        most = next(rate.high for rate in found.rates_per_km.values() if not rate.n)
+        rows.append(
+            [f"{len(quiet)} other kinds per km", "0.00", interval_text(0.0, most, 2), "0 events"]
+        )
+    return rows

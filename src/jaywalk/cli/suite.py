@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaywalk.cli.output import finish, print_json
+from jaywalk.cli.output import AsValue, finish, print_json
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def build(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File.", show_default="KIND-TOWN-sSEED.xml")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write a route file; the same command writes the same file.
 
@@ -88,7 +88,7 @@ def export(
     routes: Annotated[str, typer.Option(help="Only route ids that match this glob.")] = "",
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Write routes for the evaluators of the Leaderboard 2.x, Bench2Drive and Fail2Drive.
 

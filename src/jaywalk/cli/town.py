@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jaywalk.cli.output import AsValue, print_json, print_line
 from jaywalk.core.errors import JaywalkError
-from jaywalk.town.check import TownCheck, check_opendrive
-from jaywalk.town.town import available_towns, load_town
+
+if TYPE_CHECKING:
+    from jaywalk.town.check import TownCheck
 
 app = typer.Typer(
     help="Towns: list them, draw them, check your own OpenDRIVE files.", no_args_is_help=True
@@ -20,14 +21,20 @@ app = typer.Typer(
 
 @app.command("list")
 def list_towns(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """List the towns that can be loaded by name.
 
     Example: jaywalk town list
     """
+    from jaywalk.town.town import available_towns
+
     names = available_towns()
-    typer.echo(json.dumps(names) if as_json else "\n".join(names))
+    if as_json:
+        print_json(names)
+    else:
+        for name in names:
+            print_line(name)
 
 
 @app.command()
@@ -45,6 +52,7 @@ def show(
     """
     try:
         from jaywalk.town.picture import draw_town
+        from jaywalk.town.town import load_town
 
         town = load_town(name)
         draw_town(town, png, size_px=size, spawn_points=spawn_points)
@@ -52,7 +60,7 @@ def show(
         _fail(str(error), error.exit_code)
     except OSError as error:
         _fail(f"Cannot write '{png}': {error.strerror}. Give a file in a folder that exists.", 3)
-    typer.echo(f"{town.name}: map written to {png}")
+    print_line(f"{town.name}: map written to {png}")
 
 
 @app.command()
@@ -67,6 +75,7 @@ def limits(
     Example: jaywalk town limits Harbour Orchard Ridge -o scenario_runner/speed_limits
     """
     from jaywalk.town.check import write_limit_table
+    from jaywalk.town.town import load_town
 
     for name in names:
         try:
@@ -75,26 +84,28 @@ def limits(
             _fail(str(error), error.exit_code)
         except OSError as error:
             _fail(f"Cannot write into '{out}': {error.strerror}. Give another folder.", 3)
-        typer.echo(f"wrote {path}")
+        print_line(f"wrote {path}")
 
 
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="OpenDRIVE file, .xodr or .xodr.gz.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: AsValue = False,
 ) -> None:
     """Check an OpenDRIVE file: exit 0 if it is a usable town, 1 if it has errors, 3 if unreadable.
 
     Example: jaywalk town check my_town.xodr --json
     """
+    from jaywalk.town.check import check_opendrive
+
     try:
         found = check_opendrive(file)
     except JaywalkError as error:
         if as_json:
-            typer.echo(json.dumps({"file": str(file), "ok": False, "errors": [str(error)]}))
+            print_json({"file": str(file), "ok": False, "errors": [str(error)]})
         _fail(str(error), error.exit_code)
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), indent=2))
+        print_json(found.as_dict())
     else:
         _print(found)
     raise typer.Exit(0 if found.ok else 1)
@@ -102,7 +113,7 @@ def check(
 
 def _print(found: TownCheck) -> None:
     state = "ok" if found.ok else f"{len(found.errors)} errors"
-    typer.echo(
+    print_line(
         f"{found.file}: {state}; {found.roads} roads ({found.road_km:.1f} km), "
         f"{found.junctions} junctions, {found.crosswalks} crosswalks, "
         f"{found.signals['lights']} lights, {found.signals['stop']} stop signs, "
@@ -110,9 +121,9 @@ def _print(found: TownCheck) -> None:
         f"{found.sidewalk_km:.1f} km of sidewalk"
     )
     for text in found.errors:
-        typer.echo(f"error: {text}")
+        print_line(f"error: {text}")
     for text in found.warnings:
-        typer.echo(f"warning: {text}")
+        print_line(f"warning: {text}")
 
 
 def _fail(message: str, code: int) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
-import networkx
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
@@ -62,6 +61,8 @@ class LaneGraph:
     """The graph of a ``carla.Map`` with points ``step_m`` apart."""
 
     def __init__(self, carla_map: Any, step_m: float = 1.0) -> None:
+        import networkx
+
         self.map = carla_map
         self.step_m = step_m
         self.graph = networkx.DiGraph()

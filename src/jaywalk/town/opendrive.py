@@ -16,7 +16,8 @@ from xml.etree.ElementTree import Element, ParseError
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
-from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.errors import DataError
+from jaywalk.core.extras import missing_extra
 from jaywalk.core.files import gunzip, read_bytes
 
 if TYPE_CHECKING:
@@ -240,9 +241,7 @@ def import_carla() -> Any:
     try:
         import carla
     except ImportError as error:
-        raise PrerequisiteError(
-            "The Python package 'carla' is missing; install it with `pip install carla==0.9.16`."
-        ) from error
+        raise missing_extra(error) or error from error
     return carla
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import networkx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -128,6 +127,8 @@ class _Tracer:
         from_edge, to_edge = ends
         assert from_edge is not None
         assert to_edge is not None
+        import networkx
+
         graph = self._graph.graph
         try:
             nodes: list[int] = networkx.astar_path(

@@ -29,7 +29,6 @@ from jaywalk.town.navmesh import build_navmesh
 from jaywalk.town.opendrive import FILE_LIMITS
 from jaywalk.town.raster import SemanticRaster, build_raster
 from jaywalk.town.roads import Road, read_roads
-from jaywalk.town.scenery import generate_scenery, load_scenery
 from jaywalk.town.signals import LightSpec, SignSpec, read_signals
 from jaywalk.town.surface import build_ground
 from jaywalk.town.waypoints import spawn_points
@@ -136,6 +135,8 @@ class Town:
     @cached_property
     def scenery(self) -> NDArray[Any]:
         """Scenery beside the roads: our own table, or one generated from the roads."""
+        from jaywalk.town.scenery import generate_scenery, load_scenery  # loads shapely
+
         if self.scenery_path is not None:
             return load_scenery(self.scenery_path)
         seed = int(self.sha256[:8], 16)

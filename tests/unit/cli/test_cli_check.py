@@ -7,14 +7,14 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import JaywalkError, RegistryError, UsageError
 from jaywalk_agent import Agent, AgentServer
 from jaywalk_agent import server as server_room
 
 
 def _check(*words: str) -> tuple[int, str]:
-    result = CliRunner().invoke(build_app(["check"]), ["check", *words])
+    result = CliRunner().invoke(app, ["check", *words])
     if isinstance(result.exception, JaywalkError):
         raise result.exception
     return result.exit_code, result.stdout

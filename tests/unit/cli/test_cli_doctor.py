@@ -5,8 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 from jaywalk.checks import health
-from jaywalk.checks.health import EXTRAS, Extra
 from jaywalk.cli.main import app
+from jaywalk.core.extras import EXTRAS, Extra
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.checks.health import EXTRAS
 from jaywalk.cli import listing as catalogue
 from jaywalk.cli.main import app
+from jaywalk.core.extras import EXTRAS
 from jaywalk.core.registry import Registry
 
 ROOT = Path(__file__).parents[3]

@@ -1,6 +1,7 @@
 import errno
 import re
 import sqlite3
+import subprocess
 import sys
 
 import pytest
@@ -28,6 +29,7 @@ def test_every_verb_has_help(verb):
 
 def commands_with_names(command_or_group, name="jaywalk"):
     """Every command below, as (name, command)."""
+    command_or_group = getattr(command_or_group, "loaded", command_or_group)
     yield name, command_or_group
     for child, below in getattr(command_or_group, "commands", {}).items():
         yield from commands_with_names(below, f"{name} {child}")
@@ -51,6 +53,42 @@ def test_every_command_gives_an_example():
         if not getattr(below, "commands", {}) and "Example: jaywalk" not in (below.help or "")
     ]
     assert missing == []
+
+
+def test_the_list_of_verbs_has_their_own_first_lines():
+    verbs = typer.main.get_command(command.app).commands
+    for name, verb in verbs.items():
+        first = " ".join(verb.loaded.help.split("\n\n")[0].split())
+        assert (name, first) == (name, verb.help)
+    assert list(verbs) == list(command.VERBS)
+
+
+def test_help_imports_no_verb():
+    code = (
+        "import sys; sys.argv = ['jaywalk', '--help']\n"
+        "from jaywalk.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('jaywalk.')))\n"
+        "print(*sorted({'numpy', 'numba', 'polars', 'carla', 'matplotlib'} & set(sys.modules)))\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert {line.split(".")[1] for line in ended[-2].split()} == {"cli", "core"}
+    assert ended[-1] == ""
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    def fail():
+        raise ModuleNotFoundError("No module named 'carla'", name="carla")
+
+    monkeypatch.delenv("JAYWALK_DEBUG", raising=False)
+    monkeypatch.setattr(command, "app", fail)
+    assert run_main(monkeypatch, "run", "smoke") == 3
+    [line] = capsys.readouterr().err.splitlines()
+    assert "'carla' is not installed" in line
+    assert "pip install 'jaywalk[sim]'" in line
 
 
 def test_unknown_verb_is_a_usage_error(monkeypatch, capsys):
@@ -104,7 +142,7 @@ def test_failures_of_the_machine_are_one_line(monkeypatch, capsys, problem, word
         raise problem
 
     monkeypatch.delenv("JAYWALK_DEBUG", raising=False)
-    monkeypatch.setattr(command, "build_app", lambda verbs: fail)
+    monkeypatch.setattr(command, "app", fail)
     assert run_main(monkeypatch, "list") == 3
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("jaywalk: ")
@@ -122,7 +160,7 @@ def test_what_strangers_wrote_drives_no_terminal(monkeypatch, capsys):
     def fail():
         raise DataError("bad \x1b]0;title\x07 name")
 
-    monkeypatch.setattr(command, "build_app", lambda verbs: fail)
+    monkeypatch.setattr(command, "app", fail)
     assert run_main(monkeypatch, "list") == 3
     output.say("agent failed: \x1b[2J")
     output.finish(["[red]line\x1b[31m"], "next \x9b command")

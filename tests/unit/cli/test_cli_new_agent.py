@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 import jaywalk_agent
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import UsageError
 
 
 def _new(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     monkeypatch.chdir(folder)
-    result = CliRunner().invoke(build_app(["new"]), ["new", "agent", *words])
+    result = CliRunner().invoke(app, ["new", "agent", *words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

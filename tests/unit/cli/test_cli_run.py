@@ -12,6 +12,9 @@ import pytest
 from child import wait_for
 from fake_episodes import write_routes
 
+import jaywalk
+import jaywalk_agent
+
 pytestmark = pytest.mark.slow  # every run starts processes
 PROGRAM = Path(__file__).parents[2] / "support/programs/fake_jaywalk_run.py"
 
@@ -110,10 +113,10 @@ def test_incomplete_is_four_and_differing_records_are_one(tmp_path):
 
 
 def test_a_run_is_not_resumed_by_a_changed_driver(tmp_path):
-    source = Path(__file__).parents[3] / "src"
-    for package in ("jaywalk", "jaywalk_agent"):
+    for package in (jaywalk, jaywalk_agent):
+        source = Path(str(package.__file__)).parent
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source / package, tmp_path / "src" / package, ignore=ignored)
+        shutil.copytree(source, tmp_path / "src" / source.name, ignore=ignored)
     routes = write_routes(tmp_path, "ok-1", "ok-2")
     command = [routes, "--agent", "bold", "--out", "a"]
     own = {"sources": [tmp_path / "src"]}

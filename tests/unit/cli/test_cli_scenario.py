@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.scenarios.toolbox.form import read_authored
 
 
 def scenario(*words: object):
-    return CliRunner().invoke(build_app(["scenario"]), ["scenario", *map(str, words)])
+    return CliRunner().invoke(app, ["scenario", *map(str, words)])
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_wrong_parameter_ends_a_run_before_it_begins(barrels, tmp_path):
     text = xml.read_text(encoding="utf-8")
     xml.write_text(text.replace("<distance ", "<distence "), encoding="utf-8")
     result = CliRunner().invoke(
-        build_app(["run"]), ["run", str(xml), "--agent", "expert", "--out", str(tmp_path / "run")]
+        app, ["run", str(xml), "--agent", "expert", "--out", str(tmp_path / "run")]
     )
     assert isinstance(result.exception, DataError)
     for word in ("barrels.xml", "CustomObstacle_1", "<distence>"):

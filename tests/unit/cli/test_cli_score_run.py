@@ -5,7 +5,7 @@ from driving_scenes import cruise, write_drive
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
-from jaywalk.cli.score_output import few_lines
+from jaywalk.cli.score import few_lines
 from jaywalk.core.errors import UsageError
 
 

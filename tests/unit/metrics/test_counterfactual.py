@@ -11,8 +11,7 @@ from record_scenes import STEP_S, add_actor
 from typer.testing import CliRunner
 
 import jaywalk.record
-from jaywalk.cli.pairs import app
-from jaywalk.cli.score_output import print_gap
+from jaywalk.cli.pairs import app, print_gap
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.generalization.counterfactual import PairTally, check_pair
 from jaywalk.metrics.generalization.run_pairs import pair_scores

@@ -8,11 +8,11 @@ from driving_scenes import LANE_Y, cruise, stand, write_drive
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
-from jaywalk.cli.score import score_results
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.aggregate import aggregate
 from jaywalk.metrics.driving.export import export_run, number_episodes
 from jaywalk.metrics.driving.results import read_results
+from jaywalk.metrics.driving.results_score import score_results
 from jaywalk.metrics.driving.run_score import score_run
 from jaywalk.record.episode import Route
 

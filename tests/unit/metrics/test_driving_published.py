@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from jaywalk.cli.score import score_results
 from jaywalk.metrics.driving.penalties import PROTOCOLS, disagreements
 from jaywalk.metrics.driving.results import read_results
+from jaywalk.metrics.driving.results_score import score_results
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split, read_split
 
 FOLDER = Path(__file__).parents[4] / "shared" / "data" / "fail2drive"

@@ -10,11 +10,11 @@ import result_files as make
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
-from jaywalk.cli.score import score_results
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving import bench2drive, leaderboard
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
+from jaywalk.metrics.driving.results_score import score_results
 from jaywalk.metrics.generalization import gap
 from jaywalk.metrics.generalization import public as fail2drive
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split

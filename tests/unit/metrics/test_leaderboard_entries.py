@@ -12,7 +12,7 @@ import result_files as make
 from typer.testing import CliRunner
 
 import jaywalk.metrics.generalization.entry as entry_module
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.generalization.entry import read_entry
 from jaywalk.metrics.generalization.split import published_split
@@ -42,7 +42,7 @@ external_pretraining = "ImageNet"
 
 
 def jaywalk(*words: object):
-    return CliRunner().invoke(build_app(["leaderboard"]), ["leaderboard", *map(str, words)])
+    return CliRunner().invoke(app, ["leaderboard", *map(str, words)])
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from synthetic_motion import still, walking
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.rotation import angle_between_rad, from_rotvec, rotate
 from jaywalk.metrics.motion.gait import path_speed_mps
@@ -110,7 +110,7 @@ def test_libraries(tmp_path, walk):
     with pytest.raises(UsageError, match="another folder"):
         augment_library(library, tmp_path / "lib")
     words = ["motion", "augment", tmp_path / "lib", "--out", tmp_path / "more", "--test-share", 0.4]
-    done = CliRunner().invoke(build_app(["motion"]), [str(word) for word in words])
+    done = CliRunner().invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output
     more = open_library(tmp_path / "more")
     assert set(library.names) <= set(more.names)

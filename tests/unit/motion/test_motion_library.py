@@ -7,7 +7,7 @@ import pytest
 from synthetic_motion import still, walking
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.metrics.motion.library_check import check_library
@@ -138,7 +138,7 @@ def test_check_has_the_promised_fields(library):
 
 
 def run(*words):
-    return CliRunner().invoke(build_app(["motion"]), ["motion", *map(str, words)])
+    return CliRunner().invoke(app, ["motion", *map(str, words)])
 
 
 def test_commands(library, tmp_path):

@@ -10,7 +10,7 @@ from PIL import Image
 from synthetic_motion import still, walking
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 def run(*words, text=None):
     arguments = ["motion", "review", *map(str, words)]
-    return CliRunner().invoke(build_app(["motion"]), arguments, input=text)
+    return CliRunner().invoke(app, arguments, input=text)
 
 
 def test_pictures_show_the_person(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.metrics.motion.diversity import collect_windows, distinct_share, likeness, space_of
@@ -35,7 +35,7 @@ def motions():
 
 
 def run(*words):
-    return CliRunner().invoke(build_app(["motion"]), ["motion", *map(str, words)])
+    return CliRunner().invoke(app, ["motion", *map(str, words)])
 
 
 def test_every_behaviour_has_its_share():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.motion.selection import lemmas
 from jaywalk.motion.selection.choosing import (
@@ -176,7 +176,7 @@ def captions(tmp_path):
 def test_select_command(captions, tmp_path):
     chosen = tmp_path / "chosen.csv"
     words = ["motion", "select", str(captions), "--json", "--out", str(chosen), "--categories", "2"]
-    result = CliRunner().invoke(build_app(["motion"]), words)
+    result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["total"]["selected"] == 2

@@ -11,7 +11,7 @@ from record_scenes import write_episode
 
 import jaywalk.record
 from jaywalk.agents.catalogue import AGENTS, driver_version
-from jaywalk.cli.score_output import print_run
+from jaywalk.cli.score import print_run
 from jaywalk.core.errors import UsageError
 from jaywalk.core.source_digest import digest_files, source_files, sources_digest
 from jaywalk.metrics.driving.aggregate import aggregate, as_json

@@ -9,7 +9,7 @@ import carla
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.runner.selection import subset_of
 from jaywalk.scenarios.formats.public_form import as_public, own_types, public_routes
@@ -24,7 +24,7 @@ TEXT = """<routes><route id="1" town="Nowhere"><weathers>
 
 
 def _export(*words: object):
-    return CliRunner().invoke(build_app(["suite"]), ["suite", "export", *map(str, words)])
+    return CliRunner().invoke(app, ["suite", "export", *map(str, words)])
 
 
 def _place(route, name):

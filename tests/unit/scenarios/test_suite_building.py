@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, RegistryError, UsageError
 from jaywalk.runner.selection import find_suite, override
 from jaywalk.scenarios.formats.route_xml import read_routes, write_routes
@@ -62,7 +62,6 @@ def test_wrong_requests(town, kind, options, error, said):
 
 def test_the_verb_writes_a_file_and_says_what_is_next(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    app = build_app(["suite"])
     words = ["suite", "build", "random", "--town", "Harbour", "--routes", "1", "--length", "150"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import wasserstein_distance
 from typer.testing import CliRunner
 
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.realism.people.behaviour import (
     PeopleSet,
@@ -110,7 +110,6 @@ def write_csv(path, people):
 def test_the_command_takes_several_sources_and_one_reference(tmp_path):
     a, b, c = (write_csv(tmp_path / f"p{k}.csv", crowd(k)) for k in range(3))
     call = CliRunner().invoke
-    app = build_app(["realism"])
     one = json.loads(call(app, ["realism", "people", a, b, "--json"]).stdout)
     assert set(one["groups"]["p1"]) == {"p0"}
     assert one["features"] == one["groups"]["p1"]["p0"]

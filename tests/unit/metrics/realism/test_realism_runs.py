@@ -9,7 +9,7 @@ from street_episode import EGO, PARKED, PERSON, ego_x, person_y, write_street
 from typer.testing import CliRunner
 
 import jaywalk.record
-from jaywalk.cli.main import build_app
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
 from jaywalk.rollouts.cases.recorded import is_run, recorded_scenes, run_scenes
@@ -101,7 +101,7 @@ def test_a_short_run_cannot_be_scored(tmp_path):
 
 
 def call(*words):
-    found = CliRunner().invoke(build_app(["realism"]), ["realism", *map(str, words)])
+    found = CliRunner().invoke(app, ["realism", *map(str, words)])
     if found.exception and not isinstance(found.exception, SystemExit):
         raise found.exception
     return found

@@ -1,0 +1,73 @@
+"""Optional parts of the package: their purpose, their modules, and how to install them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import PrerequisiteError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """One extra of the package and the modules it brings."""
+
+    name: str
+    modules: tuple[str, ...]
+    summary: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether every module of it can be imported."""
+        return all(find_spec(module) is not None for module in self.modules)
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs it into this environment."""
+        return f"{_this_python()} -m pip install 'jaywalk[{self.name}]'"
+
+
+def _this_python() -> str:
+    python = Path(sys.executable)
+    here = Path.cwd()
+    return str(python.relative_to(here)) if python.is_relative_to(here) else str(python)
+
+
+_SIM: Final = ("carla", "networkx", "shapely")
+_REPORT: Final = ("matplotlib", "jinja2", "markupsafe", "av", "PIL", "shapely")
+_MODELS: Final = ("onnxruntime", "sklearn")
+
+EXTRAS: Final = (
+    Extra(name="sim", modules=_SIM, summary="serve towns, drive, score by public protocols"),
+    Extra(name="report", modules=_REPORT, summary="reports, pictures and videos"),
+    Extra(name="models", modules=_MODELS, summary="learned predictors and behaviour models"),
+    Extra(name="all", modules=_SIM + _REPORT + _MODELS, summary="sim, report and models"),
+    Extra(name="train", modules=("torch",), summary="train predictors and motion models"),
+    Extra(name="video", modules=("mediapipe", "cv2"), summary="people from video"),
+    Extra(name="town", modules=("sumo",), summary="author towns (SUMO's netconvert)"),
+    Extra(name="cluster", modules=("ray",), summary="spread episodes over a Ray cluster"),
+    Extra(name="gym", modules=("gymnasium",), summary="the gymnasium environment"),
+    Extra(name="viz", modules=("rerun", "mcap"), summary="Rerun and MCAP exports"),
+)
+
+
+def missing_extra(error: ImportError) -> PrerequisiteError | None:
+    """Turn a failed import into an error that names the extra to install.
+
+    Args:
+        error: Raised by an import statement.
+
+    Returns:
+        The error to show, or None if no extra brings the module.
+    """
+    module = (error.name or "").partition(".")[0]
+    for extra in EXTRAS:
+        if module in extra.modules:
+            return PrerequisiteError(
+                f"The Python package '{module}' is not installed. It is part of the extra "
+                f"'{extra.name}' ({extra.summary}). Run: {extra.install_command}"
+            )
+    return None

@@ -1,0 +1,103 @@
+"""The one renderer: every format, for commands with tables and for commands with sentences."""
+
+import csv
+import io
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from jaywalk.cli import output
+from jaywalk.cli.main import app
+
+OTHER_FORMATS = {"jaywalk export", "jaywalk predict"}  # whose --format is that of files
+
+
+def leaves(command, name="jaywalk"):
+    command = getattr(command, "loaded", command)
+    below = getattr(command, "commands", {})
+    if not below:
+        yield name, command
+    for child, one in below.items():
+        yield from leaves(one, f"{name} {child}")
+
+
+def list_towns(*words):
+    ended = CliRunner().invoke(app, ["list", "towns", *words])
+    assert ended.exit_code == 0
+    return ended.stdout
+
+
+def test_every_command_with_json_has_the_format_option():
+    seen = 0
+    for name, command in leaves(typer.main.get_command(app)):
+        options = {option for one in command.params for option in one.opts}
+        if "--json" not in options:
+            continue
+        seen += 1
+        assert "--format" in options
+        if "--print-format" in options:
+            assert any(name.startswith(other) for other in OTHER_FORMATS)
+    assert seen > 60
+
+
+def test_out_is_spelled_the_same_everywhere():
+    for name, command in leaves(typer.main.get_command(app)):
+        for one in command.params:
+            if {"--out", "--output", "-o"} & set(one.opts):
+                assert {"--out", "-o"} <= set(one.opts), name
+
+
+def test_json_is_short_for_its_format():
+    assert list_towns("--json") == list_towns("--format", "json")
+
+
+def test_csv_has_a_heading_and_the_same_values_as_json():
+    rows = list(csv.DictReader(io.StringIO(list_towns("--format", "csv"))))
+    expected = json.loads(list_towns("--json"))
+    assert rows == [{key: str(value) for key, value in row.items()} for row in expected]
+
+
+def test_tsv_has_a_heading_where_plain_lines_have_none():
+    plain, tsv = list_towns().splitlines(), list_towns("--format", "tsv").splitlines()
+    assert tsv[1:] == plain
+    assert tsv[0].split("\t")[:2] == ["name", "road_km"]
+
+
+def test_latex_is_a_tabular_with_escaped_names():
+    lines = list_towns("--format", "latex").splitlines()
+    assert lines[0] == r"\begin{tabular}{llllll}"
+    assert lines[1].startswith(r"name & road\_km & spawn\_points")
+    assert lines[-1] == r"\end{tabular}"
+
+
+def test_a_table_in_a_pipe_is_not_folded():
+    lines = list_towns("--format", "table").splitlines()
+    assert [line.split()[0] for line in lines] == ["name", "Harbour", "Orchard", "Ridge"]
+
+
+def test_commands_with_sentences_print_the_rows_of_their_json():
+    ended = CliRunner().invoke(app, ["doctor", "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+    assert list(rows[0]) == ["check", "state", "detail", "fix"]
+    assert rows[0]["check"] == "python"
+
+
+def test_a_format_ends_with_its_command():
+    assert list_towns("--format", "latex").startswith("\\begin")
+    assert list_towns() == list_towns()
+    assert list_towns().startswith("Harbour\t")
+
+
+@pytest.mark.parametrize(
+    ("value", "columns", "rows"),
+    [
+        ([{"a": 1}, {"a": 2, "b": True}], ["a", "b"], [["1", ""], ["2", "yes"]]),
+        ({"n": 1, "rows": [{"a": [1]}]}, ["a"], [["[1]"]]),
+        ({"file": "x", "set": {"k": 1}}, ["key", "value"], [["file", "x"], ["set", '{"k": 1}']]),
+        (["x", "y"], ["value"], [["x"], ["y"]]),
+    ],
+)
+def test_rows_of_json_values(value, columns, rows):
+    assert output._rows_of(value) == (columns, rows)
