@@ -118,15 +118,36 @@ def methods() -> list[Row]:
 
 def protocols() -> list[Row]:
     """Protocols that results can be scored under."""
-    from jaywalk.metrics.driving.penalties import PROTOCOLS
-    from jaywalk.metrics.driving.protocols import OWN, protocol_version
+    from jaywalk.metrics.spec import PROTOCOL_SPECS
 
-    summary = "ours, of recorded runs: hard safety apart from comfort and progress"
-    own = {"name": OWN, "version": protocol_version(OWN), "summary": summary}
-    public = [
-        {"name": p.name, "version": p.version, "summary": p.summary} for p in PROTOCOLS.values()
+    return [
+        {
+            "name": spec.name,
+            "id": spec.id,
+            "version": spec.version,
+            "scores": ", ".join(spec.scores),
+            "summary": spec.summary,
+        }
+        for spec in PROTOCOL_SPECS
     ]
-    return [own, *public]
+
+
+def metrics() -> list[Row]:
+    """Metrics and counts of scored episodes, those of other packages included."""
+    from jaywalk.metrics.spec import ordered_metrics
+
+    return [
+        {
+            "name": spec.name,
+            "id": spec.id,
+            "unit": spec.unit,
+            "direction": spec.direction,
+            "label": spec.label,
+            "package": spec.package,
+            "summary": spec.summary,
+        }
+        for spec in ordered_metrics()
+    ]
 
 
 def suites() -> list[Row]:
@@ -153,6 +174,7 @@ KINDS.add("extras", f"{__name__}:extras", "Optional parts of the package")
 KINDS.add("dialects", f"{__name__}:dialects", "CARLA versions that the server speaks")
 KINDS.add("methods", f"{__name__}:methods", "RPC methods that the server answers")
 KINDS.add("protocols", f"{__name__}:protocols", "Rules that results can be scored under")
+KINDS.add("metrics", f"{__name__}:metrics", "Metrics of scored episodes")
 KINDS.add("scenarios", "jaywalk.scenarios.catalogue:SCENARIOS", "What can happen on a route")
 KINDS.add("suites", f"{__name__}:suites", "Routes to run, under one name and version")
 KINDS.add(

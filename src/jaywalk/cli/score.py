@@ -251,14 +251,13 @@ def _print_leaderboard(found: dict[str, Any]) -> None:
     print_table(["", "value"], rows)
 
 
-_LABELS = {
-    "driving_score": "driving score",
-    "driving_score_no_min_speed": "driving score without minimum speed",
-    "route_completion": "route completion %",
-    "infraction_penalty": "infraction score",
-    "duration_s": "duration s",
-    "route_length_m": "route length m",
-}
+def row_label(name: str) -> str:
+    """Words and unit of a metric at the start of a row, e.g. ``route completion %``."""
+    spec = spec_of(name)
+    words = spec.label
+    if words[1:2].islower():  # abbreviations keep their capitals
+        words = words[:1].lower() + words[1:]
+    return f"{words} {spec.shown_unit}".rstrip()
 
 
 def print_run(found: Aggregate) -> None:
@@ -295,7 +294,7 @@ def print_run(found: Aggregate) -> None:
     for warning in run.warnings:
         say(f"warning: {warning}")
     behind = {
-        _LABELS.get(name, name): figure.clusters
+        row_label(name): figure.clusters
         for name, figure in found.shown.items()
         if math.isfinite(figure.value)
     }
@@ -314,7 +313,8 @@ def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
         scenarios: Clusters of the run.
         behind: Clusters of each figure. Those with as many as the run are not named again.
     """
-    from jaywalk.stats.intervals import FEW_CLUSTERS
+    from jaywalk.metrics.spec import spec_of
+from jaywalk.stats.intervals import FEW_CLUSTERS
 
     lines = []
     if 0 < scenarios < FEW_CLUSTERS:
@@ -342,7 +342,7 @@ def print_people(found: HabitSummary) -> None:
 
     rows = [
         [
-            NAMES[name],
+            figure_label(name),
             number_or_dash(figure.value, 3),
             interval_text(figure.low, figure.high, 3),
             str(figure.n),
@@ -380,13 +380,13 @@ def _summary(found: Aggregate) -> list[list[str]]:
         if not math.isfinite(figure.value):  # does not apply here
             continue
         digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
-        label = _LABELS.get(name, name)
+        label = row_label(name)
         interval = interval_text(figure.low, figure.high, digits)
         rows.append([label, number_or_dash(figure.value, digits), interval, str(figure.n)])
     rows.append(["km driven", number_or_dash(found.km, 3), "", str(len(run.episodes))])
     for name, rate in found.rates_per_km.items():
         if rate.n:
-            label = f"{name} per km"
+            label = f"{row_label(name)} per km"
             interval = interval_text(rate.low, rate.high, 2)
             rows.append([label, number_or_dash(rate.value, 2), interval, f"{rate.n} events"])
     quiet = [name for name, rate in found.rates_per_km.items() if not rate.n]

@@ -1,7 +1,8 @@
 """Runs against a baseline, paired by scenario and seed: differences, tests, power, flips.
 
 Ratios are ratios of sums on each side, as `metrics.driving.rates` defines them. The primary metrics
-are declared here, before anybody looks at results; their p values are corrected together.
+are those whose specs say so, before anybody looks at results; their p values are corrected
+together.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.protocols import protocol_version
 from jaywalk.metrics.driving.rates import (
-    PER_KM,
-    Pooled,
     bounds_of,
     count_names,
-    km_of,
-    pooled_rule,
+    pooling_of,
     sums,
 )
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
+from jaywalk.metrics.pooling import Pooling, km_of, per_km
+from jaywalk.metrics.spec import spec_of
 from jaywalk.report.scored_runs import (
     ScoredRun,
     episodes_by_pair,
@@ -47,14 +47,6 @@ from jaywalk.stats.clustered import (
 from jaywalk.stats.intervals import FEW_CLUSTERS, Interval, poisson_rate
 
 SUCCESS = "success_rate"
-# The declared primary set: what a claim "better" may rest on. Protocols call people differently.
-PRIMARY: Final = (
-    SUCCESS,
-    "driving_score",
-    "collisions_person_per_km",
-    "collisions_pedestrian_per_km",
-    "fpbr",
-)
 POWER: Final = 0.8
 _MOST_NAMED = 3
 
@@ -269,11 +261,11 @@ def _metric_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
     for name in names:
         if is_doubled(name, set(counts)):
             continue
-        rule = pooled_rule(name, counts)
+        rule = pooling_of(name, counts)
         one = (
-            _mean_difference(name, rows, level)
-            if rule is None
-            else _ratio_difference(name, rule, rows, level)
+            _ratio_difference(name, rule, rows, level)
+            if rule.is_ratio
+            else _mean_difference(name, rows, level)
         )
         found += [one] if one is not None else []
     return tuple(found)
@@ -300,10 +292,9 @@ def _percent(estimate: Estimate) -> Estimate:
 def _mean_difference(name: str, rows: Rows, level: float) -> Difference | None:
     """Difference of means over the pairs that have the metric on both sides."""
     values = [
-        (one.metrics.get(name, math.nan), other.metrics.get(name, math.nan), scenario_of(one))
-        for one, other in rows
+        (one.result(name).value, other.result(name).value, scenario_of(one)) for one, other in rows
     ]
-    kept = [row for row in values if math.isfinite(row[0]) and math.isfinite(row[1])]
+    kept = [row for row in values if row[0] is not None and row[1] is not None]
     if not kept:
         return None
     a, b = np.array([row[:2] for row in kept], float).T
@@ -325,15 +316,12 @@ def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
     names = count_names([score for pair in rows for score in pair])
     found = []
     for name in names:
-        rule = pooled_rule(f"{name}{PER_KM}", names)
-        assert rule is not None
-        one = _ratio_difference(name, rule, rows, level)
-        if one is not None:
-            found.append(replace(one, primary=f"{name}{PER_KM}" in PRIMARY))
+        one = _ratio_difference(name, per_km(name), rows, level)
+        found += [one] if one is not None else []
     return tuple(found)
 
 
-def _ratio_difference(name: str, rule: Pooled, rows: Rows, level: float) -> Difference | None:
+def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Difference | None:
     """Difference of ratios of sums, scenarios drawn together; None where a side has none."""
     above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
     if min(below[0].sum(), below[1].sum()) <= 0.0:
@@ -343,9 +331,8 @@ def _ratio_difference(name: str, rule: Pooled, rows: Rows, level: float) -> Diff
     codes, n = cluster_codes(labels)
     top = [np.bincount(codes, part[told], n).astype(np.float64) for part in above]
     bottom = [np.bincount(codes, part[told], n).astype(np.float64) for part in below]
-    bounds = (0.0, 1.0) if rule.kind == "share" else rule.bounds
     statistic = _ratio_statistic(top, bottom)
-    estimate = bca(statistic, n, level=level, bounds=_of_difference(bounds))
+    estimate = bca(statistic, n, level=level, bounds=_of_difference(rule.bounds))
     if rule.bottom is km_of and np.array_equal(top[0], top[1]):
         # No scenario has an event on one side alone, so resamples say nothing about the spread.
         # A hit adds at most one injury, so the bound on events holds for injuries too.
@@ -387,7 +374,7 @@ def _difference(
         n_scenarios=estimate.n,
         sign=sign,
         detectable=detectable_difference(estimate, power=POWER),
-        primary=name in PRIMARY,
+        primary=spec_of(name).primary,
         warning=estimate.warning or "",
     )
 
@@ -479,6 +466,7 @@ def _difference_json(d: Difference) -> dict[str, Any]:
         "p_value": d.sign.p_value,
         "p_holm": d.p_holm,
         "primary": d.primary,
+        "direction": spec_of(d.name).direction,
         "minimum_detectable_difference": _or_none(d.detectable),
         "warning": d.warning or None,
     }

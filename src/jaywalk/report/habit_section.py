@@ -21,7 +21,13 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError
 from jaywalk.metrics.driving.rates import Figure
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
-from jaywalk.metrics.safety.habit_summary import NAMES, HabitSummary, is_habit, summarise_habit
+from jaywalk.metrics.safety.habit_summary import (
+    FIGURES,
+    HabitSummary,
+    figure_label,
+    is_habit,
+    summarise_habit,
+)
 from jaywalk.motion import default_library
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.reading import MotionLibrary, open_library
@@ -435,13 +441,13 @@ def _tables(views: Sequence[HabitRunView]) -> list[dict[str, Any]]:
             continue
         names = [
             name
-            for name in NAMES
+            for name in FIGURES
             if name in _PAPER_COLUMNS or any(_known(v.summary.figures[name]) for v in mine)
         ]
         found.append(
             {
                 "title": f"Table {number_of}: {words}",
-                "columns": [NAMES[name] for name in names],
+                "columns": [figure_label(name) for name in names],
                 "rows": [_row(view, names) for view in mine],
                 "paper": [_paper_row(row, names) for row in PAPER[key]],
             }

@@ -13,9 +13,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from jaywalk.metrics.driving.aggregate import ZERO_WHEN_MISSING, Aggregate, aggregate
+from jaywalk.metrics.driving.aggregate import Aggregate, aggregate
 from jaywalk.metrics.driving.rates import Figure
 from jaywalk.metrics.driving.summary import EpisodeScore, Infraction, RunScore
+from jaywalk.metrics.spec import spec_of
 from jaywalk.report.scored_runs import is_doubled
 
 _WORDS: Final = {
@@ -139,8 +140,8 @@ def summarise(run: RunScore, label: str) -> RunSummary:
     found = aggregate(run)
     means = [q for name, figure in found.metrics.items() if (q := _mean(found, name, figure))]
     # What a reader looks for first stands first: scores, then what was hit, then the rest.
-    scores = [q for q in means if q.name in ZERO_WHEN_MISSING]
-    rest = [q for q in means if q.name not in ZERO_WHEN_MISSING]
+    scores = [q for q in means if spec_of(q.name).zero_if_missing]
+    rest = [q for q in means if not spec_of(q.name).zero_if_missing]
     success = _quantity("success_rate", "rate", found.success)
     return RunSummary(
         label=label,

@@ -27,21 +27,15 @@ from jaywalk.metrics.driving.rates import (
     count_names,
     figure_json,
     figure_of,
-    km_of,
     pooled,
-    pooled_rule,
+    pooling_of,
     share,
 )
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
+from jaywalk.metrics.pooling import km_of, per_km
+from jaywalk.metrics.spec import spec_of
 from jaywalk.stats import bootstrap
 
-_SUMMED: Final = frozenset({"driven_km"})  # totals, not means
-ZERO_WHEN_MISSING: Final = (
-    "driving_score",
-    NO_MIN_SPEED,
-    "route_completion",
-    "infraction_penalty",
-)
 _SEED: Final = re.compile(r"-s-?\d+$")
 
 
@@ -105,7 +99,7 @@ def aggregate(run: RunScore, *, resamples: int = RESAMPLES) -> Aggregate:
     metrics = {
         name: _metric(run.episodes, name, absent, resamples)
         for name in names
-        if name not in _SUMMED
+        if spec_of(name).pooling.kind != "apart"
     }
     if "success" in metrics:
         metrics["success"] = success.scaled(0.01)
@@ -124,15 +118,12 @@ def aggregate(run: RunScore, *, resamples: int = RESAMPLES) -> Aggregate:
 def _metric(
     episodes: Sequence[EpisodeScore], name: str, absent: Sequence[str], resamples: int
 ) -> Figure:
-    rule = pooled_rule(name, count_names(episodes))
-    if rule is not None:
+    rule = pooling_of(name, count_names(episodes))
+    if rule.is_ratio:
         return pooled(rule, episodes, resamples=resamples)
-    rows = [
-        (one.metrics[name], scenario_of(one))
-        for one in episodes
-        if math.isfinite(one.metrics.get(name, math.nan))
-    ]
-    if name in ZERO_WHEN_MISSING:
+    results = [(one.result(name).value, scenario_of(one)) for one in episodes]
+    rows = [(value, label) for value, label in results if value is not None]
+    if spec_of(name).zero_if_missing:
         rows += [(0.0, label) for label in absent]
     if not rows:
         return NOTHING
@@ -152,9 +143,7 @@ def _success(episodes: Sequence[EpisodeScore], absent: Sequence[str]) -> Figure:
 
 
 def _rates(episodes: Sequence[EpisodeScore]) -> dict[str, Figure]:
-    names = count_names(episodes)
-    rules = {name: pooled_rule(f"{name}{PER_KM}", names) for name in names}
-    return {name: pooled(rule, episodes) for name, rule in rules.items() if rule is not None}
+    return {name: pooled(per_km(name), episodes) for name in count_names(episodes)}
 
 
 def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
@@ -177,8 +166,7 @@ def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
 
 
 def _average(group: Sequence[EpisodeScore], name: str) -> float:
-    values = [one.metrics.get(name, math.nan) for one in group]
-    kept = [value for value in values if math.isfinite(value)]
+    kept = [value for one in group if (value := one.result(name).value) is not None]
     return float(np.mean(kept)) if kept else math.nan
 
 

@@ -19,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_bytes, write_whole
 from jaywalk.core.source_digest import SHORT
-from jaywalk.metrics.driving.jaywalk_protocol import VERSION as OWN_VERSION
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED, PROTOCOLS
-from jaywalk.metrics.driving.protocols import OWN, score_episode
+from jaywalk.metrics.driving.protocols import OWN, protocol_version, score_episode
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
+from jaywalk.metrics.spec import METRICS
 from jaywalk.record import Record
 from jaywalk.record.episode import Code
 
@@ -173,7 +173,7 @@ def protocols_of(record: Record) -> tuple[str, ...]:
 
 def protocol_versions(names: Sequence[str]) -> dict[str, int]:
     """Version of each protocol as it is now."""
-    return {name: OWN_VERSION if name == OWN else PROTOCOLS[name].version for name in names}
+    return {name: protocol_version(name) for name in names}
 
 
 def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
@@ -207,9 +207,11 @@ def _kept(score: EpisodeScore) -> ProtocolScore:
         success=score.success,
         status=score.status,
         metrics={
-            name: rounded(value) for name, value in score.metrics.items() if math.isfinite(value)
+            name: rounded(value)
+            for name, value in score.metrics.items()
+            if math.isfinite(value) and _is_ours(name)
         },
-        counts={name: count for name, count in counts.items() if count},
+        counts={name: count for name, count in counts.items() if count and _is_ours(name)},
         people_hit=[
             {
                 "injury_risk": rounded(hit["injury_risk"]),
@@ -225,6 +227,11 @@ def _kept(score: EpisodeScore) -> ProtocolScore:
         ],
         moving_s=None if moving_s is None else rounded(moving_s),
     )
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a metric is no plug-in's: those differ between machines."""
+    return name not in METRICS or METRICS.get(name).package == "jaywalk"
 
 
 def rounded(value: float) -> float:

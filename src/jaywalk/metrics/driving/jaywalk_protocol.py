@@ -8,73 +8,63 @@ that timed out, no failure of the agent. Nothing is counted twice.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.metrics.driving.summary import EpisodeScore, Infraction
-from jaywalk.metrics.safety.collisions import (
-    Collision,
-    CollisionRules,
-    expected_injuries,
-    find_collisions,
-)
-from jaywalk.metrics.safety.comfort import Comfort, ComfortBounds, measure_comfort
+from jaywalk.metrics.pooling import SAMPLES
+from jaywalk.metrics.safety.collisions import CollisionRules, hits_of
+from jaywalk.metrics.safety.comfort import ComfortBounds, comfort_of
 from jaywalk.metrics.safety.endangerment import (
     HORIZON_S,
     SHORT_S,
-    Dangers,
     EndangermentRules,
     TimeToCollision,
-    find_dangers,
-    time_to_collision,
+    dangers_of,
+    ttc_of,
 )
-from jaywalk.metrics.safety.false_braking import FalseBraking, FalseBrakingRules, judge_braking
-from jaywalk.metrics.safety.forecast_error import ForecastError, forecast_errors
-from jaywalk.metrics.safety.person_hits import PersonHit, judge_hits
-from jaywalk.metrics.safety.progress import Progress, measure_progress
-from jaywalk.metrics.safety.signals import (
-    SignalRules,
-    SignalViolation,
-    find_red_lights,
-    find_stop_violations,
-    read_stop_controls,
+from jaywalk.metrics.safety.false_braking import FalseBrakingRules, braking_of
+from jaywalk.metrics.safety.forecast_error import forecast_errors_of
+from jaywalk.metrics.safety.person_hits import PersonHit, person_hits_of
+from jaywalk.metrics.safety.progress import (
+    SCENARIO_TIMEOUT,
+    Progress,
+    progress_of,
+    timeouts_of,
 )
+from jaywalk.metrics.safety.signals import SignalRules, red_lights_of, stops_of
 from jaywalk.metrics.safety.tracks import Tracks, load_tracks
+from jaywalk.metrics.spec import (
+    METRICS,
+    NOT_APPLICABLE,
+    PROTOCOL_SPECS,
+    MetricInput,
+    MetricResult,
+    MetricSpec,
+    ProtocolSpec,
+    compute_counts,
+    compute_metrics,
+    computed_metrics,
+    metric,
+)
 from jaywalk.record import Record
-from jaywalk.record import columns as c
 
 PROTOCOL: Final = "jaywalk"
 VERSION: Final = 2  # a change that can move a score raises it
-
-COLLISION_KINDS: Final = (
-    "collisions_person",
-    "collisions_animal",
-    "collisions_vehicle",
-    "collisions_static",
-)
-UNAVOIDABLE: Final = "unavoidable_person"  # of the collisions with people
-SIDE_CONTACT: Final = "side_contact_person"  # of these, too: somebody walked into the slow ego
-SCENARIO_TIMEOUT: Final = "scenario_timeout"  # also the kind of the record's event
-COUNT_NAMES: Final = (
-    *COLLISION_KINDS,
-    UNAVOIDABLE,
-    SIDE_CONTACT,
-    "red_light",
-    "stop",
-    "endangered",
-    SCENARIO_TIMEOUT,
-    "hit_while_standing",
-    "braking_events",
-    "false_braking_events",
-    "all_braking_events",
-    "all_braking_without_person",
-)
+SUCCESS_RATE: Final = "success_rate"
 ROUTE_INCOMPLETE, AGENT_FAILURE = "route_incomplete", "agent_failure"
+_CAUSES: Final = {  # counts that spoil a success, in words
+    "collisions_person": "hit a person",
+    "collisions_animal": "hit an animal",
+    "collisions_vehicle": "hit a vehicle",
+    "collisions_static": "hit an object",
+    "red_light": "ran a red light",
+    "stop": "passed a stop sign",
+    "endangered": "endangered somebody",
+    SCENARIO_TIMEOUT: "scenario timed out",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,31 +78,16 @@ class JaywalkRules:
     comfort: ComfortBounds = field(default_factory=ComfortBounds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Findings:
-    hits: list[Collision]
-    people: list[PersonHit]
-    red_lights: list[SignalViolation]
-    stops: list[SignalViolation]
-    dangers: Dangers
-    braking: FalseBraking
-    forecasts: list[ForecastError]
-    comfort: Comfort
-    progress: Progress
-    ttc: TimeToCollision
-    timeouts: list[tuple[int, str]]  # tick, name of the scenario
-
-
 def score_episode(record: Record, rules: JaywalkRules | None = None) -> EpisodeScore:
     """Score one recorded episode; a record without an ego fails with that as its cause."""
     tracks = load_tracks(record)
     if tracks is None:
         return _no_ego(record)
-    found = _find(record, tracks, rules or JaywalkRules())
-    failure = _failure(record)
-    infractions = _infractions(record, tracks, found, failure)
-    counts = _counts(found)
-    causes = _causes(counts, found.progress, failure)
+    chosen = rules or JaywalkRules()
+    by_type = {type(value): value for value in (getattr(chosen, f.name) for f in fields(chosen))}
+    episode = MetricInput(record=record, tracks=tracks, rules=by_type)
+    results = compute_metrics(episode)
+    causes = episode.shared(_causes)
     return EpisodeScore(
         episode_id=record.episode.episode_id,
         protocol=PROTOCOL,
@@ -122,113 +97,56 @@ def score_episode(record: Record, rules: JaywalkRules | None = None) -> EpisodeS
         agent=record.episode.agent.name,
         status=f"Failed - {', '.join(causes)}" if causes else "Success",
         success=not causes,
-        metrics=_metrics(found, not causes),
-        counts=counts,
-        infractions=infractions,
-        failure=failure,
-        detail=_detail(record, tracks, found),
+        metrics={name: result.or_nan for name, result in results.items()},
+        counts=episode.shared(compute_counts),
+        infractions=_infractions(episode),
+        failure=_failure(record),
+        detail=_detail(episode) | {SAMPLES: {name: one.n for name, one in results.items()}},
     )
 
 
-def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
-    hits = find_collisions(record, tracks, rules.collisions)
-    hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
-    return _Findings(
-        hits=hits,
-        people=judge_hits(record, tracks, hits),
-        red_lights=find_red_lights(record, tracks, rules.signals),
-        stops=find_stop_violations(record, tracks, rules.signals),
-        dangers=find_dangers(tracks, hit, rules.danger, read_stop_controls(record, tracks)),
-        braking=judge_braking(record, tracks, rules.braking),
-        forecasts=forecast_errors(record, tracks),
-        comfort=measure_comfort(tracks, rules.comfort, record.episode.step_s),
-        progress=measure_progress(record, tracks),
-        ttc=time_to_collision(tracks),
-        timeouts=_timeouts(record),
+@metric(
+    "driving_score",
+    unit="points",
+    direction="higher",
+    label="Driving score",
+    group="score",
+    requires="a protocol that trades safety against progress, which `jaywalk` does not",
+    bounds=(0.0, 100.0),
+    primary=True,
+    zero_if_missing=True,
+)
+def _driving_score(episode: MetricInput) -> MetricResult:
+    """Route completion times infraction score, in public protocols."""
+    return NOT_APPLICABLE
+
+
+@metric("success", unit="share", direction="higher", label="Success", group="score")
+def _success(episode: MetricInput) -> MetricResult:
+    """1 if the protocol calls the episode a success, else 0."""
+    return MetricResult(float(not episode.shared(_causes)))
+
+
+METRICS.register(
+    MetricSpec(
+        name=SUCCESS_RATE,
+        summary="Share of successful episodes of a run, in percent.",
+        unit="%",
+        direction="higher",
+        label="Success rate",
+        group="score",
+        bounds=(0.0, 100.0),
+        primary=True,
     )
-
-
-def _timeouts(record: Record) -> list[tuple[int, str]]:
-    """Scenarios that were removed because the ego did not get past them in time."""
-    rows = record.events.filter(pl.col(c.KIND) == SCENARIO_TIMEOUT).sort(c.TICK, c.EVENT).collect()
-    return [(int(tick), str(name or "")) for tick, name in rows.select(c.TICK, c.NAME).iter_rows()]
-
-
-def _counts(found: _Findings) -> dict[str, int]:
-    counts = Counter(dict.fromkeys(COUNT_NAMES, 0))
-    counts.update(
-        "hit_while_standing" if h.ego_stood else f"collisions_{h.what}" for h in found.hits
+)
+PROTOCOL_SPECS.register(
+    ProtocolSpec(
+        name=PROTOCOL,
+        version=VERSION,
+        summary="ours, of recorded runs: hard safety apart from comfort and progress",
+        target=score_episode,
     )
-    counts[UNAVOIDABLE] = sum(one.unavoidable for one in found.people)
-    counts[SIDE_CONTACT] = sum(one.walked_into for one in found.hits)
-    counts["red_light"] = len(found.red_lights)
-    counts["stop"] = len(found.stops)
-    counts["endangered"] = len(found.dangers.counted)
-    counts[SCENARIO_TIMEOUT] = len(found.timeouts)
-    counts["braking_events"] = found.braking.events
-    counts["false_braking_events"] = found.braking.false_events
-    counts["all_braking_events"] = len(found.braking.judged)
-    counts["all_braking_without_person"] = found.braking.without_person
-    return dict(counts)
-
-
-def _metrics(found: _Findings, success: bool) -> dict[str, float]:
-    progress, comfort = found.progress, found.comfort
-    mean_risk, injured = expected_injuries(found.hits)
-    km = progress.driven_km
-    counted = [hit for hit in found.hits if not hit.ego_stood]
-    people = sum(hit.what == "person" for hit in counted)
-    return {
-        "driving_score": math.nan,  # hard safety is not traded against progress
-        "success": float(success),
-        "route_completion": progress.route_completion,
-        "driven_km": km,
-        "duration_s": progress.duration_s,
-        "mean_speed_mps": progress.mean_mps,
-        "standing_share": progress.standing_share,
-        "collisions_per_km": _per_km(len(counted), km),
-        "collisions_person_per_km": _per_km(people, km),
-        "pmais3_mean": mean_risk,
-        "serious_injuries_expected": injured,
-        "serious_injuries_per_km": _per_km(injured, km),
-        "fpbr": found.braking.rate,
-        "fpbr_habit": found.braking.habit_rate,
-        "min_ttc_s": found.ttc.restricted_s,
-        "short_ttc_drive": found.ttc.is_short,
-        "short_ttc_time_share": found.ttc.short_share,
-        "min_pet_s": found.dangers.min_pet_s,
-        **_forecast_metrics(found.forecasts),
-        "max_braking_mps2": comfort.max_braking_mps2,
-        "max_lateral_mps2": comfort.max_lateral_mps2,
-        "max_jerk_mps3": comfort.max_jerk_mps3,
-        "rms_jerk_mps3": comfort.rms_jerk_mps3,
-        "uncomfortable_share": comfort.out_any,
-        "uncomfortable_braking_share": comfort.out_braking,
-        "uncomfortable_speeding_up_share": comfort.out_speeding_up,
-        "uncomfortable_lateral_share": comfort.out_lateral,
-        "uncomfortable_jerk_share": comfort.out_jerk,
-    }
-
-
-def _forecast_metrics(errors: list[ForecastError]) -> dict[str, float]:
-    """Over all forecasts of all sources; an agent usually has one."""
-    total = sum(one.forecasts for one in errors)
-
-    def pooled(name: str) -> float:
-        if not total:
-            return math.nan
-        parts = [getattr(one, name) * one.forecasts for one in errors if one.forecasts]
-        return float(sum(parts)) / total
-
-    return {
-        "forecast_ade_m": pooled("ade_m"),
-        "forecast_fde_m": pooled("fde_m"),
-        "forecast_best_ade_m": pooled("best_ade_m"),
-    }
-
-
-def _per_km(value: float, km: float) -> float:
-    return value / km if km > 0.0 else math.nan
+)
 
 
 def _failure(record: Record) -> str:
@@ -241,19 +159,11 @@ def _failure(record: Record) -> str:
     return str(failed["name"][0] or "agent failed") if failed.height else ""
 
 
-def _causes(counts: Mapping[str, int], progress: Progress, failure: str) -> list[str]:
-    causes = ["agent failed"] if failure else []
-    words = {
-        "collisions_person": "hit a person",
-        "collisions_animal": "hit an animal",
-        "collisions_vehicle": "hit a vehicle",
-        "collisions_static": "hit an object",
-        "red_light": "ran a red light",
-        "stop": "passed a stop sign",
-        "endangered": "endangered somebody",
-        SCENARIO_TIMEOUT: "scenario timed out",
-    }
-    causes += [word for name, word in words.items() if counts[name]]
+def _causes(episode: MetricInput) -> list[str]:
+    """Why an episode is no success, in words; empty if it is one."""
+    causes = ["agent failed"] if _failure(episode.record) else []
+    counts, progress = episode.shared(compute_counts), episode.shared(progress_of)
+    causes += [words for name, words in _CAUSES.items() if counts[name]]
     if math.isnan(progress.route_completion):
         causes.append("no route known")
     elif not progress.is_complete:
@@ -261,9 +171,8 @@ def _causes(counts: Mapping[str, int], progress: Progress, failure: str) -> list
     return causes
 
 
-def _infractions(
-    record: Record, tracks: Tracks, found: _Findings, failure: str
-) -> tuple[Infraction, ...]:
+def _infractions(episode: MetricInput) -> tuple[Infraction, ...]:
+    record, tracks = episode.record, episode.tracks
     listed = [
         Infraction(
             kind="hit_while_standing" if hit.ego_stood else f"collisions_{hit.what}",
@@ -275,9 +184,10 @@ def _infractions(
             other=hit.other,
             value=hit.speed_mps,
         )
-        for hit in found.hits
+        for hit in episode.shared(hits_of)
     ]
-    for kind, violations in (("red_light", found.red_lights), ("stop", found.stops)):
+    signals = (("red_light", episode.shared(red_lights_of)), ("stop", episode.shared(stops_of)))
+    for kind, violations in signals:
         listed += [
             Infraction(
                 kind=kind,
@@ -302,10 +212,10 @@ def _infractions(
             other=int(tracks.number[one.other]),
             value=one.value,
         )
-        for one in found.dangers.counted
+        for one in episode.shared(dangers_of).counted
     ]
-    listed += [_timed_out(tracks, tick, name) for tick, name in found.timeouts]
-    listed += _at_the_end(record, tracks, found.progress, failure)
+    listed += [_timed_out(tracks, tick, name) for tick, name in episode.shared(timeouts_of)]
+    listed += _at_the_end(record, tracks, episode.shared(progress_of), _failure(record))
     return tuple(sorted(listed, key=lambda one: (one.tick, one.kind, one.other or 0)))
 
 
@@ -343,7 +253,8 @@ def _at_the_end(
     ]
 
 
-def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
+def _detail(episode: MetricInput) -> dict[str, Any]:
+    record, tracks, ttc = episode.record, episode.tracks, episode.shared(ttc_of)
     judged = [
         {
             "tick": int(tracks.tick[one.event.start]),
@@ -355,7 +266,7 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
             "false": one.is_false,
             "person_came": one.person_came,
         }
-        for one in found.braking.judged
+        for one in episode.shared(braking_of).judged
     ]
     return {
         "protocol_version": VERSION,
@@ -363,17 +274,17 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
         "step_s": record.episode.step_s,
         "posed": record.episode.parameters.get("posed") or 0,
         "ttc": {
-            "min_s": found.ttc.min_s,
+            "min_s": ttc.min_s,
             "capped_at_s": HORIZON_S,
             "short_s": SHORT_S,
-            "moving_s": _moving_s(tracks, found.ttc),
+            "moving_s": _moving_s(tracks, ttc),
         },
-        "hits": [asdict(hit) for hit in found.hits],
-        "people_hit": [_told(one) for one in found.people],
+        "hits": [asdict(hit) for hit in episode.shared(hits_of)],
+        "people_hit": [_person_hit(hit) for hit in episode.shared(person_hits_of)],
         "braking": judged,
-        "comfort": asdict(found.comfort),
-        "progress": asdict(found.progress),
-        "forecasts": [asdict(one) for one in found.forecasts],
+        "comfort": asdict(episode.shared(comfort_of)),
+        "progress": asdict(episode.shared(progress_of)),
+        "forecasts": [asdict(one) for one in episode.shared(forecast_errors_of)],
     }
 
 
@@ -383,7 +294,7 @@ def _moving_s(tracks: Tracks, ttc: TimeToCollision) -> float:
     return float(steps[ttc.moving].sum())
 
 
-def _told(one: PersonHit) -> dict[str, Any]:
+def _person_hit(one: PersonHit) -> dict[str, Any]:
     """A hit of a person with its story, for pages."""
     story = one.story
     return {
@@ -413,7 +324,6 @@ def _no_ego(record: Record) -> EpisodeScore:
     failure = _failure(record)
     episode = record.episode
     causes = ["agent failed"] if failure else []
-    names = ("driving_score", "route_completion", "driven_km", "duration_s", "fpbr", "pmais3_mean")
     return EpisodeScore(
         episode_id=episode.episode_id,
         protocol=PROTOCOL,
@@ -423,8 +333,8 @@ def _no_ego(record: Record) -> EpisodeScore:
         agent=episode.agent.name,
         status=f"Failed - {', '.join([*causes, 'no ego in the record'])}",
         success=False,
-        metrics={"success": 0.0, **dict.fromkeys(names, math.nan)},
-        counts=dict.fromkeys(COUNT_NAMES, 0),
+        metrics={spec.name: math.nan for spec in computed_metrics()} | {"success": 0.0},
+        counts={spec.name: 0 for spec in computed_metrics(counts=True)},
         failure=failure,
         detail={"protocol_version": VERSION, "end_reason": episode.end_reason},
     )

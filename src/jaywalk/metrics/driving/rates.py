@@ -7,26 +7,23 @@ km: a short episode would weigh as much as a long one. Intervals draw or count w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
+from jaywalk.metrics.pooling import Pooling, km_of, per_km
+from jaywalk.metrics.spec import METRICS, spec_of
 from jaywalk.stats import bootstrap
 from jaywalk.stats.clustered import clustered_rate, clustered_wilson
 from jaywalk.stats.intervals import FEW_CLUSTERS, UNBOUNDED, Interval, poisson_rate
 
-Part = Callable[[EpisodeScore], float]
-Kind = Literal["events", "share", "mean", "time"]
-
 PER_KM: Final = "_per_km"
 RESAMPLES: Final = 10_000
 _LEAST_KM: Final = 0.001
-_NOT_NEGATIVE: Final = (0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,128 +63,18 @@ class Figure:
 NOTHING: Final = Figure(value=math.nan, low=math.nan, high=math.nan, n=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pooled:
-    """What is summed over what.
-
-    Attributes:
-        kind: Events per exposure (Poisson with design effect), a share of counted things
-            (Wilson with design effect), a mean over counted things or over time (BCa).
-    """
-
-    top: Part
-    bottom: Part
-    kind: Kind
-    bounds: tuple[float, float] = _NOT_NEGATIVE
-
-
-def _metric(name: str) -> Part:
-    return lambda one: _finite(one.metrics.get(name))
-
-
-def _count(*names: str) -> Part:
-    return lambda one: float(sum(one.counts.get(name, 0) for name in names))
-
-
-def _collisions(one: EpisodeScore) -> float:
-    return float(sum(n for name, n in one.counts.items() if name.startswith("collisions_")))
-
-
-def _judged_hits(one: EpisodeScore) -> float:
-    """Hits with a known risk of injury."""
-    hits = one.detail.get("hits")
-    if hits is not None:
-        return float(sum(math.isfinite(hit["injury_risk"]) for hit in hits))
-    risk = one.metrics.get("pmais3_mean", math.nan)
-    return round(_finite(one.metrics.get("serious_injuries_expected")) / risk) if risk > 0 else 0.0
-
-
-def _forecasts(one: EpisodeScore) -> float:
-    return float(sum(part["forecasts"] for part in one.detail.get("forecasts", ())))
-
-
-def _times(name: str, weight: Part) -> Part:
-    return lambda one: _finite(one.metrics.get(name)) * weight(one)
-
-
-km_of: Final[Part] = _metric("driven_km")
-_duration_s: Final = _metric("duration_s")
-_TIME_SHARES: Final = (
-    "standing_share",
-    "uncomfortable_share",
-    "uncomfortable_braking_share",
-    "uncomfortable_speeding_up_share",
-    "uncomfortable_lateral_share",
-    "uncomfortable_jerk_share",
-)
-
-
-def _moving_s(one: EpisodeScore) -> float:
-    """Time in which the ego drove, so that it could have a time to collision."""
-    return _finite(one.detail.get("ttc", {}).get("moving_s"))
-
-
-_FORECASTS: Final = ("forecast_ade_m", "forecast_fde_m", "forecast_best_ade_m")
-
-POOLED: Final[Mapping[str, Pooled]] = MappingProxyType(
-    {
-        "collisions_per_km": Pooled(top=_collisions, bottom=km_of, kind="events"),
-        "serious_injuries_per_km": Pooled(
-            top=_metric("serious_injuries_expected"), bottom=km_of, kind="mean"
-        ),
-        "pmais3_mean": Pooled(
-            top=_metric("serious_injuries_expected"),
-            bottom=_judged_hits,
-            kind="mean",
-            bounds=(0.0, 1.0),
-        ),
-        "fpbr": Pooled(
-            top=_count("false_braking_events"), bottom=_count("braking_events"), kind="share"
-        ),
-        "fpbr_habit": Pooled(
-            top=_count("all_braking_without_person"),
-            bottom=_count("all_braking_events"),
-            kind="share",
-        ),
-        "short_ttc_time_share": Pooled(
-            top=_times("short_ttc_time_share", _moving_s),
-            bottom=_moving_s,
-            kind="time",
-            bounds=(0.0, 1.0),
-        ),
-        "mean_speed_mps": Pooled(
-            top=lambda one: 1000.0 * km_of(one), bottom=_duration_s, kind="time"
-        ),
-        **{
-            name: Pooled(top=_times(name, _forecasts), bottom=_forecasts, kind="mean")
-            for name in _FORECASTS
-        },
-        **{
-            name: Pooled(
-                top=_times(name, _duration_s), bottom=_duration_s, kind="time", bounds=(0.0, 1.0)
-            )
-            for name in _TIME_SHARES
-        },
-    }
-)
-
-
-def pooled_rule(name: str, counts: Sequence[str] | frozenset[str]) -> Pooled | None:
-    """How a metric is pooled; None for plain means over episodes."""
+def pooling_of(name: str, counts: Collection[str]) -> Pooling:
+    """Rule of a metric; unknown ones named after a count are its rate per km."""
     stem = name.removesuffix(PER_KM)
-    if stem != name and stem in counts:
-        return Pooled(top=_count(stem), bottom=km_of, kind="events")
-    return POOLED.get(name)
+    if name not in METRICS and stem != name and stem in counts:
+        return per_km(stem)
+    return spec_of(name).pooling
 
 
 def bounds_of(name: str, values: Sequence[float]) -> tuple[float, float]:
     """Range of a metric, for intervals that stay inside; unbounded if a value lies outside."""
-    bounds = _NOT_NEGATIVE
-    if name.startswith(("driving_score", "route_completion", "success_rate")):
-        bounds = (0.0, 100.0)
-    elif name == "success" or name.endswith(("_share", "_penalty", "_rate", "_drive")):
-        bounds = (0.0, 1.0)
-    return bounds if all(bounds[0] <= value <= bounds[1] for value in values) else UNBOUNDED
+    low, high = spec_of(name).bounds
+    return (low, high) if all(low <= value <= high for value in values) else UNBOUNDED
 
 
 def count_names(episodes: Sequence[EpisodeScore]) -> tuple[str, ...]:
@@ -195,14 +82,18 @@ def count_names(episodes: Sequence[EpisodeScore]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in episodes for name in one.counts))
 
 
-def sums(rule: Pooled, episodes: Sequence[EpisodeScore]) -> tuple[FloatArray, FloatArray]:
+def sums(rule: Pooling, episodes: Sequence[EpisodeScore]) -> tuple[FloatArray, FloatArray]:
     """What each episode adds above and below the line."""
+    assert rule.top is not None, f"'{rule.words}' is no ratio"
+    assert rule.bottom is not None, f"'{rule.words}' is no ratio"
     parts = [(float(rule.top(one)), float(rule.bottom(one))) for one in episodes]
     found = np.array(parts, dtype=np.float64).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
 
-def pooled(rule: Pooled, episodes: Sequence[EpisodeScore], *, resamples: int = RESAMPLES) -> Figure:
+def pooled(
+    rule: Pooling, episodes: Sequence[EpisodeScore], *, resamples: int = RESAMPLES
+) -> Figure:
     """A ratio of sums over episodes with its interval over routes."""
     top, bottom = sums(rule, episodes)
     routes = [scenario_of(one) for one in episodes]
@@ -272,7 +163,3 @@ def _figure(value: float, interval: Interval, n: int, clusters: int) -> Figure:
     return Figure(
         value=value, low=interval.low, high=interval.high, n=n, clusters=clusters, warning=note
     )
-
-
-def _finite(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else 0.0

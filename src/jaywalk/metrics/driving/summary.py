@@ -18,6 +18,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.checks import Flag, check_records
 from jaywalk.metrics.driving.penalties import Protocol, disagreements
 from jaywalk.metrics.driving.results import NOTE, UNREAD, UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.spec import MetricResult
 from jaywalk.stats.intervals import Interval
 
 
@@ -62,6 +63,10 @@ class EpisodeScore:
     failure: str = ""  # an agent's failure, one line
     folder: str = ""  # of the record, relative to the run
     detail: Mapping[str, Any] = field(default_factory=dict)  # whatever a page may want to show
+
+    def result(self, name: str) -> MetricResult:
+        """Return a metric with its validity; what the episode lacks does not apply."""
+        return MetricResult.of(self.metrics.get(name, math.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

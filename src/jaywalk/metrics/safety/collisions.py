@@ -20,7 +20,11 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.summary import EpisodeScore
+from jaywalk.metrics.pooling import SHARE, per_km, ratio
+from jaywalk.metrics.safety.progress import progress_of
 from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
+from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -250,3 +254,139 @@ def _merge(found: list[Collision], tracks: Tracks, rules: CollisionRules) -> lis
         latest[pair] = len(hits)
         hits.append(hit)
     return sorted(hits, key=lambda one: one.tick)
+
+
+def hits_of(episode: MetricInput) -> list[Collision]:
+    """Hits of an episode that is being scored, those on a standing ego included."""
+    return find_collisions(episode.record, episode.tracks, episode.rules_of(CollisionRules))
+
+
+def _counted_hits(episode: MetricInput, what: str = "") -> int:
+    """Hits that are held against the ego, of one kind or of all."""
+    hits = (hit for hit in episode.shared(hits_of) if not hit.ego_stood)
+    return sum(not what or hit.what == what for hit in hits)
+
+
+def _per_km(value: float, episode: MetricInput) -> MetricResult:
+    km = episode.shared(progress_of).driven_km
+    return MetricResult(value / km) if km > 0.0 else NOT_APPLICABLE
+
+
+def _all_collisions(score: EpisodeScore) -> float:
+    return float(sum(n for name, n in score.counts.items() if name.startswith("collisions_")))
+
+
+def _judged_hits(score: EpisodeScore) -> float:
+    """Hits with a known risk of injury."""
+    hits = score.detail.get("hits")
+    if hits is not None:
+        return float(sum(math.isfinite(hit["injury_risk"]) for hit in hits))
+    risk, injured = (score.result(name).value for name in ("pmais3_mean", _INJURIES))
+    return round((injured or 0.0) / risk) if risk is not None and risk > 0 else 0.0
+
+
+_INJURIES: Final = "serious_injuries_expected"
+
+
+@count("collisions_person", label="Collisions with people", group="collisions", primary=True)
+def _collisions_person(episode: MetricInput) -> int:
+    """People hit by the moving ego."""
+    return _counted_hits(episode, PERSON)
+
+
+@count("collisions_animal", label="Collisions with animals", group="collisions")
+def _collisions_animal(episode: MetricInput) -> int:
+    """Animals hit by the moving ego."""
+    return _counted_hits(episode, ANIMAL)
+
+
+@count("collisions_vehicle", label="Collisions with vehicles", group="collisions")
+def _collisions_vehicle(episode: MetricInput) -> int:
+    """Vehicles hit by the moving ego."""
+    return _counted_hits(episode, VEHICLE)
+
+
+@count("collisions_static", label="Collisions with objects", group="collisions")
+def _collisions_static(episode: MetricInput) -> int:
+    """Props and scenery hit by the moving ego."""
+    return _counted_hits(episode, STATIC)
+
+
+@count(
+    "hit_while_standing",
+    label="Hit while standing",
+    group="hit while standing",
+    direction="none",
+)
+def _hit_while_standing(episode: MetricInput) -> int:
+    """Bodies that ran into the standing ego; not held against it."""
+    return sum(hit.ego_stood for hit in episode.shared(hits_of))
+
+
+@metric(
+    "collisions_per_km",
+    unit="per km",
+    direction="lower",
+    label="Collisions",
+    group="collisions",
+    requires="a driven distance",
+    pooling=per_km(_all_collisions, "all collisions"),
+)
+def _collisions_per_km(episode: MetricInput) -> MetricResult:
+    """Hits of any kind by the moving ego, per km driven."""
+    return _per_km(_counted_hits(episode), episode)
+
+
+@metric(
+    "collisions_person_per_km",
+    unit="per km",
+    direction="lower",
+    label="Collisions with people",
+    group="collisions",
+    requires="a driven distance",
+    pooling=per_km("collisions_person"),
+    primary=True,
+)
+def _collisions_person_per_km(episode: MetricInput) -> MetricResult:
+    """People hit by the moving ego, per km driven."""
+    return _per_km(_counted_hits(episode, PERSON), episode)
+
+
+@metric(
+    "pmais3_mean",
+    unit="probability",
+    direction="lower",
+    label="Injury risk of a hit (pMAIS3+)",
+    group="collisions",
+    requires="a hit person with a known risk",
+    pooling=ratio(_INJURIES, _judged_hits, words=f"{_INJURIES} / people hit", bounds=SHARE),
+)
+def _pmais3_mean(episode: MetricInput) -> MetricResult:
+    """Mean probability of a serious injury over the people hit."""
+    return MetricResult.of(expected_injuries(episode.shared(hits_of))[0])
+
+
+@metric(
+    _INJURIES,
+    unit="people",
+    direction="lower",
+    label="Serious injuries expected",
+    group="collisions",
+)
+def _serious_injuries_expected(episode: MetricInput) -> MetricResult:
+    """Expected number of seriously injured people: sum of the risks of all hits."""
+    return MetricResult(expected_injuries(episode.shared(hits_of))[1])
+
+
+@metric(
+    "serious_injuries_per_km",
+    unit="per km",
+    direction="lower",
+    label="Serious injuries expected",
+    group="collisions",
+    requires="a driven distance",
+    pooling=ratio(_INJURIES, "driven_km"),
+)
+def _serious_injuries_per_km(episode: MetricInput) -> MetricResult:
+    """Expected number of seriously injured people per km driven."""
+    return _per_km(expected_injuries(episode.shared(hits_of))[1], episode)

@@ -14,7 +14,9 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.pooling import SHARE_OF_TIME
 from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
+from jaywalk.metrics.spec import MetricInput, MetricResult, metric
 
 WINDOW_S = 0.35
 _ORDER = 2
@@ -122,3 +124,134 @@ def _compare(
         out_any=float(np.mean(any_out)),
         **{name: float(np.mean(mask)) for name, mask in out.items()},
     )
+
+
+def comfort_of(episode: MetricInput) -> Comfort:
+    """Comfort of an episode that is being scored."""
+    bounds = episode.rules_of(ComfortBounds)
+    return measure_comfort(episode.tracks, bounds, episode.record.episode.step_s)
+
+
+_REQUIRES = "more ticks than the filter's window"
+
+
+@metric(
+    "max_braking_mps2",
+    unit="m/s²",
+    direction="lower",
+    label="Hardest braking",
+    group="comfort",
+    requires=_REQUIRES,
+)
+def _max_braking_mps2(episode: MetricInput) -> MetricResult:
+    """Largest loss of speed per second."""
+    return MetricResult.of(episode.shared(comfort_of).max_braking_mps2)
+
+
+@metric(
+    "max_lateral_mps2",
+    unit="m/s²",
+    direction="lower",
+    label="Hardest cornering",
+    group="comfort",
+    requires=_REQUIRES,
+)
+def _max_lateral_mps2(episode: MetricInput) -> MetricResult:
+    """Largest sideways acceleration."""
+    return MetricResult.of(episode.shared(comfort_of).max_lateral_mps2)
+
+
+@metric(
+    "max_jerk_mps3",
+    unit="m/s³",
+    direction="lower",
+    label="Largest jerk",
+    group="comfort",
+    requires=_REQUIRES,
+)
+def _max_jerk_mps3(episode: MetricInput) -> MetricResult:
+    """Largest change of acceleration per second."""
+    return MetricResult.of(episode.shared(comfort_of).max_jerk_mps3)
+
+
+@metric(
+    "rms_jerk_mps3",
+    unit="m/s³",
+    direction="lower",
+    label="Jerk, RMS",
+    group="comfort",
+    requires=_REQUIRES,
+)
+def _rms_jerk_mps3(episode: MetricInput) -> MetricResult:
+    """Root mean square of the jerk."""
+    return MetricResult.of(episode.shared(comfort_of).rms_jerk_mps3)
+
+
+@metric(
+    "uncomfortable_share",
+    unit="share",
+    direction="lower",
+    label="Share of time uncomfortable",
+    group="comfort",
+    requires=_REQUIRES,
+    pooling=SHARE_OF_TIME,
+)
+def _uncomfortable_share(episode: MetricInput) -> MetricResult:
+    """Share of time outside any comfort bound."""
+    return MetricResult.of(episode.shared(comfort_of).out_any)
+
+
+@metric(
+    "uncomfortable_braking_share",
+    unit="share",
+    direction="lower",
+    label="Share of time braking uncomfortably",
+    group="comfort",
+    requires=_REQUIRES,
+    pooling=SHARE_OF_TIME,
+)
+def _uncomfortable_braking_share(episode: MetricInput) -> MetricResult:
+    """Share of time outside the bound of braking."""
+    return MetricResult.of(episode.shared(comfort_of).out_braking)
+
+
+@metric(
+    "uncomfortable_speeding_up_share",
+    unit="share",
+    direction="lower",
+    label="Share of time speeding up uncomfortably",
+    group="comfort",
+    requires=_REQUIRES,
+    pooling=SHARE_OF_TIME,
+)
+def _uncomfortable_speeding_up_share(episode: MetricInput) -> MetricResult:
+    """Share of time outside the bound of speeding up."""
+    return MetricResult.of(episode.shared(comfort_of).out_speeding_up)
+
+
+@metric(
+    "uncomfortable_lateral_share",
+    unit="share",
+    direction="lower",
+    label="Share of time cornering uncomfortably",
+    group="comfort",
+    requires=_REQUIRES,
+    pooling=SHARE_OF_TIME,
+)
+def _uncomfortable_lateral_share(episode: MetricInput) -> MetricResult:
+    """Share of time outside the bound of sideways acceleration."""
+    return MetricResult.of(episode.shared(comfort_of).out_lateral)
+
+
+@metric(
+    "uncomfortable_jerk_share",
+    unit="share",
+    direction="lower",
+    label="Share of time with uncomfortable jerk",
+    group="comfort",
+    requires=_REQUIRES,
+    pooling=SHARE_OF_TIME,
+)
+def _uncomfortable_jerk_share(episode: MetricInput) -> MetricResult:
+    """Share of time outside the bound of jerk."""
+    return MetricResult.of(episode.shared(comfort_of).out_jerk)

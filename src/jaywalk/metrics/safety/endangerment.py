@@ -20,14 +20,18 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.encroachment import times_to_touch
+from jaywalk.metrics.driving.summary import EpisodeScore
+from jaywalk.metrics.pooling import SHARE, weighted_by
+from jaywalk.metrics.safety.collisions import hits_of
 from jaywalk.metrics.safety.encounters import Encounter, EncounterRules, find_encounters
 from jaywalk.metrics.safety.imposed_braking import (
     ImposedBraking,
     ImposedBrakingRules,
     find_imposed_braking,
 )
-from jaywalk.metrics.safety.signals import StopControls
+from jaywalk.metrics.safety.signals import StopControls, read_stop_controls
 from jaywalk.metrics.safety.tracks import Tracks
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 
 HORIZON_S = 10.0
 SHORT_S = 1.5  # the usual limit of a conflict in traffic-conflict studies
@@ -210,3 +214,81 @@ def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:
             kept.append(one)
         latest[one.other] = one.time_s
     return kept
+
+
+def dangers_of(episode: MetricInput) -> Dangers:
+    """Dangers of an episode that is being scored; who was hit is not counted again."""
+    hits = episode.shared(hits_of)
+    hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
+    controls = read_stop_controls(episode.record, episode.tracks)
+    return find_dangers(episode.tracks, hit, episode.rules_of(EndangermentRules), controls)
+
+
+def ttc_of(episode: MetricInput) -> TimeToCollision:
+    """Times to collision of an episode that is being scored."""
+    return time_to_collision(episode.tracks)
+
+
+def _moving_s(score: EpisodeScore) -> float:
+    """Time in which the ego drove, so that it could have a time to collision."""
+    moving_s = score.detail.get("ttc", {}).get("moving_s")
+    return moving_s if moving_s is not None and math.isfinite(moving_s) else 0.0
+
+
+@count("endangered", label="People and others endangered", group="endangerment")
+def _endangered(episode: MetricInput) -> int:
+    """Dangers: crossed too closely behind, cut in on, or forced to brake hard."""
+    return len(episode.shared(dangers_of).counted)
+
+
+@metric(
+    "min_ttc_s",
+    unit="s",
+    direction="higher",
+    label="Least time to collision, capped",
+    group="time to collision",
+    requires="an ego that drove",
+)
+def _min_ttc_s(episode: MetricInput) -> MetricResult:
+    """Smallest time to collision with anybody; 10 s without a conflict."""
+    return MetricResult.of(episode.shared(ttc_of).restricted_s)
+
+
+@metric(
+    "short_ttc_drive",
+    unit="share",
+    direction="lower",
+    label="Share of drives with a time to collision below 1.5 s",
+    group="time to collision",
+    requires="an ego that drove",
+)
+def _short_ttc_drive(episode: MetricInput) -> MetricResult:
+    """1 if the time to collision ever fell below 1.5 s, else 0."""
+    return MetricResult.of(episode.shared(ttc_of).is_short)
+
+
+@metric(
+    "short_ttc_time_share",
+    unit="share",
+    direction="lower",
+    label="Share of driving time with a time to collision below 1.5 s",
+    group="time to collision",
+    requires="an ego that drove",
+    pooling=weighted_by(_moving_s, words="driving time", over_time=True, bounds=SHARE),
+)
+def _short_ttc_time_share(episode: MetricInput) -> MetricResult:
+    """Share of the driving time with a time to collision below 1.5 s."""
+    return MetricResult.of(episode.shared(ttc_of).short_share)
+
+
+@metric(
+    "min_pet_s",
+    unit="s",
+    direction="higher",
+    label="Least post-encroachment time",
+    group="time to collision",
+    requires="a meeting with somebody who crossed or was coming",
+)
+def _min_pet_s(episode: MetricInput) -> MetricResult:
+    """Smallest post-encroachment time of any meeting that the ego had a part in."""
+    return MetricResult.of(episode.shared(dangers_of).min_pet_s)

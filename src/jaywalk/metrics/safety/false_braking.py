@@ -18,9 +18,11 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.pooling import share_of
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain, outline
 from jaywalk.metrics.safety.tracks import HX, HY, ROUND, VX, VY, Tracks, Way, load_tracks
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 
 CUT_OFF, NO_PERSON = "record ends", "nobody near"
@@ -267,3 +269,68 @@ def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> Fa
                 f"'{name}' is no threshold of false braking; see docs/reference/safety.md."
             )
     return rules
+
+
+def braking_of(episode: MetricInput) -> FalseBraking:
+    """Judged braking events of an episode that is being scored."""
+    return judge_braking(episode.record, episode.tracks, episode.rules_of(FalseBrakingRules))
+
+
+@count("braking_events", label="Braking for people", group="braking", direction="none")
+def _braking_events(episode: MetricInput) -> int:
+    """Braking events of which a person was the plausible cause."""
+    return episode.shared(braking_of).events
+
+
+@count("false_braking_events", label="Needless braking for people", group="braking")
+def _false_braking_events(episode: MetricInput) -> int:
+    """Of these, those for people who then did not come."""
+    return episode.shared(braking_of).false_events
+
+
+@count("all_braking_events", label="Braking of any cause", group="braking", direction="none")
+def _all_braking_events(episode: MetricInput) -> int:
+    """Braking events of any cause."""
+    return len(episode.shared(braking_of).judged)
+
+
+@count(
+    "all_braking_without_person",
+    label="Braking of any cause without a person",
+    group="braking",
+    direction="none",
+)
+def _all_braking_without_person(episode: MetricInput) -> int:
+    """Of these, those in which nobody entered the corridor."""
+    return episode.shared(braking_of).without_person
+
+
+@metric(
+    "fpbr",
+    unit="share",
+    direction="lower",
+    label="Needless share of braking for people (FPBR)",
+    group="braking",
+    requires="a braking for a person",
+    pooling=share_of("false_braking_events", "braking_events"),
+    primary=True,
+)
+def _fpbr(episode: MetricInput) -> MetricResult:
+    """Braking events for people who did not come, of all braking events for people."""
+    braking = episode.shared(braking_of)
+    return MetricResult.of(braking.rate, n=braking.events)
+
+
+@metric(
+    "fpbr_habit",
+    unit="share",
+    direction="lower",
+    label="Share of all braking without a person (FPBR as HABIT defines it)",
+    group="braking",
+    requires="a braking event",
+    pooling=share_of("all_braking_without_person", "all_braking_events"),
+)
+def _fpbr_habit(episode: MetricInput) -> MetricResult:
+    """Braking events of any cause in which no person came, of all braking events."""
+    braking = episode.shared(braking_of)
+    return MetricResult.of(braking.habit_rate, n=len(braking.judged))

@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray
+from jaywalk.metrics.driving.summary import EpisodeScore
+from jaywalk.metrics.pooling import weighted_by
 from jaywalk.metrics.prediction.displacement import (
     ade_sample_averaged,
     best_of_k_ade,
@@ -23,6 +26,7 @@ from jaywalk.metrics.prediction.displacement import (
 )
 from jaywalk.metrics.prediction.forecast import Mixture, Samples
 from jaywalk.metrics.safety.tracks import COS, SIN, Tracks, X, Y
+from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -207,3 +211,67 @@ def _mean(parts: list[FloatArray]) -> float:
     values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     return float(values.mean()) if len(values) else math.nan
+
+
+def forecast_errors_of(episode: MetricInput) -> list[ForecastError]:
+    """Errors of the forecasts of an episode that is being scored, by source."""
+    return forecast_errors(episode.record, episode.tracks)
+
+
+def _over_all_sources(episode: MetricInput, name: str) -> MetricResult:
+    """Mean over all forecasts of all sources; an agent usually has one."""
+    errors = episode.shared(forecast_errors_of)
+    total = sum(one.forecasts for one in errors)
+    if not total:
+        return NOT_APPLICABLE
+    parts = [getattr(one, name) * one.forecasts for one in errors if one.forecasts]
+    return MetricResult.of(float(sum(parts)) / total, n=total)
+
+
+def _forecasts(score: EpisodeScore) -> float:
+    return float(sum(part["forecasts"] for part in score.detail.get("forecasts", ())))
+
+
+_POOLING: Final = weighted_by(_forecasts, words="forecasts")
+
+
+@metric(
+    "forecast_ade_m",
+    unit="m",
+    direction="lower",
+    label="Error of forecasts (ADE)",
+    group="forecasts",
+    requires="forecasts of the agent",
+    pooling=_POOLING,
+)
+def _forecast_ade_m(episode: MetricInput) -> MetricResult:
+    """Mean error of the agent's forecasts over their horizons."""
+    return _over_all_sources(episode, "ade_m")
+
+
+@metric(
+    "forecast_fde_m",
+    unit="m",
+    direction="lower",
+    label="Final error of forecasts (FDE)",
+    group="forecasts",
+    requires="forecasts of the agent",
+    pooling=_POOLING,
+)
+def _forecast_fde_m(episode: MetricInput) -> MetricResult:
+    """Error of the agent's forecasts at their last horizon."""
+    return _over_all_sources(episode, "fde_m")
+
+
+@metric(
+    "forecast_best_ade_m",
+    unit="m",
+    direction="lower",
+    label="Error of the best mode (ADE)",
+    group="forecasts",
+    requires="forecasts of the agent",
+    pooling=_POOLING,
+)
+def _forecast_best_ade_m(episode: MetricInput) -> MetricResult:
+    """Mean error of the best mode or sample of each forecast."""
+    return _over_all_sources(episode, "best_ade_m")

@@ -22,38 +22,42 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.rates import (
     NOTHING,
     PER_KM,
-    POOLED,
     RESAMPLES,
     Figure,
-    Pooled,
     figure_json,
-    km_of,
     pooled,
-    pooled_rule,
 )
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
+from jaywalk.metrics.pooling import Pooling, km_of, per_km
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
 from jaywalk.metrics.safety.foresight import GROUPS as FORESIGHT_GROUPS
 from jaywalk.metrics.safety.foresight import SCHEMA, irs_of, read_foresight
 from jaywalk.metrics.safety.person_hits import PersonHit, find_person_hits, read_stories, weather_of
 from jaywalk.metrics.safety.progress import measure_progress
 from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.metrics.spec import spec_of
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
 from jaywalk.stats.clustered import clustered_rate
 from jaywalk.stats.intervals import FEW_CLUSTERS, Interval
 
-NAMES: Final = {
-    "collisions_per_km": "Collisions with people per km",
+_METRIC_OF: Final = {  # figure -> the registered metric or count that it pools
+    "collisions_per_km": "collisions_person_per_km",
+    "avoidable_per_km": "",
+    "unavoidable_per_km": "unavoidable_person",
+    "pmais3_percent": "pmais3_mean",
+    "injuries_per_km": "serious_injuries_per_km",
+    "fpbr": "fpbr",
+    "fpbr_habit": "fpbr_habit",
+    "ade_m": "forecast_ade_m",
+}
+_PARTS: Final = {  # figures that stand below the one they are a part of
     "avoidable_per_km": "of these avoidable by braking",
     "unavoidable_per_km": "of these unavoidable",
-    "pmais3_percent": "Mean pMAIS3+ of a hit, %",
-    "injuries_per_km": "Serious injuries expected per km",
-    "fpbr": "Needless share of braking for people (our FPBR)",
-    "fpbr_habit": "Share of all braking without a person (HABIT's FPBR)",
-    "ade_m": "Error of forecasts (ADE), m",
-    **{f"irs_{horizon_s:.0f}s": f"IRS at {horizon_s:.0f} s" for horizon_s in FPR_TARGETS},
 }
+_IRS: Final = {f"irs_{horizon_s:.0f}s": horizon_s for horizon_s in FPR_TARGETS}
+FIGURES: Final = (*_METRIC_OF, *_IRS)
+_PERCENT: Final = "_percent"
 _IRS_RESAMPLES: Final = 4000
 
 
@@ -62,7 +66,8 @@ class HabitSummary:
     """One run.
 
     Attributes:
-        figures: By the names of ``NAMES``; ``n`` counts hits, braking events, forecasts or samples.
+        figures: By the names of ``FIGURES``; ``n`` counts hits, braking events, forecasts or
+            samples.
         foresight: Samples of what the agent foresaw; empty when it predicts nobody.
         hits: Every person hit, as the protocol tells it, with ``episode``.
     """
@@ -142,33 +147,35 @@ def irs_groups(foresight: pl.DataFrame, by: str) -> dict[str, dict[str, float | 
 def _figures(
     episodes: Sequence[EpisodeScore], foresight: pl.DataFrame, resamples: int, irs_resamples: int
 ) -> dict[str, Figure]:
-    rules = {
-        "collisions_per_km": _per_km("collisions_person"),
-        "avoidable_per_km": Pooled(top=_avoidable, bottom=km_of, kind="events"),
-        "unavoidable_per_km": _per_km("unavoidable_person"),
-        "pmais3_percent": POOLED["pmais3_mean"],
-        "injuries_per_km": POOLED["serious_injuries_per_km"],
-        "fpbr": POOLED["fpbr"],
-        "fpbr_habit": POOLED["fpbr_habit"],
-        "ade_m": POOLED["forecast_ade_m"],
-    }
     found = {
-        name: pooled(rule, episodes, resamples=resamples).scaled(
-            100.0 if name.endswith("_percent") else 1.0
+        name: pooled(_pooling(name), episodes, resamples=resamples).scaled(
+            100.0 if name.endswith(_PERCENT) else 1.0
         )
-        for name, rule in rules.items()
+        for name in _METRIC_OF
     }
     if not any(km_of(one) > 0.0 for one in episodes):
         found |= {name: NOTHING for name in found if name.endswith(PER_KM)}
-    for horizon_s in FPR_TARGETS:
-        found[f"irs_{horizon_s:.0f}s"] = _irs(foresight, horizon_s, irs_resamples)
+    for name, horizon_s in _IRS.items():
+        found[name] = _irs(foresight, horizon_s, irs_resamples)
     return found
 
 
-def _per_km(count: str) -> Pooled:
-    rule = pooled_rule(f"{count}{PER_KM}", (count,))
-    assert rule is not None
-    return rule
+def figure_label(name: str) -> str:
+    """Words and unit of a figure for tables."""
+    if name in _IRS:
+        return f"IRS at {_IRS[name]:.0f} s"
+    if name in _PARTS:
+        return _PARTS[name]
+    spec = spec_of(_METRIC_OF[name])
+    if name.endswith(PER_KM):
+        return f"{spec.label} per km"
+    unit = "%" if name.endswith(_PERCENT) else spec.shown_unit
+    return f"{spec.label}, {unit}" if unit else spec.label
+
+
+def _pooling(name: str) -> Pooling:
+    metric = _METRIC_OF[name]
+    return spec_of(metric).pooling if metric else per_km(_avoidable, "avoidable collisions")
 
 
 def _avoidable(one: EpisodeScore) -> float:

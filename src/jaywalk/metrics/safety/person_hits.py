@@ -20,8 +20,9 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions
+from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions, hits_of
 from jaywalk.metrics.safety.tracks import MOVING_MPS, Tracks, load_tracks
+from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import has_wet_grip
@@ -288,3 +289,24 @@ def _clip_at(record: Record, actor: int, tick: int, hit_tick: int) -> tuple[str,
     clips = [row[c.CLIP] for row in rows if row[c.CLIP]]
     phase = next((row[c.CLIP_PHASE] for row in rows if row[c.TICK] == tick), None)
     return (clips[-1] if clips else ""), math.nan if phase is None else float(phase)
+
+
+def person_hits_of(episode: MetricInput) -> list[PersonHit]:
+    """Hits of people of an episode that is being scored."""
+    return judge_hits(episode.record, episode.tracks, episode.shared(hits_of))
+
+
+@count("unavoidable_person", label="Unavoidable collisions with people", group="people hit")
+def _unavoidable_person(episode: MetricInput) -> int:
+    """Of the people hit, those who stepped out inside any braking distance."""
+    return sum(hit.unavoidable for hit in episode.shared(person_hits_of))
+
+
+@count(
+    "side_contact_person",
+    label="People who walked into the side of the slow ego",
+    group="people hit",
+)
+def _side_contact_person(episode: MetricInput) -> int:
+    """Of the people hit, those who walked into the side or rear of an ego at walking pace."""
+    return sum(hit.walked_into for hit in episode.shared(hits_of))

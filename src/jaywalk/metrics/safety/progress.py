@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.path import arc_lengths
+from jaywalk.metrics.pooling import APART
+from jaywalk.metrics.pooling import SHARE_OF_TIME
+from jaywalk.metrics.pooling import km_of
+from jaywalk.metrics.pooling import ratio
 from jaywalk.metrics.safety.tracks import Tracks
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED
@@ -22,6 +28,7 @@ KEY_POINT_WINDOW_M = 400.0  # between key points the road is not straight
 END_SHARE = 0.99  # the Leaderboard's rule: 99 % driven and within 10 m of the end
 END_M = 10.0
 STANDING_MPS = 0.1
+SCENARIO_TIMEOUT: Final = "scenario_timeout"  # count, and kind of the record's event
 _JUMP_MPS = 100.0  # a faster move is a teleport and no driving
 
 
@@ -128,3 +135,86 @@ def _march(
             j += 1
         reached = max(reached, best_s)
     return reached
+
+
+def progress_of(episode: MetricInput) -> Progress:
+    """Progress of an episode that is being scored."""
+    return measure_progress(episode.record, episode.tracks)
+
+
+def timeouts_of(episode: MetricInput) -> list[tuple[int, str]]:
+    """Tick and name of scenarios that were removed because the ego did not get past in time."""
+    events = episode.record.events.filter(pl.col(c.KIND) == SCENARIO_TIMEOUT)
+    rows = events.sort(c.TICK, c.EVENT).collect()
+    return [(int(tick), str(name or "")) for tick, name in rows.select(c.TICK, c.NAME).iter_rows()]
+
+
+@metric(
+    "route_completion",
+    unit="%",
+    direction="higher",
+    label="Route completion",
+    group="progress",
+    requires="a route",
+    zero_if_missing=True,
+)
+def _route_completion(episode: MetricInput) -> MetricResult:
+    """Part of the route that was driven."""
+    return MetricResult.of(episode.shared(progress_of).route_completion)
+
+
+@metric(
+    "driven_km",
+    unit="km",
+    direction="none",
+    label="Distance driven",
+    group="progress",
+    pooling=APART,
+)
+def _driven_km(episode: MetricInput) -> MetricResult:
+    """Way of the ego."""
+    return MetricResult.of(episode.shared(progress_of).driven_km)
+
+
+@metric("duration_s", unit="s", direction="none", label="Duration", group="progress")
+def _duration_s(episode: MetricInput) -> MetricResult:
+    """Game time of the episode."""
+    return MetricResult.of(episode.shared(progress_of).duration_s)
+
+
+@metric(
+    "mean_speed_mps",
+    unit="m/s",
+    direction="none",
+    label="Mean speed",
+    group="progress",
+    requires="two ticks",
+    pooling=ratio(
+        lambda score: 1000.0 * km_of(score),
+        "duration_s",
+        words="distance / duration",
+        over_time=True,
+    ),
+)
+def _mean_speed_mps(episode: MetricInput) -> MetricResult:
+    """Way over time."""
+    return MetricResult.of(episode.shared(progress_of).mean_mps)
+
+
+@metric(
+    "standing_share",
+    unit="share",
+    direction="none",
+    label="Share of time standing",
+    group="progress",
+    pooling=SHARE_OF_TIME,
+)
+def _standing_share(episode: MetricInput) -> MetricResult:
+    """Share of the time at less than 0.1 m/s."""
+    return MetricResult.of(episode.shared(progress_of).standing_share)
+
+
+@count(SCENARIO_TIMEOUT, label="Scenarios that timed out", group="scenarios")
+def _scenario_timeout(episode: MetricInput) -> int:
+    """Scenarios that were removed because the ego did not get past them in time."""
+    return len(episode.shared(timeouts_of))

@@ -19,6 +19,7 @@ import polars as pl
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.metrics.safety.tracks import COS, HX, SIN, Tracks, X, Y
+from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 
@@ -247,3 +248,25 @@ def _violation(tracks: Tracks, line: StopLine, step: int, words: str) -> SignalV
         speed_mps=speed,
         message=f"{words} {line.actor} at {speed:.1f} m/s",
     )
+
+
+def red_lights_of(episode: MetricInput) -> list[SignalViolation]:
+    """Red lights run in an episode that is being scored."""
+    return find_red_lights(episode.record, episode.tracks, episode.rules_of(SignalRules))
+
+
+def stops_of(episode: MetricInput) -> list[SignalViolation]:
+    """Stop signs passed in an episode that is being scored."""
+    return find_stop_violations(episode.record, episode.tracks, episode.rules_of(SignalRules))
+
+
+@count("red_light", label="Red lights run", group="signals")
+def _red_light(episode: MetricInput) -> int:
+    """Red lights run, each at most once per red."""
+    return len(episode.shared(red_lights_of))
+
+
+@count("stop", label="Stop signs passed", group="signals")
+def _stop(episode: MetricInput) -> int:
+    """Stop signs passed without standing."""
+    return len(episode.shared(stops_of))
