@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from jaywalk.agents.base import Moment
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
 from jaywalk.agents.driving.following import (
     BESIDE_M,
     Manner,
@@ -24,15 +25,19 @@ from jaywalk.agents.driving.following import (
     stop_at,
 )
 from jaywalk.agents.driving.perception import PERSON, Own, Seen
-from jaywalk.agents.driving.route_driver import Choice, RouteDriver
+from jaywalk.agents.driving.route_driver import WORLD, Choice, RouteDriver
 from jaywalk.agents.driving.route_line import STEP_M
 
 
+@driver(
+    "blind",
+    summary="follows the route and ignores everything else",
+    perception=(FULL, LIMITED),
+    needs=("map",),
+)
 class Blind(RouteDriver):
     """Keeps to the speed limit and slows for bends, for nothing and nobody else."""
 
-    name: ClassVar[str] = "blind"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(speed_factor=0.95)
 
     def accelerate(self, own: Own, moment: Moment) -> Choice:
@@ -46,11 +51,14 @@ _REACH_M: Final = 15.0
 _REACH_S: Final = 4.5
 
 
+@driver(
+    "cruise",
+    summary="follows the route, keeps distance, obeys lights, brakes in lane",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Cruise(RouteDriver):
     """Reacts to what is in its lane ahead, as it is now; it foresees nothing."""
-
-    name: ClassVar[str] = "cruise"
-    version: ClassVar[str] = "1"
 
     def accelerate(self, own: Own, moment: Moment) -> Choice:
         """The least of what limit, lights, signs and things ahead allow."""
@@ -98,11 +106,15 @@ _BOLD_REACH_M: Final = 12.0
 _BOLD_REACH_S: Final = 3.5
 
 
+@driver(
+    "bold",
+    summary="at the limit; reacts only to what is already in its way",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Bold(Cruise):
     """Drives at the limit, foresees nothing, brakes when it must."""
 
-    name: ClassVar[str] = "bold"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0, acceleration_mps2=3.0, braking_mps2=3.5, lateral_mps2=3.5
     )
@@ -141,11 +153,15 @@ _BRAKING_MPS2: Final = 3.5
 _CRAWL_MPS: Final = 2.5
 
 
+@driver(
+    "timid",
+    summary="cruise that brakes for any person near the road",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Timid(Cruise):
     """As the plain driver, but crawls past everybody."""
 
-    name: ClassVar[str] = "timid"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(speed_factor=0.8)
 
     def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:

@@ -23,13 +23,15 @@ import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import ndtr
 
 from jaywalk.agents.base import Briefing, Decision, Forecast, Moment
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
 from jaywalk.agents.driving.perception import PERSON, Own, Seen
+from jaywalk.agents.driving.route_driver import WORLD
 from jaywalk.agents.driving.route_line import STEP_M
 from jaywalk.agents.expert.expert import Expert
 from jaywalk.core.arrays import FloatArray
@@ -211,16 +213,20 @@ _LEAST_REACH_M: Final = 20.0
 _SAY_S: Final = 0.5  # forecasts are written this often
 
 
+@driver(
+    "comfort-zone",
+    version=2,
+    summary="keeps predicted people out of its way",
+    arguments=("predictor", "thresholds"),
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class ComfortZoneDriver(Expert):
     """Keeps people out of its comfort zone.
 
     Arguments: ``predictor`` (a name of the predict room, with or without version),
     ``thresholds`` (probabilities at 1, 2 and 3 s).
     """
-
-    name: ClassVar[str] = "comfort-zone"
-    version: ClassVar[str] = "2"
-    takes: ClassVar[tuple[str, ...]] = ("perception", "predictor", "thresholds")
 
     def setup(self, briefing: Briefing) -> None:
         """Also make the predictor."""

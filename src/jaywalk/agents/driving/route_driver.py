@@ -19,6 +19,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 
 DEFAULT_LIMIT_MPS: Final = 30.0 / 3.6  # where the map says nothing, as CARLA's vehicles assume
+WORLD: Final = ("map", "lights", "signs", "actors")  # needed by drivers that react to others
 _PLAN_M: Final = 30.0
 _SLOWEST_BEND_MPS: Final = 2.5
 
@@ -35,7 +36,6 @@ class RouteDriver(Driver):
     """Follows the route; a subclass says how hard to accelerate or brake."""
 
     manner: ClassVar[Manner] = Manner()
-    takes: ClassVar[tuple[str, ...]] = ("perception",)
 
     def setup(self, briefing: Briefing) -> None:
         """Lay the line, find the signals on it."""

@@ -14,6 +14,7 @@ import carla
 import numpy as np
 
 from jaywalk.agents.base import Briefing, Moment
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
 from jaywalk.agents.driving.following import (
     BESIDE_M,
     Manner,
@@ -25,7 +26,7 @@ from jaywalk.agents.driving.following import (
 from jaywalk.agents.driving.frame import project
 from jaywalk.agents.driving.lanes import lanes_of
 from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
-from jaywalk.agents.driving.route_driver import Choice, RouteDriver, allowed_speeds
+from jaywalk.agents.driving.route_driver import WORLD, Choice, RouteDriver, allowed_speeds
 from jaywalk.agents.driving.route_line import STEP_M
 from jaywalk.agents.expert.bypass import Bypass
 from jaywalk.agents.expert.lane_change import LaneChanges, MakeWay
@@ -75,11 +76,16 @@ _COMMITTED_MPS: Final = 2.0
 _WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go round"})
 
 
+@driver(
+    "expert",
+    version=3,
+    summary="privileged rule-based driver in the manner of PDM-Lite",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Expert(RouteDriver):
     """Drives as well as rules and full knowledge of the present allow."""
 
-    name: ClassVar[str] = "expert"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0,
         acceleration_mps2=3.5,
