@@ -71,12 +71,18 @@ def blueprints() -> list[Row]:
 
 
 def sensors() -> list[Row]:
-    """Sensor blueprints."""
-    from jaywalk.server.sensors.catalogue import SENSORS
+    """Return the sensor blueprints."""
+    from jaywalk.server.sensors.catalogue import sensor_library
 
     return [
-        {"name": sensor.id, "attributes": len(sensor.attributes), "only_0_9_16": sensor.only_0916}
-        for sensor in SENSORS
+        {
+            "name": sensor.name,
+            "attributes": len(sensor.attributes),
+            "only_0_9_16": sensor.only_0916,
+            "stage": sensor.stage.value,
+            "summary": sensor.summary,
+        }
+        for sensor in sensor_library()
     ]
 
 
