@@ -18,7 +18,7 @@ _PERCEPTION: Final = "perception"
 _PREDICTOR: Final = "predictor"
 
 
-class Perception(StrEnum):
+class PerceptionLevel(StrEnum):
     """What our own drivers see."""
 
     full = "full"
@@ -28,7 +28,7 @@ class Perception(StrEnum):
 def agent_specs(
     names: str,
     config: Path | None = None,
-    perception: Perception | None = None,
+    perception: PerceptionLevel | None = None,
     predictor: str = "",
 ) -> list[AgentSpec]:
     """The agents of a text such as ``expert,timid`` with their arguments.
@@ -60,7 +60,7 @@ def agent_specs(
 
 
 def _spec(
-    name: str, config: Path | None, perception: Perception | None, predictor: str
+    name: str, config: Path | None, perception: PerceptionLevel | None, predictor: str
 ) -> AgentSpec:
     from jaywalk.agents.catalogue import AGENTS
     from jaywalk.runner.plan import AgentSpec
@@ -103,7 +103,7 @@ def check_remote(address: str) -> None:
         raise PrerequisiteError(str(problem)) from problem
 
 
-def _check_foreign(name: str, perception: Perception | None) -> None:
+def _check_foreign(name: str, perception: PerceptionLevel | None) -> None:
     from jaywalk.agents.load import is_remote
 
     if "://" in name:

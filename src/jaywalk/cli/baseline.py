@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.agent_choice import Perception, agent_specs
+from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs
 from jaywalk.cli.output import finish, print_json, print_table, say
 from jaywalk.core.errors import JaywalkError, UsageError
 
@@ -180,7 +180,7 @@ def new(
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
     variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
     perception: Annotated[
-        Perception | None, typer.Option(help="What our drivers see.", show_default="full")
+        PerceptionLevel | None, typer.Option(help="What our drivers see.", show_default="full")
     ] = None,
     in_ci: Annotated[bool, typer.Option("--in-ci", help="CI verifies it.")] = False,
     drive: Annotated[

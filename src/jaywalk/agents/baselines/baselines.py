@@ -24,7 +24,7 @@ from jaywalk.agents.driving.following import (
     speed_along,
     stop_at,
 )
-from jaywalk.agents.driving.perception import PERSON, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, EgoVehicle, Observation
 from jaywalk.agents.driving.route_driver import WORLD, Choice, RouteDriver
 from jaywalk.agents.driving.route_line import STEP_M
 
@@ -40,7 +40,7 @@ class Blind(RouteDriver):
 
     manner: ClassVar[Manner] = Manner(speed_factor=0.95)
 
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """The free road, always."""
         return Choice(acceleration_mps2=self.cruise_mps2(own), reason="free road")
 
@@ -60,24 +60,24 @@ _REACH_S: Final = 4.5
 class Cruise(RouteDriver):
     """Reacts to what is in its lane ahead, as it is now; it foresees nothing."""
 
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """The least of what limit, lights, signs and things ahead allow."""
         speed = max(own.speed_mps, 0.0)
         wishes = [
             (self.cruise_mps2(own), "free road"),
             (stop_at(speed, self.signals.light_gap_m(own, self.along_m), self.manner), "light"),
             (stop_at(speed, self.signals.sign_gap_m(own, self.along_m), self.manner), "stop sign"),
-            self.obstacle(own, self.eyes.look(moment.snapshot)),
+            self.obstacle(own, self.perception.look(moment.snapshot)),
         ]
         wanted, reason = min(wishes)
         return Choice(acceleration_mps2=wanted, reason=reason)
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Following the nearest thing in the lane."""
         gap, lead, what = self.nearest(own, seen)
         return follow(max(own.speed_mps, 0.0), gap, lead, self.manner), what
 
-    def nearest(self, own: Own, seen: Seen) -> tuple[float, float, str]:
+    def nearest(self, own: EgoVehicle, seen: Observation) -> tuple[float, float, str]:
         """Gap to the nearest thing ahead, its speed along the line, and what it is."""
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _REACH_M + _REACH_S * max(own.speed_mps, 0.0)
@@ -119,7 +119,7 @@ class Bold(Cruise):
         speed_factor=1.0, acceleration_mps2=3.0, braking_mps2=3.5, lateral_mps2=3.5
     )
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Hard braking once nothing less would do."""
         speed = max(own.speed_mps, 0.0)
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
@@ -164,7 +164,7 @@ class Timid(Cruise):
 
     manner: ClassVar[Manner] = Manner(speed_factor=0.8)
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """What the plain driver does, or braking for somebody near the road."""
         plain = super().obstacle(own, seen)
         speed = max(own.speed_mps, 0.0)
