@@ -77,9 +77,8 @@ class Decision:
 class Driver(ABC):
     """Base of all drivers."""
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # set by the decorator of a registered driver, like the version
     version: ClassVar[str] = "1"
-    takes: ClassVar[tuple[str, ...]] = ()  # names of the arguments it understands
 
     @abstractmethod
     def setup(self, briefing: Briefing) -> None:

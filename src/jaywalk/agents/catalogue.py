@@ -1,50 +1,93 @@
-"""Every driver by name and version; imported only when one is made.
+"""Registry of drivers. A driver registers itself with the decorator :func:`driver`.
 
-Raise a driver's version when a change can move what it does. Numbering starts at 1 with the first
-committed baselines; what a driver did before that has no number.
+Raise a driver's version with every change that can move what it does. Numbering starts at 1 with
+the first committed baselines.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from jaywalk.agents.base import Driver
 from jaywalk.core.registry import Registry, Spec
 
-AGENTS: Final[Registry[Spec]] = Registry("agent")
-_ROOM: Final = "jaywalk.agents"
+FULL: Final = "full"
+LIMITED: Final = "limited"
+_PERCEPTION: Final = "perception"
 
-for _name, _version, _target, _summary in (
-    (
-        "cruise",
-        1,
-        "baselines.baselines:Cruise",
-        "follows the route, keeps distance, obeys lights, brakes in lane",
-    ),
-    ("blind", 1, "baselines.baselines:Blind", "follows the route and ignores everything else"),
-    ("expert", 3, "expert.expert:Expert", "privileged rule-based driver in the manner of PDM-Lite"),
-    ("timid", 1, "baselines.baselines:Timid", "cruise that brakes for any person near the road"),
-    (
-        "bold",
-        1,
-        "baselines.baselines:Bold",
-        "at the limit; reacts only to what is already in its way",
-    ),
-    (
-        "comfort-zone",
-        2,
-        "baselines.comfort_zone:ComfortZoneDriver",
-        "keeps predicted people out of its way",
-    ),
-):
-    AGENTS.add(_name, f"{_ROOM}.{_target}", _summary, _version)
+DriverT = TypeVar("DriverT", bound=Driver)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverSpec(Spec):
+    """Facts about a driver.
+
+    Attributes:
+        arguments: Names of the arguments it takes, apart from ``perception``.
+        perception: Levels of perception it can be run with; none if it does not take that argument.
+        needs: Parts of the world it reads, apart from its route and its own state.
+    """
+
+    arguments: tuple[str, ...] = ()
+    perception: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def all_arguments(self) -> tuple[str, ...]:
+        """Names of all arguments it takes."""
+        return (*((_PERCEPTION,) if self.perception else ()), *self.arguments)
+
+    def facts(self) -> dict[str, Any]:
+        """Return arguments, perception levels and needs."""
+        return {
+            "arguments": list(self.all_arguments),
+            "perception": list(self.perception),
+            "needs": list(self.needs),
+        }
+
+
+AGENTS: Final[Registry[DriverSpec]] = Registry(
+    "agent", packages=("jaywalk.agents.baselines", "jaywalk.agents.expert")
+)
+
+
+def driver(
+    name: str,
+    *,
+    summary: str,
+    version: int = 1,
+    arguments: tuple[str, ...] = (),
+    perception: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> Callable[[type[DriverT]], type[DriverT]]:
+    """Register a driver class under ``name``; :class:`DriverSpec` explains the arguments."""
+
+    def register(kind: type[DriverT]) -> type[DriverT]:
+        kind.name, kind.version = name, str(version)
+        AGENTS.register(
+            DriverSpec(
+                name=name,
+                summary=summary,
+                version=version,
+                arguments=arguments,
+                perception=perception,
+                needs=needs,
+                target=kind,
+            )
+        )
+        return kind
+
+    return register
 
 
 def driver_version(name: str) -> str:
-    """Version of a driver: ``expert-v1`` of ours, a digest of an agent's file, else nothing.
+    """Return the version of a driver: ``expert-v1`` of a registered one, the digest of a file.
 
-    An agent at an address declares its version itself when it is set up.
+    An agent at an address has none here: it declares its version when it is set up.
     """
     if "://" in name:
         return ""

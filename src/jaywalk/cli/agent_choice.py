@@ -11,14 +11,14 @@ from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageErr
 from jaywalk.core.files import read_text
 
 if TYPE_CHECKING:
-    from jaywalk.agents.base import Driver
+    from jaywalk.agents.catalogue import DriverSpec
     from jaywalk.runner.plan import AgentSpec
 
 _PERCEPTION: Final = "perception"
 _PREDICTOR: Final = "predictor"
 
 
-class Perception(StrEnum):
+class PerceptionLevel(StrEnum):
     """What our own drivers see."""
 
     full = "full"
@@ -28,7 +28,7 @@ class Perception(StrEnum):
 def agent_specs(
     names: str,
     config: Path | None = None,
-    perception: Perception | None = None,
+    perception: PerceptionLevel | None = None,
     predictor: str = "",
 ) -> list[AgentSpec]:
     """The agents of a text such as ``expert,timid`` with their arguments.
@@ -60,7 +60,7 @@ def agent_specs(
 
 
 def _spec(
-    name: str, config: Path | None, perception: Perception | None, predictor: str
+    name: str, config: Path | None, perception: PerceptionLevel | None, predictor: str
 ) -> AgentSpec:
     from jaywalk.agents.catalogue import AGENTS
     from jaywalk.runner.plan import AgentSpec
@@ -68,19 +68,23 @@ def _spec(
     if name.endswith(".py") or "://" in name:
         _check_foreign(name, perception)
         return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
-    kind: type[Driver] = AGENTS.get(name).load()
+    spec = AGENTS.get(name)
     given = {} if config is None else _json_object(config)
-    unknown = sorted(given.keys() - set(kind.takes))
+    unknown = sorted(given.keys() - set(spec.all_arguments))
     if unknown:
         raise UsageError(
             f"--agent-config {config} has '{unknown[0]}', which {name} does not take; "
-            f"it takes: {', '.join(kind.takes)}."
+            f"it takes: {', '.join(spec.all_arguments) or 'nothing'}."
         )
-    arguments = {key: given[key] for key in kind.takes if key in given}
-    if _PERCEPTION in kind.takes:
-        wanted = perception or given.get(_PERCEPTION, Perception.full)
-        arguments[_PERCEPTION] = _perception(str(wanted))
-    if _PREDICTOR in kind.takes:
+    arguments = {key: given[key] for key in spec.all_arguments if key in given}
+    if spec.perception:
+        level = str(perception or given.get(_PERCEPTION, spec.perception[0]))
+        arguments[_PERCEPTION] = _perception_level(level, spec)
+    elif perception is not None:
+        raise UsageError(
+            f"--perception is '{perception}', but {name} does not take it; leave the option out."
+        )
+    if _PREDICTOR in spec.arguments:
         arguments[_PREDICTOR] = _predictor(predictor or str(given.get(_PREDICTOR, "")))
     return AgentSpec(name=name, arguments=arguments)
 
@@ -99,7 +103,7 @@ def check_remote(address: str) -> None:
         raise PrerequisiteError(str(problem)) from problem
 
 
-def _check_foreign(name: str, perception: Perception | None) -> None:
+def _check_foreign(name: str, perception: PerceptionLevel | None) -> None:
     from jaywalk.agents.load import is_remote
 
     if "://" in name:
@@ -113,10 +117,10 @@ def _check_foreign(name: str, perception: Perception | None) -> None:
         )
 
 
-def _perception(wanted: str) -> str:
-    if wanted not in set(Perception):
-        raise UsageError(f"perception is '{wanted}', expected full or limited.")
-    return str(Perception(wanted))
+def _perception_level(level: str, spec: DriverSpec) -> str:
+    if level not in spec.perception:
+        raise UsageError(f"perception is '{level}', expected {' or '.join(spec.perception)}.")
+    return level
 
 
 def _predictor(wanted: str) -> str:

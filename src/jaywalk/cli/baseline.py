@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.agent_choice import Perception, agent_specs
-from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
+from jaywalk.cli.agent_choice import PerceptionLevel
+from jaywalk.cli.agent_choice import agent_specs
+from jaywalk.cli.output import AsJson
+from jaywalk.cli.output import AsValue
+from jaywalk.cli.output import finish
+from jaywalk.cli.output import print_json
+from jaywalk.cli.output import print_line
+from jaywalk.cli.output import print_table
+from jaywalk.cli.output import say
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -179,7 +186,7 @@ def new(
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
     variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
     perception: Annotated[
-        Perception | None, typer.Option(help="What our drivers see.", show_default="full")
+        PerceptionLevel | None, typer.Option(help="What our drivers see.", show_default="full")
     ] = None,
     in_ci: Annotated[bool, typer.Option("--in-ci", help="CI verifies it.")] = False,
     drive: Annotated[

@@ -19,8 +19,8 @@ from jaywalk.core.registry import Registry, Spec
 Row = dict[str, Any]  # the first value is the name, the rest describe it
 
 
-def rows_of(kind: str) -> list[Row]:
-    """Everything of one kind, as rows with equal keys."""
+def rows_of(kind: str, *, details: bool = False) -> list[Row]:
+    """Return all objects of one kind, as rows with equal keys."""
     source = KINDS.get(kind).load()
     if isinstance(source, Registry):
         versioned = any(entry.version > 1 for entry in source)
@@ -28,6 +28,7 @@ def rows_of(kind: str) -> list[Row]:
             {"name": entry.name}
             | ({"version": entry.id} if versioned else {})
             | {"summary": entry.summary}
+            | ({"id": entry.id} | entry.facts() if details else {})
             for entry in source
         ]
     rows: list[Row] = source()
@@ -70,12 +71,18 @@ def blueprints() -> list[Row]:
 
 
 def sensors() -> list[Row]:
-    """Sensor blueprints."""
-    from jaywalk.server.sensors.catalogue import SENSORS
+    """Return the sensor blueprints."""
+    from jaywalk.server.sensors.catalogue import sensor_library
 
     return [
-        {"name": sensor.id, "attributes": len(sensor.attributes), "only_0_9_16": sensor.only_0916}
-        for sensor in SENSORS
+        {
+            "name": sensor.name,
+            "attributes": len(sensor.attributes),
+            "only_0_9_16": sensor.only_0916,
+            "stage": sensor.stage.value,
+            "summary": sensor.summary,
+        }
+        for sensor in sensor_library()
     ]
 
 
@@ -188,8 +195,18 @@ KINDS.add(
 )
 KINDS.add(
     "trajectory-formats",
-    "jaywalk.datasets.formats:TRAJECTORY_FORMATS",
+    "jaywalk.datasets.catalogue:TRAJECTORY_FORMATS",
     "Formats of pedestrian tracks that can be read",
+)
+KINDS.add(
+    "behaviour-datasets",
+    "jaywalk.datasets.catalogue:BEHAVIOUR_DATASETS",
+    "Datasets of annotated pedestrian behaviour",
+)
+KINDS.add(
+    "behaviour-models",
+    "jaywalk.forecasting.behaviour.models.registry:MODELS",
+    "Models of pedestrian behaviour",
 )
 
 
@@ -206,7 +223,7 @@ def list_things(
     """
     rows: list[dict[str, Any]]
     if kind:
-        rows = rows_of(kind)
+        rows = rows_of(kind, details=as_json)
     else:
         rows = [{"name": entry.name, "summary": entry.summary} for entry in KINDS]
     rows = [row for row in rows if fnmatchcase(str(row["name"]), pattern)]

@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from jaywalk.cli.agent_choice import Perception, agent_specs, check_remote
-from jaywalk.cli.output import AsValue, finish, print_json, say
+from jaywalk.cli.agent_choice import PerceptionLevel
+from jaywalk.cli.agent_choice import agent_specs
+from jaywalk.cli.agent_choice import check_remote
+from jaywalk.cli.output import AsValue
+from jaywalk.cli.output import finish
+from jaywalk.cli.output import print_json
+from jaywalk.cli.output import say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
@@ -82,7 +87,7 @@ def run(
         Path | None, typer.Option(help="Config file of the agent; JSON for a named one.")
     ] = None,
     perception: Annotated[
-        Perception | None,
+        PerceptionLevel | None,
         typer.Option(
             help="What our drivers see: everything, or no farther than the weather and "
             "nothing behind other things.",

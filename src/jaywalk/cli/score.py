@@ -338,7 +338,7 @@ def print_people(found: HabitSummary) -> None:
     """Print what happened to people, pooled over a run of the suite habit."""
     from jaywalk.metrics.prediction.irs import FPR_TARGETS
     from jaywalk.metrics.safety.foresight import GROUPS
-    from jaywalk.metrics.safety.habit_summary import NAMES, irs_groups
+    from jaywalk.metrics.safety.habit_summary import figure_label, irs_groups
 
     rows = [
         [

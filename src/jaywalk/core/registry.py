@@ -55,6 +55,17 @@ class Spec:
         module, _, attribute = self.target.partition(":")
         return getattr(import_module(module), attribute)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of this kind, in a form that JSON can hold."""
+        return {}
+
+    @property
+    def defined_in(self) -> str:
+        """Module that defines the object, for messages."""
+        if isinstance(self.target, str):
+            return self.target.partition(":")[0]
+        return str(getattr(self.target, "__module__", "an unknown module"))
+
 
 SpecT = TypeVar("SpecT", bound=Spec)
 
@@ -82,7 +93,10 @@ class Registry(Generic[SpecT]):
         """
         known = self._specs.get(spec.name)
         if known is not None and known.target is not spec.target:
-            raise RegistryError(f"{self.kind} '{spec.name}' is registered twice.")
+            raise RegistryError(
+                f"The {self.kind} '{spec.name}' is registered twice: by {known.defined_in} and by "
+                f"{spec.defined_in}. Rename one of them."
+            )
         self._specs[spec.name] = spec
 
     def add(self: Registry[Spec], name: str, target: str, summary: str, version: int = 1) -> None:
@@ -119,9 +133,13 @@ class Registry(Generic[SpecT]):
         if self._complete:
             return
         self._complete = True  # first: the modules below may ask this registry
-        for package in self._packages:
-            _import_all(package)
-        load_plugins()
+        try:
+            for package in self._packages:
+                _import_all(package)
+            load_plugins()
+        except BaseException:
+            self._complete = False  # the next caller gets the error too, not half a list
+            raise
 
 
 def _import_all(name: str) -> None:
@@ -142,11 +160,12 @@ def load_plugins() -> tuple[str, ...]:
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         try:
             entry.load()
-        except Exception as problem:
+        except Exception as error:
             owner = entry.dist.name if entry.dist else "unknown"
+            reason = str(error).rstrip(".") or type(error).__name__
             raise RegistryError(
-                f"The plug-in '{entry.name}' of the package '{owner}' cannot be loaded: {problem}. "
+                f"The plug-in '{entry.name}' of the package '{owner}' cannot be loaded: {reason}. "
                 f"Fix or uninstall '{owner}'."
-            ) from problem
+            ) from error
         names.append(entry.name)
     return tuple(names)

@@ -10,6 +10,7 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 _COLUMNS = {
@@ -27,6 +28,19 @@ _COLUMNS = {
 _LENGTH_M, _WIDTH_M = 4.9, 1.9
 
 
+def _is_argoverse2(path: Path, names: list[str]) -> bool:
+    if any(name.startswith("scenario_") and name.endswith(".parquet") for name in names):
+        return True
+    return path.is_dir() and next(path.rglob("scenario_*.parquet"), None) is not None
+
+
+@trajectory_format(
+    "argoverse2",
+    summary="Argoverse 2 scenarios",
+    provides=("people", "vehicles"),
+    recognise=_is_argoverse2,
+    rank=2,
+)
 def read_argoverse2(path: Path) -> Trajectories:
     """Read one ``scenario_*.parquet`` or a folder tree of them."""
     files = sorted(path.rglob("scenario_*.parquet")) if path.is_dir() else [path]

@@ -1,34 +1,24 @@
-"""Tells which datasets of pedestrian behaviour a folder or archive holds, and reads them whole."""
+"""Detects the datasets of pedestrian behaviour in a folder or archive, and checks them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from jaywalk.core.errors import DataError
-from jaywalk.datasets import jaad, pie
 from jaywalk.datasets.annotation_files import read_members
 from jaywalk.datasets.behaviour_tables import BehaviourData, Defect
-
-_SIGNS = {
-    "jaad": re.compile(r"annotations/video_\d{4}\.xml"),
-    "pie": re.compile(r"annotations_attributes/set\d\d/video_\d{4}_attributes\.xml"),
-}
-COMPLETE = {
-    "jaad": {"videos": 346, "pedestrians": 2786},
-    "pie": {"videos": 53, "pedestrians": 1842},
-}
+from jaywalk.datasets.catalogue import BEHAVIOUR_DATASETS, BehaviourDatasetSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetCheck:
-    """What a check found.
+    """Result of a check.
 
     Attributes:
         dataset: Its name.
         counts: Videos, pedestrians, boxes and so on.
-        defects: Everything a user should know.
+        defects: Problems that a user should know about.
     """
 
     dataset: str
@@ -43,36 +33,36 @@ class DatasetCheck:
 
 def detect_datasets(path: Path) -> list[str]:
     """Return the names of the datasets whose files are there, without reading them."""
-    found: set[str] = set()
+    specs = _detectable()
+    detected: set[str] = set()
 
-    def look(name: str) -> bool:
-        found.update(dataset for dataset, sign in _SIGNS.items() if sign.fullmatch(name))
+    def inspect(name: str) -> bool:
+        detected.update(spec.name for spec in specs if spec.member and spec.member.fullmatch(name))
         return False
 
-    for _ in read_members(path, jaad.FOLDERS | pie.FOLDERS, look):
+    for _ in read_members(path, frozenset().union(*(spec.folders for spec in specs)), inspect):
         pass
-    return sorted(found)
+    return sorted(detected)
 
 
 def check_datasets(path: Path) -> list[DatasetCheck]:
     """Read every dataset at a path and return what is wrong with it."""
     names = detect_datasets(path)
     if not names:
-        raise DataError(
-            f"'{path}' has neither JAAD (annotations/video_0001.xml) nor PIE "
-            "(annotations_attributes/set01/video_0001_attributes.xml), as folders or archives."
-        )
-    return [_check(name, path) for name in names]
+        expected = " nor ".join(f"{spec.name.upper()} ({spec.example})" for spec in _detectable())
+        raise DataError(f"'{path}' has neither {expected}, as folders or archives.")
+    return [_check(BEHAVIOUR_DATASETS.get(name), path) for name in names]
 
 
-def _check(name: str, path: Path) -> DatasetCheck:
-    if name == "jaad":
-        data = jaad.load_jaad(path, subset="all_videos")
-    else:
-        data = pie.load_pie(path)
+def _detectable() -> list[BehaviourDatasetSpec]:
+    return [spec for spec in BEHAVIOUR_DATASETS if spec.member is not None]
+
+
+def _check(spec: BehaviourDatasetSpec, path: Path) -> DatasetCheck:
+    data: BehaviourData = spec.load()(path, **spec.read_all)
     counts = _count(data)
     defects = data.defects
-    for what, expected in COMPLETE[name].items():
+    for what, expected in spec.complete.items():
         if counts[what] != expected:
             message = f"{what}; the complete dataset has {expected}"
             defects += (
@@ -83,7 +73,7 @@ def _check(name: str, path: Path) -> DatasetCheck:
                     message=message,
                 ),
             )
-    return DatasetCheck(dataset=name, counts=counts, defects=defects)
+    return DatasetCheck(dataset=spec.name, counts=counts, defects=defects)
 
 
 def _count(data: BehaviourData) -> dict[str, int]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file, read_text
+from jaywalk.datasets.catalogue import behaviour_dataset
 from jaywalk.datasets.cvat import CvatTrack
 
 LIGHT_NONE, LIGHT_RED, LIGHT_YELLOW, LIGHT_GREEN = 0, 1, 2, 3
@@ -211,6 +212,11 @@ def write_tables(data: BehaviourData, folder: Path, about: dict[str, Any]) -> No
     (folder / _ABOUT).write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
 
 
+@behaviour_dataset(
+    "sim",
+    summary="recorded runs, as 'jaywalk behaviour export' writes them",
+    provides=("boxes", "behaviour", "intention", "scene", "ego sensors"),
+)
 def read_tables(folder: Path) -> BehaviourData:
     """Read what was written."""
     file = folder / _ABOUT

@@ -1,4 +1,4 @@
-"""ETH and UCY as text: one row ``frame id x y`` in metres, 2.5 rows a second, no vehicle."""
+"""ETH and UCY as text: one row ``frame id x y`` in metres, 2.5 rows per second, no vehicles."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 RATE_HZ = 2.5
 
 
+@trajectory_format(
+    "eth-ucy",
+    summary="ETH and UCY text files, people only",
+    provides=("people",),
+    recognise=lambda path, names: any(name.endswith(".txt") for name in names),
+    rank=5,
+)
 def read_eth_ucy(path: Path, *, rate_hz: float = RATE_HZ) -> Trajectories:
-    """Read one file or a folder of them; each is a scene and rows stay where they are.
+    """Read one file or a folder of them; each file is a scene.
 
-    Nothing is interpolated: neighbouring rows are ``1 / rate_hz`` apart (``stride`` in the result).
+    Nothing is interpolated: consecutive rows are ``1 / rate_hz`` apart (``stride`` in the result).
     """
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
     if not files or not files[0].is_file():
-        raise PrerequisiteError(f"'{path}' is no text file and no folder of them.")
+        raise PrerequisiteError(f"'{path}' is neither a text file nor a folder of text files.")
     stride = 1.0 / (rate_hz * STEP_S)
     if abs(stride - round(stride)) > 1e-9:
-        raise DataError(f"{rate_hz} rows a second do not fit the grid of 10 Hz; resample first.")
+        raise DataError(f"{rate_hz} rows per second do not fit the grid of 10 Hz; resample first.")
     return assemble([_scene(f, rate_hz, round(stride)) for f in files], [], stride=round(stride))
 
 

@@ -27,6 +27,7 @@ from jaywalk.datasets.behaviour_tables import (
     BoxColumns,
     frame_of,
 )
+from jaywalk.datasets.catalogue import behaviour_dataset
 from jaywalk.datasets.cvat import (
     optional_float,
     optional_frame,
@@ -66,6 +67,17 @@ class _Raw:
     ego: list[dict[str, object]] = field(default_factory=list)
 
 
+@behaviour_dataset(
+    "jaad",
+    summary="JAAD 2.0, 346 short clips from a car's front camera",
+    provides=("boxes", "behaviour", "scene", "ego actions"),
+    folders=FOLDERS,
+    member=re.compile(r"annotations/video_\d{4}\.xml"),
+    example="annotations/video_0001.xml",
+    options=("splits", "with_scene"),
+    complete={"videos": 346, "pedestrians": 2786},
+    read_all={"subset": "all_videos"},
+)
 def load_jaad(
     path: Path,
     *,

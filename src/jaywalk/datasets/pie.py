@@ -33,6 +33,7 @@ from jaywalk.datasets.behaviour_tables import (
     Defect,
     frame_of,
 )
+from jaywalk.datasets.catalogue import behaviour_dataset
 from jaywalk.datasets.cvat import (
     CvatVideo,
     optional_float,
@@ -124,6 +125,16 @@ class _Raw:
     ego: list[dict[str, object]] = field(default_factory=list)
 
 
+@behaviour_dataset(
+    "pie",
+    summary="PIE, six long drives with estimates of intention and car sensors",
+    provides=("boxes", "behaviour", "intention", "scene", "ego sensors"),
+    folders=FOLDERS,
+    member=re.compile(r"annotations_attributes/set\d\d/video_\d{4}_attributes\.xml"),
+    example="annotations_attributes/set01/video_0001_attributes.xml",
+    options=("splits", "with_boxes", "with_scene"),
+    complete={"videos": 53, "pedestrians": 1842},
+)
 def load_pie(
     path: Path,
     *,

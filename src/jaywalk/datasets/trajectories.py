@@ -1,10 +1,10 @@
-"""Pedestrian tracks beside a vehicle: the typed tables every adapter and the simulator write.
+"""Pedestrian tracks near a vehicle: typed tables that all readers return and the simulator writes.
 
 Right-handed ground plane in metres, radians, seconds; ``k`` counts tenths of a second. ``null``
 means not labelled. ``x, y`` of an ego row is its reference point, whichever a dataset gives, and
 ``front_overhang`` the distance from there to the front bumper along the heading.
 
-From the frames of a video to the common grid, and the checks that belong to raw tracks.
+Also resamples the frames of a video to the common grid, and checks raw tracks.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import load_arrays
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.row_checks import (
     check_angles,
     check_finite,
@@ -156,6 +157,17 @@ def write_trajectories(data: Trajectories, folder: Path) -> None:
     np.savez_compressed(folder / "paths.npz", allow_pickle=False, names=names, **arrays)
 
 
+def _is_export(path: Path, names: list[str]) -> bool:
+    return path.is_dir() and "tracks.parquet" in names
+
+
+@trajectory_format(
+    "jaywalk",
+    summary="folder of exported tables",
+    provides=("people", "vehicles", "headings", "maps"),
+    recognise=_is_export,
+    rank=1,
+)
 def read_trajectories(folder: Path) -> Trajectories:
     """Read what `write_trajectories` or an export wrote, checked."""
     tables = {}

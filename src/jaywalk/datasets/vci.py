@@ -17,6 +17,7 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.datasets.annotation_files import read_members
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.row_checks import check_finite, check_vehicles
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw, grid
 
@@ -36,6 +37,19 @@ _DUT = _Kind(name="dut", rate_hz=23.98, length_m=4.6, width_m=1.8)
 _CITR = _Kind(name="citr", rate_hz=29.97, length_m=2.4, width_m=1.2)
 
 
+def _is_vci(path: Path, names: list[str]) -> bool:
+    if path.is_dir() and next(path.rglob(_FOLDER), None) is not None:
+        return True
+    return any(name.endswith((".tar", ".tar.xz", ".tar.gz", ".zip")) for name in names)
+
+
+@trajectory_format(
+    "vci",
+    summary="DUT and CITR, people and vehicles from above",
+    provides=("people", "vehicles"),
+    recognise=_is_vci,
+    rank=4,
+)
 def read_vci(path: Path) -> Trajectories:
     """Read DUT, CITR or both into the common tables; ``source`` tells them apart."""
     files = dict(read_members(path, frozenset({_FOLDER}), lambda name: name.endswith((_PED, _VEH))))

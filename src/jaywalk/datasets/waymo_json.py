@@ -12,12 +12,20 @@ import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import DATA_BYTES, read_text
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw
 
 _PEDESTRIAN = ("TYPE_PEDESTRIAN", 2)
 _TIMING_SLACK_S = 0.02
 
 
+@trajectory_format(
+    "waymo-json",
+    summary="Waymo scenarios as JSON",
+    provides=("people", "vehicles"),
+    recognise=lambda path, names: any(name.endswith(".json") for name in names),
+    rank=3,
+)
 def read_waymo_json(path: Path) -> Trajectories:
     """Read one scenario, or a folder of ``*.json``; positions are box centres."""
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]

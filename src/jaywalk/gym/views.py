@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.agents.adapters.sensor_rig import SensorError, SensorRig, check_sensors
-from jaywalk.agents.driving.perception import PERSON, VEHICLE, Eyes, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, VEHICLE, EgoVehicle, Observation, Perception
 from jaywalk.agents.driving.route_driver import DEFAULT_LIMIT_MPS
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.driving.signals import Signals, find_signals
@@ -79,10 +79,10 @@ _STOPPING: Final = (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow)
 class Look:
     """The present tick. Frame: CARLA's left-handed metres; offsets positive to the right."""
 
-    own: Own
+    own: EgoVehicle
     acceleration_mps2: tuple[float, float]  # along the heading, to the right
     control: tuple[float, float, float]  # throttle, brake, steer of the last step
-    seen: Seen
+    seen: Observation
     line: RouteLine
     signals: Signals
     along_m: float  # on the line
@@ -115,14 +115,14 @@ class Looker:
     def __init__(self, stage: StagedEpisode) -> None:
         self._stage = stage
         self._line = make_line(stage.route, stage.map, DEFAULT_LIMIT_MPS)
-        self._eyes = Eyes(stage.carla_world, stage.ego)
+        self._perception = Perception(stage.carla_world, stage.ego)
         self._signals = find_signals(stage.carla_world, self._line, STEP_S)
         self._along_m = 0.0
 
     def look(self, control: tuple[float, float, float]) -> Look:
         """The present tick; call at every tick, for the place on the line is followed."""
         snapshot, line = self._stage.snapshot, self._line
-        own = self._eyes.own(snapshot)
+        own = self._perception.own(snapshot)
         self._along_m = line.locate(own.x_m, own.y_m, int(self._along_m / STEP_M))
         at = min(int(self._along_m / STEP_M), len(line) - 1)
         yaw = float(line.yaw_rad[at])
@@ -134,7 +134,7 @@ class Looker:
             own=own,
             acceleration_mps2=(push.x * cos + push.y * sin, -push.x * sin + push.y * cos),
             control=control,
-            seen=self._eyes.look(snapshot),
+            seen=self._perception.look(snapshot),
             line=line,
             signals=self._signals,
             along_m=self._along_m,
@@ -444,7 +444,7 @@ def state_vector(look: Look) -> Vector:
     return np.concatenate([ego_vector(look), around.astype(np.float32)])
 
 
-def _things(look: Look, seen: Seen) -> NDArray[np.float64]:
+def _things(look: Look, seen: Observation) -> NDArray[np.float64]:
     rows = np.zeros((THINGS, len(THING_FIELDS)))
     place, order = _nearest(look, seen, THINGS)
     yaw = np.arctan2(seen.sin[order], seen.cos[order]) - look.own.yaw_rad
@@ -457,7 +457,7 @@ def _things(look: Look, seen: Seen) -> NDArray[np.float64]:
     return rows
 
 
-def _people(look: Look, seen: Seen) -> NDArray[np.float64]:
+def _people(look: Look, seen: Observation) -> NDArray[np.float64]:
     rows = np.zeros((PEOPLE, len(PERSON_FIELDS)))
     place, order = _nearest(look, seen, PEOPLE)
     n = len(order)
@@ -467,7 +467,9 @@ def _people(look: Look, seen: Seen) -> NDArray[np.float64]:
     return rows
 
 
-def _nearest(look: Look, seen: Seen, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _nearest(
+    look: Look, seen: Observation, most: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Places from the ego and rows of the nearest within the range."""
     place = look.to_ego(seen.xy_m)
     gap = np.hypot(place[:, 0], place[:, 1])

@@ -27,7 +27,7 @@ from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.encoding import framing
 from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
 from jaywalk.server.protocol.server import CarlaServer
-from jaywalk.server.sensors.catalogue import SENSORS
+from jaywalk.server.sensors.catalogue import sensor_library
 from jaywalk.server.sensors.scan import cast_rays, scan_directions
 from jaywalk.server.session.episode import Episode
 from jaywalk.server.world.tables import Actor
@@ -288,8 +288,8 @@ def _collide(episode: Episode, actors: list[Actor]) -> None:
 
 
 def _use_every_sensor(episode: Episode, parent_id: int) -> None:
-    for sensor in SENSORS:
+    for sensor in sensor_library():
         pose = ((0.0, 0.0, 1.5), (0.0, 0.0, 0.0))
-        actor = episode.spawn(CARLA_0_9_16, sensor.id, {}, pose, parent_id)
+        actor = episode.spawn(CARLA_0_9_16, sensor.name, {}, pose, parent_id)
         episode.sensors.try_out(actor, episode)
         episode.destroy(actor.id)

@@ -15,7 +15,7 @@ import numpy as np
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.agents.base import Briefing, Moment
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.driving.perception import PERSON, Eyes
+from jaywalk.agents.driving.perception import PERSON, Perception
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.box import box_box_overlap
@@ -107,7 +107,7 @@ class Watch:
 
     def __init__(self, world, ego, route):
         self.world, self.ego, self.route = world, ego, route
-        self.eyes = Eyes(world, ego)
+        self.perception = Perception(world, ego)
         self.place, self.along = 0, route.along_m
         self.touching, self.contacts, self.red = set(), [], []
         self.aside, self.speed, self.pushes = [], [], []
@@ -122,7 +122,7 @@ class Watch:
 
     def look(self, tick):
         snapshot = self.world.get_snapshot()
-        own, seen = self.eyes.own(snapshot), self.eyes.look(snapshot)
+        own, seen = self.perception.own(snapshot), self.perception.look(snapshot)
         here = np.array([own.x_m, own.y_m])
         if self.last is not None:
             moved = float(np.hypot(*(here - self.last)))

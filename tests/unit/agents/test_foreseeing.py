@@ -11,7 +11,7 @@ import shapely
 from driver_fakes import FakeActor, FakeWorld, route_along_x, straight_map
 
 from jaywalk.agents.driving.lanes import lanes_of
-from jaywalk.agents.driving.perception import Eyes
+from jaywalk.agents.driving.perception import Perception
 from jaywalk.agents.driving.route_line import make_line
 from jaywalk.agents.expert.rollouts import TIMES_S, Boxes, foresee, overlap, own_distance, try_out
 
@@ -19,8 +19,8 @@ from jaywalk.agents.expert.rollouts import TIMES_S, Boxes, foresee, overlap, own
 def seen_of(*others: FakeActor, ego_speed: float = 0.0, ego_x: float = 20.0):
     ego = FakeActor(1, "vehicle.ego", ego_x, 1.75, speed_mps=ego_speed, half=(2.4, 0.9, 0.7))
     world = FakeWorld([ego, *others])
-    eyes = Eyes(world, ego)
-    return eyes.own(world.snapshot()), eyes.look(world.snapshot())
+    perception = Perception(world, ego)
+    return perception.own(world.snapshot()), perception.look(world.snapshot())
 
 
 def walker(x: float, y: float, yaw_deg: float, speed: float) -> FakeActor:

@@ -12,7 +12,7 @@ import shapely
 from driver_fakes import ActorList
 
 from jaywalk.agents.driving.lanes import Lanes, lanes_of
-from jaywalk.agents.driving.perception import Own, Seen
+from jaywalk.agents.driving.perception import EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import RouteLine, make_line
 from jaywalk.agents.driving.signals import find_signals
 from jaywalk.agents.expert.passages import Controls, Passage, Rule, find_passages, upstream_m
@@ -95,9 +95,9 @@ def test_a_lane_point_leads_on(lanes: Lanes) -> None:
     assert np.median(steps[steps > 0.0]) == pytest.approx(1.0, abs=0.05)
 
 
-def car(lanes: Lanes, point: int, speed: float) -> Seen:
+def car(lanes: Lanes, point: int, speed: float) -> Observation:
     x, y, z, yaw = lanes.points[point]
-    return Seen(
+    return Observation(
         actor_id=np.array([5]),
         kind=np.array([0]),
         xy_m=np.array([[x, y]]),
@@ -119,7 +119,7 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
         if not len(owed):
             continue
         away = passage.upstream_m[owed[0]][lanes.segment] - lanes.along_m
-        own = Own(
+        own = EgoVehicle(
             x_m=0.0,
             y_m=0.0,
             z_m=0.0,
@@ -143,8 +143,8 @@ def test_waits_for_who_comes_and_not_for_who_is_far(lanes: Lanes, passages: list
     assert tried >= 2
 
 
-def standing_own() -> Own:
-    return Own(
+def standing_own() -> EgoVehicle:
+    return EgoVehicle(
         x_m=0.0,
         y_m=0.0,
         z_m=0.0,

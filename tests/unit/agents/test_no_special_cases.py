@@ -82,5 +82,5 @@ def test_briefings_say_nothing_about_the_test():
 def test_every_driver_was_looked_at():
     looked_at = {path.stem for path in sources()}
     for entry in AGENTS:
-        module = entry.target.partition(":")[0].rpartition(".")[2]
+        module = entry.defined_in.rpartition(".")[2]
         assert module in looked_at

@@ -8,7 +8,7 @@ from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.baselines.comfort_zone import PeopleHistory, to_carla
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.driving.perception import Eyes
+from jaywalk.agents.driving.perception import Perception
 from jaywalk.forecasting.cvae.config import CvaeConfig, initial_parameters
 from jaywalk.forecasting.cvae.onnx import cvae_onnx
 from jaywalk.metrics.prediction.forecast import Mixture
@@ -26,10 +26,10 @@ def walker(key, x, y, yaw_deg, speed):
 
 def test_windows_are_right_handed_with_the_car_and_the_neighbours():
     loop = scene(walker(7, 20.0, 6.0, -90.0, 1.0), walker(8, 20.0, 9.0, -90.0, 0.5))
-    eyes, history = Eyes(loop.world, loop.ego), PeopleHistory()
+    perception, history = Perception(loop.world, loop.ego), PeopleHistory()
     for tick in range(41):
         snapshot = loop.world.snapshot(tick * 0.05)
-        own, seen = eyes.own(snapshot), eyes.look(snapshot)
+        own, seen = perception.own(snapshot), perception.look(snapshot)
         history.note(tick * 0.05, own, seen)
         for actor in loop.world.actors[1:]:
             actor.y -= 0.05 * actor.speed_mps

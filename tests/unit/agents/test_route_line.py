@@ -7,7 +7,7 @@ import pytest
 from driver_fakes import FakeActor, FakeWorld, dense_route, route_along_x, straight_map
 
 from jaywalk.agents.driving.following import Manner
-from jaywalk.agents.driving.perception import Eyes
+from jaywalk.agents.driving.perception import Perception
 from jaywalk.agents.driving.route_driver import allowed_speeds
 from jaywalk.agents.driving.route_line import STEP_M, lay_change, make_line
 from jaywalk.agents.expert.lane_change import LaneChanges
@@ -130,9 +130,9 @@ def test_who_waits_long_changes_lanes_where_the_next_car_need_not_brake_hard(
     # From the ego's rear to the front of a car that comes 8 m/s faster in the other lane.
     comes = FakeActor(5, "vehicle.comes", ego.x - 2.4 - behind_m - 2.3, 5.25, speed_mps=8.0)
     world = FakeWorld([ego, comes])
-    eyes, snapshot = Eyes(world, ego), world.snapshot()
+    perception, snapshot = Perception(world, ego), world.snapshot()
     changes._waited_s = waited_s
-    gap = changes.update(eyes.own(snapshot), here, eyes.look(snapshot))
+    gap = changes.update(perception.own(snapshot), here, perception.look(snapshot))
     assert np.isfinite(gap) == waits
     # With 3 m/s2 of its own and 2 of the other, 6.4 m are lost: enough is left of 13 m.
     assert changes.trusted == (frozenset({5}) if waited_s and not waits else frozenset())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from driver_fakes import route_along_x, straight_map
 
-from jaywalk.agents.driving.perception import Own
+from jaywalk.agents.driving.perception import EgoVehicle
 from jaywalk.agents.driving.route_line import STEP_M, make_line
 from jaywalk.agents.expert.bypass import Bypass, Standing, Way
 
@@ -42,8 +42,8 @@ def test_who_stands_elsewhere_is_not() -> None:
     assert found.to_m == pytest.approx(52.3)
 
 
-def own_car() -> Own:
-    return Own(
+def own_car() -> EgoVehicle:
+    return EgoVehicle(
         x_m=0.0,
         y_m=0.0,
         z_m=0.0,

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from jaywalk.cli.agent_choice import Perception, agent_specs
+from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs
 from jaywalk.core.errors import RegistryError, UsageError
 
 
 def test_perception_is_always_written_down():
     assert [spec.arguments for spec in agent_specs("expert,blind")] == [{"perception": "full"}] * 2
-    (spec,) = agent_specs("expert", perception=Perception.limited)
+    (spec,) = agent_specs("expert", perception=PerceptionLevel.limited)
     assert spec.arguments == {"perception": "limited"}
 
 
@@ -31,7 +31,7 @@ def test_options_win_over_the_file(tmp_path):
         "predictor": "social-force-v1",
         "thresholds": [0.1, 0.2, 0.3],
     }
-    (spec,) = agent_specs("comfort-zone", path, Perception.full)
+    (spec,) = agent_specs("comfort-zone", path, PerceptionLevel.full)
     assert spec.arguments["perception"] == "full"
 
 
@@ -52,7 +52,7 @@ def test_a_file_gets_its_config_as_a_path(tmp_path):
         ("comfort-zone", {"predictor": "kalmann"}, RegistryError, "Did you mean 'kalman-v1'"),
         ("comfort-zone", {"predictor": "cvae"}, UsageError, "needs a trained model"),
         ("comfort-zone", {"predictor": "cvae=no.onnx"}, UsageError, "there is no file 'no.onnx'"),
-        ("ws://here:1", {"perception": Perception.limited}, UsageError, "sensors of its own"),
+        ("ws://here:1", {"perception": PerceptionLevel.limited}, UsageError, "sensors of its own"),
     ],
 )
 def test_what_does_not_fit_is_refused(names, options, error, said):

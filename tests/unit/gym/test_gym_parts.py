@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, EgoVehicle, Observation
 from jaywalk.core.errors import UsageError
 from jaywalk.runner.staged import EgoHit
 
@@ -41,7 +41,7 @@ def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any)
     n = len(seen)
     kind = np.array([one[0] for one in seen])
     given: dict[str, Any] = {
-        "own": Own(
+        "own": EgoVehicle(
             x_m=x_m,
             y_m=y_m,
             z_m=0.0,
@@ -54,7 +54,7 @@ def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any)
         ),
         "acceleration_mps2": (1.0, 0.0),
         "control": (0.5, 0.0, 0.1),
-        "seen": Seen(
+        "seen": Observation(
             actor_id=np.arange(n),
             kind=kind,
             xy_m=np.array([one[1:] for one in seen]),

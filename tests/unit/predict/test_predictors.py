@@ -129,7 +129,7 @@ def test_unfitted_and_unknown_predictors_say_so(crowd):
     with pytest.raises(UsageError, match="fit the predictor"):
         make_predictor("stand-still-v1").predict(windows)
     with pytest.raises(RegistryError, match="Did you mean 'kalman-v1'"):
-        make_predictor("kalman")
+        make_predictor("kalmann-v1")
 
 
 def test_people_give_way_to_each_other():

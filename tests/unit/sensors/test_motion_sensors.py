@@ -121,13 +121,13 @@ def test_every_blueprint_makes_a_sensor_that_answers(world):
         attributes = {item.id: item.default for item in blueprint.attributes}
         if "image_size_x" in attributes:
             attributes |= {"image_size_x": "64", "image_size_y": "48"}
-        sensor = make_sensor(blueprint.id, attributes, 5, 1)
+        sensor = make_sensor(blueprint.name, attributes, 5, 1)
         data = sensor.measure(scene, row, 12, 0.6, 0.05)
         if data is not None:
             assert int.from_bytes(data[:8], "little") == sensor.kind
             assert int.from_bytes(data[8:16], "little") == 12
             assert sensor.for_0915(data)[:48] == data[:48]
-            speaking.add(blueprint.id.rpartition(".")[2])
+            speaking.add(blueprint.name.rpartition(".")[2])
     assert speaking == {
         "rgb",
         "depth",

@@ -2,17 +2,25 @@ import pytest
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import RegistryError, UsageError
-from jaywalk.server.sensors.catalogue import SENSORS, Attributes, sensor_blueprint
+from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import Attributes
+from jaywalk.server.sensors.catalogue import SENSORS
+from jaywalk.server.sensors.catalogue import Stage
+from jaywalk.server.sensors.catalogue import TICK
+from jaywalk.server.sensors.catalogue import floats
+from jaywalk.server.sensors.catalogue import sensor
+from jaywalk.server.sensors.catalogue import sensor_library
+from jaywalk.server.sensors.rig import make_sensor
 
 
 def defaults(type_id: str) -> dict[str, str]:
-    return {item.id: item.default for item in sensor_blueprint(type_id).attributes}
+    return {item.id: item.default for item in SENSORS.get(type_id).attributes}
 
 
 def test_every_sensor_of_the_library_is_there_once():
-    ids = [blueprint.id for blueprint in SENSORS]
+    ids = [blueprint.name for blueprint in SENSORS]
     assert len(ids) == len(set(ids)) == 19
-    newer = {blueprint.id for blueprint in SENSORS if blueprint.only_0916}
+    newer = {blueprint.name for blueprint in SENSORS if blueprint.only_0916}
     assert newer == {
         "sensor.camera.cosmos_visualization",
         "sensor.other.v2x",
@@ -20,7 +28,7 @@ def test_every_sensor_of_the_library_is_there_once():
     }
     for blueprint in SENSORS:
         names = [item.id for item in blueprint.attributes]
-        assert len(names) == len(set(names)), blueprint.id
+        assert len(names) == len(set(names)), blueprint.name
         assert "role_name" in names
 
 
@@ -33,7 +41,7 @@ def test_defaults_are_those_of_the_real_library():
     assert "gamma" not in defaults("sensor.camera.depth")
     assert defaults("sensor.other.radar")["range"] == "100"
     assert defaults("sensor.other.imu")["role_name"] == "default"
-    types = {item.id: item.type for item in sensor_blueprint("sensor.lidar.ray_cast").attributes}
+    types = {item.id: item.type for item in SENSORS.get("sensor.lidar.ray_cast").attributes}
     assert types["channels"] is AttributeType.INT
 
 
@@ -46,4 +54,36 @@ def test_integers_may_arrive_as_floats():
         with pytest.raises(UsageError, match="channels"):
             Attributes("sensor.lidar.ray_cast", {"channels": text}).integer("channels", 1, 1024)
     with pytest.raises(RegistryError, match=r"sensor\.camera\.rgb"):
-        sensor_blueprint("sensor.camera.rbg")
+        SENSORS.get("sensor.camera.rbg")
+
+
+def test_the_library_keeps_the_order_of_carla():
+    ids = [spec.name for spec in sensor_library()]
+    assert ids[0] == "sensor.camera.rgb"
+    assert ids[-1] == "sensor.other.v2x_custom"
+    assert [spec.order for spec in sensor_library()] == list(range(1, 20))
+
+
+def test_stages():
+    stages = {spec.name: spec.stage for spec in SENSORS}
+    client = {name for name, stage in stages.items() if stage is Stage.CLIENT}
+    assert client == {"sensor.other.lane_invasion", "sensor.other.rss"}
+    prompt = {name.rpartition(".")[2] for name, stage in stages.items() if stage is Stage.PROMPT}
+    assert prompt == {"collision", "gnss", "imu", "obstacle"}
+
+
+def test_one_decorated_class_adds_a_sensor(monkeypatch):
+    assert len(SENSORS) == 19
+    monkeypatch.setattr(SENSORS, "_specs", dict(SENSORS._specs))
+
+    @sensor("other.thermometer", TICK, floats(offset="1.5"), summary="temperature")
+    class Thermometer(Sensor):
+        def _payload(self, scene, row, pose, frame, time_s, dt_s):
+            return b""
+
+    assert sensor_library()[-1].name == "sensor.other.thermometer"
+    made = make_sensor("sensor.other.thermometer", {"sensor_tick": "0.5"}, 1, 0)
+    assert isinstance(made, Thermometer)
+    assert made.stage is Stage.LATE
+    assert made.period_s == 0.5
+    assert made.attributes.number("offset") == 1.5

@@ -22,7 +22,7 @@ from defusedxml.ElementTree import fromstring
 
 import jaywalk_agent as told
 from jaywalk.agents.base import Briefing, Forecast, Moment, Plan
-from jaywalk.agents.driving.perception import LimitedEyes, asked
+from jaywalk.agents.driving.perception import LimitedPerception, asked
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.files import read_text
@@ -160,7 +160,9 @@ class Observer:
         wanted = str(briefing.arguments.get("perception", "full"))
         if wanted not in ("full", "limited"):
             raise UsageError(f"perception '{wanted}': expected full or limited.")
-        self._eyes = LimitedEyes(self._world, self._ego) if wanted == "limited" else None
+        self._perception = (
+            LimitedPerception(self._world, self._ego) if wanted == "limited" else None
+        )
         self._bodies: dict[int, tuple[int, str, FloatArray] | None] = {}
         self._lights: list[Any] = []
 
@@ -223,8 +225,8 @@ class Observer:
         if new:
             self._learn(new)
         seen = None
-        if self._eyes is not None:
-            seen = set(self._eyes.look(snapshot).actor_id.tolist())
+        if self._perception is not None:
+            seen = set(self._perception.look(snapshot).actor_id.tolist())
         rows: list[tuple[float, ...]] = []
         fixed: list[FloatArray] = []
         names: list[str] = []

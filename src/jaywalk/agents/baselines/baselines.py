@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from jaywalk.agents.base import Moment
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
 from jaywalk.agents.driving.following import (
     BESIDE_M,
     Manner,
@@ -23,19 +24,23 @@ from jaywalk.agents.driving.following import (
     speed_along,
     stop_at,
 )
-from jaywalk.agents.driving.perception import PERSON, Own, Seen
-from jaywalk.agents.driving.route_driver import Choice, RouteDriver
+from jaywalk.agents.driving.perception import PERSON, EgoVehicle, Observation
+from jaywalk.agents.driving.route_driver import WORLD, Choice, RouteDriver
 from jaywalk.agents.driving.route_line import STEP_M
 
 
+@driver(
+    "blind",
+    summary="follows the route and ignores everything else",
+    perception=(FULL, LIMITED),
+    needs=("map",),
+)
 class Blind(RouteDriver):
     """Keeps to the speed limit and slows for bends, for nothing and nobody else."""
 
-    name: ClassVar[str] = "blind"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(speed_factor=0.95)
 
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """The free road, always."""
         return Choice(acceleration_mps2=self.cruise_mps2(own), reason="free road")
 
@@ -46,30 +51,33 @@ _REACH_M: Final = 15.0
 _REACH_S: Final = 4.5
 
 
+@driver(
+    "cruise",
+    summary="follows the route, keeps distance, obeys lights, brakes in lane",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Cruise(RouteDriver):
     """Reacts to what is in its lane ahead, as it is now; it foresees nothing."""
 
-    name: ClassVar[str] = "cruise"
-    version: ClassVar[str] = "1"
-
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """The least of what limit, lights, signs and things ahead allow."""
         speed = max(own.speed_mps, 0.0)
         wishes = [
             (self.cruise_mps2(own), "free road"),
             (stop_at(speed, self.signals.light_gap_m(own, self.along_m), self.manner), "light"),
             (stop_at(speed, self.signals.sign_gap_m(own, self.along_m), self.manner), "stop sign"),
-            self.obstacle(own, self.eyes.look(moment.snapshot)),
+            self.obstacle(own, self.perception.look(moment.snapshot)),
         ]
         wanted, reason = min(wishes)
         return Choice(acceleration_mps2=wanted, reason=reason)
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Following the nearest thing in the lane."""
         gap, lead, what = self.nearest(own, seen)
         return follow(max(own.speed_mps, 0.0), gap, lead, self.manner), what
 
-    def nearest(self, own: Own, seen: Seen) -> tuple[float, float, str]:
+    def nearest(self, own: EgoVehicle, seen: Observation) -> tuple[float, float, str]:
         """Gap to the nearest thing ahead, its speed along the line, and what it is."""
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _REACH_M + _REACH_S * max(own.speed_mps, 0.0)
@@ -98,16 +106,20 @@ _BOLD_REACH_M: Final = 12.0
 _BOLD_REACH_S: Final = 3.5
 
 
+@driver(
+    "bold",
+    summary="at the limit; reacts only to what is already in its way",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Bold(Cruise):
     """Drives at the limit, foresees nothing, brakes when it must."""
 
-    name: ClassVar[str] = "bold"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0, acceleration_mps2=3.0, braking_mps2=3.5, lateral_mps2=3.5
     )
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Hard braking once nothing less would do."""
         speed = max(own.speed_mps, 0.0)
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
@@ -141,14 +153,18 @@ _BRAKING_MPS2: Final = 3.5
 _CRAWL_MPS: Final = 2.5
 
 
+@driver(
+    "timid",
+    summary="cruise that brakes for any person near the road",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Timid(Cruise):
     """As the plain driver, but crawls past everybody."""
 
-    name: ClassVar[str] = "timid"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(speed_factor=0.8)
 
-    def obstacle(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """What the plain driver does, or braking for somebody near the road."""
         plain = super().obstacle(own, seen)
         speed = max(own.speed_mps, 0.0)

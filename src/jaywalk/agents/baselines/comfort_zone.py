@@ -23,13 +23,15 @@ import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import ndtr
 
 from jaywalk.agents.base import Briefing, Decision, Forecast, Moment
-from jaywalk.agents.driving.perception import PERSON, Own, Seen
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
+from jaywalk.agents.driving.perception import PERSON, EgoVehicle, Observation
+from jaywalk.agents.driving.route_driver import WORLD
 from jaywalk.agents.driving.route_line import STEP_M
 from jaywalk.agents.expert.expert import Expert
 from jaywalk.core.arrays import FloatArray
@@ -61,7 +63,7 @@ class PeopleHistory:
     _own: Track = field(default_factory=deque, init=False)
     _people: FloatArray = field(default_factory=lambda: np.zeros((0, 4)), init=False)
 
-    def note(self, now_s: float, own: Own, seen: Seen) -> None:
+    def note(self, now_s: float, own: EgoVehicle, seen: Observation) -> None:
         """Write down where everybody is."""
         rows = np.flatnonzero(seen.kind == PERSON)
         ids = [int(actor) for actor in seen.actor_id[rows]]
@@ -72,7 +74,7 @@ class PeopleHistory:
         self._own = _longer(self._own, now_s, own.x_m, own.y_m)
         self._people = np.hstack([seen.xy_m[rows], seen.velocity_mps[rows]])
 
-    def windows(self, seen: Seen) -> Windows:
+    def windows(self, seen: Observation) -> Windows:
         """One window a person of ``seen`` (people only), all of them noted before.
 
         Who was seen for less than a second is taken to have come at the present velocity.
@@ -211,16 +213,20 @@ _LEAST_REACH_M: Final = 20.0
 _SAY_S: Final = 0.5  # forecasts are written this often
 
 
+@driver(
+    "comfort-zone",
+    version=2,
+    summary="keeps predicted people out of its way",
+    arguments=("predictor", "thresholds"),
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class ComfortZoneDriver(Expert):
     """Keeps people out of its comfort zone.
 
     Arguments: ``predictor`` (a name of the predict room, with or without version),
     ``thresholds`` (probabilities at 1, 2 and 3 s).
     """
-
-    name: ClassVar[str] = "comfort-zone"
-    version: ClassVar[str] = "2"
-    takes: ClassVar[tuple[str, ...]] = ("perception", "predictor", "thresholds")
 
     def setup(self, briefing: Briefing) -> None:
         """Also make the predictor."""
@@ -240,7 +246,7 @@ class ComfortZoneDriver(Expert):
         self._forecasts = ()
         return replace(super().decide(moment), forecasts=self._forecasts)
 
-    def for_people(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def for_people(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Braking until no violation is foreseen."""
         self._history.note(self._moment.elapsed_s, own, seen)
         speed = max(own.speed_mps, 0.0)
@@ -257,14 +263,14 @@ class ComfortZoneDriver(Expert):
             return math.inf, "nothing"
         return max(float(change.min()), -7.0), "comfort zone"
 
-    def _matters(self, own: Own, seen: Seen) -> Seen:
+    def _matters(self, own: EgoVehicle, seen: Observation) -> Observation:
         """The expert's forecasts are for vehicles alone: people are the predictor's."""
         return super()._matters(own, seen.where(seen.kind != PERSON))
 
-    def _free(self, own: Own, seen: Seen) -> float:
+    def _free(self, own: EgoVehicle, seen: Observation) -> float:
         return super()._free(own, seen.where(seen.kind != PERSON))
 
-    def _relevant(self, own: Own, seen: Seen) -> Seen:
+    def _relevant(self, own: EgoVehicle, seen: Observation) -> Observation:
         """People ahead whom the vehicle reaches within five seconds, not far aside."""
         people = seen.where(seen.kind == PERSON)
         speed = max(own.speed_mps, 0.0)
@@ -281,7 +287,7 @@ class ComfortZoneDriver(Expert):
         return people.where((away.min(axis=1) < _RELEVANT_M) & level)
 
     def _comfortable_mps(
-        self, own: Own, speed_mps: float, people: Seen, forecast: Mixture
+        self, own: EgoVehicle, speed_mps: float, people: Observation, forecast: Mixture
     ) -> FloatArray:
         """By horizon the highest speed, up to the present one, without predicted violation."""
         speeds = speed_mps * _SPEED_SHARES
@@ -296,7 +302,7 @@ class ComfortZoneDriver(Expert):
         # The last speed is 0, whose zones are empty: some speed is always fine.
         return np.asarray(speeds[np.argmin(violated, axis=0)])
 
-    def _path(self, own: Own, speed_mps: float) -> tuple[Path, float]:
+    def _path(self, own: EgoVehicle, speed_mps: float) -> tuple[Path, float]:
         """The line from the vehicle's middle on, as far as any zone reaches.
 
         Lateral offsets change their sign with the hand of the frame; the zone is symmetric.
@@ -338,7 +344,7 @@ def _thresholds(predictor: Predictor, given: Any) -> tuple[float, ...]:
     return values
 
 
-def _spoken(people: Seen, forecast: Mixture, source: str) -> tuple[Forecast, ...]:
+def _spoken(people: Observation, forecast: Mixture, source: str) -> tuple[Forecast, ...]:
     times = np.array(HORIZONS_S)
     return tuple(
         Forecast(

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from jaywalk.agents.driving.perception import Seen
+from jaywalk.agents.driving.perception import Observation
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.core.arrays import FloatArray, IntArray
 
@@ -38,7 +38,7 @@ def gaps_along(
 
 
 def first_along(
-    line: RouteLine, first: int, last: int, seen: Seen, side_m: FloatArray
+    line: RouteLine, first: int, last: int, seen: Observation, side_m: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Where each thing's corridor begins on the line (inf: nowhere), and its least distance.
 

@@ -3,7 +3,7 @@
 Poses and velocities come from the snapshot; the server is asked only when a new actor appears, for
 what it is and how big (in 0.9.16 each bounding box is a round trip, so it is kept by id).
 
-Eyes that do not see everything: no farther than the weather allows, not through other things.
+Perception that do not see everything: no farther than the weather allows, not through other things.
 
 A thing is hidden when something at least as tall stands before its middle and all its corners.
 Buildings and hills hide nothing here: only actors are known.
@@ -49,7 +49,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """Everything around, one row each; the ego is not among it. Left-handed metres, radians."""
 
     actor_id: IntArray
@@ -72,13 +72,13 @@ class Seen:
         """Speeds in the plane."""
         return np.hypot(self.velocity_mps[:, 0], self.velocity_mps[:, 1])
 
-    def where(self, mask: NDArray[Any]) -> Seen:
+    def where(self, mask: NDArray[Any]) -> Observation:
         """Some of the rows."""
-        return Seen(**{name: getattr(self, name)[mask] for name in self.__slots__})
+        return Observation(**{name: getattr(self, name)[mask] for name in self.__slots__})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Own:
+class EgoVehicle:
     """The vehicle one drives."""
 
     x_m: float  # origin
@@ -97,7 +97,7 @@ class Own:
         return self.front_m - 2.0 * self.half_length_m
 
 
-class Eyes:
+class Perception:
     """Reads snapshots for one vehicle."""
 
     def __init__(self, world: Any, ego: Any) -> None:
@@ -116,12 +116,12 @@ class Eyes:
         self._half = (float(box.extent.x), float(box.extent.y))
         self._front = float(box.location.x + box.extent.x)
 
-    def own(self, snapshot: Any) -> Own:
+    def own(self, snapshot: Any) -> EgoVehicle:
         """The vehicle one drives, in a snapshot."""
         state = snapshot.find(self._ego_id)
         pose, velocity = state.get_transform(), state.get_velocity()
         yaw = math.radians(pose.rotation.yaw)
-        return Own(
+        return EgoVehicle(
             x_m=pose.location.x,
             y_m=pose.location.y,
             z_m=pose.location.z,
@@ -133,7 +133,7 @@ class Eyes:
             front_m=self._front,
         )
 
-    def look(self, snapshot: Any) -> Seen:
+    def look(self, snapshot: Any) -> Observation:
         """Everything else in a snapshot."""
         rows = None if len(snapshot) != self._count else self._read(snapshot)
         if rows is None:
@@ -202,7 +202,7 @@ class Eyes:
             )
         return rows
 
-    def _arranged(self, rows: FloatArray, now_s: float) -> Seen:
+    def _arranged(self, rows: FloatArray, now_s: float) -> Observation:
         fixed, yaw = self._fixed, np.deg2rad(rows[:, 3])
         cos, sin = np.cos(yaw), np.sin(yaw)
         ahead, side = fixed[:, 4], fixed[:, 5]
@@ -214,7 +214,7 @@ class Eyes:
         pull = self._pulls(velocity, before, step_s)
         speed = np.hypot(velocity[:, 0], velocity[:, 1])
         self._last_ids, self._last = self._ids, np.column_stack([rows[:, :2], speed, pull])
-        return Seen(
+        return Observation(
             actor_id=np.array(self._ids, dtype=np.int64),
             kind=fixed[:, 0].astype(np.int64),
             xy_m=xy,
@@ -301,15 +301,15 @@ _MIDDLE_AND_CORNERS: Final = np.vstack([np.zeros((1, 2)), CORNERS])
 _TALLER_M: Final = 0.2  # a head shows over something this much lower
 
 
-class LimitedEyes(Eyes):
-    """As :class:`Eyes`, with a range and without what is hidden."""
+class LimitedPerception(Perception):
+    """As :class:`Perception`, with a range and without what is hidden."""
 
     def __init__(self, world: Any, ego: Any) -> None:
         super().__init__(world, ego)
         self._ticks = 0
         self._range_m = _CLEAR_M
 
-    def look(self, snapshot: Any) -> Seen:
+    def look(self, snapshot: Any) -> Observation:
         """What can be seen of a snapshot."""
         if self._ticks % _WEATHER_TICKS == 0:
             self._range_m = sight_m(self._world.get_weather())
@@ -325,7 +325,7 @@ def sight_m(weather: Any) -> float:
     return float(max(reach, _LEAST_M))
 
 
-def visible(own: Own, seen: Seen, range_m: float) -> Seen:
+def visible(own: EgoVehicle, seen: Observation, range_m: float) -> Observation:
     """The things within a range that nothing hides."""
     away = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
     near = seen.where(away - seen.half_m[:, 0] < range_m)
@@ -341,7 +341,7 @@ def visible(own: Own, seen: Seen, range_m: float) -> Seen:
     return near.where(~np.all(covered, axis=1))
 
 
-def _blocked(eye_m: FloatArray, points_m: FloatArray, seen: Seen) -> BoolArray:
+def _blocked(eye_m: FloatArray, points_m: FloatArray, seen: Observation) -> BoolArray:
     """Whether the line of sight to each point passes through each box: slabs in its frame."""
     start = _in_frame(eye_m[None, None, None, :], seen)
     end = _in_frame(points_m[:, :, None, :], seen)
@@ -356,6 +356,6 @@ def _blocked(eye_m: FloatArray, points_m: FloatArray, seen: Seen) -> BoolArray:
     return np.asarray(low < high)
 
 
-def _in_frame(points_m: FloatArray, seen: Seen) -> FloatArray:
+def _in_frame(points_m: FloatArray, seen: Observation) -> FloatArray:
     dx, dy = points_m[..., 0] - seen.xy_m[:, 0], points_m[..., 1] - seen.xy_m[:, 1]
     return np.stack([dx * seen.cos + dy * seen.sin, dy * seen.cos - dx * seen.sin], axis=-1)

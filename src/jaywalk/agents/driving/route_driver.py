@@ -1,4 +1,4 @@
-"""What our drivers have in common: a line to follow, eyes, steering and pedals."""
+"""What our drivers have in common: a line to follow, perception, steering and pedals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment, Plan
 from jaywalk.agents.driving.controls import Pedals, Steering
 from jaywalk.agents.driving.following import Manner, free_road
-from jaywalk.agents.driving.perception import Eyes, LimitedEyes, Own
+from jaywalk.agents.driving.perception import EgoVehicle, LimitedPerception, Perception
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.driving.signals import Signals, find_signals
 from jaywalk.core.arrays import FloatArray
@@ -21,6 +21,7 @@ from jaywalk.core.units import MPS_TO_KMH
 
 # Where the map says nothing; CARLA's vehicles assume the same.
 DEFAULT_LIMIT_MPS: Final = 30.0 / MPS_TO_KMH
+WORLD: Final = ("map", "lights", "signs", "actors")  # needed by drivers that react to others
 _PLAN_M: Final = 30.0
 _SLOWEST_BEND_MPS: Final = 2.5
 
@@ -37,13 +38,12 @@ class RouteDriver(Driver):
     """Follows the route; a subclass says how hard to accelerate or brake."""
 
     manner: ClassVar[Manner] = Manner()
-    takes: ClassVar[tuple[str, ...]] = ("perception",)
 
     def setup(self, briefing: Briefing) -> None:
         """Lay the line, find the signals on it."""
         self.briefing = briefing
         self.line: RouteLine = make_line(briefing.route, briefing.map, DEFAULT_LIMIT_MPS)
-        self.eyes = _eyes(briefing)
+        self.perception = _perception(briefing)
         self.signals: Signals = find_signals(briefing.world, self.line, briefing.delta_s)
         self.along_m = 0.0
         self._steering = Steering(briefing.delta_s)
@@ -52,7 +52,7 @@ class RouteDriver(Driver):
 
     def decide(self, moment: Moment) -> Decision:
         """Steer along the line, press pedals for the acceleration wanted."""
-        own = self.eyes.own(moment.snapshot)
+        own = self.perception.own(moment.snapshot)
         self.along_m = self.line.locate(own.x_m, own.y_m, int(self.along_m / STEP_M))
         self.signals.watch()
         choice = self.accelerate(own, moment)
@@ -66,7 +66,7 @@ class RouteDriver(Driver):
         )
 
     @abstractmethod
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """The acceleration wanted now."""
 
     def plan(self) -> Plan:
@@ -79,16 +79,16 @@ class RouteDriver(Driver):
         wanted = round(choice.acceleration_mps2, 3)
         return {"longitudinal": {"reason": choice.reason, "wanted_mps2": wanted}}
 
-    def cruise_mps2(self, own: Own) -> float:
+    def cruise_mps2(self, own: EgoVehicle) -> float:
         """Acceleration towards the speed that limit and bends allow here."""
         at = min(int(self.along_m / STEP_M), len(self.line) - 1)
         return free_road(max(own.speed_mps, 0.0), float(self.allowed_mps[at]), self.manner)
 
 
-def _eyes(briefing: Briefing) -> Eyes:
-    """Eyes as the argument ``perception`` asks for: full (default) or limited."""
+def _perception(briefing: Briefing) -> Perception:
+    """Perception as the argument ``perception`` asks for: full (default) or limited."""
     wanted = str(briefing.arguments.get("perception", "full"))
-    kinds = {"full": Eyes, "limited": LimitedEyes}
+    kinds = {"full": Perception, "limited": LimitedPerception}
     if wanted not in kinds:
         raise UsageError(f"perception '{wanted}': expected full or limited.")
     return kinds[wanted](briefing.world, briefing.ego)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from jaywalk.agents.driving.perception import Own
+from jaywalk.agents.driving.perception import EgoVehicle
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 
 _ON_LINE_M: Final = 1.6
@@ -60,7 +60,7 @@ class Signals:
             yellow = stop.light.state == carla.TrafficLightState.Yellow
             stop.yellow_s = stop.yellow_s + self.delta_s if yellow else 0.0
 
-    def light_gap_m(self, own: Own, along_m: float) -> float:
+    def light_gap_m(self, own: EgoVehicle, along_m: float) -> float:
         """Room to the next line that must not be passed; inf: none."""
         front, tail = along_m + own.front_m, along_m + own.rear_m
         for stop in self.lights:
@@ -75,7 +75,7 @@ class Signals:
                 return line - front - _TO_LINE_M
         return math.inf
 
-    def sign_gap_m(self, own: Own, along_m: float) -> float:
+    def sign_gap_m(self, own: EgoVehicle, along_m: float) -> float:
         """Room to where the next stop sign wants the front to stand; inf: none, or done."""
         for stop in self.signs:
             if stop.done or along_m > stop.along_m + 1.0:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.driving.frame import project
 from jaywalk.agents.driving.lanes import Lanes
-from jaywalk.agents.driving.perception import PERSON, VEHICLE, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, VEHICLE, EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.agents.expert.passages import upstream_m
 from jaywalk.core.arrays import FloatArray
@@ -205,9 +205,9 @@ class Bypass:
 
     def update(
         self,
-        own: Own,
+        own: EgoVehicle,
         along_m: float,
-        seen: Seen,
+        seen: Observation,
         blocking: NDArray[np.bool_],
         standing: NDArray[np.bool_],
     ) -> float:
@@ -247,7 +247,7 @@ class Bypass:
         least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
 
-    def take(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
+    def take(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
         """Lay a way if it fits and is clear."""
         fitted = self._fitted(way, own, along_m)
         if fitted is None or not self._is_clear(fitted, own, along_m, seen):
@@ -255,7 +255,7 @@ class Bypass:
         self._lay(fitted, along_m)
         return True
 
-    def _reconsider(self, way: Way, own: Own, along_m: float, seen: Seen) -> None:
+    def _reconsider(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> None:
         """Forget the way at its end, or give it up while still in the own lane."""
         if along_m > self._end_m:
             self.way = None
@@ -281,7 +281,7 @@ class Bypass:
     def _standing(
         self,
         along_m: float,
-        seen: Seen,
+        seen: Observation,
         blocking: NDArray[np.bool_],
         standing: NDArray[np.bool_],
     ) -> Standing:
@@ -305,7 +305,7 @@ class Bypass:
             actor_id=some.actor_id,
         )
 
-    def _ways(self, things: Standing, own: Own) -> list[Way]:
+    def _ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
         """Ways round that fit on the road, the least trouble first."""
         ways = []
         for right in (False, True):
@@ -334,13 +334,13 @@ class Bypass:
         rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
         return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
 
-    def _close_ways(self, things: Standing, own: Own) -> list[Way]:
+    def _close_ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
         """Ways in the own lane that leave things, not people, less room than usual."""
         side_m = np.where(things.side_m > _SIDE_M, things.side_m, _CLOSE_SIDE_M)
         ways = self._ways(replace(things, side_m=side_m), own)
         return [replace(way, kind="close") for way in ways if way.kind == "own"]
 
-    def _fitted(self, way: Way, own: Own, along_m: float) -> Way | None:
+    def _fitted(self, way: Way, own: EgoVehicle, along_m: float) -> Way | None:
         """The way with transitions that fit before and behind it; None if there is not the room."""
         least = _LEAST_PER_OFFSET * abs(way.offset_m)
         room = way.from_m - along_m - 0.5
@@ -358,7 +358,7 @@ class Bypass:
             return None
         return replace(way, transition_m=min(way.transition_m, room))
 
-    def _back_m(self, way: Way, own: Own) -> float:
+    def _back_m(self, way: Way, own: EgoVehicle) -> float:
         """The transition back, shorter where the car is to be in its lane before a junction."""
         first = int(way.to_m / STEP_M)
         inside = self.line.in_junction[first : int((way.end_m + own.front_m) / STEP_M) + 2]
@@ -366,7 +366,7 @@ class Bypass:
             return way.back_m
         return min(STEP_M * int(np.argmax(inside)) - own.front_m - _BEFORE_JUNCTION_M, way.back_m)
 
-    def _is_clear(self, way: Way, own: Own, along_m: float, seen: Seen) -> bool:
+    def _is_clear(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
         if way.in_lane:
             return True
         cars = seen.where(seen.kind == VEHICLE)
@@ -384,7 +384,7 @@ class Bypass:
         standing = beside & (np.abs(pace) <= 0.3) & (at > along_m) & (at < way.to_m)
         return not bool((taken | standing).any())
 
-    def _oncoming_clear(self, way: Way, own: Own, along_m: float, cars: Seen) -> bool:
+    def _oncoming_clear(self, way: Way, own: EgoVehicle, along_m: float, cars: Observation) -> bool:
         """Whether nobody comes on the opposite lane before the own car is back."""
         if not len(cars):
             return True
@@ -414,7 +414,7 @@ class Bypass:
         comes = front < speed * (back_s + _SPARE_S)
         return not bool((np.isfinite(away) & ~gone & comes).any())
 
-    def _needed_s(self, way: Way, own: Own, along_m: float, to_m: float) -> float:
+    def _needed_s(self, way: Way, own: EgoVehicle, along_m: float, to_m: float) -> float:
         """Time until the car is at a place of the way, no faster than it can be driven."""
         out_mps = _bend_mps(way.offset_m, way.transition_m)
         back_mps = _bend_mps(way.offset_m, way.back_m)

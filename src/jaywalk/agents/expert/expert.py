@@ -14,6 +14,7 @@ import carla
 import numpy as np
 
 from jaywalk.agents.base import Briefing, Moment
+from jaywalk.agents.catalogue import FULL, LIMITED, driver
 from jaywalk.agents.driving.following import (
     BESIDE_M,
     Manner,
@@ -24,13 +25,13 @@ from jaywalk.agents.driving.following import (
 )
 from jaywalk.agents.driving.frame import project
 from jaywalk.agents.driving.lanes import lanes_of
-from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
-from jaywalk.agents.driving.route_driver import Choice, RouteDriver, allowed_speeds
+from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, EgoVehicle, Observation
+from jaywalk.agents.driving.route_driver import WORLD, Choice, RouteDriver, allowed_speeds
 from jaywalk.agents.driving.route_line import STEP_M
 from jaywalk.agents.expert.bypass import Bypass
 from jaywalk.agents.expert.lane_change import LaneChanges, MakeWay
 from jaywalk.agents.expert.passages import find_controls, find_passages
-from jaywalk.agents.expert.rollouts import USUAL, Paths, Patience, Trial, foresee, try_out
+from jaywalk.agents.expert.rollouts import USUAL_MARGINS, Margins, Paths, Trial, foresee, try_out
 from jaywalk.agents.expert.yielding import Memory, Yielding, exit_gap_m
 from jaywalk.core.arrays import BoolArray, FloatArray
 
@@ -46,9 +47,9 @@ _CROSSES: Final = 0.6  # sine of the angle to the line from which on something c
 _GLANCE_S: Final = 0.15  # who is foreseen on the road for less may only have turned on the pavement
 _HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
 _STUCK_S: Final = 12.0
-_NO_MORE: Final = Patience(people=0.4, vehicles=0.4)
-_TIGHT: Final = Patience(vehicles=0.3)
-_NOTHING: Final = Patience(people=0.0, vehicles=0.0)
+_IMPATIENT_MARGINS: Final = Margins(people=0.4, vehicles=0.4)
+_TIGHT_MARGINS: Final = Margins(vehicles=0.3)
+_ZERO_MARGINS: Final = Margins(people=0.0, vehicles=0.0)
 _KERB_M: Final = 2.2  # people this near to the car's way make it slow down
 _KERB_MPS: Final = 8.5
 _CAUTION_MPS: Final = 5.5  # where an oncoming car may turn across
@@ -75,11 +76,16 @@ _COMMITTED_MPS: Final = 2.0
 _WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go round"})
 
 
+@driver(
+    "expert",
+    version=3,
+    summary="privileged rule-based driver in the manner of PDM-Lite",
+    perception=(FULL, LIMITED),
+    needs=WORLD,
+)
 class Expert(RouteDriver):
     """Drives as well as rules and full knowledge of the present allow."""
 
-    name: ClassVar[str] = "expert"
-    version: ClassVar[str] = "1"
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0,
         acceleration_mps2=3.5,
@@ -97,7 +103,7 @@ class Expert(RouteDriver):
         self.yielding = Yielding(passages, self.lanes, controls, briefing.delta_s)
         self.changes = LaneChanges(self.line, briefing.map, briefing.delta_s)
         self.bypass = Bypass(self.line, briefing.map, self.lanes)
-        self.make_way = MakeWay(self.bypass, self.eyes)
+        self.make_way = MakeWay(self.bypass, self.perception)
         self.memory = Memory(briefing.delta_s)
         self._revision = self.line.revision
         self._braked_s = math.inf
@@ -107,9 +113,9 @@ class Expert(RouteDriver):
         self._passed: dict[int, tuple[float, float]] = {}  # passed closely: where they stand
         self._road: dict[tuple[int, int, int], bool] = {}
 
-    def accelerate(self, own: Own, moment: Moment) -> Choice:
+    def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """What the road, its users and their futures allow."""
-        seen = self._near(own, self.eyes.look(moment.snapshot))
+        seen = self._near(own, self.perception.look(moment.snapshot))
         stood_s, moved = self.memory.update(seen)
         self._passed = {
             one: place for one, place in self._passed.items() if _stays(seen, one, place)
@@ -143,7 +149,7 @@ class Expert(RouteDriver):
         self._wait(own, seen, at, wish[1])
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
 
-    def for_people(self, own: Own, seen: Seen) -> tuple[float, str]:
+    def for_people(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
         """Nothing of its own: people are among what is foreseen."""
         return math.inf, "nothing"
 
@@ -157,14 +163,16 @@ class Expert(RouteDriver):
             said["longitudinal"]["goes before"] = sorted(trusted)
         return said
 
-    def _near(self, own: Own, seen: Seen) -> Seen:
+    def _near(self, own: EgoVehicle, seen: Observation) -> Observation:
         """What matters: in sight, at this level."""
         away = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         speed = max(own.speed_mps, 0.0)
         sight = _SIGHT_M + _SIGHT_S * (speed + np.minimum(seen.speed_mps, 25.0))
         return seen.where((away < np.maximum(sight, 60.0)) & (np.abs(seen.z_m - own.z_m) < 12.0))
 
-    def _in_the_way(self, own: Own, seen: Seen) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def _in_the_way(
+        self, own: EgoVehicle, seen: Observation
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Where everything is met on the line, its speed along it, and whether to follow it.
 
         What crosses is not followed: whether it will be gone in time is for the forecasts to say.
@@ -185,11 +193,11 @@ class Expert(RouteDriver):
         crosses = (speed > 0.3) & (cross > _CROSSES * speed)
         return at, lead, np.isfinite(at) & ~crosses
 
-    def _closely(self, seen: Seen) -> BoolArray:
+    def _closely(self, seen: Observation) -> BoolArray:
         """Which of them are passed closely."""
         return np.array([one in self._passed for one in seen.actor_id.tolist()], dtype=np.bool_)
 
-    def _wait(self, own: Own, seen: Seen, at: FloatArray, why: str) -> None:
+    def _wait(self, own: EgoVehicle, seen: Observation, at: FloatArray, why: str) -> None:
         """Lose patience with people who stand at the edge of the way."""
         before, self._stays = self._stays, {}
         if own.speed_mps > 0.3 or why not in _WAITING:
@@ -204,7 +212,12 @@ class Expert(RouteDriver):
                 self._passed[one] = (place[0], place[1])
 
     def _blocking(
-        self, own: Own, seen: Seen, at: FloatArray, stood_s: FloatArray, moved: BoolArray
+        self,
+        own: EgoVehicle,
+        seen: Observation,
+        at: FloatArray,
+        stood_s: FloatArray,
+        moved: BoolArray,
     ) -> tuple[BoolArray, BoolArray]:
         """What stands in the way for good, as opposed to traffic that waits; and what may do so."""
         in_way = np.isfinite(at)
@@ -231,7 +244,7 @@ class Expert(RouteDriver):
         ahead = [p.entry_m - at_m for p in self.yielding.passages if p.entry_m > at_m - 2.0]
         return bool(ahead) and ahead[0] < 35.0
 
-    def _free(self, own: Own, seen: Seen) -> float:
+    def _free(self, own: EgoVehicle, seen: Observation) -> float:
         """The free road, slower beside people and on a way round."""
         speed = max(own.speed_mps, 0.0)
         pull = self.cruise_mps2(own)
@@ -255,7 +268,7 @@ class Expert(RouteDriver):
                 pull = min(pull, max(0.8 * (_KERB_MPS - speed), -1.5))
         return pull
 
-    def _is_close(self, own: Own, seen: Seen) -> bool:
+    def _is_close(self, own: EgoVehicle, seen: Observation) -> bool:
         """Whether somebody whom one passes closely is just ahead or beside."""
         people = seen.where(self._closely(seen))
         first = int((self.along_m + own.rear_m) / STEP_M)
@@ -266,8 +279,8 @@ class Expert(RouteDriver):
 
     def _following(
         self,
-        own: Own,
-        seen: Seen,
+        own: EgoVehicle,
+        seen: Observation,
         at: FloatArray,
         lead: FloatArray,
         ahead: BoolArray,
@@ -288,12 +301,12 @@ class Expert(RouteDriver):
                 best, what = pull, _KINDS[kind]
         return best, what
 
-    def _followed(self, seen: Seen, lead: FloatArray, ahead: BoolArray) -> BoolArray:
+    def _followed(self, seen: Observation, lead: FloatArray, ahead: BoolArray) -> BoolArray:
         """What car-following looks after: things on the line that stand or go the same way."""
         speed = seen.speed_mps
         return np.asarray(ahead & ((speed < 0.3) | (lead > 0.8 * speed)))
 
-    def _checked(self, own: Own, seen: Seen, wish: tuple[float, str]) -> Choice:
+    def _checked(self, own: EgoVehicle, seen: Observation, wish: tuple[float, str]) -> Choice:
         """The wish, or the mildest braking that touches nobody in the seconds to come."""
         wanted, reason = wish
         around = self._matters(own, seen)
@@ -305,11 +318,11 @@ class Expert(RouteDriver):
         trusted = self.yielding.trusted | self.changes.trusted
         if trusted:
             around = around.where(~_will_brake(own, around, trusted))
-        patience = USUAL if self._stuck_s < _STUCK_S and not trusted else _NO_MORE
+        margins = USUAL_MARGINS if self._stuck_s < _STUCK_S and not trusted else _IMPATIENT_MARGINS
         top = max(speed, float(self.allowed_mps[int(self.along_m / STEP_M)]))
         paths = foresee(around, self.lanes, trusted)
         on_road = self._on_road(own, around)
-        trial = try_out(self.line, self.along_m, own, around, paths, pulls, top, patience, on_road)
+        trial = try_out(self.line, self.along_m, own, around, paths, pulls, top, margins, on_road)
         best = trial.first_free(clear=True)
         if best is not None and best < len(first):
             self._braked_s += self.briefing.delta_s
@@ -332,10 +345,16 @@ class Expert(RouteDriver):
         return Choice(acceleration_mps2=pull, reason=f"{what} foreseen")
 
     def _second_best(
-        self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float, trial: Trial
+        self,
+        own: EgoVehicle,
+        around: Observation,
+        paths: Paths,
+        pulls: FloatArray,
+        top_mps: float,
+        trial: Trial,
     ) -> float:
         """Nothing is as it should be: closer past vehicles, or to rest in somebody's way."""
-        tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT)
+        tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT_MARGINS)
         found = tight.first_free(clear=True)
         if found is not None:
             return float(pulls[found])
@@ -350,7 +369,7 @@ class Expert(RouteDriver):
             return self._least_bad(own, around, paths, pulls, top_mps)
         return float(pulls[-1])
 
-    def _goes_before(self, own: Own, around: Seen, top_mps: float) -> bool:
+    def _goes_before(self, own: EgoVehicle, around: Observation, top_mps: float) -> bool:
         """Whether a car that is in a junction gets out of it if the others brake for it.
 
         To come to rest in their way would make them brake harder.
@@ -360,11 +379,18 @@ class Expert(RouteDriver):
         others = frozenset(around.actor_id[around.kind == VEHICLE].tolist())
         paths = foresee(around, self.lanes, others, _FIRM_MPS2)
         boost = try_out(
-            self.line, self.along_m, own, around, paths, np.array([_BOOST_MPS2]), top_mps, _NOTHING
+            self.line,
+            self.along_m,
+            own,
+            around,
+            paths,
+            np.array([_BOOST_MPS2]),
+            top_mps,
+            _ZERO_MARGINS,
         )
         return bool(np.isinf(boost.first_s[0]))
 
-    def _can_wait(self, own: Own, around: Seen, who: int, first_s: float) -> bool:
+    def _can_wait(self, own: EgoVehicle, around: Observation, who: int, first_s: float) -> bool:
         """Whether somebody beside the road may yet stop there: room enough to brake later."""
         speed = max(own.speed_mps, 0.0)
         room = max(speed * first_s - 0.5, 0.5)
@@ -372,7 +398,7 @@ class Expert(RouteDriver):
             return False
         return not self._is_road(around, who)
 
-    def _on_road(self, own: Own, around: Seen) -> BoolArray:
+    def _on_road(self, own: EgoVehicle, around: Observation) -> BoolArray:
         """Which people walk on a driving lane, as far as it matters."""
         away = np.hypot(around.xy_m[:, 0] - own.x_m, around.xy_m[:, 1] - own.y_m)
         walks = (around.kind == PERSON) & (around.speed_mps > 0.3) & (away < _CROSSERS_M)
@@ -381,7 +407,7 @@ class Expert(RouteDriver):
             found[k] = self._is_road(around, int(k))
         return found
 
-    def _is_road(self, around: Seen, who: int) -> bool:
+    def _is_road(self, around: Observation, who: int) -> bool:
         """Whether a person stands on a driving lane, to 10 cm: the map answers slowly."""
         x_m, y_m = around.xy_m[who].tolist()
         cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
@@ -393,7 +419,7 @@ class Expert(RouteDriver):
         return known
 
     def _least_bad(
-        self, own: Own, around: Seen, paths: Paths, pulls: FloatArray, top_mps: float
+        self, own: EgoVehicle, around: Observation, paths: Paths, pulls: FloatArray, top_mps: float
     ) -> float:
         """Nothing is free of contact: out of the way forwards if that works, else full brake."""
         boost = try_out(
@@ -404,13 +430,13 @@ class Expert(RouteDriver):
             paths,
             np.array([_BOOST_MPS2]),
             max(top_mps, own.speed_mps + 4.0),
-            _NOTHING,
+            _ZERO_MARGINS,
         )
         if np.isinf(boost.first_s[0]) and own.speed_mps > 2.0:
             return _BOOST_MPS2
         return float(pulls[-1])
 
-    def _matters(self, own: Own, seen: Seen) -> Seen:
+    def _matters(self, own: EgoVehicle, seen: Observation) -> Observation:
         """Everything but who comes from behind in the own lane: they look out themselves."""
         dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
         cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
@@ -425,7 +451,7 @@ class Expert(RouteDriver):
         return seen.where(~behind & (np.hypot(dx, dy) < reach))
 
 
-def _will_brake(own: Own, seen: Seen, trusted: frozenset[int]) -> BoolArray:
+def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> BoolArray:
     """Who was trusted to brake, and still can.
 
     Once the car moves they are left to it: to stop in their way would be worse than to go on.
@@ -441,7 +467,7 @@ def _will_brake(own: Own, seen: Seen, trusted: frozenset[int]) -> BoolArray:
     return expected & can_stop
 
 
-def _stays(seen: Seen, actor_id: int, place_m: tuple[float, float]) -> bool:
+def _stays(seen: Observation, actor_id: int, place_m: tuple[float, float]) -> bool:
     """Whether somebody is still at a place."""
     (rows,) = np.nonzero(seen.actor_id == actor_id)
     return bool(len(rows)) and math.dist(seen.xy_m[rows[0]].tolist(), place_m) <= _STAYS_M

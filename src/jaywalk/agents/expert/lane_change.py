@@ -13,7 +13,7 @@ import carla
 import numpy as np
 
 from jaywalk.agents.driving.frame import project
-from jaywalk.agents.driving.perception import VEHICLE, Eyes, Own, Seen
+from jaywalk.agents.driving.perception import VEHICLE, EgoVehicle, Observation, Perception
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, change_length, lay_change
 from jaywalk.agents.expert.bypass import ASIDE, Bypass, Room, Way, room_beside, transition_m
 from jaywalk.agents.expert.rollouts import MILD_MPS2
@@ -34,9 +34,9 @@ class MakeWay:
     """Lays a way beside the own lane while one comes."""
 
     bypass: Bypass
-    eyes: Eyes
+    perception: Perception
 
-    def update(self, own: Own, along_m: float, seen: Seen) -> None:
+    def update(self, own: EgoVehicle, along_m: float, seen: Observation) -> None:
         """Go aside if an emergency vehicle comes and there is room to."""
         if self.bypass.way is not None or not self._comes(own, along_m, seen):
             return
@@ -47,9 +47,9 @@ class MakeWay:
             if self.bypass.take(way, own, along_m, seen):
                 return
 
-    def _comes(self, own: Own, along_m: float, seen: Seen) -> bool:
+    def _comes(self, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
         """Whether one with its lights on is behind in the own lane and gains."""
-        known = self.eyes.emergency
+        known = self.perception.emergency
         if not known:
             return False
         mine = seen.where(np.array([one in known for one in seen.actor_id.tolist()], np.bool_))
@@ -61,9 +61,11 @@ class MakeWay:
         agrees = mine.cos * np.cos(yaw) + mine.sin * np.sin(yaw) > _AGREE
         comes = (np.abs(right) < _IN_LANE_M) & agrees & (gap_m > 0.0) & (gap_m < _NEAR_M)
         comes &= (pace > own.speed_mps + _FASTER_MPS) | (gap_m < 0.5 * _NEAR_M)
-        return bool(comes.any()) and bool(self.eyes.lit() & set(mine.actor_id[comes].tolist()))
+        return bool(comes.any()) and bool(
+            self.perception.lit() & set(mine.actor_id[comes].tolist())
+        )
 
-    def _aside(self, own: Own, along_m: float, right: bool) -> tuple[bool, Way] | None:
+    def _aside(self, own: EgoVehicle, along_m: float, right: bool) -> tuple[bool, Way] | None:
         """The way on one side, up to the next junction, and whether it is only the road's edge.
 
         None: there is neither a lane nor an edge.
@@ -162,7 +164,7 @@ class LaneChanges:
             return False
         return bool(np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - yaw) > 0.7)
 
-    def update(self, own: Own, along_m: float, seen: Seen) -> float:
+    def update(self, own: EgoVehicle, along_m: float, seen: Observation) -> float:
         """Put the next change off when its lane is taken; room to where one must wait, or inf."""
         here = int(along_m / STEP_M)
         if along_m > self._trusted_to_m:
@@ -189,7 +191,7 @@ class LaneChanges:
             return math.inf
         return math.inf
 
-    def _is_clear(self, own: Own, along_m: float, seen: Seen, change: int) -> bool:
+    def _is_clear(self, own: EgoVehicle, along_m: float, seen: Observation, change: int) -> bool:
         """Whether nobody in the other lane is beside, close behind and faster, or close ahead.
 
         After a while it is enough that who comes from behind need not brake hard.

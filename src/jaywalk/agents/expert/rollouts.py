@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.agents.driving.lanes import Lanes
-from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Own, Seen
+from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.geometry.box import axis_gaps
@@ -44,7 +44,7 @@ class Paths:
 
 
 def foresee(
-    seen: Seen, lanes: Lanes, brake: frozenset[int] = _NOBODY, brakes_mps2: float = MILD_MPS2
+    seen: Observation, lanes: Lanes, brake: frozenset[int] = _NOBODY, brakes_mps2: float = MILD_MPS2
 ) -> Paths:
     """Constant speed (braking goes on, acceleration does not); people and props straight on.
 
@@ -86,7 +86,9 @@ def _travelled(speed_mps: FloatArray, push_mps2: FloatArray) -> FloatArray:
     return np.asarray(speed_mps[:, None] * times + 0.5 * pushed[:, None] * times**2)
 
 
-def _vehicles(seen: Seen, travelled_m: FloatArray, lanes: Lanes) -> tuple[FloatArray, FloatArray]:
+def _vehicles(
+    seen: Observation, travelled_m: FloatArray, lanes: Lanes
+) -> tuple[FloatArray, FloatArray]:
     """Places and headings of moving vehicles: on their lane, else with their present turning."""
     yaw = np.arctan2(seen.sin, seen.cos)
     free_xy, free_yaw = _freely(seen, yaw, travelled_m)
@@ -120,7 +122,9 @@ def _vehicles(seen: Seen, travelled_m: FloatArray, lanes: Lanes) -> tuple[FloatA
     )
 
 
-def _freely(seen: Seen, yaw: FloatArray, travelled_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _freely(
+    seen: Observation, yaw: FloatArray, travelled_m: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """The kinematic bicycle with its wheels held for a while: a circle, then a straight line."""
     speed = np.maximum(seen.speed_mps, 0.1)
     per_m = np.clip(seen.yaw_rate_radps / speed, -0.25, 0.25)[:, None]
@@ -197,7 +201,7 @@ def own_distance(speed_mps: float, pulls_mps2: FloatArray, top_mps: float) -> Fl
     return np.asarray(driven + limit * np.maximum(TIMES_S[None, :] - until, 0.0))
 
 
-def own_boxes(line: RouteLine, along_m: float, own: Own, driven_m: FloatArray) -> Boxes:
+def own_boxes(line: RouteLine, along_m: float, own: EgoVehicle, driven_m: FloatArray) -> Boxes:
     """The own box along the line: arrays ``(k, t, 1)``."""
     at = np.clip((along_m + driven_m) / STEP_M, 0.0, len(line) - 1.001)
     low = at.astype(np.int64)
@@ -220,7 +224,7 @@ def own_boxes(line: RouteLine, along_m: float, own: Own, driven_m: FloatArray) -
 
 
 def their_boxes(
-    seen: Seen, paths: Paths, own: Own, patience: Patience, on_road: BoolArray
+    seen: Observation, paths: Paths, own: EgoVehicle, margins: Margins, on_road: BoolArray
 ) -> tuple[Boxes, BoolArray]:
     """Forecast boxes with room around them, arrays ``(1, t, n)``; and who crosses, ``(n, t)``."""
     speed = seen.speed_mps
@@ -232,7 +236,7 @@ def their_boxes(
     sin = np.where(walks[:, None], np.sin(heading)[:, None], paths.sin)
     crosses = np.abs(sin * np.cos(own.yaw_rad) - cos * np.sin(own.yaw_rad)) > _CROSSING
     trail_s = np.where(person, _PERSON_TRAIL_S, _VEHICLE_TRAIL_S)[:, None] * crosses
-    share = np.where(person, patience.people, patience.vehicles)
+    share = np.where(person, margins.people, margins.vehicles)
     trail = share[:, None] * np.minimum(trail_s * speed[:, None], _TRAIL_M)
     lead_s = np.where(on_road & walks, _CROSSER_LEAD_S, _LEAD_S)[:, None]
     lead = lead_s * speed[:, None] * np.where(person[:, None], 1.0, crosses)
@@ -257,14 +261,14 @@ def their_boxes(
     return boxes, np.asarray(crosses)
 
 
-def _gained_m(seen: Seen) -> FloatArray:
+def _gained_m(seen: Observation) -> FloatArray:
     """How much farther each comes if its acceleration goes on for a while: ``(n, t)``."""
     push = np.clip(seen.acceleration_mps2, 0.0, _PUSH_MPS2)[:, None]
     pushed = np.minimum(TIMES_S, _PUSH_S)[None, :]
     return np.asarray(push * (0.5 * pushed**2 + pushed * (TIMES_S[None, :] - pushed)))
 
 
-def bare_boxes(seen: Seen, paths: Paths) -> Boxes:
+def bare_boxes(seen: Observation, paths: Paths) -> Boxes:
     """Forecast boxes as they are."""
     ones = np.ones((1, STEPS, 1))
     return Boxes(
@@ -278,14 +282,14 @@ def bare_boxes(seen: Seen, paths: Paths) -> Boxes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Margins:
     """Share of the usual room that is left to others."""
 
     people: float = 1.0
     vehicles: float = 1.0
 
 
-USUAL: Final = Patience()
+USUAL_MARGINS: Final = Margins()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,12 +312,12 @@ class Trial:
 def try_out(
     line: RouteLine,
     along_m: float,
-    own: Own,
-    seen: Seen,
+    own: EgoVehicle,
+    seen: Observation,
     paths: Paths,
     pulls_mps2: FloatArray,
     top_mps: float,
-    patience: Patience = USUAL,
+    margins: Margins = USUAL_MARGINS,
     on_road: BoolArray | None = None,
 ) -> Trial:
     """When each acceleration would first touch somebody's box.
@@ -326,7 +330,7 @@ def try_out(
         paths: Their forecasts.
         pulls_mps2: (k,) what to try.
         top_mps: No faster than this.
-        patience: How much room others are given.
+        margins: How much room others are given.
         on_road: (n,) people on a driving lane, who get more; None: nobody.
     """
     count = len(pulls_mps2)
@@ -338,7 +342,7 @@ def try_out(
     mine = own_boxes(line, along_m, own, own_distance(speed, pulls_mps2, top_mps))
     if on_road is None:
         on_road = np.zeros(len(seen), np.bool_)
-    theirs, crosses = their_boxes(seen, paths, own, patience, on_road)
+    theirs, crosses = their_boxes(seen, paths, own, margins, on_road)
     hit: NDArray[Any] = overlap(mine, theirs)
     # Whoever is in the extra room already cannot be given it: only their body counts.
     inside = np.any(hit[:, 0, :], axis=0)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.agents.driving.lanes import Lanes
-from jaywalk.agents.driving.perception import VEHICLE, Own, Seen
+from jaywalk.agents.driving.perception import VEHICLE, EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import STEP_M
 from jaywalk.agents.expert.passages import Controls, Passage, Rule
 from jaywalk.agents.expert.rollouts import MILD_MPS2
@@ -31,7 +31,7 @@ class Memory:
     _stood: dict[int, float] = field(default_factory=dict, init=False)
     _moved: set[int] = field(default_factory=set, init=False)
 
-    def update(self, seen: Seen) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def update(self, seen: Observation) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """How long each has stood (seconds), and whether it was ever seen to move."""
         ids, still = seen.actor_id.tolist(), (seen.speed_mps < _MOVES_MPS).tolist()
         before = self._stood
@@ -89,7 +89,7 @@ class Yielding:
                 return passage
         return None
 
-    def is_crossing(self, along_m: float, own: Own) -> bool:
+    def is_crossing(self, along_m: float, own: EgoVehicle) -> bool:
         """Whether the car is at or in a junction that others cross."""
         front, tail = along_m + own.front_m, along_m + own.rear_m
         return any(
@@ -97,7 +97,7 @@ class Yielding:
             for passage in self.passages
         )
 
-    def is_inside(self, along_m: float, own: Own) -> bool:
+    def is_inside(self, along_m: float, own: EgoVehicle) -> bool:
         """Whether the car's front is in a junction that others cross."""
         front = along_m + own.front_m
         return any(
@@ -106,7 +106,12 @@ class Yielding:
         )
 
     def hold_gap_m(
-        self, own: Own, along_m: float, seen: Seen, stood_s: FloatArray, allowed_mps: FloatArray
+        self,
+        own: EgoVehicle,
+        along_m: float,
+        seen: Observation,
+        stood_s: FloatArray,
+        allowed_mps: FloatArray,
     ) -> float:
         """Room to the line where one must wait now; inf: go.
 
@@ -127,7 +132,7 @@ class Yielding:
             return math.inf
         gap = self._place_m(passage) - front
         if speed * speed / (2.0 * _HARD_MPS2) > gap + 0.8:
-            return math.inf  # too late to stop: through, with open eyes
+            return math.inf  # too late to stop: through, with open perception
         if not self._must_wait(passage, own, along_m, seen, stood_s, allowed_mps):
             return math.inf
         if speed < _STILL_MPS and passage.hold_m - front < 4.0:
@@ -142,9 +147,9 @@ class Yielding:
     def _must_wait(
         self,
         passage: Passage,
-        own: Own,
+        own: EgoVehicle,
         along_m: float,
-        seen: Seen,
+        seen: Observation,
         stood_s: FloatArray,
         allowed_mps: FloatArray,
     ) -> bool:
@@ -191,7 +196,7 @@ class Yielding:
         self._trusted_to_m = passage.exit_m + _BEYOND_M
         return bool(self.because)
 
-    def _their_ways_m(self, passage: Passage, seen: Seen) -> FloatArray:
+    def _their_ways_m(self, passage: Passage, seen: Observation) -> FloatArray:
         """From each vehicle's front to the meeting place of each stream; inf: it never comes."""
         yaw = np.arctan2(seen.sin, seen.cos)
         point, misfit = self.lanes.match(seen.xy_m, seen.z_m, yaw)
@@ -210,7 +215,7 @@ class Yielding:
         held = self._held_back(segment, along, seen)
         return np.asarray(np.where(held[None, :], np.inf, away))
 
-    def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Seen) -> Any:
+    def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Observation) -> Any:
         """Vehicles that a red light keeps out."""
         held = np.zeros(len(seen), np.bool_)
         for k, (number, at) in enumerate(zip(segment.tolist(), along.tolist(), strict=True)):
@@ -240,7 +245,7 @@ def _is_green(light: Any) -> bool:
 
 
 def _arrive_braking_s(
-    away_m: FloatArray, seen: Seen, enter_s: FloatArray, *, brakes_mps2: float, gently: bool
+    away_m: FloatArray, seen: Observation, enter_s: FloatArray, *, brakes_mps2: float, gently: bool
 ) -> FloatArray:
     """When each vehicle is there if it brakes for the own car; inf: it stops before.
 
@@ -265,7 +270,7 @@ def _arrive_braking_s(
 
 
 def _times(
-    away_m: FloatArray, room_m: FloatArray, seen: Seen, stood_s: FloatArray
+    away_m: FloatArray, room_m: FloatArray, seen: Observation, stood_s: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     speed = seen.speed_mps[None, :]
     still = speed < _STILL_MPS
@@ -283,7 +288,7 @@ def _times(
 
 
 def _own_times(
-    passage: Passage, own: Own, along_m: float, allowed_mps: FloatArray
+    passage: Passage, own: EgoVehicle, along_m: float, allowed_mps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """When the own car is at each meeting place: from, to; and its speed when it comes there."""
     way, time_s, pace = _drive(passage, own, along_m, allowed_mps)
@@ -294,7 +299,7 @@ def _own_times(
 
 
 def _drive(
-    passage: Passage, own: Own, along_m: float, allowed_mps: FloatArray
+    passage: Passage, own: EgoVehicle, along_m: float, allowed_mps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Metres, seconds and speed of the own car from here to beyond a junction."""
     here = int(along_m / STEP_M)
@@ -313,7 +318,7 @@ def _drive(
 
 
 def exit_gap_m(
-    passage: Passage | None, own: Own, along_m: float, at_m: FloatArray, lead_mps: FloatArray
+    passage: Passage | None, own: EgoVehicle, along_m: float, at_m: FloatArray, lead_mps: FloatArray
 ) -> float:
     """Room to the line when the way out of the junction is taken; inf: go."""
     if passage is None:

@@ -30,10 +30,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.datasets.behaviour_tables import BehaviourData, Track, read_tables
-from jaywalk.datasets.jaad import load_jaad
-from jaywalk.datasets.pie import load_pie
+from jaywalk.core.errors import PrerequisiteError
+from jaywalk.datasets.behaviour_tables import BehaviourData, Track
+from jaywalk.datasets.catalogue import BEHAVIOUR_DATASETS
 from jaywalk.forecasting.behaviour.factors import ATTRIBUTE_FACTORS
 from jaywalk.forecasting.behaviour.targets import (
     event_starts,
@@ -63,13 +62,10 @@ def load_dataset(
     with_scene: bool = True,
 ) -> BehaviourData:
     """Read a dataset by name."""
-    if name == "jaad":
-        return load_jaad(path, splits=splits, with_scene=with_scene)
-    if name == "pie":
-        return load_pie(path, splits=splits, with_boxes=with_boxes, with_scene=with_scene)
-    if name == "sim":
-        return read_tables(path)
-    raise UsageError(f"There is no dataset '{name}'; expected jaad, pie or sim.")
+    spec = BEHAVIOUR_DATASETS.get(name)
+    given = {"splits": splits, "with_boxes": with_boxes, "with_scene": with_scene}
+    data: BehaviourData = spec.load()(path, **{key: given[key] for key in spec.options})
+    return data
 
 
 def load_for(

@@ -25,13 +25,27 @@ from jaywalk.forecasting.cvae.config import (
 )
 from jaywalk.forecasting.cvae.onnx import KIND
 from jaywalk.forecasting.cvae.samples import CvaeSamples, history_steps, samples_of
-from jaywalk.forecasting.windows import Windows
+from jaywalk.forecasting.predictors.registry import (
+    EGO,
+    HEADING,
+    MAP,
+    POSITIONS,
+    predictor,
+)
+from jaywalk.forecasting.windows import HORIZONS_S, Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 
 DRAWS = 16
 """Latent draws by default: enough for a driver's decision; evaluations ask for more."""
 
 
+@predictor(
+    "cvae-v1",
+    summary="the trained network; say which: cvae-v1=FILE.onnx",
+    inputs=(POSITIONS, EGO, HEADING, MAP),
+    horizon_s=HORIZONS_S[-1],
+    learnt=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class Cvae:
     """A mixture of one Gaussian per latent draw; the draws are the same for everybody.

@@ -1,6 +1,6 @@
-"""Constant velocity: people go on as they did. Hard to beat over short times.
+"""Kinematic predictors.
 
-Stand still: everybody stays where they are. The floor that any predictor must beat.
+Constant velocity is hard to beat over short times. Standing still is what any predictor must beat.
 """
 
 from __future__ import annotations
@@ -8,28 +8,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.forecasting.predictors.registry import predictor
 from jaywalk.forecasting.samples import PointPredictor
 from jaywalk.forecasting.windows import Windows
 
 
+@predictor("constant-velocity-v1", summary="goes on at the mean velocity of the last second")
 @dataclass(frozen=True, kw_only=True)
 class ConstantVelocity(PointPredictor):
-    """Goes on at the mean velocity of the whole history."""
+    """Continues at the mean velocity of the whole history."""
 
     def trajectory(self, windows: Windows) -> FloatArray:
-        """Straight on."""
+        """Extrapolate along a straight line."""
         return straight_on(windows, windows.history_m.shape[1] - 1)
 
 
+@predictor("last-step-v1", summary="goes on at the velocity of the last step")
 @dataclass(frozen=True, kw_only=True)
 class LastStep(PointPredictor):
-    """Goes on at the velocity between the last two positions."""
+    """Continues at the velocity between the last two positions."""
 
     def trajectory(self, windows: Windows) -> FloatArray:
-        """Straight on."""
+        """Extrapolate along a straight line."""
         return straight_on(windows, 1)
 
 
@@ -41,11 +43,12 @@ def straight_on(windows: Windows, steps_back: int) -> FloatArray:
     return np.asarray(now[:, None] + ahead[:, None] * per_step[:, None])
 
 
+@predictor("stand-still-v1", summary="nobody moves")
 @dataclass(frozen=True, kw_only=True)
 class StandStill(PointPredictor):
-    """Predicts the present position for ever."""
+    """Predicts the present position at all times."""
 
-    def trajectory(self, windows: Windows) -> NDArray[np.float64]:
-        """The present position at every step."""
+    def trajectory(self, windows: Windows) -> FloatArray:
+        """Repeat the present position at every step."""
         steps = windows.future_m.shape[1]
         return np.repeat(windows.history_m[:, -1:], steps, axis=1)

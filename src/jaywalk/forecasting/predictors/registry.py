@@ -1,9 +1,11 @@
-"""The predictors by name."""
+"""Registry of predictors. A predictor registers itself with the decorator :func:`predictor`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, Self, cast
+from typing import Any, Final, Protocol, Self, TypeVar, cast
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
@@ -11,81 +13,131 @@ from jaywalk.core.registry import Registry, Spec
 from jaywalk.forecasting.windows import Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 
-PREDICTORS: Final[Registry[Spec]] = Registry("predictor")
-LEARNT: Final = ("cvae-v1", "cvae")
-PREDICTORS.add(
-    "stand-still-v1", "jaywalk.forecasting.predictors.kinematic:StandStill", "nobody moves"
-)
-PREDICTORS.add(
-    "constant-velocity-v1",
-    "jaywalk.forecasting.predictors.kinematic:ConstantVelocity",
-    "goes on at the mean velocity of the last second",
-)
-PREDICTORS.add(
-    "last-step-v1",
-    "jaywalk.forecasting.predictors.kinematic:LastStep",
-    "goes on at the velocity of the last step",
-)
-PREDICTORS.add(
-    "kalman-v1",
-    "jaywalk.forecasting.predictors.kalman:Kalman",
-    "constant-velocity Kalman filter, fitted noise",
-)
-PREDICTORS.add(
-    "social-force-v1",
-    "jaywalk.forecasting.predictors.social_force:SocialForce",
-    "keeps its velocity but gives way to people nearby",
-)
-PREDICTORS.add(
-    "cvae-v1",
-    "jaywalk.forecasting.cvae.predictor:Cvae",
-    "the trained network; say which: cvae-v1=FILE.onnx",
-)
+PredictorT = TypeVar("PredictorT", bound=type)
+
+POSITIONS: Final = "positions"
+NEIGHBOURS: Final = "neighbours"
+EGO: Final = "ego"
+HEADING: Final = "heading"
+MAP: Final = "map"
 
 
 class Predictor(Protocol):
-    """Foretells where people will be. A value: fitting returns a new one."""
+    """Predicts where people will be. Immutable: fitting returns a new predictor."""
 
     def fitted(self, windows: Windows) -> Self:
-        """Fit whatever is free (the spread, at least) to windows with known futures."""
+        """Fit all free parameters (at least the spread) to windows with known futures."""
         ...
 
     def trajectory(self, windows: Windows) -> FloatArray:
-        """The single best guess at every step: ``(N, S, 2)``."""
+        """Return the single best guess at every step: ``(N, S, 2)``."""
         ...
 
     def predict(self, windows: Windows) -> Mixture:
-        """The distribution at the horizons."""
+        """Return the distribution at the horizons."""
         ...
 
 
-def make_predictor(name: str) -> Predictor:
-    """A predictor by name, not yet fitted; a trained one as ``cvae-v1=FILE.onnx``."""
-    name, _, file = name.partition("=")
-    if name in LEARNT:
-        name = LEARNT[0]
-        if not file:
-            raise UsageError(
-                f"predictor '{name}' needs a trained model: {name}=FILE.onnx. "
-                "Train one: jaywalk predict train DATA --out DIR."
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictorSpec(Spec):
+    """Facts about a predictor.
+
+    Attributes:
+        inputs: Parts of a window it reads: positions, neighbours, ego, heading, map.
+        horizon_s: Longest time it can predict; None: any.
+        learnt: True if it needs the file of a trained model, as in ``cvae-v1=FILE.onnx``.
+    """
+
+    inputs: tuple[str, ...] = (POSITIONS,)
+    horizon_s: float | None = None
+    learnt: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        """Return inputs, horizon and whether it is learnt."""
+        return {"inputs": list(self.inputs), "horizon_s": self.horizon_s, "learnt": self.learnt}
+
+
+PREDICTORS: Final[Registry[PredictorSpec]] = Registry(
+    "predictor",
+    packages=("jaywalk.forecasting.predictors", "jaywalk.forecasting.cvae.predictor"),
+)
+
+
+def predictor(
+    name: str,
+    *,
+    summary: str,
+    inputs: tuple[str, ...] = (POSITIONS,),
+    horizon_s: float | None = None,
+    learnt: bool = False,
+) -> Callable[[PredictorT], PredictorT]:
+    """Register a predictor class; :class:`PredictorSpec` explains the arguments.
+
+    Args:
+        name: Name with version, for example ``kalman-v1``. Users may leave the version out.
+        summary: One line for lists.
+        inputs: Parts of a window it reads.
+        horizon_s: Longest time it can predict.
+        learnt: True if the class takes the ``file`` of a trained model.
+
+    Raises:
+        UsageError: The name has no version.
+    """
+    base, mark, number = name.rpartition("-v")
+    if not (base and mark and number.isdecimal()):
+        raise UsageError(f"The predictor '{name}' has no version; expected for example '{name}-v1'")
+
+    def register(kind: PredictorT) -> PredictorT:
+        PREDICTORS.register(
+            PredictorSpec(
+                name=name,
+                summary=summary,
+                version=int(number),
+                inputs=inputs,
+                horizon_s=horizon_s,
+                learnt=learnt,
+                target=kind,
             )
-        return cast(Predictor, PREDICTORS.get(name).load()(file=Path(file)))
-    if file:
-        raise UsageError(f"predictor '{name}' takes no file, got '{file}'")
-    return cast(Predictor, PREDICTORS.get(name).load()())
+        )
+        return kind
+
+    return register
+
+
+def make_predictor(name: str) -> Predictor:
+    """Make a predictor that is not fitted yet; a learnt one as ``cvae-v1=FILE.onnx``."""
+    return ready_predictor(name)[1]
 
 
 def ready_predictor(name: str) -> tuple[str, Predictor]:
-    """A predictor and its full name; the version may be left out, as in ``kalman``."""
+    """Make a predictor; return its full name too, since users may leave the version out.
+
+    Raises:
+        RegistryError: No predictor has that name.
+        UsageError: The file of a learnt predictor is missing, or there is one too many.
+    """
     short, equals, file = name.partition("=")
-    for entry in PREDICTORS:
-        if short in (entry.name, entry.name.rpartition("-v")[0]):
-            full = f"{entry.name}{equals}{file}"
-            return full, make_predictor(full)
-    PREDICTORS.get(short)  # says what there is
-    raise AssertionError
+    spec = _find(short)
+    full_name = f"{spec.name}{equals}{file}"
+    if spec.learnt and not file:
+        raise UsageError(
+            f"predictor '{spec.name}' needs a trained model: {spec.name}=FILE.onnx. "
+            "Train one: jaywalk predict train DATA --out DIR."
+        )
+    if file and not spec.learnt:
+        raise UsageError(f"predictor '{spec.name}' takes no file, got '{file}'")
+    options = {"file": Path(file)} if file else {}
+    return full_name, cast(Predictor, spec.load()(**options))
 
 
 def ready_names() -> list[str]:
-    """Predictors that need no training."""
-    return [entry.name for entry in PREDICTORS if entry.name not in LEARNT]
+    """Return the names of the predictors that need no training."""
+    return [spec.name for spec in PREDICTORS if not spec.learnt]
+
+
+def _find(name: str) -> PredictorSpec:
+    """Find a predictor by its name, or by its name without version: then the newest."""
+    if name in PREDICTORS:
+        return PREDICTORS.get(name)
+    versions = [spec for spec in PREDICTORS if spec.name.rpartition("-v")[0] == name]
+    return max(versions, key=lambda spec: spec.version) if versions else PREDICTORS.get(name)

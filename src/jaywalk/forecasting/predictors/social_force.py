@@ -1,7 +1,7 @@
-"""Social force: everybody wants to go on, and is pushed away by people in view (Helbing, Molnar).
+"""Social force model (Helbing, Molnar): people keep their velocity, and people nearby repel them.
 
-The others go straight on meanwhile, and vehicles push nobody here. Parameters are of the usual
-magnitude and not fitted; only the spread is.
+The neighbours move straight on, and vehicles exert no force. The parameters have the usual
+magnitudes and are not fitted; only the spread is.
 """
 
 from __future__ import annotations
@@ -13,20 +13,26 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+from jaywalk.forecasting.predictors.registry import NEIGHBOURS, POSITIONS, predictor
 from jaywalk.forecasting.samples import PointPredictor
 from jaywalk.forecasting.windows import Windows
 
 
+@predictor(
+    "social-force-v1",
+    summary="keeps its velocity but gives way to people nearby",
+    inputs=(POSITIONS, NEIGHBOURS),
+)
 @dataclass(frozen=True, kw_only=True)
 class SocialForce(PointPredictor):
-    """Desired velocity is that of the last second.
+    """Takes the velocity of the last second as the desired one.
 
     Attributes:
-        relaxation_s: Time to get back to the desired velocity.
-        push_mps2: Acceleration between two people who touch.
-        range_m: Distance over which it falls by e.
-        body_m: Distance of two centres who touch.
-        behind: Share of the push from somebody out of view.
+        relaxation_s: Time constant of the return to the desired velocity.
+        push_mps2: Repulsive acceleration between two people who touch.
+        range_m: Distance over which the repulsion falls by a factor of e.
+        body_m: Distance between the centres of two people who touch.
+        behind: Share of the repulsion that remains when the other person is out of view.
     """
 
     relaxation_s: float = 0.5
@@ -36,24 +42,24 @@ class SocialForce(PointPredictor):
     behind: float = 0.3
 
     def trajectory(self, windows: Windows) -> FloatArray:
-        """Straight on, bent by the people nearby."""
+        """Integrate the forces step by step."""
         back = windows.history_m.shape[1] - 1
         now = np.ascontiguousarray(windows.history_m[:, -1])
-        wanted = (now - windows.history_m[:, 0]) / (back * windows.step_s)
+        desired = (now - windows.history_m[:, 0]) / (back * windows.step_s)
         parameters = np.array(
             [self.relaxation_s, self.push_mps2, self.range_m, self.body_m, self.behind]
         )
         steps = windows.future_m.shape[1]
-        walked: FloatArray = _walk(
-            now, wanted, windows.neighbours, steps, windows.step_s, parameters
+        positions: FloatArray = _walk(
+            now, desired, windows.neighbours, steps, windows.step_s, parameters
         )
-        return walked
+        return positions
 
 
 @kernel
 def _walk(
     start: FloatArray,
-    wanted: FloatArray,
+    desired: FloatArray,
     others: FloatArray,
     steps: int,
     step_s: float,
@@ -61,11 +67,11 @@ def _walk(
 ) -> Any:
     relaxation, push, reach, body, behind = parameters
     out = np.empty((start.shape[0], steps, 2))
-    # Substeps of at most 0.1 s keep the push stable for data of lower rates.
+    # Substeps of at most 0.1 s keep the force stable for data of lower rates.
     substeps = max(1, int(np.ceil(step_s / 0.1 - 1e-9)))
     dt = step_s / substeps
     for i in range(start.shape[0]):
-        x, y, wx, wy = start[i, 0], start[i, 1], wanted[i, 0], wanted[i, 1]
+        x, y, wx, wy = start[i, 0], start[i, 1], desired[i, 0], desired[i, 1]
         vx, vy = wx, wy
         speed = np.hypot(wx, wy)
         for step in range(steps * substeps):

@@ -1,17 +1,17 @@
-"""What every sensor shares: its attributes, its period, its noise and its payload head."""
+"""Base class of sensors: attributes, period, noise and payload header."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from jaywalk.core.seeds import stream
 from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pack_header, pose_of
-from jaywalk.server.sensors.catalogue import Attributes
+from jaywalk.server.sensors.catalogue import Attributes, Stage
 from jaywalk.server.sensors.scene import Scene
 
 _TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps
@@ -28,6 +28,7 @@ class Sensor(ABC):
     """
 
     kind: SensorType
+    stage: ClassVar[Stage]  # set by the decorator that registers the class
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int

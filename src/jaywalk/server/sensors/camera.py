@@ -21,6 +21,7 @@ from jaywalk.server.encoding.sensor_frames import (
     encode_image,
 )
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import PLACED, TICK, choice, flag, floats, integer, sensor
 from jaywalk.server.sensors.events import EventPixels, static_flow
 from jaywalk.server.sensors.scene import Scene
 from jaywalk.server.sensors.shading import depth_picture, label_picture, normal_picture, rgb_picture
@@ -132,6 +133,66 @@ _LEAST_FOV_DEG, _MOST_FOV_DEG = 0.1, 179.0
 MOST_IMAGE_BYTES: Final = 64 * 1024 * 1024  # 4096 x 4096 pixels of colour
 
 
+_LENS: Final = (
+    integer("image_size_x", "800"),
+    integer("image_size_y", "600"),
+    *floats(
+        fov="90.0",
+        lens_circle_falloff="5.0",
+        lens_circle_multiplier="0.0",
+        lens_k="-1.0",
+        lens_kcube="0.0",
+        lens_x_size="0.08",
+        lens_y_size="0.08",
+    ),
+)
+_EXPOSURE: Final = (
+    choice("exposure_mode", "histogram", "manual"),
+    *floats(exposure_compensation="0.0", shutter_speed="200.0", iso="100.0", fstop="1.4"),
+    flag("enable_postprocess_effects", "true"),
+    *floats(
+        gamma="2.2",
+        motion_blur_intensity="0.45",
+        motion_blur_max_distortion="0.35",
+        lens_flare_intensity="0.1",
+        bloom_intensity="0.675",
+        motion_blur_min_object_screen_size="0.1",
+        exposure_min_bright="10.0",
+        exposure_max_bright="12.0",
+        exposure_speed_up="3.0",
+        exposure_speed_down="1.0",
+        calibration_constant="16.0",
+        focal_distance="1000.0",
+        min_fstop="1.2",
+    ),
+    integer("blade_count", "5"),
+    *floats(
+        blur_amount="1.0",
+        blur_radius="0.0",
+        slope="0.88",
+        toe="0.55",
+        shoulder="0.26",
+        black_clip="0.0",
+        white_clip="0.04",
+        temp="6500.0",
+        tint="0.0",
+        chromatic_aberration_intensity="0.0",
+        chromatic_aberration_offset="0.0",
+    ),
+)
+_EVENTS: Final = (
+    *floats(
+        positive_threshold="0.3",
+        negative_threshold="0.3",
+        sigma_positive_threshold="0.0",
+        sigma_negative_threshold="0.0",
+    ),
+    integer("refractory_period_ns", "0"),
+    flag("use_log", "true"),
+    *floats(log_eps="0.001"),
+)
+
+
 class Camera(Sensor):
     """A pinhole camera; subclasses say which picture they make of what it sees."""
 
@@ -186,6 +247,15 @@ class Camera(Sensor):
         return encode_image(pixels, self.fov_deg)
 
 
+@sensor(
+    "camera.rgb",
+    PLACED,
+    TICK,
+    _LENS,
+    _EXPOSURE,
+    summary="colour images",
+    order=1,
+)
 class RgbCamera(Camera):
     """Colours."""
 
@@ -196,6 +266,14 @@ class RgbCamera(Camera):
         return rgb_picture(scene, view, seen)
 
 
+@sensor(
+    "camera.depth",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="depth along the camera axis",
+    order=2,
+)
 class DepthCamera(Camera):
     """Depth along the camera axis."""
 
@@ -206,6 +284,14 @@ class DepthCamera(Camera):
         return depth_picture(view, seen)
 
 
+@sensor(
+    "camera.semantic_segmentation",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="semantic labels",
+    order=3,
+)
 class SemanticCamera(Camera):
     """Labels."""
 
@@ -216,6 +302,14 @@ class SemanticCamera(Camera):
         return label_picture(scene, view, seen, False)
 
 
+@sensor(
+    "camera.instance_segmentation",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="semantic labels and actor ids",
+    order=4,
+)
 class InstanceCamera(Camera):
     """Labels and ids."""
 
@@ -226,12 +320,29 @@ class InstanceCamera(Camera):
         return label_picture(scene, view, seen, True)
 
 
+@sensor(
+    "camera.cosmos_visualization",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="semantic image in place of the control image",
+    order=8,
+    only_0916=True,
+)
 class CosmosCamera(SemanticCamera):
     """Stands in for the control picture of 0.9.16 with the semantic one."""
 
     kind = SensorType.COSMOS
 
 
+@sensor(
+    "camera.normals",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="surface normals",
+    order=5,
+)
 class NormalsCamera(Camera):
     """Surface normals."""
 
@@ -242,6 +353,14 @@ class NormalsCamera(Camera):
         return normal_picture(scene, view, seen)
 
 
+@sensor(
+    "camera.optical_flow",
+    PLACED,
+    TICK,
+    _LENS,
+    summary="motion of each pixel",
+    order=6,
+)
 class FlowCamera(Camera):
     """Motion of each pixel since the camera's last frame, in shares of the picture's size."""
 
@@ -265,6 +384,16 @@ class FlowCamera(Camera):
         return encode_flow(flow, self.fov_deg)
 
 
+@sensor(
+    "camera.dvs",
+    PLACED,
+    TICK,
+    _LENS,
+    _EXPOSURE,
+    _EVENTS,
+    summary="changes of brightness as events",
+    order=7,
+)
 class EventCamera(Camera):
     """Changes of brightness; silent in frames without any, like the real one."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from jaywalk.server.encoding.sensor_frames import (
     encode_scan,
 )
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import PLACED, SEED, TICK, UNPLACED, floats, integer, sensor
 from jaywalk.server.sensors.intersect import solid_normal
 from jaywalk.server.sensors.scan import (
     Echoes,
@@ -35,7 +37,35 @@ from jaywalk.server.sensors.shading import ground_label, ground_normal
 from jaywalk.server.sensors.solids import Solids, kernel, pose_axes
 from jaywalk.server.sensors.terrain import Relief
 
+_SCAN: Final = (
+    integer("channels", "32"),
+    *floats(range="10.0"),
+    integer("points_per_second", "56000"),
+    *floats(rotation_frequency="10.0", upper_fov="10.0", lower_fov="-30.0"),
+)
+_SCAN_WIDTH: Final = floats(horizontal_fov="360.0")
+_SCAN_LOSSES: Final = (
+    *floats(atmosphere_attenuation_rate="0.004"),
+    *SEED,
+    *floats(
+        dropoff_general_rate="0.45",
+        dropoff_intensity_limit="0.8",
+        dropoff_zero_intensity="0.4",
+        noise_stddev="0.0",
+    ),
+)
 
+
+@sensor(
+    "other.radar",
+    UNPLACED,
+    TICK,
+    floats(horizontal_fov="30", vertical_fov="30", range="100"),
+    (integer("points_per_second", "1500"),),
+    SEED,
+    summary="points with radial velocity",
+    order=11,
+)
 class Radar(Sensor):
     """Detections as (speed away from the sensor, azimuth to the right, altitude, distance)."""
 
@@ -158,6 +188,16 @@ class _ScanningSensor(Sensor):
         return cast_scan(scene.solids, scene.relief, scan, hidden)
 
 
+@sensor(
+    "lidar.ray_cast",
+    PLACED,
+    TICK,
+    _SCAN,
+    _SCAN_LOSSES,
+    _SCAN_WIDTH,
+    summary="points with intensity",
+    order=9,
+)
 class Lidar(_ScanningSensor):
     """Points with intensity, drop-offs and noise along the ray."""
 
@@ -199,6 +239,15 @@ class Lidar(_ScanningSensor):
         return encode_scan(points, per_channel, math.radians(self.angle_deg))
 
 
+@sensor(
+    "lidar.ray_cast_semantic",
+    PLACED,
+    TICK,
+    _SCAN,
+    _SCAN_WIDTH,
+    summary="points with labels and actor ids",
+    order=10,
+)
 class SemanticLidar(_ScanningSensor):
     """Every echo with its angle of incidence, actor id and label; no losses and no noise."""
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pose_of
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import PLACED, TICK, Stage, flag, floats, sensor
 from jaywalk.server.sensors.intersect import solid_distance
 from jaywalk.server.sensors.scene import Scene
 from jaywalk.server.sensors.solids import Solids, kernel, pose_axes
@@ -26,6 +27,16 @@ class Obstacle:
     distance_m: float
 
 
+@sensor(
+    "other.obstacle",
+    PLACED,
+    TICK,
+    floats(distance="5.0", hit_radius="0.5"),
+    (flag("only_dynamics", "false"), flag("debug_linetrace", "false")),
+    summary="the first thing in the way",
+    order=14,
+    stage=Stage.PROMPT,
+)
 class ObstacleDetector(Sensor):
     """Sends an event whenever something is in its way; the ground never is.
 

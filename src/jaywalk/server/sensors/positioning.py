@@ -15,11 +15,42 @@ from numpy.typing import NDArray
 
 from jaywalk.server.encoding.sensor_frames import HEADER_BYTES, Pose, SensorType, pose_of
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import SEED, TICK, UNPLACED, Stage, floats, sensor
 from jaywalk.server.sensors.geodesy import GeoLocation, locate_0915, locate_0916
 from jaywalk.server.sensors.scene import Scene
 from jaywalk.server.sensors.solids import pose_axes
 
+_BODY_NOISE: Final = floats(
+    noise_accel_stddev_x="0.0",
+    noise_accel_stddev_y="0.0",
+    noise_accel_stddev_z="0.0",
+    noise_gyro_stddev_x="0.0",
+    noise_gyro_stddev_y="0.0",
+    noise_gyro_stddev_z="0.0",
+    noise_gyro_bias_x="0.0",
+    noise_gyro_bias_y="0.0",
+    noise_gyro_bias_z="0.0",
+)
+PLACE_NOISE: Final = floats(
+    noise_lat_stddev="0.0",
+    noise_lat_bias="0.0",
+    noise_lon_stddev="0.0",
+    noise_lon_bias="0.0",
+    noise_alt_stddev="0.0",
+    noise_alt_bias="0.0",
+)
 
+
+@sensor(
+    "other.gnss",
+    UNPLACED,
+    TICK,
+    SEED,
+    PLACE_NOISE,
+    summary="latitude, longitude and altitude",
+    order=13,
+    stage=Stage.PROMPT,
+)
 class Gnss(Sensor):
     """Latitude, longitude (degrees) and altitude (metres) with bias and Gaussian noise on each."""
 
@@ -60,6 +91,16 @@ def encode_gnss(place: GeoLocation, error: list[float]) -> bytes:
 GRAVITY_MPS2: Final = 9.81
 
 
+@sensor(
+    "other.imu",
+    UNPLACED,
+    TICK,
+    SEED,
+    _BODY_NOISE,
+    summary="specific force, turn rate and compass",
+    order=12,
+    stage=Stage.PROMPT,
+)
 class Imu(Sensor):
     """Measures in its own frame: x forward, y right, z up; a level IMU at rest reads +9.81 on z."""
 

@@ -1,4 +1,4 @@
-"""Makes the sensor object for a blueprint id."""
+"""Sensors without measurements of their own, and the factory of all sensors."""
 
 from __future__ import annotations
 
@@ -7,25 +7,53 @@ from typing import Final
 
 from jaywalk.server.encoding.sensor_frames import Pose, SensorType
 from jaywalk.server.sensors.base import Sensor
-from jaywalk.server.sensors.camera import (
-    CosmosCamera,
-    DepthCamera,
-    EventCamera,
-    FlowCamera,
-    InstanceCamera,
-    NormalsCamera,
-    RgbCamera,
-    SemanticCamera,
+from jaywalk.server.sensors.catalogue import (
+    PLACED,
+    SEED,
+    SENSORS,
+    TICK,
+    UNPLACED,
+    Stage,
+    choice,
+    flag,
+    floats,
+    sensor,
 )
-from jaywalk.server.sensors.catalogue import sensor_blueprint
-from jaywalk.server.sensors.lidar import Lidar, Radar, SemanticLidar
-from jaywalk.server.sensors.obstacle import ObstacleDetector
-from jaywalk.server.sensors.positioning import Gnss, Imu
+from jaywalk.server.sensors.positioning import PLACE_NOISE
 from jaywalk.server.sensors.scene import Scene
+
+_RADIO: Final = (
+    *floats(
+        transmit_power="21.5",
+        receiver_sensitivity="-99.0",
+        frequency_ghz="5.9",
+        combined_antenna_gain="10.0",
+    ),
+    choice("scenario", "highway", "rural", "urban"),
+    *floats(path_loss_exponent="2.7", d_ref="1.0", filter_distance="500.0"),
+    flag("use_etsi_fading", "true"),
+    *floats(custom_fading_stddev="0.0"),
+    choice("path_loss_model", "winner", "geometric"),
+)
+_RADIO_MESSAGES: Final = (
+    *floats(gen_cam_min="0.1", gen_cam_max="1.0"),
+    flag("fixed_rate", "false"),
+    *PLACE_NOISE,
+    *floats(
+        noise_head_stddev="0.0",
+        noise_head_bias="0.0",
+        noise_accel_stddev_x="0.0",
+        noise_accel_stddev_y="0.0",
+        noise_accel_stddev_z="0.0",
+        noise_yawrate_stddev="0.0",
+        noise_yawrate_bias="0.0",
+        noise_vel_stddev_x="0.0",
+    ),
+)
 
 
 class SilentSensor(Sensor):
-    """Exists, but delivers nothing by itself: events come from elsewhere or from the client."""
+    """Delivers nothing by itself: events come from the session or from the client."""
 
     def _payload(
         self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
@@ -33,61 +61,80 @@ class SilentSensor(Sensor):
         return None
 
 
+@sensor(
+    "other.collision",
+    PLACED,
+    summary="contacts of its parent",
+    order=15,
+    stage=Stage.PROMPT,
+)
 class CollisionSensor(SilentSensor):
-    """The world's contacts make its events; the wire encodes them."""
+    """Reports contacts; the session finds and encodes them."""
 
     kind = SensorType.COLLISION
 
 
+@sensor(
+    "other.lane_invasion",
+    PLACED,
+    summary="lane markings that its parent crosses",
+    order=16,
+    stage=Stage.CLIENT,
+)
 class LaneInvasionSensor(SilentSensor):
     """Computed by the client itself."""
 
     kind = SensorType.LANE_INVASION
 
 
+@sensor(
+    "other.rss",
+    PLACED,
+    summary="responsibility-sensitive safety",
+    order=17,
+    stage=Stage.CLIENT,
+)
 class RssSensor(SilentSensor):
     """Computed by the client itself."""
 
     kind = SensorType.RSS
 
 
+@sensor(
+    "other.v2x",
+    UNPLACED,
+    TICK,
+    SEED,
+    _RADIO,
+    _RADIO_MESSAGES,
+    summary="awareness messages; receives none",
+    order=18,
+    only_0916=True,
+)
 class V2xSensor(SilentSensor):
-    """Hears nobody."""
+    """Receives no messages."""
 
     kind = SensorType.V2X
 
 
+@sensor(
+    "other.v2x_custom",
+    UNPLACED,
+    TICK,
+    SEED,
+    _RADIO,
+    summary="custom messages; receives none",
+    order=19,
+    only_0916=True,
+)
 class CustomV2xSensor(SilentSensor):
-    """Hears nobody."""
+    """Receives no messages."""
 
     kind = SensorType.V2X_CUSTOM
 
 
-_CLASSES: Final[dict[str, type[Sensor]]] = {
-    "sensor.camera.rgb": RgbCamera,
-    "sensor.camera.depth": DepthCamera,
-    "sensor.camera.semantic_segmentation": SemanticCamera,
-    "sensor.camera.instance_segmentation": InstanceCamera,
-    "sensor.camera.normals": NormalsCamera,
-    "sensor.camera.optical_flow": FlowCamera,
-    "sensor.camera.dvs": EventCamera,
-    "sensor.camera.cosmos_visualization": CosmosCamera,
-    "sensor.lidar.ray_cast": Lidar,
-    "sensor.lidar.ray_cast_semantic": SemanticLidar,
-    "sensor.other.radar": Radar,
-    "sensor.other.imu": Imu,
-    "sensor.other.gnss": Gnss,
-    "sensor.other.obstacle": ObstacleDetector,
-    "sensor.other.collision": CollisionSensor,
-    "sensor.other.lane_invasion": LaneInvasionSensor,
-    "sensor.other.rss": RssSensor,
-    "sensor.other.v2x": V2xSensor,
-    "sensor.other.v2x_custom": CustomV2xSensor,
-}
-
-
 def make_sensor(type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int) -> Sensor:
-    """Make a sensor.
+    """Make a sensor by its blueprint id.
 
     Args:
         type_id: Blueprint id; an unknown one is an error.
@@ -95,5 +142,5 @@ def make_sensor(type_id: str, attributes: Mapping[str, str], sensor_id: int, see
         sensor_id: Actor id of the sensor.
         seed: Seed of the run.
     """
-    sensor_blueprint(type_id)
-    return _CLASSES[type_id](type_id, attributes, sensor_id, seed)
+    made: Sensor = SENSORS.get(type_id).load()(type_id, attributes, sensor_id, seed)
+    return made

@@ -18,7 +18,7 @@ import msgpack
 from jaywalk.core.errors import JaywalkError, RegistryError, UsageError
 from jaywalk.server.encoding.codec import DIALECTS, Dialect, Transform, WireError, encode_box, ok
 from jaywalk.server.protocol.streams import WORLD_STREAM
-from jaywalk.server.sensors.catalogue import SENSORS, SensorBlueprint
+from jaywalk.server.sensors.catalogue import SensorSpec, sensor_library
 from jaywalk.server.session.sensor_hub import SensorHub
 from jaywalk.server.session.settings import Settings
 from jaywalk.server.session.world_view import clothes_color
@@ -40,7 +40,7 @@ _NO_BODY: Final = Body(
 )
 
 
-def _sensor_blueprint(sensor: SensorBlueprint) -> Blueprint:
+def _sensor_blueprint(sensor: SensorSpec) -> Blueprint:
     attributes = tuple(
         Attribute(
             id=item.id,
@@ -52,7 +52,7 @@ def _sensor_blueprint(sensor: SensorBlueprint) -> Blueprint:
         for item in sensor.attributes
     )
     return Blueprint(
-        id=sensor.id,
+        id=sensor.name,
         kind=Kind.SENSOR,
         attributes=attributes,
         body=_NO_BODY,
@@ -69,7 +69,7 @@ class Library:
         for version, dialect in DIALECTS.items():
             sensors = [
                 _sensor_blueprint(sensor)
-                for sensor in SENSORS
+                for sensor in sensor_library()
                 if dialect.has_newer_sensors or not sensor.only_0916
             ]
             merged = blueprints.merge(blueprints.library(version), sensors)

@@ -17,9 +17,10 @@ from jaywalk.core.errors import JaywalkError
 from jaywalk.server.encoding.codec import Dialect
 from jaywalk.server.encoding.sensor_frames import SensorType, pack_header, pose_of
 from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.catalogue import Stage
 from jaywalk.server.sensors.obstacle import ObstacleDetector
 from jaywalk.server.sensors.positioning import Gnss, Imu
-from jaywalk.server.sensors.rig import CollisionSensor, make_sensor
+from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scan import cast_rays
 from jaywalk.server.sensors.scene import Scene, without_rows
 from jaywalk.server.sensors.shading import ground_label
@@ -80,9 +81,6 @@ def things_along_ray(scene: Scene, start: Point, end: Point) -> list[tuple[Point
 
 
 COLLISION: Final = "sensor.other.collision"
-_PROMPT: Final = (CollisionSensor, Imu, Gnss, ObstacleDetector)
-# These run inside the client and have no stream.
-_CLIENT_SIDE: Final = frozenset({"sensor.other.lane_invasion", "sensor.other.rss"})
 _LABEL_NAMES: Final[dict[int, str]] = {
     tag: tag.name.lower()
     for tag in (
@@ -120,7 +118,7 @@ class SensorHub:
             sensor.born_frame = frame
         except JaywalkError as problem:
             raise SpawnError(f"{INVALID_DESCRIPTION}: {problem}") from problem
-        if actor.type_id not in _CLIENT_SIDE:
+        if sensor.stage is not Stage.CLIENT:
             actor.stream_id = next(_STREAM_IDS)
             self._sensors[actor.id] = (actor, sensor)
 
@@ -146,7 +144,7 @@ class SensorHub:
         """
         scene: Scene | None = None
         for actor, sensor in list(self._sensors.values()):
-            if isinstance(sensor, _PROMPT) != prompt:
+            if (sensor.stage is Stage.PROMPT) != prompt:
                 continue
             dialects = server.dialects_listening(actor.stream_id)
             if not dialects:

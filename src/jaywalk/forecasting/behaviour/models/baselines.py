@@ -1,11 +1,10 @@
-"""Models of risk without parameters: whoever proposes a new one has to beat these.
+"""Models without parameters; a new model has to beat them.
 
 Both place a bell curve around the expected centre of the person's box; its height in the middle of
 a stripe of the picture is the region's share. The width of the bell moves mAP and AUC only.
 
-The person goes on as they did: risk only. Nothing is learnt.
-
-Nothing changes: the person stays where they were seen last. Nothing is learnt.
+``constant-velocity`` extrapolates the observed motion and answers risk only. ``last-state`` keeps
+the last observed position.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from jaywalk.core.errors import PrerequisiteError
 from jaywalk.datasets.behaviour_tables import BehaviourData
 from jaywalk.forecasting.behaviour.inputs import WIDTH_PX, Inputs
 from jaywalk.forecasting.behaviour.models.base import Arrays, Fitting, refuse
+from jaywalk.forecasting.behaviour.models.registry import behaviour_model
 from jaywalk.forecasting.behaviour.targets import Examples
 from jaywalk.forecasting.behaviour.tasks import N_REGIONS, OBSERVED_FRAMES, RISK_HORIZON_FRAMES
 
@@ -83,6 +83,7 @@ class ConstantVelocityConfig:
     """Nothing to set."""
 
 
+@behaviour_model("constant-velocity", summary="goes on; not learnt", tasks=_CAN, learnt=False)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantVelocity:
     """The box's centre extrapolated from the first to the last observed frame."""
@@ -111,6 +112,9 @@ class LastStateConfig:
     """Nothing to set."""
 
 
+@behaviour_model(
+    "last-state", summary="stays where they were; not learnt", tasks=_LAST_STATE_CAN, learnt=False
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastState:
     """Risk: the present region. Action: crossing is likelier the nearer the middle one is."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import derive_seed
@@ -23,6 +22,7 @@ from jaywalk.forecasting.behaviour.models.base import (
     as_columns,
     class_weights,
 )
+from jaywalk.forecasting.behaviour.models.registry import behaviour_model
 from jaywalk.forecasting.behaviour.models.trees import leaves, stored_trees, tabular
 from jaywalk.forecasting.behaviour.targets import Examples
 from jaywalk.forecasting.behaviour.tasks import N_REGIONS
@@ -47,6 +47,7 @@ class ForestConfig:
     risk_balance: float = 0.25
 
 
+@behaviour_model("forest", summary="random trees; risk as a displacement")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
     """One forest a task."""
@@ -82,6 +83,8 @@ class Forest:
     def _fit_classes(
         self, task: str, table: FloatArray, labels: NDArray[np.int64], seed: int
     ) -> Arrays:
+        from sklearn.ensemble import ExtraTreesClassifier  # slow to import
+
         weights = class_weights(labels, CLASSES[task], self.config.balance)
         model = ExtraTreesClassifier(**self._options(seed))
         model.fit(table, labels, sample_weight=weights[labels])
@@ -94,6 +97,8 @@ class Forest:
     def _fit_risk(
         self, table: FloatArray, moved_px: FloatArray, labels: NDArray[np.int64], seed: int
     ) -> Arrays:
+        from sklearn.ensemble import ExtraTreesRegressor  # slow to import
+
         model = ExtraTreesRegressor(**self._options(seed)).fit(table, moved_px)
         arrays = stored_trees([one.tree_ for one in model.estimators_])
         found = leaves(arrays, table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingClassifier
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import derive_seed
@@ -17,6 +16,7 @@ from jaywalk.forecasting.behaviour.models.base import (
     as_columns,
     class_weights,
 )
+from jaywalk.forecasting.behaviour.models.registry import behaviour_model
 from jaywalk.forecasting.behaviour.models.trees import leaves, stored_trees, tabular
 from jaywalk.forecasting.behaviour.targets import Examples
 
@@ -44,6 +44,7 @@ class GradientBoostingConfig:
     balance: float = 0.5
 
 
+@behaviour_model("gradient-boosting", summary="boosted trees on a table")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientBoosting:
     """One set of trees a task."""
@@ -65,6 +66,8 @@ class GradientBoosting:
     def _fit(
         self, task: str, table: FloatArray, labels: np.ndarray, validation: Examples, seed: int
     ) -> Arrays:
+        from sklearn.ensemble import GradientBoostingClassifier  # slow to import
+
         set_ = self.config
         known = labels >= 0
         table, labels = table[known], labels[known]

@@ -1,30 +1,77 @@
-"""The models by name; networks import torch when they are asked for, not before."""
+"""Registry of behaviour models. A model registers itself with :func:`behaviour_model`.
+
+The networks are the exception: their modules define torch classes and so cannot be imported without
+torch. They are declared here and imported when they are made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar, cast
 
 from jaywalk.core.registry import Registry, Spec
-from jaywalk.forecasting.behaviour.models.base import BehaviourModel, configured
+from jaywalk.forecasting.behaviour.models.base import CLASSES, BehaviourModel, configured
 
-MODELS: Final[Registry[Spec]] = Registry("behaviour model")
-_HERE = "jaywalk.forecasting.behaviour.models"
-MODELS.add("last-state", f"{_HERE}.baselines:LastState", "stays where they were; not learnt")
-MODELS.add("constant-velocity", f"{_HERE}.baselines:ConstantVelocity", "goes on; not learnt")
-MODELS.add(
-    "gradient-boosting", f"{_HERE}.gradient_boosting:GradientBoosting", "boosted trees on a table"
+ModelT = TypeVar("ModelT", bound=type)
+
+_HERE: Final = "jaywalk.forecasting.behaviour.models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BehaviourModelSpec(Spec):
+    """Facts about a behaviour model.
+
+    Attributes:
+        tasks: Tasks it can answer.
+        learnt: False if it has no parameters to fit.
+        needs: Optional packages that it needs.
+    """
+
+    tasks: tuple[str, ...] = tuple(CLASSES)
+    learnt: bool = True
+    needs: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return tasks, needs and whether it is learnt."""
+        return {"tasks": list(self.tasks), "learnt": self.learnt, "needs": list(self.needs)}
+
+
+MODELS: Final[Registry[BehaviourModelSpec]] = Registry(
+    "behaviour model",
+    packages=(f"{_HERE}.baselines", f"{_HERE}.forest", f"{_HERE}.gradient_boosting"),
 )
-MODELS.add("forest", f"{_HERE}.forest:Forest", "random trees; risk as a displacement")
-MODELS.add("sfgru", f"{_HERE}.sfgru:make", "stacked recurrent levels (torch)")
-MODELS.add("pcpa", f"{_HERE}.pcpa:make", "attention over time and inputs (torch)")
-MODELS.add("biped", f"{_HERE}.biped:make", "independent and joint streams, multitask (torch)")
-MODELS.add("pedformer", f"{_HERE}.pedformer:make", "cross-modal attention, multitask (torch)")
+
+
+def behaviour_model(
+    name: str, *, summary: str, tasks: tuple[str, ...] = tuple(CLASSES), learnt: bool = True
+) -> Callable[[ModelT], ModelT]:
+    """Register a model class; :class:`BehaviourModelSpec` explains the arguments."""
+
+    def register(kind: ModelT) -> ModelT:
+        MODELS.register(
+            BehaviourModelSpec(name=name, summary=summary, tasks=tasks, learnt=learnt, target=kind)
+        )
+        return kind
+
+    return register
+
+
+for _name, _summary in (
+    ("sfgru", "stacked recurrent levels (torch)"),
+    ("pcpa", "attention over time and inputs (torch)"),
+    ("biped", "independent and joint streams, multitask (torch)"),
+    ("pedformer", "cross-modal attention, multitask (torch)"),
+):
+    MODELS.register(
+        BehaviourModelSpec(
+            name=_name, summary=_summary, needs=("torch",), target=f"{_HERE}.{_name}:make"
+        )
+    )
 
 
 def make_model(name: str, settings: Mapping[str, Any] | None = None) -> BehaviourModel:
-    """A model by name, with some of its config's values replaced."""
+    """Make a model by name, with some values of its config replaced."""
     model = MODELS.get(name).load()()
     if settings:
         model = replace(model, config=configured(model.config, settings))

@@ -10,7 +10,7 @@ import shapely
 from driver_fakes import ClosedLoop, FakeActor, FakeWorld, route_along_x
 
 from jaywalk.agents.baselines.baselines import Cruise
-from jaywalk.agents.driving.perception import Eyes, LimitedEyes, sight_m, visible
+from jaywalk.agents.driving.perception import LimitedPerception, Perception, sight_m, visible
 
 CLEAR = SimpleNamespace(sun_altitude_angle=45.0, fog_density=0.0, precipitation=0.0)
 
@@ -18,8 +18,8 @@ CLEAR = SimpleNamespace(sun_altitude_angle=45.0, fog_density=0.0, precipitation=
 def look(*others: FakeActor, range_m: float = 80.0) -> list[int]:
     ego = FakeActor(1, "vehicle.ego", 0.0, 0.0)
     world = FakeWorld([ego, *others])
-    eyes = Eyes(world, ego)
-    seen = visible(eyes.own(world.snapshot()), eyes.look(world.snapshot()), range_m)
+    perception = Perception(world, ego)
+    seen = visible(perception.own(world.snapshot()), perception.look(world.snapshot()), range_m)
     return seen.actor_id.tolist()
 
 
@@ -95,5 +95,5 @@ def test_drivers_take_the_argument() -> None:
     loop = ClosedLoop(
         Cruise(), [FakeActor(5, "vehicle.x", 60.0, 1.75)], route, perception="limited"
     )
-    assert isinstance(loop.driver.eyes, LimitedEyes)
+    assert isinstance(loop.driver.perception, LimitedPerception)
     assert loop.run(15.0).contacts == set()

@@ -1,0 +1,1 @@
+"""Example extension of Jaywalk; each module registers one object."""
