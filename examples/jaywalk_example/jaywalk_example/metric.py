@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, metric
 
 

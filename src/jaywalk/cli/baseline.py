@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.agent_choice import PerceptionLevel
-from jaywalk.cli.agent_choice import agent_specs
-from jaywalk.cli.output import AsJson
-from jaywalk.cli.output import AsValue
-from jaywalk.cli.output import finish
-from jaywalk.cli.output import print_json
-from jaywalk.cli.output import print_line
-from jaywalk.cli.output import print_table
-from jaywalk.cli.output import say
+from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs
+from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -15,13 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from jaywalk.cli.agent_choice import PerceptionLevel
-from jaywalk.cli.agent_choice import agent_specs
-from jaywalk.cli.agent_choice import check_remote
-from jaywalk.cli.output import AsValue
-from jaywalk.cli.output import finish
-from jaywalk.cli.output import print_json
-from jaywalk.cli.output import say
+from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs, check_remote
+from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 

@@ -253,6 +253,8 @@ def _print_leaderboard(found: dict[str, Any]) -> None:
 
 def row_label(name: str) -> str:
     """Words and unit of a metric at the start of a row, e.g. ``route completion %``."""
+    from jaywalk.metrics.spec import spec_of
+
     spec = spec_of(name)
     words = spec.label
     if words[1:2].islower():  # abbreviations keep their capitals
@@ -313,8 +315,7 @@ def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
         scenarios: Clusters of the run.
         behind: Clusters of each figure. Those with as many as the run are not named again.
     """
-    from jaywalk.metrics.spec import spec_of
-from jaywalk.stats.intervals import FEW_CLUSTERS
+    from jaywalk.stats.intervals import FEW_CLUSTERS
 
     lines = []
     if 0 < scenarios < FEW_CLUSTERS:

@@ -3,13 +3,15 @@ import pytest
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import RegistryError, UsageError
 from jaywalk.server.sensors.base import Sensor
-from jaywalk.server.sensors.catalogue import Attributes
-from jaywalk.server.sensors.catalogue import SENSORS
-from jaywalk.server.sensors.catalogue import Stage
-from jaywalk.server.sensors.catalogue import TICK
-from jaywalk.server.sensors.catalogue import floats
-from jaywalk.server.sensors.catalogue import sensor
-from jaywalk.server.sensors.catalogue import sensor_library
+from jaywalk.server.sensors.catalogue import (
+    SENSORS,
+    TICK,
+    Attributes,
+    Stage,
+    floats,
+    sensor,
+    sensor_library,
+)
 from jaywalk.server.sensors.rig import make_sensor
 
 

@@ -12,10 +12,7 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.metrics.pooling import APART
-from jaywalk.metrics.pooling import SHARE_OF_TIME
-from jaywalk.metrics.pooling import km_of
-from jaywalk.metrics.pooling import ratio
+from jaywalk.metrics.pooling import APART, SHARE_OF_TIME, km_of, ratio
 from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record

@@ -25,13 +25,8 @@ from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S
-from jaywalk.scenarios.base import Parameters
-from jaywalk.scenarios.base import Scenario
-from jaywalk.scenarios.base import ScenarioAnnouncement
-from jaywalk.scenarios.catalogue import LEADERBOARD
-from jaywalk.scenarios.catalogue import StreetNeeds
-from jaywalk.scenarios.catalogue import scenario
+from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario, ScenarioAnnouncement
+from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, scenario
 from jaywalk.scenarios.flows.flow import Flow, Flowing, limit_mps
 from jaywalk.scenarios.obstacles.layouts import CONE, Piece, Spot
 from jaywalk.scenarios.obstacles.on_lane import OnLane

@@ -19,17 +19,16 @@ from jaywalk.actors.lane_paths import lane_ahead, lane_behind, opposite_lane, pa
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import BEHIND_M
-from jaywalk.scenarios.base import Parameters
-from jaywalk.scenarios.base import Scenario
-from jaywalk.scenarios.base import ScenarioAnnouncement
-from jaywalk.scenarios.catalogue import FAIL2DRIVE
-from jaywalk.scenarios.catalogue import OPPOSITE_LANE
-from jaywalk.scenarios.catalogue import Placing
-from jaywalk.scenarios.catalogue import SAME_LANE
-from jaywalk.scenarios.catalogue import Shift
-from jaywalk.scenarios.catalogue import TAKES_FIRST_BRANCH
-from jaywalk.scenarios.catalogue import scenario
+from jaywalk.scenarios.base import BEHIND_M, Parameters, Scenario, ScenarioAnnouncement
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    TAKES_FIRST_BRANCH,
+    Placing,
+    Shift,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, on_slope, rigid_pose
 from jaywalk.scenarios.obstacles.on_lane import OnLane, brake_commands
 from jaywalk.scenarios.obstacles.two_ways import LbTwoWays

@@ -14,18 +14,22 @@ from numpy.typing import NDArray
 from jaywalk.actors.events import Moment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import BEHIND_M
-from jaywalk.scenarios.base import INTERNAL
-from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S
-from jaywalk.scenarios.base import Parameters
-from jaywalk.scenarios.base import Scenario
-from jaywalk.scenarios.base import ScenarioAnnouncement
-from jaywalk.scenarios.catalogue import JAYWALK
-from jaywalk.scenarios.catalogue import LEADERBOARD
-from jaywalk.scenarios.catalogue import SAME_LANE
-from jaywalk.scenarios.catalogue import TAKES_FIRST_BRANCH
-from jaywalk.scenarios.catalogue import WALKS_TO_JUNCTION
-from jaywalk.scenarios.catalogue import scenario
+from jaywalk.scenarios.base import (
+    BEHIND_M,
+    INTERNAL,
+    OBSTACLE_TIMEOUT_S,
+    Parameters,
+    Scenario,
+    ScenarioAnnouncement,
+)
+from jaywalk.scenarios.catalogue import (
+    JAYWALK,
+    LEADERBOARD,
+    SAME_LANE,
+    TAKES_FIRST_BRANCH,
+    WALKS_TO_JUNCTION,
+    scenario,
+)
 from jaywalk.scenarios.obstacles.layouts import Piece, Spot, construction_site, parked_car
 from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 

@@ -20,9 +20,7 @@ from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.scenarios.catalogue import StreetNeeds
-from jaywalk.scenarios.catalogue import TURN_LEFT
-from jaywalk.scenarios.catalogue import TURN_RIGHT
+from jaywalk.scenarios.catalogue import TURN_LEFT, TURN_RIGHT, StreetNeeds
 from jaywalk.scenarios.formats.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
 from jaywalk.town.routes import DenseRoute, Point, RoutePlanner
