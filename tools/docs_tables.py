@@ -38,6 +38,7 @@ from jaywalk.metrics.generalization.gap import gap_of
 from jaywalk.metrics.generalization.run_pairs import Member, members_of
 from jaywalk.metrics.generalization.split import CATEGORIES
 from jaywalk.metrics.safety.habit_summary import summarise_habit
+from jaywalk.metrics.spec import ordered_metrics
 from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.stats.clustered import clustered_wilson
 
@@ -117,6 +118,24 @@ def with_variants(chosen: Sequence[Baseline]) -> list[Baseline]:
     """Those of drivers that drove variants."""
     drivers = {one.run.agent for one in chosen if one.run.variant}
     return [one for one in chosen if one.run.agent in drivers]
+
+
+def metric_table() -> Filled:
+    """Every metric and count of ours, as its spec states it."""
+    columns = ("name", "unit", "better", "meaning", "over a run", "applies to an episode with")
+    specs = [spec for spec in ordered_metrics() if spec.package == "jaywalk"]
+    rows = [
+        [
+            f"`{spec.name}`",
+            spec.unit,
+            "" if spec.direction == "none" else spec.direction,
+            spec.summary,
+            spec.pooling.words,
+            spec.requires,
+        ]
+        for spec in specs
+    ]
+    return columns, rows
 
 
 def smoke_rows(one: Baseline) -> list[list[str]]:
@@ -287,6 +306,7 @@ _OVERVIEW: Final = (
     "... without the minimum-speed factor",
     "in CI",
 )
+_METRICS_TABLE: Final = "metrics"
 TABLES: Final = {
     "habit-20": Table("habit-*-20", each(_HABIT, habit_rows)),
     "habit-30": Table("habit-*-30", each(_HABIT, habit_rows)),
@@ -304,8 +324,8 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
     """Text of a block.
 
     Args:
-        name: Of the table: one of ``TABLES``, ``measurement-FILE``, ``measurement-FILE.TABLE`` or
-            ``source-FILE`` (only where a measurement comes from).
+        name: Of the table: one of ``TABLES``, ``metrics``, ``measurement-FILE``,
+            ``measurement-FILE.TABLE`` or ``source-FILE`` (only where a measurement comes from).
         baselines: All of them, also those that have not been driven yet.
         measurements: Folder of measurements that are no suite runs.
     """
@@ -313,8 +333,10 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
     if kind in ("measurement", "source") and name not in TABLES:
         file, _, table = rest.partition(".")
         return _measurement(measurements / f"{file}.json", table if kind == "measurement" else None)
+    if name == _METRICS_TABLE:
+        return f"{_markdown(*metric_table())}\n"
     if name not in TABLES:
-        known = f"{', '.join(TABLES)}, measurement-FILE[.TABLE], source-FILE"
+        known = f"{', '.join(TABLES)}, {_METRICS_TABLE}, measurement-FILE[.TABLE], source-FILE"
         raise DataError(f"No table '{name}'. Known: {known}.")
     made = TABLES[name]
     named = [one for one in baselines if fnmatchcase(one.name, made.pattern)]

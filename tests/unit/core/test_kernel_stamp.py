@@ -55,4 +55,4 @@ def test_the_camera_stands_on_its_solids_but_not_on_scores() -> None:
     kernels._read.cache_clear()
     folder = kernels._PACKAGE / "server" / "sensors"
     assert folder / "solids.py" in kernels._read(folder / "shading.py")[1]
-    assert not any("metrics" in str(file) for file in kernels._read(folder / "shading.py")[1])
+    assert not any("metrics" in file.parts for file in kernels._read(folder / "shading.py")[1])

@@ -11,8 +11,9 @@ import jaywalk.record
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.penalties import PROTOCOLS
-from jaywalk.metrics.driving.protocols import RECORD_PROTOCOLS, score_episode
+from jaywalk.metrics.driving.protocols import score_episode
 from jaywalk.metrics.driving.run_score import score_run
+from jaywalk.metrics.spec import PROTOCOL_SPECS
 
 FULL = cruise(0.0, 101.5, 8.0)
 PUBLIC = list(PROTOCOLS)
@@ -165,7 +166,7 @@ def test_unknown_protocols_are_told(tmp_path):
     record = write_drive(tmp_path, FULL)
     with pytest.raises(UsageError, match=r"leaderboard-2\.1"):
         score_episode(record, "leaderboard-3.0")
-    assert RECORD_PROTOCOLS[0] == "jaywalk"
+    assert {spec.name for spec in PROTOCOL_SPECS} == {"jaywalk", *PUBLIC}
 
 
 def test_a_minute_with_sixty_actors_is_scored(tmp_path):

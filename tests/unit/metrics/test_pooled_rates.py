@@ -9,7 +9,8 @@ import pytest
 from score_cards import card, run
 
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
-from jaywalk.metrics.driving.rates import POOLED, pooled
+from jaywalk.metrics.driving.rates import pooled
+from jaywalk.metrics.spec import METRICS
 from jaywalk.stats.clustered import clustered_rate, clustered_wilson
 from jaywalk.stats.intervals import poisson_rate
 
@@ -95,4 +96,4 @@ def test_no_interval_has_zero_width():
     # Without a hit nobody was injured; the bound is that of hits, each at most one injury.
     most = poisson_rate(0, 10.0).high
     assert perfect.metrics["serious_injuries_per_km"].high == pytest.approx(most)
-    assert math.isnan(pooled(POOLED["pmais3_mean"], perfect.run.episodes).value)
+    assert math.isnan(pooled(METRICS.get("pmais3_mean").pooling, perfect.run.episodes).value)

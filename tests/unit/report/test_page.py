@@ -262,7 +262,7 @@ def test_numbers_keep_the_digits_that_matter():
     assert shown == ["0.00", "123.5", "9.88", "0.50", "0.024", "0.00042", "−3.00"]
     assert [number(math.nan), number(math.inf), number(2.0, sign=True)] == ["–", "∞", "+2.00"]
     assert label_of("max_jerk_mps3").full == "Largest jerk (m/s³)"
-    assert label_of("odd_thing_per_km").full == "Odd thing (per km)"
+    assert label_of("odd_thing_per_km").full == "Odd thing per km"
 
 
 def test_metrics_without_a_value_show_a_dash():
@@ -270,7 +270,7 @@ def test_metrics_without_a_value_show_a_dash():
     rows = summary_rows([summarise(score, str(k)) for k, score in enumerate(scores)])
     row = next(row for row in rows if row["name"] == "x_m")
     assert [cell["value"] for cell in row["cells"]] == ["–", "2.00"]
-    assert row["unit"] == "m"
+    assert (row["words"], row["unit"]) == ("X m", "")
 
 
 def test_the_command_writes_the_page(runs, tmp_path, monkeypatch):

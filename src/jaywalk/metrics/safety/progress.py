@@ -169,7 +169,7 @@ def _route_completion(episode: MetricInput) -> MetricResult:
     pooling=APART,
 )
 def _driven_km(episode: MetricInput) -> MetricResult:
-    """Way of the ego."""
+    """Distance that the ego drove."""
     return MetricResult.of(episode.shared(progress_of).driven_km)
 
 
@@ -194,7 +194,7 @@ def _duration_s(episode: MetricInput) -> MetricResult:
     ),
 )
 def _mean_speed_mps(episode: MetricInput) -> MetricResult:
-    """Way over time."""
+    """Distance over time."""
     return MetricResult.of(episode.shared(progress_of).mean_mps)
 
 
