@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import carla
 
 # Kinds of events in the record that a scenario may report.
 TRIGGER: Final = "trigger"
@@ -32,7 +35,7 @@ class Moment:
     """The ego at this tick. Frame: CARLA's left-handed metres."""
 
     elapsed_s: float
-    snapshot: Any
+    snapshot: carla.WorldSnapshot
     ego_id: int
     ego_along_m: float  # on the route
     ego_speed_mps: float

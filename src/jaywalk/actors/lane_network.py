@@ -52,7 +52,7 @@ class LaneNetwork:
         return len(self.keys)
 
 
-def build_network(town: Town, lights: list[Any], signs: list[Any]) -> LaneNetwork:
+def build_network(town: Town, lights: list[carla.TrafficLight], signs: list[Any]) -> LaneNetwork:
     """Make the network of a town with a server's traffic-light, stop and yield actors."""
     keys, lines, successors, junction = _lanes(LaneGraph(town.carla_map))
     lengths = np.array([line[-1, 4] for line in lines])
@@ -153,7 +153,7 @@ def _endless(successors: list[list[int]]) -> list[list[int]]:
 
 
 def _light_stops(
-    lights: list[Any], keys: list[LaneKey], lines: list[FloatArray]
+    lights: list[carla.TrafficLight], keys: list[LaneKey], lines: list[FloatArray]
 ) -> tuple[IntArray, FloatArray]:
     light = np.full(len(lines), -1, dtype=np.int64)
     at_m = np.zeros(len(lines))

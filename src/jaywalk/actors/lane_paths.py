@@ -80,7 +80,7 @@ def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
     return line_path(np.column_stack([x, y, path.z_m]))
 
 
-def path_of(waypoints: list[Any]) -> LanePath:
+def path_of(waypoints: list[carla.Waypoint]) -> LanePath:
     """A path through waypoints; points on the same spot are dropped."""
     rows = []
     for waypoint in waypoints:
@@ -98,18 +98,18 @@ def path_of(waypoints: list[Any]) -> LanePath:
     )
 
 
-def lane_ahead(waypoint: Any, length_m: float) -> list[Any]:
+def lane_ahead(waypoint: carla.Waypoint, length_m: float) -> list[Any]:
     """Waypoints a metre apart from here on, straight where the way forks."""
     return _walk(waypoint, length_m, lambda point: point.next(_STEP_M), False)
 
 
-def lane_behind(waypoint: Any, length_m: float, within_road: bool = False) -> list[Any]:
+def lane_behind(waypoint: carla.Waypoint, length_m: float, within_road: bool = False) -> list[Any]:
     """The waypoints that lead here, in driving order; optionally not beyond a junction."""
     way = _walk(waypoint, length_m, lambda point: point.previous(_STEP_M), within_road)
     return way[::-1]
 
 
-def _walk(waypoint: Any, length_m: float, step: Any, within_road: bool) -> list[Any]:
+def _walk(waypoint: carla.Waypoint, length_m: float, step: Any, within_road: bool) -> list[Any]:
     way = [waypoint]
     while len(way) <= length_m / _STEP_M:
         try:
@@ -129,7 +129,7 @@ def _turn_deg(first: Any, second: Any) -> float:
     return float(abs(wrap_degrees(second.transform.rotation.yaw - first.transform.rotation.yaw)))
 
 
-def opposite_lane(waypoint: Any) -> Any | None:
+def opposite_lane(waypoint: carla.Waypoint) -> Any | None:
     """The nearest driving lane of the other direction, left of a lane; None if there is none."""
     current = waypoint
     for _ in range(8):
@@ -142,7 +142,7 @@ def opposite_lane(waypoint: Any) -> Any | None:
     return None
 
 
-def lane_beside(waypoint: Any) -> Any | None:
+def lane_beside(waypoint: carla.Waypoint) -> Any | None:
     """The driving lane next to a lane, left rather than right; None if there is none."""
     for beside in (waypoint.get_left_lane(), waypoint.get_right_lane()):
         if beside is not None and beside.lane_type == carla.LaneType.Driving:
@@ -161,7 +161,7 @@ class JunctionPath:
 
 
 def crossings(
-    junction: Any,
+    junction: carla.Junction,
     arm: str,
     ego_yaw_deg: float,
     route_m: FloatArray,

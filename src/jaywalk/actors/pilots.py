@@ -196,7 +196,7 @@ class Pilot:
     _at: int = 0
     _body: FloatArray = field(default_factory=lambda: np.array([2.3, 1.0, 0.0]))
 
-    def measure(self, actor: Any) -> None:
+    def measure(self, actor: carla.Actor) -> None:
         """Take the size from the actor."""
         box = actor.bounding_box
         self._body = np.array([box.extent.x, box.extent.y, box.location.x])
@@ -267,14 +267,14 @@ _NO_PEOPLE: Final = np.zeros((0, 5))
 class Pilots:
     """The moving vehicles of a scenario."""
 
-    client: Any
-    world: Any
+    client: carla.Client
+    world: carla.World
     delta_s: float
     traffic: Any = None
     cars: list[Pilot] = field(default_factory=list)
     _around: Surroundings | None = None
 
-    def step(self, snapshot: Any) -> None:
+    def step(self, snapshot: carla.WorldSnapshot) -> None:
         """Drive everybody for a tick; one batch."""
         if not self.cars:
             return
@@ -291,7 +291,7 @@ class Pilots:
         self.cars = [car for car in self.cars if not car.gone]
         self.client.apply_batch(commands)
 
-    def _look(self, snapshot: Any) -> tuple[FloatArray, FloatArray]:
+    def _look(self, snapshot: carla.WorldSnapshot) -> tuple[FloatArray, FloatArray]:
         if not any(car.heeds for car in self.cars):
             return _NO_BOXES, _NO_PEOPLE
         seen = self.traffic.seen if self.traffic is not None else None

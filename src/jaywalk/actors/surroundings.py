@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.box import upright_box
+
+if TYPE_CHECKING:
+    import carla
 
 _PERSON_RADIUS_M: Final = 0.35
 _LOW_M: Final = 0.2  # props flatter than this can be driven over
@@ -24,7 +27,7 @@ class Surroundings:
         origin: (k, 3) actor origin and yaw of each box.
     """
 
-    def __init__(self, world: Any, own_ids: list[int]) -> None:
+    def __init__(self, world: carla.World, own_ids: list[int]) -> None:
         self._world = world
         self._own = own_ids
         self._count = -1
@@ -57,7 +60,7 @@ class Surroundings:
         self._person = np.zeros((len(self._people), 5))
         self._person[:, 4] = _PERSON_RADIUS_M
 
-    def look(self, snapshot: Any) -> tuple[FloatArray, FloatArray]:
+    def look(self, snapshot: carla.WorldSnapshot) -> tuple[FloatArray, FloatArray]:
         """Boxes (x, y, cos, sin, half length, half width, vx, vy) and people (x, y, vx, vy, r)."""
         if len(snapshot) != self._count or not self._read(snapshot):
             self._count = len(snapshot)
@@ -65,7 +68,7 @@ class Surroundings:
             self._read(snapshot)
         return self._box, self._person
 
-    def _read(self, snapshot: Any) -> bool:
+    def _read(self, snapshot: carla.WorldSnapshot) -> bool:
         things = pose_rows(snapshot, self._ids)
         people = pose_rows(snapshot, self._people)
         if things is None or people is None:

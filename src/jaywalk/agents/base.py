@@ -9,20 +9,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.town.routes import DenseRoute
+
+if TYPE_CHECKING:
+    import carla
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Briefing:
     """What a driver is told before the first tick. Frame: CARLA's left-handed metres."""
 
-    client: Any  # carla.Client
-    world: Any  # carla.World
-    map: Any  # carla.Map
-    ego: Any  # carla.Vehicle
+    client: carla.Client
+    world: carla.World
+    map: carla.Map
+    ego: carla.Vehicle
     route: DenseRoute  # points 1 m apart, with road options
     seed: int  # for the driver's own random streams
     delta_s: float
@@ -38,7 +41,7 @@ class Moment:
 
     frame: int
     elapsed_s: float  # since the episode began
-    snapshot: Any  # carla.WorldSnapshot of this frame
+    snapshot: carla.WorldSnapshot  # of this frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ class Plan:
 class Decision:
     """What a driver wants on this tick, and what it cares to say about it."""
 
-    control: Any  # carla.VehicleControl
+    control: carla.VehicleControl
     plan: Plan | None = None
     forecasts: tuple[Forecast, ...] = ()
     debug: Mapping[str, Any] = field(default_factory=dict)  # topic -> anything JSON can hold

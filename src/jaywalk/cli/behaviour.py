@@ -1,7 +1,4 @@
-"""``jaywalk behaviour``: intention, action and risk on JAAD and PIE.
-
-How ``jaywalk behaviour`` prints its results to people.
-"""
+"""``jaywalk behaviour``: intention, action and risk on JAAD and PIE."""
 
 from __future__ import annotations
 
@@ -9,31 +6,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import polars as pl
 import typer
-from numpy.typing import NDArray
 
 from jaywalk.cli import behaviour_learn, behaviour_report
 from jaywalk.cli import behaviour_learn as behaviour_export
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.datasets.behaviour_detect import DatasetCheck, check_datasets
-from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour.factors import group_by_factors
+from jaywalk.forecasting.behaviour.evaluation import line_up, sample_notes, score_groups
 from jaywalk.forecasting.behaviour.models.baselines import BASELINES, predict_risk
-from jaywalk.forecasting.behaviour.predictions import read_exclusions, read_predictions
+from jaywalk.forecasting.behaviour.predictions import read_predictions
 from jaywalk.forecasting.behaviour.sampling import (
     ALL_SPLITS,
     EVERY_SPLIT,
-    correct_times,
     count_samples,
     draw_samples,
-    is_pinned,
     load_dataset,
     load_for,
-    samples_digest,
-    strict_exclusions,
-    strict_reasons,
     task_samples,
 )
 from jaywalk.forecasting.behaviour.scoring import (
@@ -273,13 +262,13 @@ def score(
     factors = tuple(name.strip() for name in by.split(",") if name.strip()) if by else ()
     data = load_for(chosen, annotations, splits=_splits(split), factors=factors)
     drawn = draw_samples(data, chosen, split)
-    kept, confidence = _line_up(chosen, drawn, predictions, exclude_samples)
+    kept, confidence = line_up(chosen, drawn, predictions, exclude_samples)
     options = Bootstrap(resamples=resamples, seed=seed)
     report = score_report(chosen, kept, confidence, options)
     report["split"] = split
-    report["data"] = _notes(chosen, split, drawn, kept)
+    report["data"] = sample_notes(chosen, split, drawn, kept)
     if factors:
-        report["by"] = _groups(data, chosen, kept, confidence, factors, options)
+        report["by"] = score_groups(data, chosen, kept, confidence, factors, options)
     if per_instance is not None:
         instance_table(chosen, kept, confidence).write_csv(per_instance)
         say(f"pedestrians written to {per_instance}")
@@ -308,8 +297,8 @@ def compare(
     chosen = find_task(task, dataset, strict=strict)
     data = load_for(chosen, annotations, splits=_splits(split))
     drawn = draw_samples(data, chosen, split)
-    kept, second = _line_up(chosen, drawn, predictions, exclude_samples)
-    _, first = _line_up(chosen, drawn, against, exclude_samples)
+    kept, second = line_up(chosen, drawn, predictions, exclude_samples)
+    _, first = line_up(chosen, drawn, against, exclude_samples)
     report = compare_report(chosen, kept, first, second, Bootstrap(resamples=resamples, seed=seed))
     print_json(report) if as_json else print_comparison(report)
 
@@ -333,7 +322,7 @@ def agreement(
     done = find_task("action", dataset, strict=strict)
     data = load_for(wanted, annotations, splits=_splits(split))
     drawn = draw_samples(data, wanted, split)
-    kept, intentions = _line_up(wanted, drawn, intention, exclude_samples)
+    kept, intentions = line_up(wanted, drawn, intention, exclude_samples)
     excluded = frozenset(drawn["sample_id"]) - frozenset(kept["sample_id"])
     _, actions = read_predictions(action, done, drawn, excluded)
     report = agreement_report(kept, intentions, actions)
@@ -397,53 +386,3 @@ def _check_split(split: str) -> str:
     if split not in {*ALL_SPLITS, EVERY_SPLIT}:
         raise typer.BadParameter(f"'{split}' is no split; expected train, val, test or all.")
     return split
-
-
-def _line_up(
-    task: Task, drawn: pl.DataFrame, predictions: Path, exclude_samples: Path | None
-) -> tuple[pl.DataFrame, NDArray[np.float64]]:
-    excluded: frozenset[str] = frozenset()
-    if exclude_samples is not None:
-        excluded = read_exclusions(exclude_samples, drawn)
-    kept, confidence = read_predictions(predictions, task, drawn, excluded)
-    if not task.strict:
-        return kept, confidence
-    # A file of the whole benchmark serves for the strict variant: its rows are dropped here.
-    stays = strict_reasons(kept, task).is_null()
-    return correct_times(kept.filter(stays), task), confidence[stays.to_numpy()]
-
-
-def _notes(task: Task, split: str, drawn: pl.DataFrame, kept: pl.DataFrame) -> dict[str, Any]:
-    marks = ("bystander", "event_inferred", "already_crossing", "has_gap", "past_critical")
-    full = find_task(task.name, task.dataset)
-    notes: dict[str, Any] = {
-        "samples_digest": samples_digest(kept),
-        "complete_dataset": is_pinned(full, split, drawn),
-    }
-    notes |= {mark: int(kept[mark].fill_null(value=False).sum()) for mark in marks}
-    notes["already_crossing_positive"] = kept.filter(
-        pl.col("already_crossing").fill_null(value=False) & (pl.col("action_label") == 1)
-    ).height
-    if task.strict:
-        notes["left_out"] = strict_exclusions(drawn, task)
-    return notes
-
-
-def _groups(
-    data: BehaviourData,
-    task: Task,
-    kept: pl.DataFrame,
-    confidence: NDArray[np.float64],
-    factors: tuple[str, ...],
-    options: Bootstrap,
-) -> dict[str, Any]:
-    values = np.array(group_by_factors(data, kept, factors, observed_only=task.strict))
-    groups = []
-    for value in sorted(set(values.tolist())):
-        mask = values == value
-        part = score_report(task, kept.filter(mask), confidence[mask], options)
-        groups.append({"value": value} | {k: v for k, v in part.items() if k not in _SHARED})
-    return {"factors": list(factors), "groups": groups}
-
-
-_SHARED = frozenset({"task", "dataset", "task_id", "interval"})

@@ -16,7 +16,9 @@ from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
 
 
-def pick_model(library: Any, pattern: str, random: np.random.Generator, where: str) -> str:
+def pick_model(
+    library: carla.BlueprintLibrary, pattern: str, random: np.random.Generator, where: str
+) -> str:
     """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
 
     An empty pattern draws among all that is neither a bicycle nor an emergency vehicle.
@@ -31,13 +33,13 @@ def pick_model(library: Any, pattern: str, random: np.random.Generator, where: s
     return names[int(random.integers(len(names)))] if len(names) > 1 else names[0]
 
 
-def ordinary_cars(library: Any) -> list[Any]:
+def ordinary_cars(library: carla.BlueprintLibrary) -> list[Any]:
     """Cars without a special purpose, in order of their ids."""
     found = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
     return sorted(found, key=lambda model: str(model.id))
 
 
-def _civil_vehicles(library: Any) -> list[Any]:
+def _civil_vehicles(library: carla.BlueprintLibrary) -> list[Any]:
     found = [(model, *_kind(model)) for model in library.filter("vehicle.*")]
     return [model for model, base, special in found if base != "bicycle" and special != "emergency"]
 
@@ -77,7 +79,12 @@ def place_on_route(
 
 
 def spawn_all(
-    client: Any, world: Any, wanted: list[tuple[str, Any]], where: str, *, role: str = "scenario"
+    client: carla.Client,
+    world: carla.World,
+    wanted: list[tuple[str, Any]],
+    where: str,
+    *,
+    role: str = "scenario",
 ) -> list[int]:
     """Spawn (blueprint id, transform) pairs; one that fails is an error, never a silent gap."""
     library = world.get_blueprint_library()
@@ -102,7 +109,7 @@ def spawn_all(
     return ids
 
 
-def no_blueprint(library: Any, name: str, where: str) -> DataError:
+def no_blueprint(library: carla.BlueprintLibrary, name: str, where: str) -> DataError:
     """The error for a blueprint that the server does not have, with those that look alike."""
     known = [str(model.id) for model in library]
     alike = get_close_matches(name, known, n=3, cutoff=0.75)
@@ -112,12 +119,16 @@ def no_blueprint(library: Any, name: str, where: str) -> DataError:
     )
 
 
-def spawn_first_that_fits(world: Any, model: str, poses: list[Any], where: str) -> Any:
+def spawn_first_that_fits(
+    world: carla.World, model: str, poses: list[carla.Transform], where: str
+) -> Any:
     """Spawn an actor at the first free pose; none free is an error."""
     return spawn_and_place(world, model, poses, where)[0]
 
 
-def spawn_and_place(world: Any, model: str, poses: list[Any], where: str) -> tuple[Any, Any]:
+def spawn_and_place(
+    world: carla.World, model: str, poses: list[carla.Transform], where: str
+) -> tuple[Any, Any]:
     """The same, with the pose it got: the client does not know it before the next tick."""
     library = world.get_blueprint_library()
     try:
@@ -156,7 +167,7 @@ class Roadside:
         return self.kerb_m - 0.5 * self.last_lane_m + otherwise_m
 
 
-def roadside(world_map: Any, pose: Any, to_right: bool) -> Roadside:
+def roadside(world_map: carla.Map, pose: carla.Transform, to_right: bool) -> Roadside:
     """What lies to the right or left of the lane at a pose."""
     waypoint = world_map.get_waypoint(pose.location)
     kerb_m, last_m = 0.5 * float(waypoint.lane_width), float(waypoint.lane_width)
@@ -173,7 +184,9 @@ def roadside(world_map: Any, pose: Any, to_right: bool) -> Roadside:
     return Roadside(kerb_m=kerb_m, last_lane_m=last_m, sidewalk_m=0.0)
 
 
-def kerb_offset_m(world_map: Any, pose: Any, to_right: bool, beyond_m: float) -> float:
+def kerb_offset_m(
+    world_map: carla.Map, pose: carla.Transform, to_right: bool, beyond_m: float
+) -> float:
     """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
     offset_m = roadside(world_map, pose, to_right).kerb_m + beyond_m
     return offset_m if to_right else -offset_m

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 
+if TYPE_CHECKING:
+    import carla
 
-def pose_rows(snapshot: Any, ids: Iterable[int]) -> FloatArray | None:
+
+def pose_rows(snapshot: carla.WorldSnapshot, ids: Iterable[int]) -> FloatArray | None:
     """x, y, yaw (rad) and velocity of each actor ``(N, 5)``; None if one is not there any more."""
     rows = []
     for actor in ids:

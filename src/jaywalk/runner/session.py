@@ -88,7 +88,9 @@ class World:
         """Resident memory of our own server."""
         return 0.0 if self._process is None else self._process.resident_mb()
 
-    def fresh(self, town: str, opendrive: str | None = None, *, wet_grip: bool = False) -> Any:
+    def fresh(
+        self, town: str, opendrive: str | None = None, *, wet_grip: bool = False
+    ) -> carla.World:
         """A world as after a start: the town loaded, synchronous, empty.
 
         Args:
@@ -104,7 +106,7 @@ class World:
         # Synchronous before the load and through it: a world that ran free for a moment would
         # differ from run to run.
         self._ask(lambda: _synchronise(self.client.get_world()))
-        world = self._ask(lambda: self._load(town, opendrive))
+        world: carla.World = self._ask(lambda: self._load(town, opendrive))
         self._ask(lambda: _synchronise(world))
         self._ask(world.reset_all_traffic_lights)
         self._set_wet_grip(wet_grip)
@@ -114,7 +116,7 @@ class World:
         if wanted != self.wet_grip:
             self.wet_grip = ask_wet_grip(self.host, self.port, wanted)
 
-    def _load(self, town: str, opendrive: str | None) -> Any:
+    def _load(self, town: str, opendrive: str | None) -> carla.World:
         if opendrive is not None:
             return self.client.generate_opendrive_world(
                 opendrive, carla.OpendriveGenerationParameters(), False
@@ -128,19 +130,19 @@ class World:
             return self.client.reload_world(False)
         return self.client.load_world(town, False)
 
-    def planner(self, key: str, town_map: Any) -> RoutePlanner:
+    def planner(self, key: str, town_map: carla.Map) -> RoutePlanner:
         """The route planner of a town; ``key`` names its content."""
         if key not in self._planners:
             self._planners[key] = RoutePlanner(town_map)
         return self._planners[key]
 
-    def network(self, key: str, world: Any) -> LaneNetwork:
+    def network(self, key: str, world: carla.World) -> LaneNetwork:
         """The lanes traffic drives on."""
         if key not in self._networks:
             self._networks[key] = network_of(world)
         return self._networks[key]
 
-    def walks(self, key: str, world: Any) -> WalkNetwork:
+    def walks(self, key: str, world: carla.World) -> WalkNetwork:
         """Where people walk."""
         if key not in self._walks:
             self._walks[key] = walk_network_of(world, lanes=self.network(key, world))
@@ -189,7 +191,7 @@ class World:
         self.close()
 
 
-def _synchronise(world: Any) -> None:
+def _synchronise(world: carla.World) -> None:
     settings = world.get_settings()
     if not settings.synchronous_mode or settings.fixed_delta_seconds != STEP_S:
         settings.synchronous_mode = True

@@ -67,9 +67,9 @@ class Parameters:
 class Stage:
     """Objects a scenario works with. ``traffic`` may be None."""
 
-    client: Any
-    world: Any
-    map: Any
+    client: carla.Client
+    world: carla.World
+    map: carla.Map
     route: DenseRoute
     seed: int
     traffic: Any = None
@@ -191,7 +191,7 @@ class Scenario(ABC):
         """Clean up; the default destroys the scenario's actors."""
         self.destroy(self.actor_ids)
 
-    def disturb(self, control: Any) -> Any:
+    def disturb(self, control: carla.VehicleControl) -> Any:
         """The ego's control as the world gets it, of what the driver decided: the same."""
         return control
 

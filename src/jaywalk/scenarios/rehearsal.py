@@ -87,8 +87,9 @@ def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
         RegistryError: A scenario type is unknown.
     """
     spots: list[tuple[float, float]] = []
-    client = _Client(spots)
-    aside = replace(stage, client=client, world=_World(stage.world, client), traffic=None)
+    client: Any = _Client(spots)
+    world: Any = _World(stage.world, client)
+    aside = replace(stage, client=client, world=world, traffic=None)
     ways: list[NDArray[np.float64]] = []
     for element in elements:
         scenario = make_scenario(element, aside)

@@ -229,9 +229,10 @@ def carla_map(name: str, text: str) -> carla.Map:
 
 def native_map(name: str, text: str) -> carla.Map:
     """Call the native parser without looking at the text first."""
-    carla = import_carla()
+    wheel = import_carla()
     try:
-        return carla.Map(name, text)
+        parsed: carla.Map = wheel.Map(name, text)
+        return parsed
     except RuntimeError as error:
         raise DataError(f"CARLA's parser refuses '{name}': {error}.") from error
 

@@ -8,7 +8,7 @@ on to the other side, who stands stands a while.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from jaywalk.actors.crowd.state import (
 from jaywalk.core.errors import DataError
 from jaywalk.town.walkways import NOWHERE, ROAD, underfoot
 
+if TYPE_CHECKING:
+    import carla
+
 _WALKS_MPS: Final = 0.3
 _ACROSS_M: Final = 8.0  # how far beside a crossing somebody on the road may be
 _SAME_WAY: Final = 0.6
@@ -43,7 +46,7 @@ class FoundWalking:
 
 
 def found_walking(
-    world: Any, network: WalkNetwork, ids: list[int], seed: int, settings: CrowdSettings
+    world: carla.World, network: WalkNetwork, ids: list[int], seed: int, settings: CrowdSettings
 ) -> list[FoundWalking]:
     """Look at people in the world and draw the rest of who they are."""
     actors = {actor.id: actor for actor in world.get_actors(ids)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import carla
 import numpy as np
@@ -52,8 +52,8 @@ class Crowd:
         people: Who they are, in the same order.
     """
 
-    client: Any
-    world: Any
+    client: carla.Client
+    world: carla.World
     seed: int
     delta_s: float = 0.05
     network: WalkNetwork | None = None
@@ -137,7 +137,7 @@ class Crowd:
                 )
             )
 
-    def step(self, snapshot: Any = None) -> None:
+    def step(self, snapshot: carla.WorldSnapshot | None = None) -> None:
         """Decide for this tick and send what changed; call before ``world.tick()``."""
         if self._view is None or self._land is None or not self.ids:
             return

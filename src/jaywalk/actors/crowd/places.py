@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from jaywalk.town.walkways import (
     edge_gap,
     underfoot,
 )
+
+if TYPE_CHECKING:
+    import carla
 
 _STEP_M: Final = 4.0
 _KERB_M: Final = 0.6  # from the kerb, or from the inner edge, to the middle of a person
@@ -267,7 +270,7 @@ class WalkNetwork:
 
 
 def walk_network_of(
-    world: Any, town: Town | None = None, lanes: LaneNetwork | None = None
+    world: carla.World, town: Town | None = None, lanes: LaneNetwork | None = None
 ) -> WalkNetwork:
     """The walk network of a server's world; takes seconds, so keep it per town.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from jaywalk.core.carla_enums import LightState
 from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.walk_search import find_way
 from jaywalk.town.walkways import CELL_M
+
+if TYPE_CHECKING:
+    import carla
 
 _NEAREST_M: Final = 12.0
 _FARTHEST_M: Final = 60.0
@@ -244,7 +247,9 @@ _LOW_M: Final = 0.1  # half the height of props that are walked over
 class CrowdView:
     """Reads snapshots into arrays with few calls."""
 
-    def __init__(self, world: Any, own_ids: list[int], cars_every: int = _CARS_EVERY) -> None:
+    def __init__(
+        self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
+    ) -> None:
         self._world = world
         self._cars_every = cars_every
         self._own = own_ids
@@ -274,7 +279,7 @@ class CrowdView:
             [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
-    def look(self, snapshot: Any, people: CrowdRows, delta_s: float) -> CrowdSurroundings:
+    def look(self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float) -> CrowdSurroundings:
         """Update the places of people; cars and lights when it is their turn.
 
         ``delta_s`` is the time since the last look.
@@ -289,13 +294,13 @@ class CrowdView:
             self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s
         )
 
-    def _look_around(self, snapshot: Any) -> None:
+    def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
         if len(snapshot) != self._count or not self._read_others(snapshot):
             self._count = len(snapshot)
             self._rescan()
             self._read_others(snapshot)
 
-    def _read_people(self, snapshot: Any, people: CrowdRows) -> None:
+    def _read_people(self, snapshot: carla.WorldSnapshot, people: CrowdRows) -> None:
         find = snapshot.find
         rows = []
         for row, actor in enumerate(self._own):
@@ -310,7 +315,7 @@ class CrowdView:
         if rows:
             people.x[:], people.y[:], people.z[:] = np.array(rows).T
 
-    def _read_others(self, snapshot: Any) -> bool:
+    def _read_others(self, snapshot: carla.WorldSnapshot) -> bool:
         vehicles = pose_rows(snapshot, self._vehicles)
         strangers = pose_rows(snapshot, self._strangers)
         if vehicles is None or strangers is None:
@@ -330,7 +335,7 @@ class CrowdView:
         self._red_s[begun] = 0.0 if self._looks else 3.0
 
 
-def flat_box(actor: Any) -> tuple[float, ...]:
+def flat_box(actor: carla.Actor) -> tuple[float, ...]:
     """Box of an actor from above: x, y, cos, sin, half length, half width."""
     pose, box = actor.get_transform(), actor.bounding_box
     yaw = math.radians(pose.rotation.yaw)

@@ -107,8 +107,8 @@ def draw_person(seed: int, number: int, settings: CrowdSettings) -> Candidate:
 
 
 def spawn_people(
-    client: Any,
-    world: Any,
+    client: carla.Client,
+    world: carla.World,
     network: WalkNetwork,
     crowd: list[Candidate],
     route: DenseRoute | None,
@@ -142,7 +142,7 @@ def spawn_people(
     return [_spawned(one, actor, model, places, route) for one, actor, model in ordered]
 
 
-def standing_boxes(world: Any, scenery: FloatArray) -> FloatArray:
+def standing_boxes(world: carla.World, scenery: FloatArray) -> FloatArray:
     """Boxes (n, 6) of vehicles that stand: the scenery's and those in the world."""
     rows = [scenery]
     for vehicle in sorted(world.get_actors().filter("vehicle.*"), key=lambda actor: actor.id):
@@ -208,7 +208,7 @@ def _place(
     return None
 
 
-def walker_models(world: Any) -> dict[str, list[Any]]:
+def walker_models(world: carla.World) -> dict[str, list[Any]]:
     """Blueprints of children and of all others, by id."""
     found = sorted(
         world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda m: str(m.id)

@@ -61,7 +61,7 @@ class Solids:
     parked: FloatArray  # vehicles that belong to the scenery
 
 
-def read_solids(world: Any, ground: Ground) -> Solids:
+def read_solids(world: carla.World, ground: Ground) -> Solids:
     """Read the level's objects; order by id, so that every client sees the same."""
     objects = sorted(
         (item for item in world.get_environment_objects(_LABELS.Any) if item.type in _SOLID),

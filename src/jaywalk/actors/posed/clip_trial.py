@@ -62,7 +62,7 @@ class ObservedWalker:
     delta_s: float
 
 
-def spawn_walker(world: Any, rig: str, pose: Any) -> Any:
+def spawn_walker(world: carla.World, rig: str, pose: carla.Transform) -> Any:
     """A walker with a certain rig.
 
     Raises:
@@ -87,7 +87,7 @@ def spawn_walker(world: Any, rig: str, pose: Any) -> Any:
     return actor
 
 
-def level_place(world: Any) -> Any:
+def level_place(world: carla.World) -> Any:
     """A level place on a straight road with nobody on it: its pose, z on the ground."""
     best = None
     for pose in world.get_map().get_spawn_points()[:_PLACES]:
@@ -106,9 +106,9 @@ def level_place(world: Any) -> Any:
 
 
 def play_clips(
-    client: Any,
+    client: carla.Client,
     line: BoneLine,
-    world: Any,
+    world: carla.World,
     bank: ClipBank,
     rig: str,
     cues: list[Cue],
@@ -136,7 +136,12 @@ def play_clips(
 
 
 def _watch(
-    world: Any, people: PosedPeople, actor: Any, rig: str, ticks: int, delta_s: float
+    world: carla.World,
+    people: PosedPeople,
+    actor: carla.Walker,
+    rig: str,
+    ticks: int,
+    delta_s: float,
 ) -> ObservedWalker:
     names = load_rig(rig).bones
     half_m = actor.bounding_box.extent.z
@@ -178,6 +183,6 @@ def _xyz(vector: Any) -> tuple[float, float, float]:
     return vector.x, vector.y, vector.z
 
 
-def _six(pose: Any) -> tuple[float, ...]:
+def _six(pose: carla.Transform) -> tuple[float, ...]:
     turn = pose.rotation
     return (*_xyz(pose.location), turn.pitch, turn.yaw, turn.roll)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.players import Cue
 from jaywalk.town.routes import DenseRoute
 from jaywalk.town.walkways import CROSSWALK, ROAD, underfoot
+
+if TYPE_CHECKING:
+    import carla
 
 _LOOK_TICKS: Final = 4  # between looks at obstacles
 _HEADING_COS: Final = 0.5  # the ego approaches people within 60 degrees of its heading
@@ -90,8 +93,8 @@ class HabitPeople:
         events: Events since they were last taken, for the record.
     """
 
-    client: Any
-    world: Any
+    client: carla.Client
+    world: carla.World
     line: BoneLine
     network: WalkNetwork
     bank: ClipBank

@@ -50,7 +50,7 @@ class PosedPeople:
 
     def __init__(
         self,
-        client: Any,
+        client: carla.Client,
         line: BoneLine,
         bank: ClipBank,
         ground: Ground | None = None,
@@ -78,7 +78,12 @@ class PosedPeople:
         self._z_m = np.zeros(0)  # of the ground under everybody
 
     def take(
-        self, actor: Any, cue: Cue, then: Sequence[Cue] = (), *, pose: Any | None = None
+        self,
+        actor: carla.Walker,
+        cue: Cue,
+        then: Sequence[Cue] = (),
+        *,
+        pose: carla.Transform | None = None,
     ) -> None:
         """Lead a walker from now on, posed from the next step on.
 
@@ -145,7 +150,7 @@ class PosedPeople:
         row, rows = self._row[actor_id], self.players.rows
         return float(rows.x_m[row]), float(rows.y_m[row]), float(self._z_m[row])
 
-    def step(self, snapshot: Any = None) -> list[int]:
+    def step(self, snapshot: carla.WorldSnapshot | None = None) -> list[int]:
         """Pose and move everybody for the coming tick; returns who was found knocked over.
 
         Args:
@@ -171,7 +176,7 @@ class PosedPeople:
             self.players.stop(row)
             self._actors[row].blend_pose(0.0)
 
-    def _lost(self, snapshot: Any) -> list[int]:
+    def _lost(self, snapshot: carla.WorldSnapshot) -> list[int]:
         rows, lost = self.players.rows, []
         for row in np.flatnonzero(self._led & self._put).tolist():
             state = snapshot.find(self.ids[row])

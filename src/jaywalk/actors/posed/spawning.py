@@ -44,8 +44,8 @@ class PlacedPerson:
 
 
 def spawn_posed(
-    client: Any,
-    world: Any,
+    client: carla.Client,
+    world: carla.World,
     network: WalkNetwork,
     roles: Sequence[PersonRole],
     route: DenseRoute,
@@ -82,7 +82,7 @@ def spawn_posed(
     return done
 
 
-def _place_of(actor: Any) -> Any:
+def _place_of(actor: carla.Actor) -> Any:
     return actor.get_transform().location
 
 
@@ -94,7 +94,7 @@ def _clear(spots: Spots, keep_clear_m: Sequence[tuple[float, float, float]]) -> 
 
 
 def _spawn_one(
-    world: Any,
+    world: carla.World,
     role: PersonRole,
     spots: Spots,
     order: NDArray[np.int64],

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray
+
+if TYPE_CHECKING:
+    import carla
 
 Circle = tuple[float, float, float]  # x, y, radius
 
@@ -37,11 +40,11 @@ class SpawnPlace:
     """A spawn point with its number on the map, which names the car's random streams."""
 
     number: int
-    pose: Any
+    pose: carla.Transform
 
 
 def free_places(
-    poses: list[Any],
+    poses: list[carla.Transform],
     random: np.random.Generator,
     wishes: PlacementRules,
     network: LaneNetwork,
@@ -71,7 +74,7 @@ def free_places(
         yield SpawnPlace(number=number, pose=poses[number])
 
 
-def segment_at(network: LaneNetwork, pose: Any) -> int:
+def segment_at(network: LaneNetwork, pose: carla.Transform) -> int:
     """The lane a car stands on: the nearest point whose direction agrees."""
     yaw = np.deg2rad(pose.rotation.yaw)
     points = network.points

@@ -51,18 +51,18 @@ _CALM: Final = DriverSettings()
 _CURB_S: Final = 1.2  # a person this near to stepping on a crosswalk counts as on it
 
 
-def network_of(world: Any, town: Town | None = None) -> LaneNetwork:
+def network_of(world: carla.World, town: Town | None = None) -> LaneNetwork:
     """The lanes, lights and signs of a server's world; takes seconds, so keep it per town."""
     if town is None:
         town = town_from_opendrive(world.get_map().to_opendrive())
     return build_network(town, _lights(world), _signs(world))
 
 
-def _lights(world: Any) -> list[Any]:
+def _lights(world: carla.World) -> list[Any]:
     return sorted(world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id)
 
 
-def _signs(world: Any) -> list[Any]:
+def _signs(world: carla.World) -> list[Any]:
     actors = world.get_actors()
     found = [*actors.filter("traffic.stop"), *actors.filter("traffic.yield")]
     return sorted(found, key=lambda sign: sign.id)
@@ -80,8 +80,8 @@ class Traffic:
         ...     world.tick()
     """
 
-    client: Any
-    world: Any
+    client: carla.Client
+    world: carla.World
     seed: int
     delta_s: float = 0.05
     settings: DriverSettings = _CALM
@@ -89,7 +89,7 @@ class Traffic:
     ids: list[int] = field(default_factory=list, init=False)
     _journeys: list[Journey] = field(default_factory=list, init=False)
     _fleet: Fleet = field(default_factory=lambda: make_fleet(0), init=False)
-    _lights: list[Any] = field(default_factory=list, init=False)
+    _lights: list[carla.TrafficLight] = field(default_factory=list, init=False)
     _outside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), init=False)
     _inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
     _yellow_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), init=False)

@@ -340,7 +340,11 @@ class _Looked:
         return found[0].path if found else None
 
     def _has_return_lane(self, way: LanePath) -> bool:
-        ends = [carla.Location(*way.line[row, :2].tolist(), float(way.z_m[row])) for row in (0, -1)]
+        ends = [
+            carla.Location(x=x, y=y, z=float(way.z_m[row]))
+            for row in (0, -1)
+            for x, y in [way.line[row, :2].tolist()]
+        ]
         lanes = [self.map.get_waypoint(end).get_left_lane() for end in ends]
         return all(lane is not None and lane.lane_type == carla.LaneType.Driving for lane in lanes)
 
