@@ -385,7 +385,7 @@ def _accept_one(one: Baseline, result: Baseline, why: str, folder: Path) -> dict
     if changes.moved and one.run.agent_version == done.run.agent_version:
         say(
             f"{one.name}: scores moved and the driver is still {done.run.agent_version}; raise its "
-            "version in agents/catalogue.py if the driver changed"
+            "version in its @driver decorator if the driver changed"
         )
     return {"name": one.name, "summary": f"accepted: {changes.summary()}"}
 
