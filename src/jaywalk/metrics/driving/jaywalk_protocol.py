@@ -44,9 +44,9 @@ from jaywalk.metrics.safety.signals import (
     find_stop_violations,
     read_stop_controls,
 )
-from jaywalk.metrics.safety.tracks import Tracks, load_tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import EpisodeTracks, load_tracks
 
 PROTOCOL: Final = "jaywalk"
 VERSION: Final = 2  # a change that can move a score raises it
@@ -130,7 +130,7 @@ def score_episode(record: Record, rules: JaywalkRules | None = None) -> EpisodeS
     )
 
 
-def _find(record: Record, tracks: Tracks, rules: JaywalkRules) -> _Findings:
+def _find(record: Record, tracks: EpisodeTracks, rules: JaywalkRules) -> _Findings:
     hits = find_collisions(record, tracks, rules.collisions)
     hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
     return _Findings(
@@ -262,7 +262,7 @@ def _causes(counts: Mapping[str, int], progress: Progress, failure: str) -> list
 
 
 def _infractions(
-    record: Record, tracks: Tracks, found: _Findings, failure: str
+    record: Record, tracks: EpisodeTracks, found: _Findings, failure: str
 ) -> tuple[Infraction, ...]:
     listed = [
         Infraction(
@@ -309,7 +309,7 @@ def _infractions(
     return tuple(sorted(listed, key=lambda one: (one.tick, one.kind, one.other or 0)))
 
 
-def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
+def _timed_out(tracks: EpisodeTracks, tick: int, name: str) -> Infraction:
     at = int(np.clip(np.searchsorted(tracks.tick, tick), 0, len(tracks.tick) - 1))
     x, y = (float(value) for value in tracks.ego_pose[at, :2])
     return Infraction(
@@ -323,7 +323,7 @@ def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
 
 
 def _at_the_end(
-    record: Record, tracks: Tracks, progress: Progress, failure: str
+    record: Record, tracks: EpisodeTracks, progress: Progress, failure: str
 ) -> list[Infraction]:
     x, y = (float(value) for value in tracks.ego_pose[-1, :2])
     tick, time_s = int(tracks.tick[-1]), float(tracks.time_s[-1])
@@ -343,7 +343,7 @@ def _at_the_end(
     ]
 
 
-def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
+def _detail(record: Record, tracks: EpisodeTracks, found: _Findings) -> dict[str, Any]:
     judged = [
         {
             "tick": int(tracks.tick[one.event.start]),
@@ -377,7 +377,7 @@ def _detail(record: Record, tracks: Tracks, found: _Findings) -> dict[str, Any]:
     }
 
 
-def _moving_s(tracks: Tracks, ttc: TimeToCollision) -> float:
+def _moving_s(tracks: EpisodeTracks, ttc: TimeToCollision) -> float:
     """Time the ego drove: each tick stands for the step to the next one."""
     steps = np.diff(tracks.time_s, append=tracks.time_s[-1:])
     return float(steps[ttc.moving].sum())

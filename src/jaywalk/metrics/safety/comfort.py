@@ -14,7 +14,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
+from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks
 
 WINDOW_S = 0.35
 _ORDER = 2
@@ -59,7 +59,7 @@ def window_samples(step_s: float) -> int:
 
 
 def measure_comfort(
-    tracks: Tracks, bounds: ComfortBounds | None = None, step_s: float | None = None
+    tracks: EpisodeTracks, bounds: ComfortBounds | None = None, step_s: float | None = None
 ) -> Comfort:
     """Measure one episode.
 

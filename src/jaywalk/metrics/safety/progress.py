@@ -10,10 +10,10 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED
+from jaywalk.record.tracks import EpisodeTracks
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
 LATERAL_M = 15.0  # farther away from the route is no progress
@@ -52,7 +52,7 @@ class Progress:
         return self.route_completion >= 100.0
 
 
-def measure_progress(record: Record, tracks: Tracks) -> Progress:
+def measure_progress(record: Record, tracks: EpisodeTracks) -> Progress:
     """Measure one episode."""
     route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
     time_s, here = tracks.time_s, tracks.present[tracks.ego]
