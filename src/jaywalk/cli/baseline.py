@@ -392,7 +392,9 @@ def _accept_one(one: Baseline, result: Baseline, why: str, folder: Path) -> dict
 
 def _source_of(source: Path | None, one: Baseline, count: int) -> Path | None:
     """The run of one baseline in the folder given with --from."""
-    if source is None or (count == 1 and (source / "config.json").is_file()):
+    from jaywalk.record.run import RunFolder
+
+    if source is None or (count == 1 and RunFolder(source).config_file.is_file()):
         return source
     return source / one.name
 

@@ -32,8 +32,8 @@ from jaywalk.metrics.realism.scene import (
     LoggedScene,
 )
 from jaywalk.record import columns as c
-from jaywalk.record.episode import EPISODE_FILE
 from jaywalk.record.reader import Record
+from jaywalk.record.run import RunFolder
 from jaywalk.record.tracks import (
     COS,
     SIN,
@@ -167,19 +167,7 @@ def _boxes(tracks: EpisodeTracks, near: IntArray, steps: slice, valid: BoolArray
     return tables | {"valid": valid}
 
 
-FOLDER = "realism"
-"""Where the rollouts of a run lie in its folder, by policy."""
-
 MANIFEST = "rollouts.json"
-
-
-def is_run(path: Path) -> bool:
-    """Whether a folder is a run of ours, or one episode of it."""
-    return path.is_dir() and (
-        (path / "run.sqlite").is_file()
-        or (path / EPISODE_FILE).is_file()
-        or next(path.glob(f"episodes/*/{EPISODE_FILE}"), None) is not None
-    )
 
 
 def run_scenes(
@@ -213,7 +201,7 @@ def rollouts_in_run(path: Path, policy: str | None) -> Path | None:
         PrerequisiteError: Those of the chosen policy were not made.
     """
     made = {}
-    for file in sorted(path.glob(f"{FOLDER}/*/{MANIFEST}")):
+    for file in sorted(RunFolder(path).rollouts.glob(f"*/{MANIFEST}")):
         try:
             made[str(json.loads(read_text(file, "a manifest"))["policy"])] = file.parent
         except (ValueError, KeyError, TypeError) as problem:
