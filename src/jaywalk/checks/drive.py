@@ -26,7 +26,7 @@ from jaywalk.runner.cast import spawn_ego
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.session import STEP_S, World
-from jaywalk.runner.watchdog import OutOfPatience, patience
+from jaywalk.runner.watchdog import AgentTimeout, time_limit
 from jaywalk.town.routes import DenseRoute
 
 TOWN: Final = "Harbour"
@@ -228,9 +228,9 @@ def check_reach(agent: AgentSpec) -> CheckDrive | None:
 
 def _guarded(drive: CheckDrive, doing: str, limit_s: float, call: Any) -> Any:
     try:
-        with patience(limit_s):
+        with time_limit(limit_s):
             return call()
-    except (Exception, OutOfPatience) as problem:
+    except (Exception, AgentTimeout) as problem:
         if not drive.failed_in:
             drive.failed_in, drive.failure = doing, traceback.format_exc()
         raise _Failed from problem

@@ -248,7 +248,9 @@ def _driver(folder: Path, out: Path | None, workers: int) -> BaselineDriver:
 
 def _source_of(source: Path | None, one: Baseline, count: int) -> Path | None:
     """The run of one baseline in the folder given with --from."""
-    if source is None or (count == 1 and (source / "config.json").is_file()):
+    from jaywalk.record.run import RunFolder
+
+    if source is None or (count == 1 and RunFolder(source).config_file.is_file()):
         return source
     return source / one.name
 

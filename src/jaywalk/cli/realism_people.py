@@ -167,11 +167,11 @@ def rollout(
 
 def _default_folder(source: Path, policy: str) -> Path:
     from jaywalk.record.episode import EPISODE_FILE
-    from jaywalk.rollouts.cases.recorded import FOLDER, is_run
+    from jaywalk.record.run import RunFolder
 
     name = Path(policy).stem if policy.endswith(".py") else policy.replace("/", "_")
-    if is_run(source) and not (source / EPISODE_FILE).is_file():
-        return source / FOLDER / name
+    if RunFolder(source).is_run and not (source / EPISODE_FILE).is_file():
+        return RunFolder(source).rollouts / name
     return Path("rollouts") / f"{source.name.split('.')[0]}-{name}"
 
 
@@ -235,12 +235,12 @@ def _arranged(sources: list[Path], recorded: Path | None) -> tuple[list[Path], P
 def _sets(path: Path) -> dict[str, PeopleSet]:
     """People by group: a run's by role, a dataset's by source, those of a CSV file as one."""
     from jaywalk.datasets.vci import read_vci
-    from jaywalk.rollouts.cases.recorded import is_run
+    from jaywalk.record.run import RunFolder
     from jaywalk.rollouts.cases.recorded_people import read_people_csv, run_people
 
     if not path.exists():
         raise DataError(f"There is no '{path}'; give a run, a dataset or a CSV file.")
-    if is_run(path):
+    if RunFolder(path).is_run:
         return run_people([path])
     if path.suffix == ".csv":
         one = read_people_csv(path)

@@ -332,6 +332,8 @@ def _opendrive(path: Path | None) -> str | None:
 
 def _run_folders(out: Path | None, suite: str, agents: list[str]) -> list[Path]:
     """A folder for each agent."""
+    from jaywalk.record.run import RunFolder
+
     labels = [_label(name) for name in agents]
     if len(set(labels)) < len(labels):
         raise UsageError(f"Two agents have the same name: {', '.join(labels)}. Run them apart.")
@@ -339,7 +341,7 @@ def _run_folders(out: Path | None, suite: str, agents: list[str]) -> list[Path]:
         return [Path("runs") / f"{_label(suite)}-{label}" for label in labels]
     if len(agents) == 1:
         return [out]
-    if (out / "config.json").exists():
+    if RunFolder(out).config_file.exists():
         raise UsageError(f"--out {out} is the run of one agent; several need a folder above it.")
     return [out / label for label in labels]
 

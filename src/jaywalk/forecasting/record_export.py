@@ -20,10 +20,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
-from jaywalk.datasets.trajectories import META, STEP_S, Trajectories, assemble
+from jaywalk.datasets.trajectories import META, Trajectories, assemble
 from jaywalk.forecasting.context import class_at, town_map
 from jaywalk.forecasting.record_sight import looks_at, occluded_people
 from jaywalk.forecasting.splits import split_scenes
@@ -34,10 +34,13 @@ from jaywalk.motion import default_library
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.retarget import DRIVEN, RigClip
+from jaywalk.motion.retarget import DRIVEN
+from jaywalk.motion.retarget import RigClip
+from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.reader import Record
+from jaywalk.record.tracks import EpisodeTracks, read_tracks, tenth_ticks
 
 HEAD: Final = "crl_Head__C"
 CHEST: Final = "crl_spine01__C"
@@ -225,6 +228,7 @@ def _nearest(
 Plans = dict[tuple[str, str, int], FloatArray]
 
 _EGO_ID = "ego"
+_COLUMNS: Final = (c.AX_MPS2, c.AY_MPS2, c.AT_LIGHT)
 _MARGIN_M = 20.0
 
 
@@ -295,10 +299,13 @@ def _scene(
     if episode.ego_actor is None:
         excluded["episode without an ego"] += 1
         return None
-    times = _tenths(record)
-    states = record.states.collect().join(times, on="tick", how="inner")
-    ego = _ego(record, states, scene)
-    actors = record.actors.collect().filter(pl.col("kind") == "walker")
+    tenths = tenth_ticks(record)
+    times = pl.DataFrame(tenths._asdict(), schema={"tick": pl.Int32, "k": pl.Int64})
+    moving = pl.col(c.KIND).is_in(["vehicle", "walker"])
+    tracks = read_tracks(record, only=moving, tick=tenths.tick, columns=_COLUMNS)
+    states = tracks.states.rows.with_columns(pl.Series("k", tenths.k[tracks.states.tick_at]))
+    ego = _ego(tracks, tenths.k, scene)
+    actors = tracks.bodies.filter(pl.col("kind") == "walker")
     rows = states.join(angle_rows(record, libraries, excluded), on=["actor", "tick"], how="left")
     rows = rows.join(occluded_people(record, states), on=["actor", "tick"], how="left")
     people = _people(rows, actors, ego, scene, episode.town, range_m)
@@ -320,46 +327,29 @@ def _scene(
     return people, ego, _plans(record, times, ego, scene), facts
 
 
-def _tenths(record: Record) -> pl.DataFrame:
-    """Ticks that fall on tenths of a second, with their ``k``; nothing is interpolated."""
-    ticks = record.ticks.collect()
-    k = (ticks["time_s"] / STEP_S).round(0)
-    on = ((ticks["time_s"] - k * STEP_S).abs() < 1e-4).alias("on")
-    found = ticks.with_columns(k.cast(pl.Int64).alias("k"), on).filter("on").select("tick", "k")
-    span = float(ticks["time_s"].max() or 0.0) - float(ticks["time_s"].min() or 0.0)  # type: ignore[arg-type]
-    if len(found) < 0.5 * span / STEP_S:
-        raise DataError(
-            f"{record.folder}: its {len(ticks)} ticks do not fall on tenths of a second; record "
-            "with steps of 0.1, 0.05, 0.02 or 0.01 s"
-        )
-    return found
-
-
-def _ego(record: Record, states: pl.DataFrame, scene: str) -> pl.DataFrame:
-    number = record.episode.ego_actor
-    body = record.actors.filter(pl.col("actor") == number).collect().row(0, named=True)
+def _ego(tracks: EpisodeTracks, k: IntArray, scene: str) -> pl.DataFrame:
+    body = tracks.bodies.row(tracks.ego, named=True)
     half = body["half_x_m"] or 0.0
     centre = body["offset_x_m"] or 0.0
     axle = body["rear_axle_x_m"]
     rear = axle if axle is not None else centre - 0.6 * half
-    rows = states.filter(pl.col("actor") == number).sort("k")
-    yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
+    yaw = carla_yaw_to_rad(tracks.values(tracks.ego, c.YAW_DEG)[:, 0])
     forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
 
     def plane(x: str, y: str) -> FloatArray:
-        return carla_to_right_handed(rows.select(x, y).to_numpy().astype(np.float64))
+        return carla_to_right_handed(tracks.values(tracks.ego, x, y))
 
-    place = plane("x_m", "y_m") + rear * forward
+    place = plane(c.X_M, c.Y_M) + rear * forward
     return pl.DataFrame(
         {
             "scene_id": scene,
             "ego_id": _EGO_ID,
-            "k": rows["k"],
+            "k": k[tracks.seen(tracks.ego)],
             "x": place[:, 0],
             "y": place[:, 1],
             "yaw": yaw,
-            "v": (plane("vx_mps", "vy_mps") * forward).sum(axis=1),
-            "a": (plane("ax_mps2", "ay_mps2") * forward).sum(axis=1),
+            "v": (plane(c.VX_MPS, c.VY_MPS) * forward).sum(axis=1),
+            "a": (plane(c.AX_MPS2, c.AY_MPS2) * forward).sum(axis=1),
             "length": 2.0 * half,
             "width": 2.0 * (body["half_y_m"] or 0.0),
             "front_overhang": centre + half - rear,

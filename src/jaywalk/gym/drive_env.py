@@ -18,8 +18,8 @@ from jaywalk.core.errors import InfrastructureError, UsageError
 from jaywalk.gym.options import DriveOptions
 from jaywalk.gym.reward import CollisionTeller, add_terms, reward_terms
 from jaywalk.gym.views import BevView, Look, Looker, SensorView, ego_vector, state_vector
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.ending import TIMED_OUT
-from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import STEP_S, World
 from jaywalk.runner.staged import StagedEpisode
@@ -330,10 +330,10 @@ class _Running:
 
 def _free_name(wanted: str, run_folder: Path | None) -> str:
     """Name of the next record: learners drive the same episode again and again."""
-    if run_folder is None or not episode_folder(run_folder, wanted).exists():
+    if run_folder is None or not RunFolder(run_folder).episode(wanted).exists():
         return wanted
     names = (f"{wanted}-{number}" for number in itertools.count(2))
-    return next(name for name in names if not episode_folder(run_folder, name).exists())
+    return next(name for name in names if not RunFolder(run_folder).episode(name).exists())
 
 
 def _told(collision: dict[str, Any]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from jaywalk.core.registry import Registry, Spec
 from jaywalk.metrics.pooling import MEAN, NOT_NEGATIVE, SHARE, Pooling, per_km
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.safety.tracks import Tracks
     from jaywalk.record import Record
+    from jaywalk.record.tracks import EpisodeTracks
 
 Direction = Literal["lower", "higher", "none"]
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class MetricInput:
     """
 
     record: Record
-    tracks: Tracks
+    tracks: EpisodeTracks
     rules: Mapping[type, Any] = field(default_factory=dict)
     _shared: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
 

@@ -219,7 +219,7 @@ class EpisodeCapture:
         self.first_ego_place_m: tuple[float, float] | None = None
         self._fetch = fetch
         self._known: dict[int, _Known] = {}
-        self._strangers: set[int] = set()
+        self._unknown_ids: set[int] = set()
         self._present = -1  # actors in the last snapshot
         self._followed: list[tuple[int, _Known]] = []  # those of them that may move or go
         self._settled: list[_Known] = []  # those that stay for good
@@ -244,7 +244,7 @@ class EpisodeCapture:
         time_s = stamp.elapsed_seconds - self.first_elapsed_s
         self.writer.add_tick(tick, time_s, stamp.delta_seconds)
         if not self._follow(snapshot, tick):
-            self._look_round(snapshot, tick)
+            self._rescan_actors(snapshot, tick)
         if self._rows >= _FLUSH_ROWS:
             self._flush()
         return True
@@ -267,14 +267,14 @@ class EpisodeCapture:
             self._take(known, None, tick)
         return True
 
-    def _look_round(self, snapshot: Any, tick: int) -> None:
+    def _rescan_actors(self, snapshot: Any, tick: int) -> None:
         """Take every actor of a snapshot, and get to know the new ones."""
         for known in self._settled:
             known.last_tick = tick - 1  # they were there until now, or still are
         seen = list(snapshot)
         new = [one.id for one in seen if one.id not in self._known]
         if new:
-            self._welcome([n for n in new if n not in self._strangers], snapshot)
+            self._register_actors([n for n in new if n not in self._unknown_ids], snapshot)
         present = [(one, self._known[one.id]) for one in seen if one.id in self._known]
         for one, known in present:
             known.last_tick = tick
@@ -284,14 +284,14 @@ class EpisodeCapture:
         self._lights = [known for known in self._settled if known.kind == "light"]
         self._followed = [(one.id, known) for one, known in present if known.kind not in _SETTLED]
 
-    def _welcome(self, ids: list[int], snapshot: Any) -> None:
+    def _register_actors(self, ids: list[int], snapshot: Any) -> None:
         """Number and describe new actors, in order of their ids."""
         handles = {handle.id: handle for handle in self._fetch(ids)} if ids else {}
         for server_id in sorted(ids):
             handle = handles.get(server_id)
             if handle is None:
                 # Gone before we could ask; without a description its states mean nothing.
-                self._strangers.add(server_id)
+                self._unknown_ids.add(server_id)
                 continue
             kind = kind_of(handle.type_id)
             row = actor_row(handle, kind)

@@ -25,7 +25,9 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_box_point, shape_overlap
 from jaywalk.record import columns as c
-from jaywalk.record.bodies import IS_ROUND, body_shapes, box_places, solid_bodies
+from jaywalk.record import tracks
+from jaywalk.record.bodies import IS_ROUND, body_shapes, solid_bodies
+from jaywalk.record.tracks import BodyStates
 
 # Columns of a pose: box centre, heading, bottom and top, velocity and rate of turning.
 X, Y, COS, SIN, LOW, HIGH, VX, VY, TURN = range(9)
@@ -253,17 +255,6 @@ def find_touches(
 MERGE_S: Final = 0.5  # bodies that bounce apart for less than this had one contact
 _WINDOW_TICKS: Final = 2000
 _NEVER: Final = -1
-_NEEDED: Final = (
-    c.ACTOR,
-    c.TICK,
-    c.X_M,
-    c.Y_M,
-    c.Z_M,
-    c.YAW_DEG,
-    c.VX_MPS,
-    c.VY_MPS,
-    c.WZ_DPS,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,7 +316,7 @@ def find_contacts(
     bodies = _describe_bodies(body_shapes(actors, states.lazy()))
     if len(bodies.numbers) < 2 or ticks.height < 2:
         return []
-    numbers = ticks[c.TICK].to_numpy()
+    numbers = ticks[c.TICK].to_numpy().astype(np.int64)
     times = ticks[c.TIME_S].to_numpy()
     only = _NEVER
     if ego_only:
@@ -334,9 +325,12 @@ def find_contacts(
             return []
         only = int(found[0])
     touches: list[tuple[int, NDArray[np.void], FloatArray]] = []
-    held = _Held(bodies)
+    reader = tracks.PoseReader(bodies.table)
     for first, last in _windows(len(numbers)):
-        poses, alive, speeds = held.dense(states.lazy(), actors, numbers[first:last])
+        window = reader.read(states.lazy(), numbers[first:last])
+        poses = _kernel_poses(window, bodies.half_z)
+        alive = (tracks.alive_at(bodies.table, numbers[first:last]) & window.known).T.copy()
+        speeds = np.hypot(poses[..., VX], poses[..., VY])
         delta_s = np.diff(times[first:last], prepend=times[first])
         rows = _run(poses, alive, bodies.shapes, delta_s, only)
         before = speeds[rows["step"] - 1]
@@ -378,49 +372,16 @@ def _describe_bodies(shapes: pl.DataFrame) -> _Bodies:
     )
 
 
-class _Held:
-    """Makes dense (tick, actor) arrays; what has no row keeps its last pose while it exists."""
-
-    def __init__(self, bodies: _Bodies) -> None:
-        self._bodies = bodies
-        self._last: FloatArray = np.zeros((len(bodies.numbers), POSE_COLUMNS))
-
-    def dense(
-        self, states: pl.LazyFrame, actors: pl.DataFrame, ticks: NDArray[np.int64]
-    ) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
-        numbers = self._bodies.numbers
-        wanted = states.filter(
-            pl.col(c.TICK).is_between(int(ticks[0]), int(ticks[-1]))
-            & pl.col(c.ACTOR).cast(pl.Int64).is_in(numbers.tolist())
-        )
-        rows = wanted.select(_NEEDED).collect()
-        who = np.searchsorted(numbers, rows[c.ACTOR].to_numpy())
-        when = np.searchsorted(ticks, rows[c.TICK].to_numpy())
-        poses = np.zeros((len(ticks), len(numbers), POSE_COLUMNS))
-        known = np.zeros((len(ticks), len(numbers)), np.bool_)
-        poses[when, who] = self._poses(rows, who)
-        known[when, who] = True
-        source = np.where(known, np.arange(len(ticks))[:, None], -1)
-        source = np.maximum.accumulate(source, axis=0)
-        filled = poses[source, np.arange(len(numbers))[None, :]]
-        poses = np.where(source[..., None] >= 0, filled, self._last[None])
-        # A held pose stands still, whatever speed its last row had.
-        poses[~known, VX] = poses[~known, VY] = poses[~known, TURN] = 0.0
-        self._last = poses[-1].copy()
-        life = actors.filter(pl.col(c.ACTOR).cast(pl.Int64).is_in(numbers.tolist())).sort(c.ACTOR)
-        born, gone = life[c.FIRST_TICK].to_numpy(), life[c.LAST_TICK].to_numpy()
-        alive = (ticks[:, None] >= born) & (ticks[:, None] <= gone)
-        return poses, alive, np.hypot(poses[..., VX], poses[..., VY])
-
-    def _poses(self, rows: pl.DataFrame, who: NDArray[np.int64]) -> FloatArray:
-        out = np.zeros((rows.height, POSE_COLUMNS))
-        place, half_z = box_places(rows, self._bodies.table, who), self._bodies.half_z[who]
-        out[:, X], out[:, Y] = place[:, 0], place[:, 1]
-        out[:, COS], out[:, SIN] = np.cos(place[:, 3]), np.sin(place[:, 3])
-        out[:, LOW], out[:, HIGH] = place[:, 2] - half_z, place[:, 2] + half_z
-        out[:, VX], out[:, VY] = rows[c.VX_MPS].to_numpy(), rows[c.VY_MPS].to_numpy()
-        out[:, TURN] = np.radians(rows[c.WZ_DPS].to_numpy().astype(float))
-        return out
+def _kernel_poses(states: BodyStates, half_z: FloatArray) -> FloatArray:
+    """(ticks, actors, POSE_COLUMNS) as the kernels take them."""
+    pose = states.pose.swapaxes(0, 1)
+    out = np.empty((*pose.shape[:2], POSE_COLUMNS))
+    out[..., X], out[..., Y] = pose[..., tracks.X], pose[..., tracks.Y]
+    out[..., COS], out[..., SIN] = pose[..., tracks.COS], pose[..., tracks.SIN]
+    out[..., LOW], out[..., HIGH] = pose[..., tracks.Z] - half_z, pose[..., tracks.Z] + half_z
+    out[..., VX], out[..., VY] = pose[..., tracks.VX], pose[..., tracks.VY]
+    out[..., TURN] = pose[..., tracks.TURN]
+    return out
 
 
 def _merge(

@@ -38,6 +38,7 @@ from jaywalk.record.episode import (
 from jaywalk.record.files import SharedFiles
 from jaywalk.record.route_file import RouteEntry, match_route, read_routes
 from jaywalk.record.rows import landmark_row, weather_row
+from jaywalk.record.run import RunFolder
 
 _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
@@ -142,7 +143,7 @@ class PassiveRecorder:
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._ended: list[_Running] = []
-        self._count = len(list((options.out / "episodes").glob("*")))
+        self._count = len(list(RunFolder(options.out).episodes.glob("*")))
         self._last_frame_s = self._last_sign_s = time.monotonic()
         self._taken_frame = 0  # the last snapshot that was dealt with
         self.incomplete: list[str] = []  # episodes with missing ticks
@@ -332,7 +333,7 @@ class PassiveRecorder:
     def _begin(self, world: _World, hero: int | None) -> None:
         self._count += 1
         name = f"{self._count:04d}"
-        folder = self._options.out / "episodes" / name
+        folder = RunFolder(self._options.out).episode(name)
         capture = EpisodeCapture(folder, lambda ids: self._fetch(world, ids), hero)
         self._running = _Running(
             capture=capture,

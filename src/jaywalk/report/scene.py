@@ -16,13 +16,23 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record import columns as c
-from jaywalk.record.bodies import body_shapes, box_places
 from jaywalk.record.episode import Episode
 from jaywalk.record.reader import Record
+from jaywalk.record.tracks import (
+    HX,
+    HY,
+    EpisodeTracks,
+    X,
+    Y,
+    light_changes,
+    read_tracks,
+    route_points,
+)
 
 BodyKind = Literal["ego", "vehicle", "walker", "prop"]
 
 _DRAWN: Final = ("vehicle", "walker", "prop")
+_CONTROLS: Final = (c.THROTTLE, c.BRAKE, c.SPEED_LIMIT_KMH)
 _MOVING_MPS: Final = 0.2
 _STANDING_SHOWN_S: Final = 15.0
 _DEFAULT_HALF_M: Final = {"vehicle": (2.3, 0.95), "walker": (0.19, 0.19), "prop": (0.4, 0.4)}
@@ -143,64 +153,48 @@ def rows_worth_showing(scene: Scene) -> int:
 
 def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:
     """Read what can be drawn; bodies that never come within ``reach_m`` of the ego are left out."""
-    ticks = record.ticks.select(c.TICK, c.TIME_S).collect()
-    tick = ticks[c.TICK].to_numpy().astype(np.int64)
-    bodies, controls = _bodies(record, tick, reach_m)
-    route = record.route.select(c.X_M, c.Y_M).collect().to_numpy().astype(np.float64)
+    drawn = pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null()
+    tracks = read_tracks(record, only=drawn, columns=_CONTROLS)
     return Scene(
         episode=record.episode,
-        ticks=tick,
-        time_s=ticks[c.TIME_S].to_numpy().astype(np.float64),
-        bodies=bodies,
-        lights=_lights(record, tick),
-        route_m=route.reshape(-1, 2),
-        hits=_hits(record, tick),
-        controls=controls,
+        ticks=tracks.tick,
+        time_s=tracks.time_s,
+        bodies=_bodies(tracks, reach_m),
+        lights=_lights(record, tracks.tick),
+        route_m=np.ascontiguousarray(route_points(record)[:, :2]),
+        hits=_hits(record, tracks.tick),
+        controls=_controls(tracks),
     )
 
 
-def _bodies(
-    record: Record, tick: IntArray, reach_m: float
-) -> tuple[tuple[Body, ...], dict[str, FloatArray]]:
-    ego = record.episode.ego_actor
-    wanted = record.actors.filter(pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null())
-    shapes = body_shapes(wanted.collect(), record.states)
-    actors = {number: shapes[k] for k, number in enumerate(shapes[c.ACTOR])}
-    states = record.states.select(
-        c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.YAW_DEG, c.VX_MPS, c.VY_MPS
-    ).collect()
-    bodies = [
-        _body(actors[number], rows, tick, is_ego=number == ego)
-        for (number,), rows in states.group_by(c.ACTOR, maintain_order=True)
-        if number in actors
-    ]
+def _bodies(tracks: EpisodeTracks, reach_m: float) -> tuple[Body, ...]:
+    bodies = [_body(tracks, k) for k in range(len(tracks.number)) if len(tracks.seen(k))]
     bodies.sort(key=lambda body: (body.kind != "ego", body.actor))
     if bodies and bodies[0].kind == "ego":
         near = [b for b in bodies[1:] if _comes_near(b, bodies[0], reach_m)]
         bodies = [bodies[0], *near]
-    return tuple(bodies), _controls(record, tick)
+    return tuple(bodies)
 
 
-def _body(shape: pl.DataFrame, rows: pl.DataFrame, tick: IntArray, *, is_ego: bool) -> Body:
-    """Poses at every recorded tick of the actor's life; gaps keep the last pose known."""
-    actor = shape.row(0, named=True)
-    kind = str(actor[c.KIND])
-    at = rows[c.TICK].to_numpy()
-    first = int(np.searchsorted(tick, at[0]))
-    last = max(int(np.searchsorted(tick, _number(actor[c.LAST_TICK]), side="right")), first + 1)
-    take = np.searchsorted(at, tick[first:last], side="right") - 1
-    places = box_places(rows, shape, np.zeros(rows.height, np.int64))[take]
-    speed = np.hypot(rows[c.VX_MPS].to_numpy().astype(float), rows[c.VY_MPS].to_numpy())[take]
+def _body(tracks: EpisodeTracks, body: int) -> Body:
+    """Poses at every recorded tick of the actor's life; gaps keep the last pose and speed."""
+    kind = tracks.kind[body]
+    first = int(tracks.seen(body)[0])
+    last_tick = tracks.bodies[c.LAST_TICK][body]
+    last = max(int(np.searchsorted(tracks.tick, last_tick, side="right")), first + 1)
+    life = slice(first, last)
+    speed = tracks.speed_mps(body)[tracks.states.source[body, life]]
     if kind == "prop":
         speed = np.zeros_like(speed)
-    half = _number(actor[c.HALF_X_M]), _number(actor[c.HALF_Y_M])
+    place = tracks.pose[body, life][:, [X, Y]]
+    half_x, half_y = np.nan_to_num(tracks.shape[body, [HX, HY]]).tolist()
     return Body(
-        actor=int(_number(actor[c.ACTOR])),
-        kind="ego" if is_ego else kind,  # type: ignore[arg-type]
-        type_id=str(actor[c.TYPE_ID]),
-        half_m=half if min(half) > 0.0 else _DEFAULT_HALF_M[kind],
+        actor=int(tracks.number[body]),
+        kind="ego" if body == tracks.ego_index else kind,  # type: ignore[arg-type]
+        type_id=tracks.type_id[body],
+        half_m=(half_x, half_y) if min(half_x, half_y) > 0.0 else _DEFAULT_HALF_M[kind],
         first=first,
-        pose=places[:, [0, 1, 3]],
+        pose=np.column_stack([place, tracks.states.yaw_rad[body, life]]),
         speed_mps=speed,
     )
 
@@ -214,34 +208,24 @@ def _comes_near(body: Body, ego: Body, reach_m: float) -> bool:
     return bool((np.hypot(*(mine - its).T) < reach_m).any())
 
 
-def _controls(record: Record, tick: IntArray) -> dict[str, FloatArray]:
+def _controls(tracks: EpisodeTracks) -> dict[str, FloatArray]:
     """Controls of the ego on the scene's rows; NaN where it is not there."""
-    rows = record.ego_states().collect()
-    if rows.height == 0:
+    if tracks.ego_index is None or not len(tracks.seen(tracks.ego)):
         return {}
-    at = np.searchsorted(tick, rows[c.TICK].to_numpy())
-    found = {
-        "throttle": rows[c.THROTTLE].to_numpy().astype(float),
-        "brake": rows[c.BRAKE].to_numpy().astype(float),
-        "speed_limit_mps": rows[c.SPEED_LIMIT_KMH].to_numpy().astype(float) / MPS_TO_KMH,
-    }
-    whole = {}
-    for name, values in found.items():
-        column = np.full(len(tick), np.nan)
-        column[at] = values
-        whole[name] = column
-    return whole
+    values = np.full((len(_CONTROLS), len(tracks.tick)), np.nan)
+    values[:, tracks.seen(tracks.ego)] = tracks.values(tracks.ego, *_CONTROLS).T
+    throttle, brake, limit_kmh = values
+    return {"throttle": throttle, "brake": brake, "speed_limit_mps": limit_kmh / MPS_TO_KMH}
 
 
 def _lights(record: Record, tick: IntArray) -> tuple[Light, ...]:
     marks = record.landmarks.select(c.ACTOR, c.X_M, c.Y_M, c.STOP_WAYPOINTS).collect()
-    changes = record.signals.select(c.ACTOR, c.TICK, c.STATE).collect()
-    by_actor = {number: rows for (number,), rows in changes.group_by(c.ACTOR, maintain_order=True)}
+    changes = light_changes(record)
     lights = []
     for actor, x, y, stops in marks.iter_rows():
-        if actor not in by_actor:
+        if actor not in changes:
             continue
-        rows = by_actor[actor].sort(c.TICK)
+        changed, states = changes[actor]
         bars = [
             (s[c.X_M], s[c.Y_M], math.radians(s[c.YAW_DEG]), 0.5 * s[c.LANE_WIDTH_M])
             for s in stops or ()
@@ -250,8 +234,8 @@ def _lights(record: Record, tick: IntArray) -> tuple[Light, ...]:
             Light(
                 place_m=(float(x), float(y)),
                 stops=np.array(bars, float).reshape(-1, 4),
-                rows=np.searchsorted(tick, rows[c.TICK].to_numpy()).astype(np.int64),
-                states=rows[c.STATE].to_numpy().astype(np.int64),
+                rows=np.searchsorted(tick, changed).astype(np.int64),
+                states=states,
             )
         )
     return tuple(lights)

@@ -15,6 +15,7 @@ from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.core.files import DATA_BYTES, read_bytes
 from jaywalk.metrics.realism.baselines import N_ROLLOUTS, log_replay
 from jaywalk.metrics.realism.scene import N_FUTURE, N_STEPS, Case, LoggedScene, Rollouts
+from jaywalk.record.run import RunFolder
 from jaywalk.rollouts.cases.npz import (
     load_arrays,
     read_npz_case,
@@ -22,7 +23,7 @@ from jaywalk.rollouts.cases.npz import (
     scene_from_arrays,
 )
 from jaywalk.rollouts.cases.protobuf import decode, wire_fields
-from jaywalk.rollouts.cases.recorded import is_run, rollouts_in_run, run_scenes
+from jaywalk.rollouts.cases.recorded import rollouts_in_run, run_scenes
 from jaywalk.rollouts.cases.waymo import WAYMO, read_waymo_scenes
 from jaywalk.rollouts.policies import roll_out_scene
 
@@ -172,7 +173,7 @@ def read_case_set(
         or_log: Put the log itself, repeated, where scenarios come without rollouts.
         policy: Which of the rollouts in a run's folder.
     """
-    if is_run(path):
+    if RunFolder(path).is_run:
         return _of_run(path, rollouts, or_log=or_log, policy=policy)
     if policy is not None:
         raise UsageError("--policy chooses among the rollouts of a run; this is none.")

@@ -13,8 +13,9 @@ from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.load import is_remote
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.scene import Case, LoggedScene, Rollouts
+from jaywalk.record.run import RunFolder
 from jaywalk.rollouts.cases.npz import Maker, RolloutFolder
-from jaywalk.rollouts.cases.recorded import RANGE_M, RecordedScene, is_run, run_scenes
+from jaywalk.rollouts.cases.recorded import RANGE_M, RecordedScene, run_scenes
 from jaywalk.rollouts.closed_loop import TRAFFIC, ClosedLoop
 from jaywalk.rollouts.inputs import read_scenes
 from jaywalk.rollouts.policies import POLICIES, roll_out_scene
@@ -96,7 +97,7 @@ def run_rollouts(request: RolloutRequest, said: Said) -> RolloutSummary:
     if request.n < 1 or request.scenes < 1:
         raise UsageError(f"--n is {request.n} and --scenes {request.scenes}; expected at least 1.")
     needs_server = check_policy(request.policy)
-    recorded = is_run(request.source)
+    recorded = RunFolder(request.source).is_run
     if needs_server and not recorded:
         raise UsageError(
             f"Policy '{request.policy}' drives in a town of ours, so it needs a Jaywalk run; "

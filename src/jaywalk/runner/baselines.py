@@ -25,9 +25,9 @@ from jaywalk.metrics.driving.baseline import (
 from jaywalk.metrics.generalization.counterfactual import check_pair, half_of
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
+from jaywalk.record.run import CONFIG_FILE, RunFolder
 from jaywalk.runner.code import code_differences, suite_digest
-from jaywalk.runner.config import CONFIG_FILE, RunConfig, read_config, route_digest
-from jaywalk.runner.folder import episode_folder
+from jaywalk.runner.config import RunConfig, read_config, route_digest
 from jaywalk.runner.job import RunRequest
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.selection import find_suite, subset_of
@@ -111,7 +111,7 @@ def driven(
     episodes: dict[str, BaselineEpisode] = {}
     for plan in request.plans():
         name = plan.episode_id
-        folder = episode_folder(request.run_folder, name)
+        folder = RunFolder(request.run_folder).episode(name)
         if name in entries:
             episodes[name] = entries[name]
         elif folder.is_dir():
@@ -137,7 +137,7 @@ def _with_weakness(
     pairs: dict[tuple[str, str], dict[str, str]] = {}
     for name, one in episodes.items():
         if one.pair:
-            episode = jaywalk.record.open(episode_folder(run_folder, name)).episode
+            episode = jaywalk.record.open(RunFolder(run_folder).episode(name)).episode
             seed = name.rpartition("-s")[2]
             pairs.setdefault((one.pair, seed), {})[half_of(episode)] = name
     found = dict(episodes)
@@ -145,7 +145,7 @@ def _with_weakness(
         if len(halves) != 2:
             continue
         base, shift = (
-            jaywalk.record.open(episode_folder(run_folder, name))
+            jaywalk.record.open(RunFolder(run_folder).episode(name))
             for _, name in sorted(halves.items())
         )
         check = check_pair(base, shift)
@@ -174,14 +174,14 @@ def check_run(baseline: Baseline, request: RunRequest) -> None:
     if config.earlier_code:
         lines.append("it mixes code versions")
     ids = [plan.episode_id for plan in request.plans()]
-    missing = [one for one in ids if not episode_folder(folder, one).is_dir()]
+    missing = [one for one in ids if not RunFolder(folder).episode(one).is_dir()]
     if missing:
         raise DataError(
             f"'{folder}' is incomplete: {len(missing)} of {len(ids)} episodes are missing "
             f"({', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''})."
         )
     for name in ids:
-        code = jaywalk.record.open(episode_folder(folder, name)).episode.code
+        code = jaywalk.record.open(RunFolder(folder).episode(name)).episode.code
         lines += [f"{name}: {text}" for text in _record_differences(code, mine)]
     if lines:
         raise UsageError(

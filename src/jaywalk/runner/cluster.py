@@ -24,7 +24,7 @@ from typing import Any, Final
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.record.files import FILES_FOLDER, SharedFiles, sync_file
-from jaywalk.runner.folder import episode_folder
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.local import LocalCrew
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.pool import Broken, Event, Fault, Finished, Setup
@@ -34,7 +34,7 @@ _RECORD: Final = "record"
 
 def pack(run_folder: Path, episode_id: str) -> bytes:
     """A record with the shared files it needs."""
-    folder = episode_folder(run_folder, episode_id)
+    folder = RunFolder(run_folder).episode(episode_id)
     record = jaywalk.record.open(folder)
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
@@ -51,7 +51,7 @@ def unpack(data: bytes, run_folder: Path, episode_id: str) -> Path:
     Raises:
         DataError: It is no record, or holds anything but plain files at the two places.
     """
-    target = episode_folder(run_folder, episode_id)
+    target = RunFolder(run_folder).episode(episode_id)
     target.parent.mkdir(parents=True, exist_ok=True)
     # Named as writers name theirs, so that what a kill leaves is cleared away like the rest.
     temporary = Path(tempfile.mkdtemp(prefix=f".unfinished-{episode_id}-", dir=target.parent))
@@ -134,7 +134,7 @@ class RemoteWorker:
         if self._own is None:
             return None
         data = pack(self._folder, episode_id)
-        shutil.rmtree(self._folder / "episodes" / episode_id)
+        shutil.rmtree(RunFolder(self._folder).episode(episode_id))
         return data
 
     def close(self) -> None:

@@ -16,12 +16,12 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.files import sync_file
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
-CONFIG_FILE: Final = "config.json"
 FORMAT: Final = "jaywalk-run"
 _DECISIVE_PACKAGES: Final = ("jaywalk", "carla")
 _WHEEL: Final = "carla"  # another version of it needs another folder
@@ -186,7 +186,7 @@ def merge(old: RunConfig, new: RunConfig) -> RunConfig:
 
 def read_config(run_folder: Path) -> RunConfig | None:
     """The config of a run folder; None where there is none."""
-    path = run_folder / CONFIG_FILE
+    path = RunFolder(run_folder).config_file
     if not path.is_file():
         return None
     try:
@@ -237,7 +237,10 @@ def settle_config(
     if there is not None:
         wanted = merge(there, wanted)
     if on_disk != wanted:
-        _write(run_folder / CONFIG_FILE, canonical_json(wanted.model_dump(mode="json"), 2) + "\n")
+        _write(
+            RunFolder(run_folder).config_file,
+            canonical_json(wanted.model_dump(mode="json"), 2) + "\n",
+        )
     return wanted
 
 

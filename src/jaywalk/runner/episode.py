@@ -21,7 +21,7 @@ from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.session import STEP_S, World
 from jaywalk.runner.staged import Heartbeat, StagedEpisode, silent
-from jaywalk.runner.watchdog import DEFAULT_S, OutOfPatience, agent_patience_s, patience
+from jaywalk.runner.watchdog import DEFAULT_S, AgentTimeout, agent_time_limit_s, time_limit
 
 
 def run_episode(
@@ -57,8 +57,8 @@ class _DrivenEpisode:
 
     def __init__(self, stage: StagedEpisode, watchdog_s: float) -> None:
         self._stage = stage
-        self._setup_limit_s = agent_patience_s(watchdog_s, setting_up=True)
-        self._step_limit_s = agent_patience_s(watchdog_s, setting_up=False)
+        self._setup_limit_s = agent_time_limit_s(watchdog_s, setting_up=True)
+        self._step_limit_s = agent_time_limit_s(watchdog_s, setting_up=False)
         self._failure = ""
         self._rejected = False  # for its sensors
         self._made: Driver | None = None  # also one that could not be set up
@@ -119,11 +119,11 @@ class _DrivenEpisode:
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
         """Call the agent; its exception is its failure, unless the server is what failed."""
         try:
-            with patience(limit_s):
+            with time_limit(limit_s):
                 return call()
         except InfrastructureError:
             raise  # nobody listens where the agent should be
-        except (Exception, OutOfPatience) as problem:
+        except (Exception, AgentTimeout) as problem:
             stage = self._stage
             if isinstance(problem, RuntimeError) and not stage.server.is_alive():
                 raise InfrastructureError(f"{stage.plan.episode_id}: {problem}") from problem

@@ -19,10 +19,10 @@ import pyarrow as pa
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.record.episode import EPISODE_FILE
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.state import DONE, RunState
 
-LOCK_FILE: Final = "run.lock"
 _GRACE_S: Final = 10.0
 _POLL_S: Final = 0.1
 
@@ -44,7 +44,7 @@ class RunLock:
         Raises:
             PrerequisiteError: Somebody else has it; with the process id.
         """
-        self.path = run_folder / LOCK_FILE
+        self.path = RunFolder(run_folder).lock_file
         self._file: IO[str] = self.path.open("a+", encoding="utf-8")
         deadline = time.monotonic() + grace_s
         while not self._take():
@@ -101,14 +101,7 @@ def _is_running(holder: str) -> bool:
     return True
 
 
-EPISODES_FOLDER: Final = "episodes"
-LOGS_FOLDER: Final = "logs"
 _DAMAGED: Final = ".damaged-"
-
-
-def episode_folder(run_folder: Path, episode_id: str) -> Path:
-    """Where the record of an episode is, or will be."""
-    return run_folder / EPISODES_FOLDER / episode_id
 
 
 def missing_plans(
@@ -119,13 +112,13 @@ def missing_plans(
     A whole record whose row does not say so is taken on, a damaged one is put aside, and what
     writers that were killed left behind is removed. Call it with the run's lock held.
     """
-    jaywalk.record.remove_unfinished(run_folder / EPISODES_FOLDER)
+    jaywalk.record.remove_unfinished(RunFolder(run_folder).episodes)
     state.announce(plan.episode_id for plan in plans)
     rows = state.rows()
     missing: list[EpisodePlan] = []
     for plan in plans:
         name = plan.episode_id
-        folder = episode_folder(run_folder, name)
+        folder = RunFolder(run_folder).episode(name)
         was_done = rows[name].state == DONE
         if was_done and not (folder / EPISODE_FILE).is_file():
             say(f"{name}: its record is gone, so it will be run again")
@@ -151,7 +144,7 @@ def adopt(
         say: Told why a record is put aside.
         expected: Hash the record had when it was written, if that is known.
     """
-    folder = episode_folder(run_folder, episode_id)
+    folder = RunFolder(run_folder).episode(episode_id)
     if not folder.exists():
         return None
     try:

@@ -14,9 +14,10 @@ from typing import Any, Final, Protocol
 import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.record.episode import Code
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.code import code_of_run
 from jaywalk.runner.config import resolve_config, settle_config
-from jaywalk.runner.folder import EPISODES_FOLDER, RunLock, missing_plans
+from jaywalk.runner.folder import RunLock, missing_plans
 from jaywalk.runner.local import LocalCrew, cores
 from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
 from jaywalk.runner.pool import DEFAULT_RETRIES, EPISODE_MODULE, Crew, Pool, Scorer, Setup, Watcher
@@ -187,7 +188,7 @@ def run_request(
             if missing:
                 order = missing[::-1] if request.backwards else missing
                 _work(request, order, plans, state, lock, show, score)
-                jaywalk.record.remove_unfinished(folder / EPISODES_FOLDER)
+                jaywalk.record.remove_unfinished(RunFolder(folder).episodes)
             return _summarise(folder, plans, state, len(missing))
 
 

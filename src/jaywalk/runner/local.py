@@ -11,15 +11,28 @@ import sys
 import time
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from jaywalk.runner.folder import LOGS_FOLDER
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.plan import EpisodePlan
-from jaywalk.runner.pool import Broken, Event, Fault, Finished, Progress, Setup
+from jaywalk.runner.pool import (
+    Beat,
+    Broken,
+    EpisodeBegins,
+    EpisodeDone,
+    EpisodeFault,
+    Event,
+    Fault,
+    Finished,
+    OpeningWorld,
+    Progress,
+    Setup,
+    WorkerMessage,
+)
 from jaywalk.runner.watchdog import Watchdog, kill_tree
 
 _CLOSE_S: Final = 10.0
-_LAST_WORDS: Final = 400  # characters of a dead worker's log that go into the error
+_LOG_TAIL_CHARS: Final = 400  # characters of a dead worker's log that go into the error
 
 
 class LocalCrew:
@@ -56,7 +69,7 @@ class LocalCrew:
         if worker is None or not worker.is_alive:
             if worker is not None:
                 worker.kill()
-            log = self._setup.run_folder / LOGS_FOLDER / f"{self._log_prefix}worker-{slot}.log"
+            log = RunFolder(self._setup.run_folder).logs / f"{self._log_prefix}worker-{slot}.log"
             worker = _Worker(self._setup, slot, log, self._lock_fd)
             self._workers[slot] = worker
         worker.begin(plan)
@@ -128,7 +141,7 @@ class _Worker:
         self._watchdog.expect(time.monotonic(), "starting")
         self._send(plan)
 
-    def _send(self, message: Any) -> None:
+    def _send(self, message: Setup | EpisodePlan | None) -> None:
         # A worker that has just died is noticed when its line is read.
         with contextlib.suppress(OSError):
             self.line.send(message)
@@ -143,21 +156,21 @@ class _Worker:
         except (EOFError, OSError):
             ended = True
         if self.plan is not None and ended:
-            events.append(self._broken(Fault.EPISODE, self._obituary()))
+            events.append(self._broken(Fault.EPISODE, self._exit_report()))
         elif self.plan is not None and self._watchdog.is_late(time.monotonic()):
             error = f"stuck while {self._watchdog.doing}: no progress for too long; ended"
             events.append(self._broken(Fault.EPISODE, error))
         return events
 
-    def _read(self, message: tuple[Any, ...]) -> list[Event]:
+    def _read(self, message: WorkerMessage) -> list[Event]:
         assert self.plan is not None
         now_s = time.monotonic()
         match message:
-            case ("opening",):
+            case OpeningWorld():
                 self._watchdog.expect(now_s, "opening a world")
-            case ("episode",):
+            case EpisodeBegins():
                 self._watchdog.expect(now_s, "beginning")
-            case ("beat", simulated_s, share, doing):
+            case Beat(simulated_s=simulated_s, route_share=share, doing=doing):
                 self._watchdog.beat(now_s, simulated_s, doing)
                 return [
                     Progress(
@@ -168,11 +181,11 @@ class _Worker:
                         doing=doing,
                     )
                 ]
-            case ("done", outcome):
+            case EpisodeDone(outcome=outcome):
                 self._rest()
                 return [Finished(slot=self._slot, outcome=outcome)]
-            case ("fault", fault, text):
-                return [self._broken(fault, text)]
+            case EpisodeFault(fault=fault, error=error):
+                return [self._broken(fault, error)]
         return []
 
     def _broken(self, fault: Fault, error: str) -> Broken:
@@ -186,7 +199,7 @@ class _Worker:
         self.plan = None
         self._watchdog.rest()
 
-    def _obituary(self) -> str:
+    def _exit_report(self) -> str:
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -226,4 +239,4 @@ def _end_of(path: Path, start: int) -> str:
     with path.open("rb") as log:
         log.seek(start)
         text = log.read().decode(errors="replace")
-    return " ".join(text.split())[-_LAST_WORDS:]
+    return " ".join(text.split())[-_LOG_TAIL_CHARS:]

@@ -79,6 +79,44 @@ class Broken:
 Event = Progress | Finished | Broken
 
 
+@dataclass(frozen=True, slots=True)
+class OpeningWorld:
+    """A worker begins to open a world."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeBegins:
+    """A worker has a world and begins the episode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat:
+    """A worker's episode goes on."""
+
+    simulated_s: float
+    route_share: float
+    doing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeDone:
+    """A worker has recorded its episode."""
+
+    outcome: EpisodeOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeFault:
+    """A worker's attempt failed; the worker ends after this message."""
+
+    fault: Fault
+    error: str
+
+
+# Messages of a worker to its parent. The parent sends a Setup, then an EpisodePlan each, then None.
+WorkerMessage = OpeningWorld | EpisodeBegins | Beat | EpisodeDone | EpisodeFault
+
+
 class Crew(Protocol):
     """A number of slots, each running one episode at a time."""
 
@@ -101,9 +139,8 @@ class Crew(Protocol):
 
 DEFAULT_RETRIES: Final = 2
 _WAIT_S: Final = 0.5
-# So many worlds in a row that would not open (or agents that were not there), and none that did:
-# the fault is not the episode's.
-_WORLDLESS: Final = 3
+# After this many failures in a row to open a world or reach the agent, the episode is not to blame.
+_MAX_CONSECUTIVE_STARTUP_FAILURES: Final = 3
 _LACKING: Final = {Fault.WORLD: "world can be opened", Fault.AGENT: "agent can be reached"}
 
 
@@ -159,7 +196,7 @@ class Pool:
         self._tries: dict[str, int] = {}
         self._running: dict[int, EpisodePlan] = {}
         self._seed_of_slot: dict[int, int] = {}
-        self._worldless = 0
+        self._startup_failures = 0
 
     def run(self, plans: Sequence[EpisodePlan]) -> None:
         """Run all; returns when each is done or given up.
@@ -207,7 +244,7 @@ class Pool:
 
     def _take(self, event: Finished) -> None:
         del self._running[event.slot]
-        self._worldless = 0
+        self._startup_failures = 0
         self._keep(event.outcome)
 
     def _keep(self, outcome: EpisodeOutcome) -> None:
@@ -228,7 +265,7 @@ class Pool:
             self._keep(outcome)
             return
         hopeless = event.fault in (Fault.WORLD, Fault.AGENT)
-        self._worldless = self._worldless + 1 if hopeless else 0
+        self._startup_failures = self._startup_failures + 1 if hopeless else 0
         again = event.fault is not Fault.PLAN and self._tries[name] < self._tries_allowed
         if again:
             self._state.put_back(name, event.error)
@@ -236,8 +273,8 @@ class Pool:
         else:
             self._state.give_up(name, event.error)
         self._watcher.broken(event, will_retry=again)
-        if self._worldless >= _WORLDLESS:
+        if self._startup_failures >= _MAX_CONSECUTIVE_STARTUP_FAILURES:
             raise PrerequisiteError(
-                f"No {_LACKING[event.fault]}; the last of {self._worldless} tries said: "
+                f"No {_LACKING[event.fault]}; the last of {self._startup_failures} tries said: "
                 f"{event.error}"
             )

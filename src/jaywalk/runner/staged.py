@@ -42,12 +42,12 @@ from jaywalk.record.episode import (
 )
 from jaywalk.record.files import SharedFiles
 from jaywalk.record.rows import landmark_row, weather_row
+from jaywalk.record.run import RunFolder
 from jaywalk.record.writer import EpisodeWriter
 from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.code import code_of_episode
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
-from jaywalk.runner.folder import episode_folder
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, World
 from jaywalk.scenarios.formats.route_xml import WeatherPoint
@@ -250,7 +250,7 @@ class StagedEpisode:
         self._first_frame = 0
         self._capture: EpisodeCapture | None = None
         if run_folder is not None:
-            folder = episode_folder(run_folder, self.episode_id)
+            folder = RunFolder(run_folder).episode(self.episode_id)
             self._capture = EpisodeCapture(folder, self.carla_world.get_actors, self.ego.id)
         try:
             self._record_beginning(sky)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from jaywalk.core.errors import DataError
+from jaywalk.record.run import RunFolder
 from jaywalk.runner.plan import EpisodeOutcome
 
-STATE_FILE: Final = "run.sqlite"
 PENDING: Final = "pending"
 RUNNING: Final = "running"
 DONE: Final = "done"
@@ -65,7 +65,7 @@ class RunState:
     """The table of episodes; every change is on the disk when the call returns."""
 
     def __init__(self, run_folder: Path) -> None:
-        self.path = run_folder / STATE_FILE
+        self.path = RunFolder(run_folder).state_file
         try:
             self._db = sqlite3.connect(self.path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")

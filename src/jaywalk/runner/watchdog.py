@@ -18,13 +18,13 @@ from typing import Final, NoReturn
 import psutil
 
 
-class OutOfPatience(BaseException):
+class AgentTimeout(BaseException):
     """A call took too long. Not an Exception, so that foreign code does not swallow it."""
 
 
 @contextmanager
-def patience(limit_s: float) -> Iterator[None]:
-    """Raise :class:`OutOfPatience` in the body when it takes longer than ``limit_s``.
+def time_limit(limit_s: float) -> Iterator[None]:
+    """Raise :class:`AgentTimeout` in the body when it takes longer than ``limit_s``.
 
     Only a main thread can be interrupted; elsewhere, and for code that never returns to Python,
     the scheduler's watchdog is what is left.
@@ -34,7 +34,7 @@ def patience(limit_s: float) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise OutOfPatience(f"no answer after {limit_s:g} s")
+        raise AgentTimeout(f"no answer after {limit_s:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, limit_s)
@@ -72,8 +72,8 @@ class Watchdog:
         """A sign of life; it counts when simulated time has gone on or another step began."""
         if simulated_s > self._simulated_s or doing != self.doing:
             self._simulated_s, self.doing = simulated_s, doing
-            patience_s = self.limit_s if simulated_s > 0.0 else max(self.limit_s, _SETTING_S)
-            self._deadline_s = now_s + patience_s
+            allowed_s = self.limit_s if simulated_s > 0.0 else max(self.limit_s, _SETTING_S)
+            self._deadline_s = now_s + allowed_s
 
     def rest(self) -> None:
         """Nothing is expected."""
@@ -84,7 +84,7 @@ class Watchdog:
         return now_s >= self._deadline_s
 
 
-def agent_patience_s(limit_s: float, *, setting_up: bool) -> float:
+def agent_time_limit_s(limit_s: float, *, setting_up: bool) -> float:
     """How long one call of the agent may take under a watchdog with this limit."""
     return _AGENT_SHARE * (max(limit_s, _SETTING_S) if setting_up else limit_s)
 

@@ -26,12 +26,19 @@ from jaywalk.core.errors import (
 )
 from jaywalk.core.process import exit_with_parent
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
-from jaywalk.runner.pool import Fault, Setup
+from jaywalk.runner.pool import (
+    Beat,
+    EpisodeBegins,
+    EpisodeDone,
+    EpisodeFault,
+    Fault,
+    OpeningWorld,
+    Setup,
+    WorkerMessage,
+)
 
-# Messages to the parent: ("opening",), ("episode",), ("beat", simulated_s, route_share, doing),
-# ("done", EpisodeOutcome), ("fault", Fault, text). From it: Setup, then EpisodePlan or None.
 # Errors of ours that may be gone at the next try; the others are about the plan itself.
-_PASSING = (InfrastructureError, PrerequisiteError)
+_RETRYABLE_ERRORS = (InfrastructureError, PrerequisiteError)
 
 
 class _ParentIsGone(BaseException):
@@ -94,22 +101,22 @@ def main(fd: int, parent_pid: int) -> NoReturn:
 def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePlan) -> bool:
     """Run one episode and report; False after a fault."""
 
-    def tell(*message: Any) -> None:
+    def tell(message: WorkerMessage) -> None:
         try:
             line.send(message)
         except OSError as problem:
             raise _ParentIsGone from problem
 
     def beat(simulated_s: float, route_share: float, doing: str) -> None:
-        tell("beat", float(simulated_s), float(route_share), doing)
+        tell(Beat(simulated_s=float(simulated_s), route_share=float(route_share), doing=doing))
 
     fault = Fault.WORLD
     try:
         if not keeper.has_world(plan.seed):
-            tell("opening")
+            tell(OpeningWorld())
         world = keeper.world(plan.seed)
         fault = Fault.EPISODE
-        tell("episode")
+        tell(EpisodeBegins())
         found = keeper.module.run_episode(plan, world, setup.run_folder, beat, setup.watchdog_s)
     except Exception as problem:
         traceback.print_exc()
@@ -117,16 +124,17 @@ def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePl
             fault = Fault.PLAN
         elif isinstance(problem, AgentUnreachableError):
             fault = Fault.AGENT
-        tell("fault", fault, f"{type(problem).__name__}: {problem}")
+        tell(EpisodeFault(fault=fault, error=f"{type(problem).__name__}: {problem}"))
         return False
     # In the runner's own form, so that the parent need not import what the worker did.
     names = [field.name for field in dataclasses.fields(EpisodeOutcome)]
-    tell("done", EpisodeOutcome(**{name: getattr(found, name) for name in names}))
+    outcome = EpisodeOutcome(**{name: getattr(found, name) for name in names})
+    tell(EpisodeDone(outcome=outcome))
     return True
 
 
 def _is_about_the_plan(problem: Exception) -> bool:
-    return isinstance(problem, JaywalkError) and not isinstance(problem, _PASSING)
+    return isinstance(problem, JaywalkError) and not isinstance(problem, _RETRYABLE_ERRORS)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hand_records_safety import Scene, profile, straight
 from shapely import affinity
@@ -12,9 +13,9 @@ from jaywalk.core.seeds import stream
 from jaywalk.forecasting.behaviour.sim_frames import read_frames
 from jaywalk.metrics.safety.endangerment import time_to_collision
 from jaywalk.metrics.safety.false_braking import judge_braking
-from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record import contacts
 from jaywalk.record.bodies import body_shapes
+from jaywalk.record.tracks import load_tracks, read_tracks
 from jaywalk.report.scene import read_scene
 from jaywalk.report.series import ego_series
 from jaywalk.rollouts.cases import recorded as record_scene
@@ -66,10 +67,11 @@ def of_behaviour(record):
 
 
 def of_realism(record):
-    rows = record_scene._states(record, np.arange(0, 41, 2)).filter(tick=0)
-    tracks = record_scene._tracks(rows, rows["actor"].to_numpy().astype(int), np.array([0]))
-    sizes = zip(tracks["length_m"][:, 0] / 2, tracks["width_m"][:, 0] / 2, strict=True)
-    return {int(k): (*size, k == PERSON) for k, size in zip(rows["actor"], sizes, strict=True)}
+    tracks = read_tracks(record, only=pl.col("kind") != "prop", tick=np.arange(0, 41, 2))
+    near, steps = np.arange(len(tracks.number)), slice(0, 1)
+    boxes = record_scene._boxes(tracks, near, steps, tracks.present[:, steps])
+    sizes = zip(boxes["length_m"][:, 0] / 2, boxes["width_m"][:, 0] / 2, strict=True)
+    return {int(k): (*size, k == PERSON) for k, size in zip(tracks.number, sizes, strict=True)}
 
 
 @pytest.mark.parametrize("reader", [of_contacts, of_metrics, of_the_page, of_behaviour, of_realism])

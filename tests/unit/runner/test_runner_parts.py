@@ -9,13 +9,14 @@ from fake_episodes import fake_suite
 from rich.console import Console
 
 from jaywalk.core.errors import RegistryError, UsageError
+from jaywalk.record.run import STATE_FILE
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.job import compare_hashes
 from jaywalk.runner.plan import EpisodeOutcome
 from jaywalk.runner.pool import Broken, Fault, Progress, QuickScore
 from jaywalk.runner.progress import LiveTable, PlainLines, Tally
 from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
-from jaywalk.runner.state import STATE_FILE, RunState
+from jaywalk.runner.state import RunState
 from jaywalk.runner.watchdog import Watchdog
 from jaywalk.stats.intervals import wilson
 

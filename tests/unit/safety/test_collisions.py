@@ -12,8 +12,8 @@ from jaywalk.metrics.safety.collisions import (
     find_collisions,
     serious_injury_risk,
 )
-from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.record.contacts import find_contacts
+from jaywalk.record.tracks import load_tracks
 
 
 def drive(speed=8.0, seconds=20.0):

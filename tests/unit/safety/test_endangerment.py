@@ -14,7 +14,7 @@ from jaywalk.metrics.safety.endangerment import (
     FORCED_TO_BRAKE,
     find_dangers,
 )
-from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.record.tracks import load_tracks
 
 EGO_MPS = 10.0
 

@@ -16,7 +16,7 @@ from jaywalk.metrics.safety.false_braking import (
     sensitivity,
     with_thresholds,
 )
-from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.record.tracks import load_tracks
 
 # From 10 m/s at 4 s down to 4 m/s at 6 s (front at 42.4 m at the onset), then on.
 SLOWING = ((0.0, 10.0), (4.0, 10.0), (6.0, 4.0), (8.0, 4.0), (11.0, 10.0), (99.0, 10.0))

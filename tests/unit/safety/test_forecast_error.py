@@ -7,7 +7,7 @@ import pytest
 from hand_records_safety import Scene, straight
 
 from jaywalk.metrics.safety.forecast_error import forecast_batches, forecast_errors
-from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.record.tracks import load_tracks
 
 
 def drive(seconds=6.0):

@@ -12,7 +12,7 @@ from shapely.geometry import LineString, Point
 from jaywalk.core.seeds import stream
 from jaywalk.metrics.safety.comfort import measure_comfort, window_samples
 from jaywalk.metrics.safety.progress import completion_percent, measure_progress
-from jaywalk.metrics.safety.tracks import load_tracks
+from jaywalk.record.tracks import load_tracks
 
 STRAIGHT = np.column_stack([np.arange(0.0, 201.0), np.zeros(201)])
 
@@ -120,7 +120,9 @@ def test_jittered_times_are_measured_on_the_nominal_grid(tmp_path):
     grid_s = time_s[0] + 0.05 * np.arange(int((time_s[-1] - time_s[0]) / 0.05 + 1e-3) + 1)
     speed = np.interp(grid_s, time_s, pose[0, :, 5])
     along = savgol_filter(speed, 7, 2, deriv=1, delta=0.05)
-    found = measure_comfort(replace(tracks, time_s=time_s, pose=pose), step_s=0.05)
+    found = measure_comfort(
+        replace(tracks, time_s=time_s, states=replace(tracks.states, pose=pose)), step_s=0.05
+    )
     assert found.max_braking_mps2 == pytest.approx(-along.min(), rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""One recorded episode at 30 frames a second: the ego's motion and everybody's, as arrays.
+"""Motions of the people and vehicles of a recorded episode at 30 frames a second.
 
 A camera behind the ego's windscreen, and boxes in its picture. CARLA's frame, metres.
 """
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.record.bodies import body_shapes
+from jaywalk.record import columns as c
 from jaywalk.record.reader import Record
+from jaywalk.record.tracks import EpisodeTracks, read_tracks, resample
 
 # A body is wider than the cylinder it collides as: arms, and legs when it is seen from the side.
 _SHOULDERS_M = 0.25
@@ -192,48 +193,44 @@ class Frames:
         half = np.array([body[f"half_{k}_m"] or 0.0 for k in "xyz"])
         offset = np.array([body[f"offset_{k}_m"] or 0.0 for k in "xyz"])
         local = offset + half * np.array(list(product((-1.0, 1.0), repeat=3)))
-        c, s = np.cos(motion.yaw_rad)[:, None], np.sin(motion.yaw_rad)[:, None]
-        x = c * local[:, 0] - s * local[:, 1]
-        y = s * local[:, 0] + c * local[:, 1]
+        cos, sin = np.cos(motion.yaw_rad)[:, None], np.sin(motion.yaw_rad)[:, None]
+        x = cos * local[:, 0] - sin * local[:, 1]
+        y = sin * local[:, 0] + cos * local[:, 1]
         z = np.broadcast_to(local[:, 2], x.shape)
         return np.asarray(motion.place_m[:, None] + np.stack([x, y, z], axis=-1))
 
 
 def read_frames(record: Record) -> Frames:
     """Interpolate an episode's people and vehicles to frame times."""
-    ticks = record.ticks.collect()
-    at, number = ticks["time_s"].to_numpy(), ticks["tick"].to_numpy()
+    moving = pl.col(c.KIND).is_in(["vehicle", "walker"])
+    tracks = read_tracks(record, only=moving, columns=(c.VZ_MPS, c.PITCH_DEG))
+    at = tracks.time_s
     times = np.arange(int(np.floor((at[-1] - at[0]) * FPS)) + 1) / FPS + at[0]
-    bodies = record.actors.filter(pl.col("kind").is_in(["vehicle", "walker"])).collect()
-    actors = {row["actor"]: row for row in body_shapes(bodies, record.states).iter_rows(named=True)}
-    states = record.states.filter(pl.col("actor").is_in(list(actors))).collect()
-    place = dict(zip(number.tolist(), at.tolist(), strict=True))
-    motions = {}
-    for key, rows in states.partition_by("actor", as_dict=True).items():
-        own = np.array([place[tick] for tick in rows["tick"]])
-        motions[int(key[0])] = _motion(rows, own, times)
     last = np.maximum(np.searchsorted(at, times + 1e-9, side="right") - 1, 0)
-    kept = {actor: row for actor, row in actors.items() if actor in motions}
-    return Frames(times_s=times, ticks=number[last], actors=kept, motions=motions)
+    seen = [k for k in range(len(tracks.number)) if len(tracks.seen(k))]
+    return Frames(
+        times_s=times,
+        ticks=tracks.tick[last],
+        actors={int(tracks.number[k]): tracks.bodies.row(k, named=True) for k in seen},
+        motions={int(tracks.number[k]): _motion(tracks, k, times) for k in seen},
+    )
 
 
-def _motion(rows: pl.DataFrame, at: FloatArray, times: FloatArray) -> Motion:
-    inside = (times >= at[0] - 1e-9) & (times <= at[-1] + 1e-9)
-
-    def at_frames(values: FloatArray) -> FloatArray:
-        return np.where(inside, np.interp(times, at, values), np.nan)
+def _motion(tracks: EpisodeTracks, body: int, times: FloatArray) -> Motion:
+    at = tracks.time_s[tracks.seen(body)]
 
     def three(*names: str) -> FloatArray:
-        return np.stack([at_frames(rows[n].to_numpy().astype(np.float64)) for n in names], -1)
+        values = tracks.values(body, *names)
+        return np.stack([resample(at, values[:, k], times) for k in range(3)], -1)
 
     def angle(name: str) -> FloatArray:
-        return at_frames(np.unwrap(np.deg2rad(rows[name].to_numpy().astype(np.float64))))
+        return resample(at, np.unwrap(np.deg2rad(tracks.values(body, name)[:, 0])), times)
 
     return Motion(
-        place_m=three("x_m", "y_m", "z_m"),
-        velocity_mps=three("vx_mps", "vy_mps", "vz_mps"),
-        yaw_rad=angle("yaw_deg"),
-        pitch_rad=angle("pitch_deg"),
+        place_m=three(c.X_M, c.Y_M, c.Z_M),
+        velocity_mps=three(c.VX_MPS, c.VY_MPS, c.VZ_MPS),
+        yaw_rad=angle(c.YAW_DEG),
+        pitch_rad=angle(c.PITCH_DEG),
     )
 
 

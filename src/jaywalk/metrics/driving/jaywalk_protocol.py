@@ -34,22 +34,23 @@ from jaywalk.metrics.safety.progress import (
     progress_of,
     timeouts_of,
 )
-from jaywalk.metrics.safety.signals import SignalRules, red_lights_of, stops_of
-from jaywalk.metrics.safety.tracks import Tracks, load_tracks
-from jaywalk.metrics.spec import (
-    METRICS,
-    NOT_APPLICABLE,
-    PROTOCOL_SPECS,
-    MetricInput,
-    MetricResult,
-    MetricSpec,
-    ProtocolSpec,
-    compute_counts,
-    compute_metrics,
-    computed_metrics,
-    metric,
-)
+from jaywalk.metrics.safety.signals import SignalRules
+from jaywalk.metrics.safety.signals import red_lights_of
+from jaywalk.metrics.safety.signals import stops_of
+from jaywalk.metrics.spec import METRICS
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import MetricSpec
+from jaywalk.metrics.spec import NOT_APPLICABLE
+from jaywalk.metrics.spec import PROTOCOL_SPECS
+from jaywalk.metrics.spec import ProtocolSpec
+from jaywalk.metrics.spec import compute_counts
+from jaywalk.metrics.spec import compute_metrics
+from jaywalk.metrics.spec import computed_metrics
+from jaywalk.metrics.spec import metric
 from jaywalk.record import Record
+from jaywalk.record.tracks import EpisodeTracks
+from jaywalk.record.tracks import load_tracks
 
 PROTOCOL: Final = "jaywalk"
 VERSION: Final = 2  # a change that can move a score raises it
@@ -219,7 +220,7 @@ def _infractions(episode: MetricInput) -> tuple[Infraction, ...]:
     return tuple(sorted(listed, key=lambda one: (one.tick, one.kind, one.other or 0)))
 
 
-def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
+def _timed_out(tracks: EpisodeTracks, tick: int, name: str) -> Infraction:
     at = int(np.clip(np.searchsorted(tracks.tick, tick), 0, len(tracks.tick) - 1))
     x, y = (float(value) for value in tracks.ego_pose[at, :2])
     return Infraction(
@@ -233,7 +234,7 @@ def _timed_out(tracks: Tracks, tick: int, name: str) -> Infraction:
 
 
 def _at_the_end(
-    record: Record, tracks: Tracks, progress: Progress, failure: str
+    record: Record, tracks: EpisodeTracks, progress: Progress, failure: str
 ) -> list[Infraction]:
     x, y = (float(value) for value in tracks.ego_pose[-1, :2])
     tick, time_s = int(tracks.tick[-1]), float(tracks.time_s[-1])
@@ -288,7 +289,7 @@ def _detail(episode: MetricInput) -> dict[str, Any]:
     }
 
 
-def _moving_s(tracks: Tracks, ttc: TimeToCollision) -> float:
+def _moving_s(tracks: EpisodeTracks, ttc: TimeToCollision) -> float:
     """Time the ego drove: each tick stands for the step to the next one."""
     steps = np.diff(tracks.time_s, append=tracks.time_s[-1:])
     return float(steps[ttc.moving].sum())

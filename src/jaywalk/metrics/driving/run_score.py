@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.source_digest import SHORT
@@ -17,8 +14,8 @@ from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.episode import Code
+from jaywalk.record.run import STATE_FILE, RunFolder
 
-RUN_FILE: Final = "run.sqlite"
 Scorer = Callable[[Record, str], EpisodeScore]
 
 
@@ -51,7 +48,7 @@ def score_run(
     check_protocol(protocol)
     if not root.is_dir():
         raise UsageError(f"'{root}' is no folder. Give the folder of a run ('jaywalk run --out').")
-    announced = announced_episodes(root)
+    announced = RunFolder(root).announced()
     found = _score_all(root, protocol, scorer)
     if not found.scores and not announced:
         reasons = " ".join(found.warnings[:3])
@@ -61,7 +58,7 @@ def score_run(
     )
     extra = [name for name in found.scores if name not in set(expected)]
     if extra:
-        found.warnings.append(f"not announced in {RUN_FILE}, left out: {_listed(extra)}")
+        found.warnings.append(f"not announced in {STATE_FILE}, left out: {_listed(extra)}")
     episodes = tuple(found.scores[name] for name in expected if name in found.scores)
     missing = tuple(name for name in expected if name not in found.scores)
     codes = {one.episode_id: found.codes[one.episode_id] for one in episodes}
@@ -117,19 +114,6 @@ def run_notes(root: Path) -> tuple[str, list[str]]:
     episodes = [open_record(folder).episode for folder in find_records(root)]
     line = inspection_line(_common([one.suite for one in episodes]), [one.seed for one in episodes])
     return line, mixed_code({one.episode_id: one.code for one in episodes})
-
-
-def announced_episodes(root: Path) -> list[str] | None:
-    """Ids of the episodes a run is to have, in its order; None if it announces none."""
-    path = root / RUN_FILE
-    if not path.is_file():
-        return None
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
-            rows = base.execute("SELECT episode_id FROM episodes ORDER BY rowid").fetchall()
-    except sqlite3.Error as problem:
-        raise DataError(f"{path} cannot be read as the list of a run: {problem}.") from problem
-    return [str(row[0]) for row in rows]
 
 
 def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:

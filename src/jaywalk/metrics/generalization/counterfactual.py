@@ -36,9 +36,9 @@ from jaywalk.metrics.driving.criteria.scene import town_of
 from jaywalk.metrics.driving.criteria.track import RouteLine, advance, forward_of
 from jaywalk.metrics.generalization.split import SPLITS
 from jaywalk.metrics.safety.braking import find_braking
-from jaywalk.metrics.safety.tracks import HY, X, Y, load_tracks
 from jaywalk.record import Episode, Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import HY, X, Y, load_tracks
 from jaywalk.town.waypoints import LaneFinder
 
 _WINDOW: Final = 5  # route points looked ahead

@@ -9,9 +9,9 @@ import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.metrics.safety.imposed_braking import braking_mps2
-from jaywalk.metrics.safety.tracks import Tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import EpisodeTracks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class BrakingEvent:
 
 
 def find_braking(
-    record: Record, tracks: Tracks, thresholds: BrakingThresholds | None = None
+    record: Record, tracks: EpisodeTracks, thresholds: BrakingThresholds | None = None
 ) -> list[BrakingEvent]:
     """Braking events in order of time."""
     rules = thresholds or BrakingThresholds()
@@ -71,17 +71,17 @@ def find_braking(
     return [event for event in events if event.lost_mps >= rules.least_loss_mps]
 
 
-def brake_command(record: Record, tracks: Tracks) -> FloatArray:
+def brake_command(record: Record, tracks: EpisodeTracks) -> FloatArray:
     """(n,) what the agent asked for, else what the vehicle was given; 0 where unknown."""
-    ego = int(tracks.number[tracks.ego])
-    given = record.states.filter(pl.col(c.ACTOR) == ego).select(c.TICK, c.BRAKE)
-    asked = record.ego.select(c.TICK, c.COMMAND_BRAKE)
-    rows = given.join(asked, on=c.TICK, how="left").sort(c.TICK)
-    both = rows.select(c.TICK, pl.coalesce(c.COMMAND_BRAKE, c.BRAKE).fill_null(0.0)).collect()
+    seen = tracks.seen(tracks.ego)
+    rows = pl.DataFrame(
+        {c.TICK: tracks.tick[seen], c.BRAKE: tracks.values(tracks.ego, c.BRAKE)[:, 0]}
+    )
+    asked = record.ego.select(pl.col(c.TICK).cast(pl.Int64), c.COMMAND_BRAKE).collect()
+    both = rows.join(asked, on=c.TICK, how="left", maintain_order="left")
+    command = pl.coalesce(c.COMMAND_BRAKE, pl.col(c.BRAKE).fill_nan(0.0))
     out = np.zeros(len(tracks.tick))
-    at = np.searchsorted(tracks.tick, both[c.TICK].to_numpy())
-    inside = at < len(out)
-    out[at[inside]] = both[c.COMMAND_BRAKE].to_numpy()[inside]
+    out[seen] = both.select(command.alias(c.BRAKE))[c.BRAKE].to_numpy()
     return out
 
 

@@ -21,12 +21,18 @@ import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.summary import EpisodeScore
-from jaywalk.metrics.pooling import SHARE, per_km, ratio
+from jaywalk.metrics.pooling import SHARE
+from jaywalk.metrics.pooling import per_km
+from jaywalk.metrics.pooling import ratio
 from jaywalk.metrics.safety.progress import progress_of
-from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
-from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, count, metric
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import NOT_APPLICABLE
+from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks
 
 INTERCEPT: Final = 3.164
 PER_MPS: Final = 0.288
@@ -118,7 +124,7 @@ class Collision:
 
 
 def find_collisions(
-    record: Record, tracks: Tracks, rules: CollisionRules | None = None
+    record: Record, tracks: EpisodeTracks, rules: CollisionRules | None = None
 ) -> list[Collision]:
     """Hits of the ego in order of time, those on a standing ego included and marked."""
     rules = rules or CollisionRules()
@@ -159,7 +165,7 @@ def _from_ego(row: dict[str, Any], ego: int) -> dict[str, Any]:
 
 
 def _collision(
-    row: dict[str, Any], kinds: dict[int, str], tracks: Tracks, rules: CollisionRules
+    row: dict[str, Any], kinds: dict[int, str], tracks: EpisodeTracks, rules: CollisionRules
 ) -> Collision:
     at = int(np.clip(np.searchsorted(tracks.tick, row[c.TICK]), 0, len(tracks.tick) - 1))
     other = row[c.OTHER]
@@ -198,7 +204,7 @@ def _collision(
 
 
 def _stood(
-    speed: FloatArray, tracks: Tracks, at: int, end_tick: int, rules: CollisionRules
+    speed: FloatArray, tracks: EpisodeTracks, at: int, end_tick: int, rules: CollisionRules
 ) -> bool:
     """Whether the ego stood before the contact and did not set off during it."""
     recent = tracks.time_s >= tracks.time_s[at] - rules.standing_s
@@ -209,7 +215,7 @@ def _stood(
     )
 
 
-def _type_of(tracks: Tracks, other: int | None) -> str:
+def _type_of(tracks: EpisodeTracks, other: int | None) -> str:
     at = np.flatnonzero(tracks.number == (-1 if other is None else other))
     return tracks.type_id[int(at[0])] if len(at) else ""
 
@@ -236,7 +242,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _merge(found: list[Collision], tracks: Tracks, rules: CollisionRules) -> list[Collision]:
+def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules) -> list[Collision]:
     times = dict(zip(tracks.tick.tolist(), tracks.time_s.tolist(), strict=True))
     latest: dict[tuple[int | None, str], int] = {}
     hits: list[Collision] = []

@@ -15,8 +15,14 @@ from scipy.signal import savgol_filter
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.pooling import SHARE_OF_TIME
-from jaywalk.metrics.safety.tracks import COS, SIN, VX, VY, Tracks
-from jaywalk.metrics.spec import MetricInput, MetricResult, metric
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import metric
+from jaywalk.record.tracks import COS
+from jaywalk.record.tracks import EpisodeTracks
+from jaywalk.record.tracks import SIN
+from jaywalk.record.tracks import VX
+from jaywalk.record.tracks import VY
 
 WINDOW_S = 0.35
 _ORDER = 2
@@ -61,7 +67,7 @@ def window_samples(step_s: float) -> int:
 
 
 def measure_comfort(
-    tracks: Tracks, bounds: ComfortBounds | None = None, step_s: float | None = None
+    tracks: EpisodeTracks, bounds: ComfortBounds | None = None, step_s: float | None = None
 ) -> Comfort:
     """Measure one episode.
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.encroachment import finer_gap, later_use
-from jaywalk.metrics.safety.tracks import TURN, VX, VY, Tracks, X, Y, directions
+from jaywalk.metrics.safety.way import directions
+from jaywalk.record.tracks import TURN, VX, VY, EpisodeTracks, X, Y
 
 _BRAKING_S = 0.5  # over which somebody's present braking is measured
 _HOLE_TICKS = 2  # runs of shared ground this close to each other are one
@@ -72,7 +73,7 @@ class Encounter:
     y_m: float
 
 
-def find_encounters(tracks: Tracks, rules: EncounterRules | None = None) -> list[Encounter]:
+def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) -> list[Encounter]:
     """Meetings in which the ego crossed behind somebody or cut somebody off, ordered by time."""
     rules = rules or EncounterRules()
     ego_way = directions(tracks, tracks.ego)
@@ -86,7 +87,7 @@ def find_encounters(tracks: Tracks, rules: EncounterRules | None = None) -> list
     return sorted(found, key=lambda met: (met.tick_at, met.other))
 
 
-def _comes_near(tracks: Tracks, other: int) -> bool:
+def _comes_near(tracks: EpisodeTracks, other: int) -> bool:
     """Cheap test: whether the boxes around both tracks touch at all and the other moves."""
     here = tracks.present[other]
     if not here.any() or float(tracks.speed_mps(other)[here].max()) < 0.1:
@@ -101,7 +102,7 @@ class _Pair:
     """The ego and one other, with both ways."""
 
     def __init__(
-        self, tracks: Tracks, other: int, ego_way: FloatArray, rules: EncounterRules
+        self, tracks: EpisodeTracks, other: int, ego_way: FloatArray, rules: EncounterRules
     ) -> None:
         self._tracks, self._other, self._rules = tracks, other, rules
         self._ego_way, self._way = ego_way, directions(tracks, other)
@@ -285,7 +286,7 @@ def _heading(
     return np.cos(angle), np.sin(angle)
 
 
-def _distance_to_box(points: FloatArray, tracks: Tracks, tick: int) -> FloatArray:
+def _distance_to_box(points: FloatArray, tracks: EpisodeTracks, tick: int) -> FloatArray:
     x, y, _, cos, sin, *_ = tracks.ego_pose[tick]
     half_x, half_y = tracks.shape[tracks.ego, :2]
     dx, dy = points[:, 0] - x, points[:, 1] - y

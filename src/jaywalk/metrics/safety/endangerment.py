@@ -29,9 +29,13 @@ from jaywalk.metrics.safety.imposed_braking import (
     ImposedBrakingRules,
     find_imposed_braking,
 )
-from jaywalk.metrics.safety.signals import StopControls, read_stop_controls
-from jaywalk.metrics.safety.tracks import Tracks
-from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
+from jaywalk.metrics.safety.signals import StopControls
+from jaywalk.metrics.safety.signals import read_stop_controls
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import metric
+from jaywalk.record.tracks import EpisodeTracks
 
 HORIZON_S = 10.0
 SHORT_S = 1.5  # the usual limit of a conflict in traffic-conflict studies
@@ -78,7 +82,7 @@ class TimeToCollision:
         return float(np.mean(self.ttc_s[self.moving] < SHORT_S))
 
 
-def time_to_collision(tracks: Tracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
+def time_to_collision(tracks: EpisodeTracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
     """Smallest time to collision with anybody, at each tick."""
     n = len(tracks.time_s)
     best, who = np.full(n, np.inf), np.full(n, -1, np.int64)
@@ -149,7 +153,7 @@ class Dangers:
 
 
 def find_dangers(
-    tracks: Tracks,
+    tracks: EpisodeTracks,
     hit: Collection[int] = (),
     rules: EndangermentRules | None = None,
     controls: StopControls | None = None,
@@ -172,7 +176,7 @@ def find_dangers(
     return Dangers(counted=tuple(_merge(spared, rules.merge_s)), encounters=tuple(encounters))
 
 
-def _from_encounter(tracks: Tracks, met: Encounter) -> Endangerment:
+def _from_encounter(tracks: EpisodeTracks, met: Encounter) -> Endangerment:
     name, speed = tracks.name(met.other), tracks.speed_mps(tracks.ego)[met.tick_at]
     if met.ego_first:
         text = f"Cut in on {name}, which reached the same ground {met.pet_s:.2f} s later"
@@ -191,7 +195,7 @@ def _from_encounter(tracks: Tracks, met: Encounter) -> Endangerment:
     )
 
 
-def _from_braking(tracks: Tracks, one: ImposedBraking) -> Endangerment:
+def _from_braking(tracks: EpisodeTracks, one: ImposedBraking) -> Endangerment:
     return Endangerment(
         other=one.other,
         how=FORCED_TO_BRAKE,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-import polars as pl
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
@@ -22,25 +21,24 @@ from jaywalk.metrics.safety.signals import (
     YELLOW,
     StopLine,
     light_lines,
-    light_states,
     sign_lines,
 )
-from jaywalk.metrics.safety.tracks import (
+from jaywalk.metrics.safety.way import Way, ego_way, route_way
+from jaywalk.record import Record
+from jaywalk.record import columns as c
+from jaywalk.record.tracks import (
     COS,
     HX,
     HY,
     SIN,
     VX,
     VY,
-    Tracks,
-    Way,
+    EpisodeTracks,
     X,
     Y,
-    ego_way,
-    route_way,
+    light_states,
+    route_points,
 )
-from jaywalk.record import Record
-from jaywalk.record import columns as c
 
 _NINE_POINTS: Final = np.array([[u, v] for u in (-1.0, 0.0, 1.0) for v in (-1.0, 0.0, 1.0)])
 
@@ -71,7 +69,7 @@ class Situation:
     ``ways`` are the driven one and, if known, the route: what the ego went around was in its way.
     """
 
-    tracks: Tracks
+    tracks: EpisodeTracks
     ways: tuple[Way, ...]
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]
@@ -81,16 +79,16 @@ class Situation:
     goal_m: float
 
     @classmethod
-    def of(cls, record: Record, tracks: Tracks) -> Self:
+    def of(cls, record: Record, tracks: EpisodeTracks) -> Self:
         """Read what is needed."""
         way, route = ego_way(record, tracks), route_way(record, tracks)
-        limit_mps, red_ahead = _limits(record, tracks)
+        limit_mps, red_ahead = _limits(tracks)
         return cls(
             tracks=tracks,
             ways=(way,) if route is None else (way, route),
             lights=tuple(light_lines(record)),
             signs=tuple(sign_lines(record)),
-            states=light_states(record, tracks),
+            states=light_states(record, tracks.tick),
             limit_mps=limit_mps,
             red_ahead=red_ahead,
             goal_m=_goal_m(record, way),
@@ -170,7 +168,7 @@ def _direction_at(way: Way, along_m: float) -> tuple[float, float]:
 
 
 def _in_the_way(
-    tracks: Tracks,
+    tracks: EpisodeTracks,
     way: Way,
     event: BrakingEvent,
     rules: ExplanationRules,
@@ -207,7 +205,7 @@ def _in_the_way(
     return ""
 
 
-def outline(tracks: Tracks, other: int, ticks: IntArray) -> tuple[FloatArray, IntArray]:
+def outline(tracks: EpisodeTracks, other: int, ticks: IntArray) -> tuple[FloatArray, IntArray]:
     """Corners, middles of the sides and centre at some ticks, and the tick of each."""
     pose = tracks.pose[other, ticks]
     points = box_points(
@@ -216,26 +214,20 @@ def outline(tracks: Tracks, other: int, ticks: IntArray) -> tuple[FloatArray, In
     return points.reshape(-1, 2), np.repeat(ticks, len(_NINE_POINTS))
 
 
-def _limits(record: Record, tracks: Tracks) -> tuple[FloatArray, np.ndarray]:
+def _limits(tracks: EpisodeTracks) -> tuple[FloatArray, np.ndarray]:
     """Speed limit at each tick (nan: unknown), and whether the server says: at a red light."""
-    ego = int(tracks.number[tracks.ego])
-    columns = (c.TICK, c.SPEED_LIMIT_KMH, c.AT_LIGHT, c.LIGHT_STATE)
-    rows = record.states.filter(pl.col(c.ACTOR) == ego).select(columns).collect()
     limit, red = np.full(len(tracks.tick), np.nan), np.zeros(len(tracks.tick), np.bool_)
-    at = np.searchsorted(tracks.tick, rows[c.TICK].to_numpy())
-    inside = at < len(tracks.tick)
-    kmh = rows[c.SPEED_LIMIT_KMH].cast(pl.Float64).fill_null(math.nan).to_numpy()
-    stop = rows[c.AT_LIGHT].fill_null(False) & rows[c.LIGHT_STATE].is_in([RED, YELLOW]).fill_null(
-        False
-    )
-    limit[at[inside]] = np.where(kmh[inside] > 0.0, kmh[inside] / MPS_TO_KMH, np.nan)
-    red[at[inside]] = stop.to_numpy()[inside]
+    columns = (c.SPEED_LIMIT_KMH, c.AT_LIGHT, c.LIGHT_STATE)
+    kmh, at_light, state = tracks.values(tracks.ego, *columns).T
+    seen = tracks.seen(tracks.ego)
+    limit[seen] = np.where(kmh > 0.0, kmh / MPS_TO_KMH, np.nan)
+    red[seen] = (at_light == 1.0) & np.isin(state, [RED, YELLOW])
     return limit, red
 
 
 def _goal_m(record: Record, way: Way) -> float:
     """Where on the way the route ends; infinite without a route."""
-    route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
+    route = route_points(record)[:, :2]
     if not len(route):
         return math.inf
     away = np.hypot(*(way.path.points_m - route[-1]).T)

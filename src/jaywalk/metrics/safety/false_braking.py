@@ -21,9 +21,13 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.pooling import share_of
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain, outline
-from jaywalk.metrics.safety.tracks import HX, HY, ROUND, VX, VY, Tracks, Way, load_tracks
-from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
+from jaywalk.metrics.safety.way import Way
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import metric
 from jaywalk.record import Record
+from jaywalk.record.tracks import HX, HY, ROUND, VX, VY, EpisodeTracks, load_tracks
 
 CUT_OFF, NO_PERSON = "record ends", "nobody near"
 
@@ -107,7 +111,7 @@ class FalseBraking:
 
 
 def judge_braking(
-    record: Record, tracks: Tracks, rules: FalseBrakingRules | None = None
+    record: Record, tracks: EpisodeTracks, rules: FalseBrakingRules | None = None
 ) -> FalseBraking:
     """Find and judge the braking events of an episode."""
     rules = rules or FalseBrakingRules()
@@ -174,7 +178,7 @@ def _plausible(
     return best
 
 
-def _marks(tracks: Tracks, who: int, ticks: IntArray) -> tuple[FloatArray, float]:
+def _marks(tracks: EpisodeTracks, who: int, ticks: IntArray) -> tuple[FloatArray, float]:
     """Points (ticks, k, 2) that stand for a body, and how far it extends around each of them."""
     if tracks.shape[who, ROUND]:
         return tracks.pose[who, ticks, None, :2], float(tracks.shape[who, HX])
@@ -183,7 +187,7 @@ def _marks(tracks: Tracks, who: int, ticks: IntArray) -> tuple[FloatArray, float
 
 
 def _enters(
-    tracks: Tracks,
+    tracks: EpisodeTracks,
     way: Way,
     event: BrakingEvent,
     who: int,

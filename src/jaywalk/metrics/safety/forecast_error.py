@@ -25,10 +25,13 @@ from jaywalk.metrics.prediction.displacement import (
     fde_mixture_mean,
 )
 from jaywalk.metrics.prediction.forecast import Mixture, Samples
-from jaywalk.metrics.safety.tracks import COS, SIN, Tracks, X, Y
-from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, metric
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import NOT_APPLICABLE
+from jaywalk.metrics.spec import metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import COS, SIN, EpisodeTracks, X, Y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ class ForecastBatch:
     covariance_m2: FloatArray | None = None
 
 
-def forecast_errors(record: Record, tracks: Tracks) -> list[ForecastError]:
+def forecast_errors(record: Record, tracks: EpisodeTracks) -> list[ForecastError]:
     """Errors by source, sorted by its name; nothing when the agent predicts nobody."""
     sums: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
     for batch in forecast_batches(record, tracks):
@@ -85,7 +88,7 @@ def forecast_errors(record: Record, tracks: Tracks) -> list[ForecastError]:
     ]
 
 
-def forecast_batches(record: Record, tracks: Tracks) -> Iterator[ForecastBatch]:
+def forecast_batches(record: Record, tracks: EpisodeTracks) -> Iterator[ForecastBatch]:
     """All forecasts in arrays, grouped so that each group has one shape; for other metrics, too."""
     rows = record.forecasts.sort(c.SOURCE, c.TICK, c.ACTOR, c.MODE).collect()
     if rows.is_empty():
@@ -102,7 +105,7 @@ def forecast_batches(record: Record, tracks: Tracks) -> Iterator[ForecastBatch]:
         yield _batch(group, tracks)
 
 
-def _batch(group: pl.DataFrame, tracks: Tracks) -> ForecastBatch:
+def _batch(group: pl.DataFrame, tracks: EpisodeTracks) -> ForecastBatch:
     modes, steps = int(group["modes"][0]), int(group["steps"][0])
     first = group.gather_every(modes)
     time_s = group[c.TIME_S][0].to_numpy().astype(np.float64)
@@ -148,7 +151,7 @@ def _turned(spread_m2: FloatArray, pose: FloatArray) -> FloatArray:
     return np.asarray(turn @ spread_m2 @ np.swapaxes(turn, -1, -2))
 
 
-def record_pose(tracks: Tracks, tick_at: np.ndarray) -> FloatArray:
+def record_pose(tracks: EpisodeTracks, tick_at: np.ndarray) -> FloatArray:
     """Poses of the ego at some ticks."""
     return np.asarray(tracks.ego_pose[tick_at])
 
@@ -166,7 +169,11 @@ def _to_world(local_m: FloatArray, pose: FloatArray) -> FloatArray:
 
 
 def _truth(
-    tracks: Tracks, person: np.ndarray, number: np.ndarray, tick_at: np.ndarray, time_s: FloatArray
+    tracks: EpisodeTracks,
+    person: np.ndarray,
+    number: np.ndarray,
+    tick_at: np.ndarray,
+    time_s: FloatArray,
 ) -> FloatArray:
     """(N, H, 2) true places, interpolated between ticks; nan where somebody was not there."""
     out = np.full((len(person), len(time_s), 2), np.nan)

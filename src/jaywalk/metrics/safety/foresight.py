@@ -22,8 +22,9 @@ from jaywalk.metrics.prediction.in_roi import in_roi_exact, in_roi_sampled, stra
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, Irs, irs
 from jaywalk.metrics.safety.forecast_error import ForecastBatch, forecast_batches
 from jaywalk.metrics.safety.person_hits import Story, read_stories
-from jaywalk.metrics.safety.tracks import COS, SIN, Tracks, Way, ego_way, route_way
+from jaywalk.metrics.safety.way import Way, ego_way, route_way
 from jaywalk.record import Record
+from jaywalk.record.tracks import COS, SIN, EpisodeTracks
 
 _EVERY_S: Final = 0.5
 _DRIVES_MPS: Final = 1.0  # whoever stands has no comfort zone
@@ -46,7 +47,7 @@ SCHEMA: Final = {
 GROUPS: Final = {"class": "intended", "side": "side"}
 
 
-def read_foresight(record: Record, tracks: Tracks, route: str = "") -> pl.DataFrame:
+def read_foresight(record: Record, tracks: EpisodeTracks, route: str = "") -> pl.DataFrame:
     """Samples of one episode (``SCHEMA``); no rows when the agent predicts nobody.
 
     ``error_m`` is the error of the mean forecast; ``ahead_m`` and ``right_m`` are its parts in the
@@ -84,7 +85,7 @@ def irs_of(samples: pl.DataFrame, horizon_s: float, *, resamples: int = 2000) ->
     )
 
 
-def _samples(batch: ForecastBatch, tracks: Tracks, way: Way) -> pl.DataFrame:
+def _samples(batch: ForecastBatch, tracks: EpisodeTracks, way: Way) -> pl.DataFrame:
     speed = tracks.speed_mps(tracks.ego)
     spoken = np.unique(batch.tick_at)
     _, first = np.unique(np.floor(tracks.time_s[spoken] / _EVERY_S), return_index=True)
@@ -106,7 +107,12 @@ _PLAIN: Final = {
 
 
 def _at_horizon(
-    batch: ForecastBatch, tracks: Tracks, way: Way, rows: np.ndarray, h: int, horizon_s: float
+    batch: ForecastBatch,
+    tracks: EpisodeTracks,
+    way: Way,
+    rows: np.ndarray,
+    h: int,
+    horizon_s: float,
 ) -> pl.DataFrame:
     speed = tracks.speed_mps(tracks.ego)
     chance, there = np.zeros(len(rows)), np.zeros(len(rows), np.bool_)

@@ -34,10 +34,10 @@ from jaywalk.metrics.safety.foresight import GROUPS as FORESIGHT_GROUPS
 from jaywalk.metrics.safety.foresight import SCHEMA, irs_of, read_foresight
 from jaywalk.metrics.safety.person_hits import PersonHit, find_person_hits, read_stories, weather_of
 from jaywalk.metrics.safety.progress import measure_progress
-from jaywalk.metrics.safety.tracks import load_tracks
 from jaywalk.metrics.spec import spec_of
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
+from jaywalk.record.tracks import load_tracks
 from jaywalk.stats.clustered import clustered_rate
 from jaywalk.stats.intervals import FEW_CLUSTERS, Interval
 

@@ -16,7 +16,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.encroachment import overlap_m
 from jaywalk.metrics.safety.encounters import go_on
 from jaywalk.metrics.safety.signals import StopControls
-from jaywalk.metrics.safety.tracks import COS, HX, POSE_COLUMNS, SIN, TURN, VX, VY, Tracks, X, Y
+from jaywalk.record.tracks import COS, HX, POSE_COLUMNS, SIN, TURN, VX, VY, EpisodeTracks, X, Y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,9 @@ class ImposedBraking:
 
 
 def find_imposed_braking(
-    tracks: Tracks, rules: ImposedBrakingRules | None = None, controls: StopControls | None = None
+    tracks: EpisodeTracks,
+    rules: ImposedBrakingRules | None = None,
+    controls: StopControls | None = None,
 ) -> list[ImposedBraking]:
     """Hard braking of others for which the ego is the cause, one per vehicle and manoeuvre.
 
@@ -96,7 +98,7 @@ def find_imposed_braking(
     return found
 
 
-def braking_mps2(tracks: Tracks, body: int, over_s: float) -> FloatArray:
+def braking_mps2(tracks: EpisodeTracks, body: int, over_s: float) -> FloatArray:
     """(n,) loss of forward speed over the last ``over_s``; 0 where it did not exist so long."""
     pose = tracks.pose[body]
     forward = pose[:, VX] * pose[:, COS] + pose[:, VY] * pose[:, SIN]
@@ -118,7 +120,7 @@ def _manoeuvre(braking: FloatArray, tick_at: int, onset_mps2: float) -> tuple[in
 
 
 def _is_cause(
-    tracks: Tracks,
+    tracks: EpisodeTracks,
     other: int,
     onset: int,
     rules: ImposedBrakingRules,
@@ -144,7 +146,7 @@ def _is_cause(
     )
 
 
-def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> FloatArray:
+def _go_on_track(tracks: EpisodeTracks, other: int, start: int, until: int) -> FloatArray:
     """Poses the vehicle would have had, had it not braked, from ``start`` on."""
     pose = tracks.pose[other, start]
     after_s = tracks.time_s[start:until] - tracks.time_s[start]
@@ -156,11 +158,13 @@ def _go_on_track(tracks: Tracks, other: int, start: int, until: int) -> FloatArr
     return out
 
 
-def _reach_m(tracks: Tracks, one: int, two: int) -> float:
+def _reach_m(tracks: EpisodeTracks, one: int, two: int) -> float:
     return float(np.hypot(*tracks.shape[one, :2]) + np.hypot(*tracks.shape[two, :2]))
 
 
-def _first_overlap(tracks: Tracks, other: int, body: int, imagined: FloatArray, start: int) -> int:
+def _first_overlap(
+    tracks: EpisodeTracks, other: int, body: int, imagined: FloatArray, start: int
+) -> int:
     """First step at which the imagined vehicle would have run into a body; -1 for never."""
     stretch = slice(start, start + len(imagined))
     there = tracks.pose[body, stretch]
@@ -175,7 +179,7 @@ def _first_overlap(tracks: Tracks, other: int, body: int, imagined: FloatArray, 
     return -1
 
 
-def _was_settled(tracks: Tracks, other: int, start: int, rules: ImposedBrakingRules) -> bool:
+def _was_settled(tracks: EpisodeTracks, other: int, start: int, rules: ImposedBrakingRules) -> bool:
     """Whether the vehicle had been going its way for some time: no setting off, no turning in.
 
     An ego that turned more than the vehicle did is the one that came in.
@@ -196,7 +200,7 @@ def _turned_rad(pose: FloatArray) -> float:
 
 
 def _was_ahead(
-    tracks: Tracks, other: int, start: int, imagined: FloatArray, rules: ImposedBrakingRules
+    tracks: EpisodeTracks, other: int, start: int, imagined: FloatArray, rules: ImposedBrakingRules
 ) -> bool:
     """Whether the ego was on the vehicle's way already some time before, going the same way.
 
@@ -218,7 +222,11 @@ def _was_ahead(
 
 
 def _must_stop(
-    tracks: Tracks, other: int, start: int, controls: StopControls, rules: ImposedBrakingRules
+    tracks: EpisodeTracks,
+    other: int,
+    start: int,
+    controls: StopControls,
+    rules: ImposedBrakingRules,
 ) -> bool:
     """Whether a light that is not green, a stop or a yield sign stops the vehicle."""
     pose, speed = tracks.pose[other, start], float(tracks.speed_mps(other)[start])

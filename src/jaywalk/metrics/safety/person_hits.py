@@ -20,12 +20,17 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions, hits_of
-from jaywalk.metrics.safety.tracks import MOVING_MPS, Tracks, load_tracks
-from jaywalk.metrics.spec import MetricInput, count
+from jaywalk.metrics.safety.collisions import Collision
+from jaywalk.metrics.safety.collisions import PERSON
+from jaywalk.metrics.safety.collisions import find_collisions
+from jaywalk.metrics.safety.collisions import hits_of
+from jaywalk.metrics.safety.way import MOVING_MPS
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import has_wet_grip
+from jaywalk.record.tracks import EpisodeTracks, load_tracks
 
 NAME: Final = "habit"  # of the events posed people leave
 NOT_CROSSING, ATTEMPTING, CROSSING = "not_crossing", "attempting", "crossing"
@@ -177,7 +182,10 @@ def find_person_hits(record: Record, rules: BrakingRules | None = None) -> list[
 
 
 def judge_hits(
-    record: Record, tracks: Tracks, found: Sequence[Collision], rules: BrakingRules | None = None
+    record: Record,
+    tracks: EpisodeTracks,
+    found: Sequence[Collision],
+    rules: BrakingRules | None = None,
 ) -> list[PersonHit]:
     """Those of an episode's collisions that are hits of people by the moving ego, judged."""
     rules = rules or BrakingRules()
@@ -219,7 +227,7 @@ def weather_of(record: Record) -> tuple[str, float]:
 
 def _judged(
     record: Record,
-    tracks: Tracks,
+    tracks: EpisodeTracks,
     hit: Collision,
     story: Story,
     weather: str,
@@ -253,7 +261,7 @@ def _judged(
     )
 
 
-def _set_off(tracks: Tracks, actor: int, at: int) -> int | None:
+def _set_off(tracks: EpisodeTracks, actor: int, at: int) -> int | None:
     """When somebody without a story last began to move before a tick's index."""
     body = int(np.searchsorted(tracks.number, actor))
     if body >= len(tracks.number) or tracks.number[body] != actor:
@@ -262,11 +270,11 @@ def _set_off(tracks: Tracks, actor: int, at: int) -> int | None:
     return int(stood[-1]) if len(stood) else 0
 
 
-def _index(tracks: Tracks, tick: int | None) -> int | None:
+def _index(tracks: EpisodeTracks, tick: int | None) -> int | None:
     return None if tick is None else int(np.searchsorted(tracks.tick, tick))
 
 
-def _since(tracks: Tracks, tick: int | None, at: int) -> float:
+def _since(tracks: EpisodeTracks, tick: int | None, at: int) -> float:
     first = _index(tracks, tick)
     return math.nan if first is None else float(tracks.time_s[at] - tracks.time_s[first])
 

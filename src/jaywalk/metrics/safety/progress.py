@@ -12,12 +12,18 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.metrics.pooling import APART, SHARE_OF_TIME, km_of, ratio
-from jaywalk.metrics.safety.tracks import Tracks
-from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
+from jaywalk.metrics.pooling import APART
+from jaywalk.metrics.pooling import SHARE_OF_TIME
+from jaywalk.metrics.pooling import km_of
+from jaywalk.metrics.pooling import ratio
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import MetricResult
+from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED
+from jaywalk.record.tracks import EpisodeTracks
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
 LATERAL_M = 15.0  # farther away from the route is no progress
@@ -57,7 +63,7 @@ class Progress:
         return self.route_completion >= 100.0
 
 
-def measure_progress(record: Record, tracks: Tracks) -> Progress:
+def measure_progress(record: Record, tracks: EpisodeTracks) -> Progress:
     """Measure one episode."""
     route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
     time_s, here = tracks.time_s, tracks.present[tracks.ego]

@@ -18,10 +18,11 @@ import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
-from jaywalk.metrics.safety.tracks import COS, HX, SIN, Tracks, X, Y
-from jaywalk.metrics.spec import MetricInput, count
+from jaywalk.metrics.spec import MetricInput
+from jaywalk.metrics.spec import count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import COS, HX, SIN, EpisodeTracks, X, Y, light_states
 
 RED: Final = int(LightState.RED)
 YELLOW: Final = int(LightState.YELLOW)
@@ -96,17 +97,6 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
     return found
 
 
-def light_states(record: Record, tracks: Tracks) -> dict[int, IntArray]:
-    """(n,) state of each light at each tick; -1 before it was first seen."""
-    rows = record.signals.select(c.ACTOR, c.TICK, c.STATE).sort(c.ACTOR, c.TICK).collect()
-    found: dict[int, IntArray] = {}
-    for (actor,), changes in rows.group_by(c.ACTOR, maintain_order=True):
-        at = np.searchsorted(changes[c.TICK].to_numpy(), tracks.tick, "right") - 1
-        state = changes[c.STATE].to_numpy().astype(np.int64)
-        found[int(str(actor))] = np.where(at >= 0, state[np.maximum(at, 0)], -1)
-    return found
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopControls:
     """Everything that tells a vehicle to stop or give way."""
@@ -124,12 +114,12 @@ class StopControls:
         yield from self.signs
 
 
-def read_stop_controls(record: Record, tracks: Tracks) -> StopControls:
+def read_stop_controls(record: Record, tracks: EpisodeTracks) -> StopControls:
     """Lights, stop and yield signs of a record."""
     return StopControls(
         lights=tuple(light_lines(record)),
         signs=tuple(sign_lines(record, ("traffic.stop", "traffic.yield"))),
-        states=light_states(record, tracks),
+        states=light_states(record, tracks.tick),
     )
 
 
@@ -167,11 +157,11 @@ class SignalViolation:
 
 
 def find_red_lights(
-    record: Record, tracks: Tracks, rules: SignalRules | None = None
+    record: Record, tracks: EpisodeTracks, rules: SignalRules | None = None
 ) -> list[SignalViolation]:
     """Red lights run, in order of time; each light at most once per red."""
     rules = rules or SignalRules()
-    states = light_states(record, tracks)
+    states = light_states(record, tracks.tick)
     found: dict[tuple[int, int], SignalViolation] = {}
     for line in light_lines(record):
         state = states.get(line.actor)
@@ -192,7 +182,7 @@ def find_red_lights(
 
 
 def find_stop_violations(
-    record: Record, tracks: Tracks, rules: SignalRules | None = None
+    record: Record, tracks: EpisodeTracks, rules: SignalRules | None = None
 ) -> list[SignalViolation]:
     """Stop signs passed without standing, in order of time."""
     rules = rules or SignalRules()
@@ -212,7 +202,9 @@ def find_stop_violations(
     return sorted(found, key=lambda one: (one.tick, one.actor))
 
 
-def front_past(tracks: Tracks, line: StopLine, aligned_deg: float) -> tuple[FloatArray, BoolArray]:
+def front_past(
+    tracks: EpisodeTracks, line: StopLine, aligned_deg: float
+) -> tuple[FloatArray, BoolArray]:
     """How far the ego's front is past a line (n,), and whether it is on that lane, along it."""
     pose = tracks.ego_pose
     half_m = tracks.shape[tracks.ego, HX]
@@ -237,7 +229,7 @@ def _last_of_run(state: IntArray, step: int) -> int:
     return step + int(changed[0]) - 1 if len(changed) else len(state) - 1
 
 
-def _violation(tracks: Tracks, line: StopLine, step: int, words: str) -> SignalViolation:
+def _violation(tracks: EpisodeTracks, line: StopLine, step: int, words: str) -> SignalViolation:
     speed = float(tracks.speed_mps(tracks.ego)[step])
     return SignalViolation(
         actor=line.actor,

@@ -18,6 +18,7 @@ from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.metrics.realism.red_light import lane_successors
 from jaywalk.metrics.realism.scene import N_STEPS, SURFACE_STREET, Lanes, Polylines, Signals
 from jaywalk.record.reader import Record
+from jaywalk.record.tracks import light_states
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.town import Town
 
@@ -194,14 +195,12 @@ def signals_of(record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: s
     lane_id: list[NDArray[np.int64]] = []
     state: list[NDArray[np.int64]] = []
     stop: list[NDArray[np.float64]] = []
-    changes = record.signals.select("actor", "tick", "state").collect()
+    states = light_states(record, ticks)
     for light, forbidden in _lanes_of_lights(record, town, lanes).items():
-        rows = changes.filter(pl.col("actor") == light).sort("tick")
-        if not len(rows):
+        if light not in states:
             continue
-        which = np.searchsorted(rows["tick"].to_numpy(), ticks, side="right") - 1
-        seen = np.flatnonzero(which >= 0)
-        now = _STATE_OF[np.minimum(rows["state"].to_numpy()[which[seen]], 4)]
+        seen = np.flatnonzero(states[light] >= 0)
+        now = _STATE_OF[np.minimum(states[light][seen], 4)]
         for lane in forbidden:
             step.append(seen.astype(np.int64))
             lane_id.append(np.full(len(seen), lane, dtype=np.int64))

@@ -12,7 +12,8 @@ import jaywalk.record
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
-from jaywalk.rollouts.cases.recorded import is_run, recorded_scenes, run_scenes
+from jaywalk.record.run import RunFolder
+from jaywalk.rollouts.cases.recorded import recorded_scenes, run_scenes
 from jaywalk.rollouts.cases.recorded_people import run_people
 from jaywalk.rollouts.cases.road_map import road_map
 from jaywalk.rollouts.inputs import read_case_set
@@ -95,7 +96,7 @@ def test_a_run_without_rollouts_is_scored_with_lane_followers(run):
 
 def test_a_short_run_cannot_be_scored(tmp_path):
     write_street(tmp_path / "run", "r1-s1", ticks=100)
-    assert is_run(tmp_path / "run")
+    assert RunFolder(tmp_path / "run").is_run
     with pytest.raises(DataError, match=r"9\.1 s"):
         run_scenes(tmp_path / "run")
 

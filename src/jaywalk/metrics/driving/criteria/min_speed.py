@@ -26,9 +26,9 @@ from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.driving.criteria.rules import Event, Rules
 from jaywalk.metrics.driving.criteria.track import RouteLine, Track, advance
-from jaywalk.metrics.safety.tracks import COS, HX, HY, SIN, Tracks, load_tracks
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import COS, HX, HY, SIN, EpisodeTracks, load_tracks
 
 CAPS, BRAKES, DRIVES_ON = "caps the traffic", "brakes", "drives on"  # of notes of scenarios
 _SCENARIO_ROLE: Final = "scenario"
@@ -64,7 +64,7 @@ def slowed_by_scenarios(record: Record) -> pl.DataFrame:
     )
     slowed = np.zeros((len(tracks.number), len(tracks.tick)), np.bool_)
     speed = np.stack([tracks.speed_mps(k) for k in range(len(tracks.number))])
-    limit = _limits(record, tracks) if len(cars) else speed
+    limit = _limits(tracks) if len(cars) else speed
     for hold in _holds(record, tracks):
         for car in cars if hold.vehicle is None else [hold.vehicle]:
             held = slice(hold.first, hold.last + 1)
@@ -82,7 +82,7 @@ def slowed_by_scenarios(record: Record) -> pl.DataFrame:
     return pl.DataFrame({c.ACTOR: tracks.number[who], c.TICK: tracks.tick[when]})
 
 
-def _recovers(tracks: Tracks, speed: FloatArray, hold: _Hold) -> slice:
+def _recovers(tracks: EpisodeTracks, speed: FloatArray, hold: _Hold) -> slice:
     """Ticks after a hold until a vehicle is as fast as it was before."""
     until_s = tracks.time_s[hold.last] + _RECOVERY_S
     stop = int(np.searchsorted(tracks.time_s, until_s, "right"))
@@ -90,7 +90,7 @@ def _recovers(tracks: Tracks, speed: FloatArray, hold: _Hold) -> slice:
     return slice(hold.last, hold.last + int(fast[0]) if len(fast) else stop)
 
 
-def _holds(record: Record, tracks: Tracks) -> Iterator[_Hold]:
+def _holds(record: Record, tracks: EpisodeTracks) -> Iterator[_Hold]:
     """What scenarios noted of traffic they held up; one that never ended lasts to the end."""
     server_ids = record.actors.select(c.SERVER_ID, c.ACTOR).collect()
     number = dict(server_ids.iter_rows())
@@ -125,21 +125,18 @@ def _notes(record: Record) -> Iterator[tuple[int, dict[str, Any]]]:
             yield int(tick), detail
 
 
-def _limits(record: Record, tracks: Tracks) -> FloatArray:
+def _limits(tracks: EpisodeTracks) -> FloatArray:
     """(bodies, ticks) speed limits in m/s; nan where unknown."""
-    rows = record.states.select(c.ACTOR, c.TICK, c.SPEED_LIMIT_KMH).drop_nulls().collect()
-    who = np.searchsorted(tracks.number, rows[c.ACTOR].to_numpy())
-    when = np.searchsorted(tracks.tick, rows[c.TICK].to_numpy())
-    known = (who < len(tracks.number)) & (when < len(tracks.tick))
-    known[known] &= tracks.number[who[known]] == rows[c.ACTOR].to_numpy()[known]
-    limit = np.full((len(tracks.number), len(tracks.tick)), np.nan)
-    kmh = rows[c.SPEED_LIMIT_KMH].to_numpy()[known]
-    limit[who[known], when[known]] = np.where(kmh > 0.0, kmh / MPS_TO_KMH, np.nan)
-    return limit
+    kmh = tracks.dense(c.SPEED_LIMIT_KMH).astype(np.float32)  # as precise as the record
+    return np.where(kmh > 0.0, kmh / MPS_TO_KMH, np.nan).astype(np.float64)
 
 
 def _queued(
-    tracks: Tracks, cars: IntArray, of_scenario: BoolArray, speed: FloatArray, slowed: BoolArray
+    tracks: EpisodeTracks,
+    cars: IntArray,
+    of_scenario: BoolArray,
+    speed: FloatArray,
+    slowed: BoolArray,
 ) -> BoolArray:
     """(cars, ticks) who stands behind a scenario's actor, or behind somebody held up."""
     waits = np.zeros((len(cars), len(tracks.tick)), np.bool_)
@@ -160,7 +157,7 @@ def _queued(
     return waits
 
 
-def _is_near(tracks: Tracks, car: int, bodies: IntArray) -> bool:
+def _is_near(tracks: EpisodeTracks, car: int, bodies: IntArray) -> bool:
     for body in bodies:
         both = tracks.present[car] & tracks.present[body]
         away = tracks.pose[body, both, :2] - tracks.pose[car, both, :2]
@@ -169,7 +166,7 @@ def _is_near(tracks: Tracks, car: int, bodies: IntArray) -> bool:
     return False
 
 
-def _whom_behind(tracks: Tracks, car: int, speed: FloatArray) -> IntArray:
+def _whom_behind(tracks: EpisodeTracks, car: int, speed: FloatArray) -> IntArray:
     """(ticks,) index of the body a car stands behind or runs up to, straight ahead; -1: nobody."""
     found, least = np.full(len(tracks.tick), -1, np.int64), _GAP_M + _GAP_S * speed
     mine = tracks.pose[car]

@@ -11,7 +11,6 @@ place the route file names and removes its actors when it is over.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import IntArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.rotation import rotation_matrix_carla
@@ -31,11 +31,13 @@ from jaywalk.metrics.driving.criteria.track import (
     RouteLine,
     Track,
     forward_of,
+    read_ego,
     track_of,
     traffic_speed,
 )
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import HX, light_states, route_points
 from jaywalk.town.opendrive import read_opendrive
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import Town
@@ -89,18 +91,13 @@ def _landmark(row: dict[str, Any], server_ids: dict[int, int]) -> Landmark:
     )
 
 
-def with_states(
-    lights: list[Landmark], signals: pl.DataFrame, ticks: NDArray[np.int64]
-) -> list[Light]:
-    """Lights with their states at these ticks; unknown before the first one was seen."""
+def with_states(lights: list[Landmark], states: dict[int, IntArray], count: int) -> list[Light]:
+    """Lights with their states at ``count`` ticks; unknown before they were first seen."""
     out = []
+    unseen = np.full(count, -1)
     for light in lights:
-        changes = signals.filter(pl.col(c.ACTOR) == light.actor)
-        at = np.searchsorted(changes[c.TICK].to_numpy(), ticks, side="right") - 1
-        states = changes[c.STATE].to_numpy().astype(np.uint8)
-        state = np.full(len(ticks), _UNKNOWN, np.uint8)
-        if len(states):
-            state = np.where(at >= 0, states[np.maximum(at, 0)], _UNKNOWN).astype(np.uint8)
+        seen = states.get(light.actor, unseen)
+        state = np.where(seen >= 0, seen, _UNKNOWN).astype(np.uint8)
         out.append(
             Light(
                 actor=light.actor,
@@ -252,8 +249,8 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
     tests = [] if record.episode.suite else collision_tests(actors, ego)
     slowed = slowed_by_scenarios(record) if free_traffic and record.episode.suite else None
     traffic = traffic_speed(record.states, actors, slowed)
-    track = track_of(record.ego_states().collect(), traffic)
-    track = _scored_part(track, tests)
+    ego_tracks = read_ego(record)
+    track = _scored_part(track_of(ego_tracks, traffic), tests)
     if not len(track):
         raise DataError(f"{record.folder} has no tick with its ego.")
     town = town_of(record.shared_file("opendrive"), record.episode.town)
@@ -270,9 +267,9 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
         track=track,
         route=route,
         lanes=LaneFinder(town.carla_map),
-        half_length_m=_half_length(actors, ego),
+        half_length_m=float(ego_tracks.shape[ego_tracks.ego, HX]),
         touches=_touches(events, ego, server_ids),
-        lights=tuple(with_states(lights, record.signals.collect(), track.tick)),
+        lights=tuple(with_states(lights, light_states(record, track.tick), len(track))),
         stop_signs=tuple(landmarks_of(landmarks, server_ids, "traffic.stop")),
         spans=tuple(spans),
         switches=tuple(switches_of(events, spans)),
@@ -299,11 +296,6 @@ def _usual_step(track: Track) -> float:
     return float(np.median(np.diff(track.time_s))) if len(track) > 1 else 0.05
 
 
-def _half_length(actors: pl.DataFrame, ego: int) -> float:
-    half = actors.filter(pl.col(c.ACTOR) == ego)[c.HALF_X_M].to_list()[0]
-    return math.nan if half is None else float(half)
-
-
 def _touches(events: pl.DataFrame, ego: int, server_ids: dict[int, int]) -> tuple[Touch, ...]:
     hits = events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
     return tuple(
@@ -325,10 +317,10 @@ def _emergency(actors: pl.DataFrame) -> tuple[int, ...]:
 
 
 def _route_line(record: Record, town: Town) -> RouteLine | None:
-    rows = record.route.collect()
+    rows = record.route.sort(c.INDEX).collect()
     if rows.height < 2:
         return None
-    place = rows.select(c.X_M, c.Y_M, c.Z_M).to_numpy().astype(np.float64)
+    place = route_points(record)
     headings = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
     if record.episode.route.dense and not headings[c.YAW_DEG].has_nulls():
         return RouteLine(place_m=place, forward=forward_of(headings.fill_null(0.0).to_numpy()))

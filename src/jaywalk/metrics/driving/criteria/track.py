@@ -6,13 +6,16 @@ The dense route as arrays, and how an ego advances along it.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.tracks import EpisodeTracks, number_columns, read_tracks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,8 @@ def advance(route: RouteLine, places_m: FloatArray, window: int) -> NDArray[np.i
 class Track:
     """Arrays of n rows.
 
-    ``speed_mps`` is that of the plane, and ``game_s`` the sum of the steps as they were told (CARLA
-    tells 0.05 s as the nearest 32-bit number), as the protocols measure both: with it, 3600 steps
-    are more than 180 s.
+    ``speed_mps`` is horizontal. ``game_s`` is the sum of the steps as CARLA reports them (0.05 s is
+    the nearest 32-bit number), as the protocols measure it: 3600 steps are more than 180 s.
     """
 
     tick: NDArray[np.int64]
@@ -97,22 +99,37 @@ def forward_of(rotation_deg: FloatArray) -> FloatArray:
     return np.column_stack([flat * np.cos(yaw), flat * np.sin(yaw), np.sin(pitch)])
 
 
-def track_of(ego: pl.DataFrame, traffic: pl.DataFrame) -> Track:
-    """Track from the ego's states (with ``time_s``) and the traffic's mean speed by tick."""
-    rows = ego.join(traffic, on=c.TICK, how="left", maintain_order="left")
-    velocity = _columns(rows, c.VX_MPS, c.VY_MPS, c.VZ_MPS)
-    tick = rows[c.TICK].to_numpy().astype(np.int64)
+_EGO_COLUMNS: Final = (c.VZ_MPS, c.PITCH_DEG, c.ROLL_DEG, c.SPEED_LIMIT_KMH)
+
+
+def read_ego(record: Record) -> EpisodeTracks:
+    """Read the ego alone, with the columns of a track."""
+    return read_tracks(
+        record, only=pl.col(c.ACTOR) == record.episode.ego_actor, columns=_EGO_COLUMNS
+    )
+
+
+def track_of(ego: EpisodeTracks, traffic: pl.DataFrame) -> Track:
+    """Track of the ticks that show the ego, with the traffic's mean speed by tick."""
+    seen = ego.seen(ego.ego)
+    tick = ego.tick[seen]
     steps = np.diff(tick, prepend=tick[:1] - 1)
+    rows = pl.DataFrame({c.TICK: tick}).join(traffic, on=c.TICK, how="left", maintain_order="left")
+
+    def values(*names: str) -> FloatArray:
+        return ego.values(ego.ego, *names)
+
+    velocity = values(c.VX_MPS, c.VY_MPS, c.VZ_MPS)
     return Track(
         tick=tick,
-        time_s=rows[c.TIME_S].to_numpy().astype(np.float64),
-        game_s=np.cumsum(_columns(rows, c.DELTA_S)[:, 0] * steps),
-        place_m=_columns(rows, c.X_M, c.Y_M, c.Z_M),
-        rotation_deg=_columns(rows, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG),
+        time_s=ego.time_s[seen],
+        game_s=np.cumsum(ego.delta_s[seen] * steps),
+        place_m=values(c.X_M, c.Y_M, c.Z_M),
+        rotation_deg=values(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG),
         velocity_mps=velocity,
         speed_mps=np.hypot(velocity[:, 0], velocity[:, 1]),
-        limit_kmh=_columns(rows, c.SPEED_LIMIT_KMH)[:, 0],
-        traffic_mps=_columns(rows, "traffic_mps")[:, 0],
+        limit_kmh=values(c.SPEED_LIMIT_KMH)[:, 0],
+        traffic_mps=number_columns(rows, "traffic_mps")[:, 0],
     )
 
 
@@ -138,10 +155,9 @@ def traffic_speed(
         schema = wanted.collect_schema()
         left_out = without.select(pl.col(n).cast(schema[n]) for n in (c.ACTOR, c.TICK))
         wanted = wanted.join(left_out.lazy(), on=[c.ACTOR, c.TICK], how="anti")
-    return wanted.drop(c.ACTOR).group_by(c.TICK).mean().collect()
-
-
-def _columns(rows: pl.DataFrame, *names: str) -> FloatArray:
-    return np.column_stack(
-        [rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in names]
-    )
+    # Summed in a fixed order: a parallel mean differs in its last bit from call to call.
+    rows = wanted.sort(c.TICK, c.ACTOR).collect()
+    ticks, place = np.unique(rows[c.TICK].to_numpy(), return_inverse=True)
+    total = np.bincount(place, rows["traffic_mps"].to_numpy(), len(ticks))
+    mean = total / np.bincount(place, minlength=len(ticks))
+    return pl.DataFrame({c.TICK: ticks.astype(np.int64), "traffic_mps": mean})

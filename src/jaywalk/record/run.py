@@ -1,0 +1,88 @@
+"""The folder of a run: its layout, its episodes, and the list of episodes it is to have."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from jaywalk.core.errors import DataError
+from jaywalk.record.episode import EPISODE_FILE
+from jaywalk.record.reader import find_records
+
+STATE_FILE: Final = "run.sqlite"
+CONFIG_FILE: Final = "config.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Names of everything in a run's folder. Nothing is created or checked before it is used."""
+
+    path: Path
+
+    @property
+    def episodes(self) -> Path:
+        """Folder of the records."""
+        return self.path / "episodes"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the workers' logs."""
+        return self.path / "logs"
+
+    @property
+    def rollouts(self) -> Path:
+        """Folder of the rollouts of the run's scenes, by policy."""
+        return self.path / "realism"
+
+    @property
+    def config_file(self) -> Path:
+        """File with everything that decides what the episodes are."""
+        return self.path / CONFIG_FILE
+
+    @property
+    def state_file(self) -> Path:
+        """Database with the state of every episode."""
+        return self.path / STATE_FILE
+
+    @property
+    def lock_file(self) -> Path:
+        """File that the scheduler locks."""
+        return self.path / "run.lock"
+
+    def episode(self, episode_id: str) -> Path:
+        """Folder of the record of an episode, whether it is there or not."""
+        return self.episodes / episode_id
+
+    def records(self) -> Iterator[Path]:
+        """Folders of all finished records, sorted."""
+        return find_records(self.path)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the folder is a run, or the record of one episode."""
+        return self.path.is_dir() and (
+            self.state_file.is_file()
+            or (self.path / EPISODE_FILE).is_file()
+            or next(self.episodes.glob(f"*/{EPISODE_FILE}"), None) is not None
+        )
+
+    def announced(self) -> list[str] | None:
+        """Ids of the episodes a run is to have, in its order; None if it announces none.
+
+        Raises:
+            DataError: The state file cannot be read.
+        """
+        if not self.state_file.is_file():
+            return None
+        try:
+            with closing(sqlite3.connect(f"file:{self.state_file}?mode=ro", uri=True)) as base:
+                rows = base.execute("SELECT episode_id FROM episodes ORDER BY rowid").fetchall()
+        except sqlite3.Error as problem:
+            raise DataError(
+                f"{self.state_file} cannot be read as the list of a run: {problem}."
+            ) from problem
+        return [str(row[0]) for row in rows]
