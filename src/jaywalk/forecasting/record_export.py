@@ -34,8 +34,7 @@ from jaywalk.motion import default_library
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.retarget import DRIVEN
-from jaywalk.motion.retarget import RigClip
+from jaywalk.motion.retarget import DRIVEN, RigClip
 from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record

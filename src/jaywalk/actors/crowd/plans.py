@@ -279,7 +279,9 @@ class CrowdView:
             [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
         ).reshape(-1, 6)
 
-    def look(self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float) -> CrowdSurroundings:
+    def look(
+        self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float
+    ) -> CrowdSurroundings:
         """Update the places of people; cars and lights when it is their turn.
 
         ``delta_s`` is the time since the last look.

@@ -34,23 +34,22 @@ from jaywalk.metrics.safety.progress import (
     progress_of,
     timeouts_of,
 )
-from jaywalk.metrics.safety.signals import SignalRules
-from jaywalk.metrics.safety.signals import red_lights_of
-from jaywalk.metrics.safety.signals import stops_of
-from jaywalk.metrics.spec import METRICS
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import MetricSpec
-from jaywalk.metrics.spec import NOT_APPLICABLE
-from jaywalk.metrics.spec import PROTOCOL_SPECS
-from jaywalk.metrics.spec import ProtocolSpec
-from jaywalk.metrics.spec import compute_counts
-from jaywalk.metrics.spec import compute_metrics
-from jaywalk.metrics.spec import computed_metrics
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.safety.signals import SignalRules, red_lights_of, stops_of
+from jaywalk.metrics.spec import (
+    METRICS,
+    NOT_APPLICABLE,
+    PROTOCOL_SPECS,
+    MetricInput,
+    MetricResult,
+    MetricSpec,
+    ProtocolSpec,
+    compute_counts,
+    compute_metrics,
+    computed_metrics,
+    metric,
+)
 from jaywalk.record import Record
-from jaywalk.record.tracks import EpisodeTracks
-from jaywalk.record.tracks import load_tracks
+from jaywalk.record.tracks import EpisodeTracks, load_tracks
 
 PROTOCOL: Final = "jaywalk"
 VERSION: Final = 2  # a change that can move a score raises it

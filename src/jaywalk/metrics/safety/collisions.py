@@ -21,15 +21,9 @@ import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.summary import EpisodeScore
-from jaywalk.metrics.pooling import SHARE
-from jaywalk.metrics.pooling import per_km
-from jaywalk.metrics.pooling import ratio
+from jaywalk.metrics.pooling import SHARE, per_km, ratio
 from jaywalk.metrics.safety.progress import progress_of
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import NOT_APPLICABLE
-from jaywalk.metrics.spec import count
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks

@@ -15,14 +15,8 @@ from scipy.signal import savgol_filter
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.pooling import SHARE_OF_TIME
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import metric
-from jaywalk.record.tracks import COS
-from jaywalk.record.tracks import EpisodeTracks
-from jaywalk.record.tracks import SIN
-from jaywalk.record.tracks import VX
-from jaywalk.record.tracks import VY
+from jaywalk.metrics.spec import MetricInput, MetricResult, metric
+from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks
 
 WINDOW_S = 0.35
 _ORDER = 2

@@ -29,12 +29,8 @@ from jaywalk.metrics.safety.imposed_braking import (
     ImposedBrakingRules,
     find_imposed_braking,
 )
-from jaywalk.metrics.safety.signals import StopControls
-from jaywalk.metrics.safety.signals import read_stop_controls
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import count
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.safety.signals import StopControls, read_stop_controls
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record.tracks import EpisodeTracks
 
 HORIZON_S = 10.0

@@ -22,10 +22,7 @@ from jaywalk.metrics.pooling import share_of
 from jaywalk.metrics.safety.braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety.explanations import ExplanationRules, Situation, explain, outline
 from jaywalk.metrics.safety.way import Way
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import count
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record.tracks import HX, HY, ROUND, VX, VY, EpisodeTracks, load_tracks
 

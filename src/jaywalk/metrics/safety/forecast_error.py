@@ -25,10 +25,7 @@ from jaywalk.metrics.prediction.displacement import (
     fde_mixture_mean,
 )
 from jaywalk.metrics.prediction.forecast import Mixture, Samples
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import NOT_APPLICABLE
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import COS, SIN, EpisodeTracks, X, Y

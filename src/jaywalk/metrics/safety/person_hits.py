@@ -20,13 +20,9 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.metrics.safety.collisions import Collision
-from jaywalk.metrics.safety.collisions import PERSON
-from jaywalk.metrics.safety.collisions import find_collisions
-from jaywalk.metrics.safety.collisions import hits_of
+from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions, hits_of
 from jaywalk.metrics.safety.way import MOVING_MPS
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import has_wet_grip

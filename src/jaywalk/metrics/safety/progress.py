@@ -12,14 +12,8 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.metrics.pooling import APART
-from jaywalk.metrics.pooling import SHARE_OF_TIME
-from jaywalk.metrics.pooling import km_of
-from jaywalk.metrics.pooling import ratio
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import MetricResult
-from jaywalk.metrics.spec import count
-from jaywalk.metrics.spec import metric
+from jaywalk.metrics.pooling import APART, SHARE_OF_TIME, km_of, ratio
+from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED

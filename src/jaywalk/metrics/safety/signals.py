@@ -18,8 +18,7 @@ import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
-from jaywalk.metrics.spec import MetricInput
-from jaywalk.metrics.spec import count
+from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import COS, HX, SIN, EpisodeTracks, X, Y, light_states

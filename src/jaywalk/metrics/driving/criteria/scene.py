@@ -20,8 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jaywalk.core.arrays import FloatArray
-from jaywalk.core.arrays import IntArray
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.rotation import rotation_matrix_carla
