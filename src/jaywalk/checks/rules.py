@@ -246,7 +246,9 @@ _ADVICE: Final = {
     "no answer after": "the agent hangs; a step may take 10 s here and a setup 120 s",
     "did not answer": "the agent hangs; a step may take 10 s here and a setup 120 s",
     "was lost while": "the agent's process ended: look at its own output",
-    "ModuleNotFoundError": "run it remotely as ws://HOST:PORT (docs/reference/remote_agents.md)",
+    "ModuleNotFoundError": (
+        "run it in its own Python as ws://HOST:PORT (docs/reference/remote_agents.md)"
+    ),
 }
 
 
