@@ -1,17 +1,15 @@
 """RPC: requests in, responses out, and the table of methods.
 
-A method is a function ``(server, client, *arguments)`` registered under its wire name. What it
-returns is wrapped as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other
-exception is logged and also answered, so that a client never waits for ever.
+A method is a function ``(context, *arguments)`` registered under its wire name. Its result is
+wrapped as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other exception
+is logged and also answered, so that a client never waits forever.
 
-Keeps a client's other threads waiting while it changes worlds.
-
-The 0.9.16 client drops its episode when the answer to ``load_new_episode`` arrives, asks for the
-version and the new episode, and only then has one again. An asynchronous Traffic Manager in the
-same client asks for the settings and reads the episode in a loop; in that moment it reads a null
-pointer and the process dies. The loop cannot go on without our answers, though. So the load is
-answered once the Traffic Manager waits for one, and the Traffic Manager is answered once the client
-has its new episode.
+:class:`LoadGate` makes a client's other threads wait while it changes worlds. The 0.9.16 client
+drops its episode when the answer to ``load_new_episode`` arrives, asks for the version and the new
+episode, and only then has one again. An asynchronous Traffic Manager in the same client asks for
+the settings and reads the episode in a loop; in that moment it reads a null pointer and the process
+dies. The loop cannot go on without our answers, though. So the load is answered once the Traffic
+Manager waits for one, and the Traffic Manager is answered once the client has its new episode.
 """
 
 from __future__ import annotations
@@ -30,11 +28,14 @@ from jaywalk.core.text import short_repr, shortened
 from jaywalk.server.encoding import codec
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
 from jaywalk.server.encoding.framing import NOTHING, FramingError, Inbox
-from jaywalk.server.protocol.streams import Ledger
-from jaywalk.server.world.world import UnknownActorError
+from jaywalk.server.protocol.streams import Ledger, Streams
+from jaywalk.server.session.simulation import Simulation
+from jaywalk.server.world.tables import Actor, Kind
+from jaywalk.server.world.world import UnknownActorError, World
 
 if TYPE_CHECKING:
     from jaywalk.server.protocol.server import CarlaServer
+    from jaywalk.server.session.sensor_hub import SensorHub
 
 LOAD: Final = "load_new_episode"
 _NEEDED: Final = ("version", "get_episode_info")  # what the client asks without an episode
@@ -148,12 +149,66 @@ def rpc(name: str, result: str = "value") -> Callable[[Callable[..., Any]], Call
     return register
 
 
+class RpcContext:
+    """The objects that a method works with: the simulation, the caller and the server."""
+
+    __slots__ = ("client", "server", "simulation")
+
+    def __init__(self, server: CarlaServer, client: RpcClient) -> None:
+        self.server = server
+        self.client = client
+        self.simulation: Simulation = server.simulation
+
+    @property
+    def world(self) -> World:
+        """The world of the present episode."""
+        return self.simulation.world
+
+    @property
+    def sensors(self) -> SensorHub:
+        """The sensors of the present episode."""
+        return self.simulation.sensors
+
+    @property
+    def streams(self) -> Streams:
+        """The streams of the server."""
+        return self.server.streams
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the caller."""
+        return self.client.dialect
+
+    def actor(self, actor_id: Any) -> Actor:
+        """Return the actor with an id that a client sent."""
+        return self.simulation.world.actor(codec.integer(actor_id))
+
+    def vehicle(self, actor_id: Any) -> Actor:
+        """Return the vehicle with an id that a client sent."""
+        return self.simulation.world.actor_of_kind(codec.integer(actor_id), Kind.VEHICLE)
+
+    def walker(self, actor_id: Any) -> Actor:
+        """Return the walker with an id that a client sent."""
+        return self.simulation.world.actor_of_kind(codec.integer(actor_id), Kind.WALKER)
+
+    def sensor(self, actor_id: Any) -> Actor:
+        """Return the sensor with an id that a client sent."""
+        return self.simulation.world.actor_of_kind(codec.integer(actor_id), Kind.SENSOR)
+
+
 class RpcClient:
     """One RPC connection: its dialect, its unparsed input and its unsent output."""
 
     def __init__(
-        self, sock: socket.socket, address: tuple[str, int], dialect: Dialect, ledger: Ledger
+        self,
+        sock: socket.socket,
+        address: tuple[str, int],
+        dialect: Dialect,
+        ledger: Ledger,
+        server: CarlaServer,
     ) -> None:
+        self._server = server
+        self._context = RpcContext(server, self)
         self.sock = sock
         self.address = address
         self.dialect = dialect
@@ -204,7 +259,7 @@ class RpcClient:
         self.has_backlog = True
         return True
 
-    def work(self, server: CarlaServer) -> bool:
+    def work(self) -> bool:
         """Answer requests for a slice of time, so that a flood of them starves nobody else.
 
         Returns False when the connection is to be closed.
@@ -218,7 +273,7 @@ class RpcClient:
                     self.has_backlog = False
                     continue
                 size = before_bytes - len(self._inbox)
-                if not (self._answer(server, message, size) and self.pass_gate(server, message[2])):
+                if not (self._answer(message, size) and self.pass_gate(message[2])):
                     return False
                 if time.monotonic() > until:
                     break
@@ -231,7 +286,7 @@ class RpcClient:
             return False
         return self.flush()
 
-    def _answer(self, server: CarlaServer, message: Any, size: int = 0) -> bool:
+    def _answer(self, message: Any, size: int = 0) -> bool:
         if not (isinstance(message, list) and len(message) == 4 and message[0] == _REQUEST):
             log.warning("closing %s:%d: expected an RPC request", *self.address)
             return False
@@ -244,19 +299,20 @@ class RpcClient:
             return True
         if name in ("tick_cue", LOAD) and self.outgoing and not self.flush():
             return False  # others of this connection must not wait for the step or the load
-        before, frame, start = server.episode.id, server.episode.frame, len(self.outgoing)
-        result = call(server, self, name, arguments)
+        server, simulation = self._server, self._context.simulation
+        before, frame, start = simulation.episode_id, simulation.frame, len(self.outgoing)
+        result = call(self._context, name, arguments)
         if isinstance(result, Later):
             self.waits = True
             server.run_later(self, message_id, name, result)
             return True
         self.put_answer(message_id, name, result)
-        self.shut_gate(server, name, before, start)
-        if name in _TICKS and server.episode.frame != frame:
+        self.shut_gate(name, before, start)
+        if name in _TICKS and simulation.frame != frame:
             self._delay(start, server.tick_answer_due_s(time.monotonic()))
-        if server.episode.pictures_due:
+        if simulation.late_sensors_due:
             is_open = self.flush()
-            server.send_pictures()
+            server.measure_late_sensors()
             return is_open
         return True
 
@@ -271,22 +327,21 @@ class RpcClient:
         else:
             self.outgoing += b"\xc0" + self._packer.pack(result)
 
-    def shut_gate(self, server: CarlaServer, name: Any, before: int, start: int) -> None:
+    def shut_gate(self, name: Any, before: int, start: int) -> None:
         """Keep back the answer to a load of another episode if a Traffic Manager would die of it.
 
         Args:
-            server: The server.
             name: The method that was answered.
             before: The episode's id before the call.
             start: Where the answer begins in what is to be sent.
         """
-        if name == LOAD and server.episode.id != before and self._has_busy_manager(server):
+        if name == LOAD and self._context.simulation.episode_id != before and self._has_manager():
             self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
             del self.outgoing[start:]
 
-    def _has_busy_manager(self, server: CarlaServer) -> bool:
+    def _has_manager(self) -> bool:
         """Whether a Traffic Manager of this client runs by itself, beside the caller."""
-        return self.dialect is CARLA_0_9_16 and server.traffic_managers.has_owner(self)
+        return self.dialect is CARLA_0_9_16 and self._server.traffic_managers.has_owner(self)
 
     def _delay(self, start: int, due_s: float) -> None:
         """Keep what was answered last until its time; other answers are not kept waiting."""
@@ -299,14 +354,14 @@ class RpcClient:
         while self._late and self._late[0][0] <= now_s:
             self.outgoing += self._late.popleft()[1]
 
-    def pass_gate(self, server: CarlaServer, name: Any = None) -> bool:
+    def pass_gate(self, name: Any = None) -> bool:
         """Let through what need not wait any longer; False when the connection is to be closed."""
         if self.gate.until_s is None:
             return True
         now_s = time.monotonic()
         self.outgoing += self.gate.take_answer(now_s)
         try:
-            return all(self._answer(server, one) for one in self.gate.take_held(name, now_s))
+            return all(self._answer(message) for message in self.gate.take_held(name, now_s))
         except Exception:
             log.exception("closing %s:%d: a request could not be answered", *self.address)
             return False
@@ -324,21 +379,21 @@ class RpcClient:
         return True
 
 
-def call(server: CarlaServer, client: RpcClient, name: Any, arguments: Any) -> Any:
+def call(context: RpcContext, name: Any, arguments: Any) -> Any:
     """Run one method; returns its wrapped result, or None when there is no such method."""
     method = METHODS.get(name) if isinstance(name, str) else None
     if method is None:
         log.warning("unknown method %s", short_repr(name))
         return None
-    return guarded(name, lambda: _apply(method, server, client, arguments))
+    return guarded(name, lambda: _apply(method, context, arguments))
 
 
-def _apply(method: Method, server: CarlaServer, client: RpcClient, arguments: Any) -> Any:
+def _apply(method: Method, context: RpcContext, arguments: Any) -> Any:
     if not isinstance(arguments, list) or not arguments:
         raise codec.WireError("the parameters must be a list that starts with the metadata")
     if len(arguments) > _ARGUMENT_LIMIT:
         raise codec.WireError(f"{len(arguments)} parameters, at most {_ARGUMENT_LIMIT} are taken")
-    return method.function(server, client, *arguments[1:])
+    return method.function(context, *arguments[1:])
 
 
 def guarded(name: str, run: Callable[[], Any]) -> Any:

@@ -1,20 +1,33 @@
-"""What every sensor shares: its attributes, its period, its noise and its payload head."""
+"""The base of all sensors: attributes, period and noise."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import ClassVar, Final
 
 import numpy as np
 
 from jaywalk.core.seeds import stream
-from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pack_header, pose_of
 from jaywalk.server.sensors.catalogue import Attributes
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import Reading, SensorPose, SensorType, pose_of
+from jaywalk.server.sensors.scene import SensorScene
 
 _TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps
+
+
+class Stage(Enum):
+    """Part of a tick in which a sensor measures.
+
+    Prompt sensors cost little and send their frames before the tick is answered, so that a program
+    that looks after its tick finds them. Late sensors (cameras, scans) measure after the answer:
+    the program continues while they are drawn.
+    """
+
+    PROMPT = "prompt"
+    LATE = "late"
 
 
 class Sensor(ABC):
@@ -28,6 +41,9 @@ class Sensor(ABC):
     """
 
     kind: SensorType
+    stage: ClassVar[Stage] = Stage.LATE
+    sees: ClassVar[bool] = True  # False: the actor table is enough, solids are not needed
+    has_stream: ClassVar[bool] = True  # False: the client computes this sensor itself
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -47,28 +63,20 @@ class Sensor(ABC):
         self.born_frame = 0  # noise counts from here, so that a repeated scene repeats its noise
 
     def measure(
-        self, scene: Scene, row: int, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
-        """Payload for this frame, or None when the sensor has nothing to say.
+        self, scene: SensorScene, row: int, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        """Measure this frame; the result is empty when there is nothing to report.
 
         Args:
-            scene: What there is to see.
+            scene: The visible world.
             row: Row of the sensor in the actor table.
             frame: Number of the frame.
             time_s: Simulated time.
             dt_s: Simulated time since the last frame.
         """
         if not self.is_due(time_s):
-            return None
-        pose = pose_of(scene.actors, row)
-        body = self._payload(scene, row, pose, frame, time_s, dt_s)
-        if body is None:
-            return None
-        return pack_header(self.kind, frame, time_s, pose) + body
-
-    def for_0915(self, payload: bytes) -> bytes:
-        """The payload just measured, as a 0.9.15 client expects it (nearly always the same)."""
-        return payload
+            return ()
+        return self._readings(scene, row, pose_of(scene.actors, row), frame, time_s, dt_s)
 
     def noise(self, frame: int) -> np.random.Generator:
         """Random numbers of one frame; a missed frame does not shift later ones."""
@@ -87,7 +95,7 @@ class Sensor(ABC):
         return True
 
     @abstractmethod
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
-        """What follows the header."""
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        """Measure a frame that is due."""

@@ -1,6 +1,5 @@
-"""Every sensor blueprint of CARLA 0.9.16: attributes, their types, defaults and choices, as data.
+"""Every sensor blueprint of CARLA 0.9.16: attributes, their types, defaults and choices.
 
-The wire numbers attribute types differently per client version, so this table keeps its own enum.
 The default of an attribute is its first recommended value, as in the real library.
 
 Attribute values of one sensor as numbers, with the catalogue's defaults filled in.
@@ -11,20 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from jaywalk.core.errors import RegistryError, UsageError
-
-
-class AttributeType(Enum):
-    """Type of a blueprint attribute; values always travel as strings."""
-
-    BOOL = "bool"
-    INT = "int"
-    FLOAT = "float"
-    STRING = "string"
-    COLOR = "color"
+from jaywalk.server.world.blueprint_types import AttributeType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from jaywalk.server.encoding.sensor_frames import Pose, SensorType
-from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.base import Sensor, Stage
 from jaywalk.server.sensors.camera import (
     CosmosCamera,
     DepthCamera,
@@ -21,44 +20,73 @@ from jaywalk.server.sensors.catalogue import sensor_blueprint
 from jaywalk.server.sensors.lidar import Lidar, Radar, SemanticLidar
 from jaywalk.server.sensors.obstacle import ObstacleDetector
 from jaywalk.server.sensors.positioning import Gnss, Imu
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import CollisionReading, Reading, SensorPose, SensorType
+from jaywalk.server.sensors.scene import SensorScene
+
+
+class CollisionSensor(Sensor):
+    """Reports the contacts of the actor that it is attached to."""
+
+    kind = SensorType.COLLISION
+    stage = Stage.PROMPT
+    sees = False
+
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        parent = int(scene.actors[row]["parent_row"])
+        if parent < 0:
+            return []
+        readings = []
+        for contact in scene.contacts:
+            if parent == contact["row_a"]:
+                sign, other = 1.0, int(contact["row_b"])
+            elif parent == contact["row_b"]:
+                sign, other = -1.0, int(contact["row_a"])
+            else:
+                continue
+            impulse = (
+                sign * float(contact["ix"]),
+                sign * float(contact["iy"]),
+                sign * float(contact["iz"]),
+            )
+            readings.append(CollisionReading(parent, other, int(contact["scenery"]), impulse))
+        return readings
 
 
 class SilentSensor(Sensor):
-    """Exists, but delivers nothing by itself: events come from elsewhere or from the client."""
+    """Exists, but never reports anything."""
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> None:
-        return None
+    sees = False
 
-
-class CollisionSensor(SilentSensor):
-    """The world's contacts make its events; the wire encodes them."""
-
-    kind = SensorType.COLLISION
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        return []
 
 
 class LaneInvasionSensor(SilentSensor):
     """Computed by the client itself."""
 
     kind = SensorType.LANE_INVASION
+    has_stream = False
 
 
 class RssSensor(SilentSensor):
     """Computed by the client itself."""
 
     kind = SensorType.RSS
+    has_stream = False
 
 
 class V2xSensor(SilentSensor):
-    """Hears nobody."""
+    """Receives no messages: radio is not simulated."""
 
     kind = SensorType.V2X
 
 
 class CustomV2xSensor(SilentSensor):
-    """Hears nobody."""
+    """Receives no messages: radio is not simulated."""
 
     kind = SensorType.V2X_CUSTOM
 
