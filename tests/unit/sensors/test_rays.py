@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sensor_payloads import payload
 
-from jaywalk.server.encoding.sensor_frames import (
+from jaywalk.server.sensors.readings import (
     LIDAR_POINT,
     RADAR_POINT,
     SEMANTIC_POINT,
