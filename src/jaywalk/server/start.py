@@ -1,11 +1,7 @@
-"""Starting a server: the town, its derived parts, compiled kernels, then the ports.
+"""Starts a server: town, compiled kernels and ports, its log, and a ``CarlaUE4.sh`` launcher.
 
-A ``CarlaUE4.sh`` that starts this server, for programs that start CARLA themselves.
-
-The server's log: short lines, few of a kind, and nothing in them that drives a terminal.
-
-Clients decide how often the server has something to complain about; they must not decide how much
-disk its log takes.
+The launcher is for programs that start CARLA themselves. The log has short lines without control
+characters and few lines of one kind: clients must not decide how much disk it takes.
 """
 
 from __future__ import annotations
@@ -103,7 +99,9 @@ def write_launcher(folder: Path, town: list[str], options: list[str]) -> Path:
     path = folder / LAUNCHER
     try:
         if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
-            raise UsageError(f"{path} is there and is not ours. Give --as-carla another folder.")
+            raise UsageError(
+                f"{path} exists and was not written by Jaywalk. Give --as-carla another folder."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(_script(town, options), encoding="utf-8")
         path.chmod(0o755)
@@ -274,14 +272,14 @@ def _compile(simulation: Simulation, actors: list[Actor]) -> None:
 
 
 def _move(simulation: Simulation, actors: list[Actor]) -> None:
-    """What every tick needs."""
+    """Run the kernels of every tick."""
     simulation.world.step(0.05, 1)
     simulation.world.bones(actors[1])
     SnapshotPacker().pack(simulation.world)
 
 
 def _collide(simulation: Simulation, actors: list[Actor]) -> None:
-    """Push a car into a person and another car: contacts have kernels of their own."""
+    """Push a car into a person and another car, which runs the contact kernels."""
     world = simulation.world
     place = world.pose(actors[0])
     other = simulation.spawn(CARLA_0_9_16, "vehicle.audi.tt", {}, ((40.0, 0.0, -400.0), place[1]))

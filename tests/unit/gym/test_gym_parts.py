@@ -148,7 +148,7 @@ def test_reward_terms() -> None:
         ({"observation": "radar"}, "expected state or bev or sensors"),
         ({"action": "buttons"}, "expected pedals or joined"),
         ({"reward": {"fun": 1.0}}, "'fun', which is not a weight"),
-        ({"routes": "99-nowhere"}, "'99-nowhere', which is no route"),
+        ({"routes": "99-nowhere"}, "'99-nowhere', which is not a route"),
         ({"ticks_per_step": 0}, "expected 1 or more"),
         ({"server": "here"}, "expected HOST:PORT"),
         ({"sensors": [{"type": "sensor.nose", "id": "n"}]}, "Illegal sensor 'sensor.nose'"),

@@ -3,13 +3,6 @@
 A method is a function ``(context, *arguments)`` registered under its wire name. Its result is
 wrapped as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other exception
 is logged and also answered, so that a client never waits forever.
-
-:class:`LoadGate` makes a client's other threads wait while it changes worlds. The 0.9.16 client
-drops its episode when the answer to ``load_new_episode`` arrives, asks for the version and the new
-episode, and only then has one again. An asynchronous Traffic Manager in the same client asks for
-the settings and reads the episode in a loop; in that moment it reads a null pointer and the process
-dies. The loop cannot go on without our answers, though. So the load is answered once the Traffic
-Manager waits for one, and the Traffic Manager is answered once the client has its new episode.
 """
 
 from __future__ import annotations
@@ -28,6 +21,7 @@ from jaywalk.core.text import short_repr, shortened
 from jaywalk.server.encoding import codec
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
 from jaywalk.server.encoding.framing import NOTHING, FramingError, Inbox
+from jaywalk.server.protocol.load_gate import LOAD, LoadGate
 from jaywalk.server.protocol.streams import Ledger, Streams
 from jaywalk.server.session.simulation import Simulation
 from jaywalk.server.world.tables import Actor, Kind
@@ -36,63 +30,6 @@ from jaywalk.server.world.world import UnknownActorError, World
 if TYPE_CHECKING:
     from jaywalk.server.protocol.server import CarlaServer
     from jaywalk.server.session.sensor_hub import SensorHub
-
-LOAD: Final = "load_new_episode"
-_NEEDED: Final = ("version", "get_episode_info")  # what the client asks without an episode
-_HAS_EPISODE: Final = "get_sensor_token"  # the first call it makes with the new one
-_SETTLE_S: Final = 0.5  # how long a Traffic Manager may take to ask for something
-_CHANGE_S: Final = 3.0  # how long the client may take to get its new episode
-_MOST_HELD: Final = 256
-
-
-class LoadGate:
-    """Shut from the end of a load until the client has its new episode."""
-
-    def __init__(self) -> None:
-        """Open."""
-        self.until_s: float | None = None  # when it opens by itself; None: it is open
-        self._answer = b""
-        self._held: list[Any] = []
-        self.held_bytes = 0
-
-    def shut(self, answer: bytes, now_s: float) -> None:
-        """Keep the answer to a load back until another thread of the client waits."""
-        self._answer += answer
-        self.until_s = now_s + _SETTLE_S
-
-    def holds(self, name: Any, message: Any, size: int = 0) -> bool:
-        """Whether a request has to wait; it is kept then.
-
-        A second load is not kept: a client that loads again has given up on the last answer.
-        """
-        if self.until_s is None or name == LOAD or len(self._held) >= _MOST_HELD:
-            return False
-        if not self._answer and name in (*_NEEDED, _HAS_EPISODE):
-            return False
-        self._held.append(message)
-        self.held_bytes += size
-        return True
-
-    def take_answer(self, now_s: float) -> bytes:
-        """The answer to the load, once somebody waits or it is time."""
-        if self.until_s is None or not (self._held or now_s >= self.until_s):
-            return b""
-        answer, self._answer = self._answer, b""
-        if answer:
-            self.until_s = now_s + _CHANGE_S
-        return answer
-
-    def take_held(self, name: Any, now_s: float) -> list[Any]:
-        """Requests that may go on now that ``name`` was answered; the gate is open then."""
-        if self.until_s is None or self._answer:
-            return []
-        is_held = bool(self._held) and self._held[-1][2] == name  # of another thread
-        if (name != _HAS_EPISODE or is_held) and now_s < self.until_s:
-            return []
-        held, self._held, self.held_bytes = self._held, [], 0
-        self.until_s = None
-        return held
-
 
 log = logging.getLogger("jaywalk.rpc")
 
@@ -103,19 +40,19 @@ _SLICE_S: Final = 0.004
 _ARGUMENT_LIMIT: Final = 32
 _REQUEST, _RESPONSE = 0, 1
 _TICKS: Final = ("tick_cue", "apply_batch")
-_MOST_LATE: Final = 16  # answers to ticks kept back for one client; then its requests wait
+_MAX_LATE: Final = 16  # answers to ticks kept back for one client; then its requests wait
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A response body that is msgpack already (hot calls keep theirs ready)."""
+    """A response body that is already packed (frequent calls keep theirs ready)."""
 
     body: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that needs slow work: others are served meanwhile, this client waits.
+    """An answer that needs slow work: the client waits while others are served.
 
     ``work`` runs in a thread and must not touch the world; ``finish`` gets its result and runs in
     the event loop, as a method does. The world's own clock can stand still until then.
@@ -230,7 +167,7 @@ class RpcClient:
     def can_work(self) -> bool:
         """Whether requests wait, may be run, and their sender takes the answers."""
         can_run = self.has_backlog and not self.waits and not self.closed
-        return can_run and len(self.outgoing) < _UNREAD_LIMIT_BYTES and len(self._late) < _MOST_LATE
+        return can_run and len(self.outgoing) < _UNREAD_LIMIT_BYTES and len(self._late) < _MAX_LATE
 
     @property
     def late_until_s(self) -> float | None:
@@ -238,7 +175,7 @@ class RpcClient:
         return self._late[0][0] if self._late else None
 
     def count_buffers(self, *, closing: bool = False) -> None:
-        """Enter what waits here, in and out, in the ledger of all connections."""
+        """Update the share of this connection in the ledger of buffered bytes."""
         self.closed = self.closed or closing
         kept = self.gate.held_bytes + sum(len(answer) for _, answer in self._late)
         now = 0 if self.closed else len(self._inbox) + len(self.outgoing) + kept
@@ -246,7 +183,7 @@ class RpcClient:
         self.buffered_bytes = now
 
     def read(self) -> bool:
-        """Take what has arrived. False when the connection is to be closed."""
+        """Read what has arrived. False when the connection is to be closed."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -260,7 +197,7 @@ class RpcClient:
         return True
 
     def work(self) -> bool:
-        """Answer requests for a slice of time, so that a flood of them starves nobody else.
+        """Answer requests for a slice of time, so that one client cannot starve the others.
 
         Returns False when the connection is to be closed.
         """
@@ -277,9 +214,9 @@ class RpcClient:
                     return False
                 if time.monotonic() > until:
                     break
-        except FramingError as problem:
-            # Bad bytes cost their sender its connection and nobody else anything.
-            log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, problem)
+        except FramingError as error:
+            # Bad bytes cost only their sender its connection.
+            log.warning("closing %s:%d: not msgpack-RPC (%s)", *self.address, error)
             return False
         except Exception:
             log.exception("closing %s:%d: a request could not be answered", *self.address)
@@ -328,7 +265,7 @@ class RpcClient:
             self.outgoing += b"\xc0" + self._packer.pack(result)
 
     def shut_gate(self, name: Any, before: int, start: int) -> None:
-        """Keep back the answer to a load of another episode if a Traffic Manager would die of it.
+        """Keep back the answer to a load of another episode if it would crash a Traffic Manager.
 
         Args:
             name: The method that was answered.
@@ -344,18 +281,18 @@ class RpcClient:
         return self.dialect is CARLA_0_9_16 and self._server.traffic_managers.has_owner(self)
 
     def _delay(self, start: int, due_s: float) -> None:
-        """Keep what was answered last until its time; other answers are not kept waiting."""
+        """Keep the last answer until it is due; other answers do not wait for it."""
         if due_s > time.monotonic():
             self._late.append((due_s, bytes(self.outgoing[start:])))
             del self.outgoing[start:]
 
     def release_late(self, now_s: float) -> None:
-        """Hand over the answers whose time has come."""
+        """Queue the answers that are due."""
         while self._late and self._late[0][0] <= now_s:
             self.outgoing += self._late.popleft()[1]
 
     def pass_gate(self, name: Any = None) -> bool:
-        """Let through what need not wait any longer; False when the connection is to be closed."""
+        """Answer requests that need not wait any longer; False when the connection has to close."""
         if self.gate.until_s is None:
             return True
         now_s = time.monotonic()
@@ -397,19 +334,19 @@ def _apply(method: Method, context: RpcContext, arguments: Any) -> Any:
 
 
 def guarded(name: str, run: Callable[[], Any]) -> Any:
-    """Run (a part of) a method and wrap its result; whatever it raises becomes an answer."""
+    """Run (a part of) a method and wrap its result; exceptions become error answers."""
     method = METHODS[name]
     try:
         value = run()
-    except codec.WireError as problem:
-        return _failure(method, str(problem))
-    except UnknownActorError as problem:
-        return _failure(method, actor_problem(name, problem))
-    except Exception as problem:
-        # Wrong argument counts and types from hostile clients end up here too.
-        said = shortened(str(problem))
-        log.warning("%s failed: %s", name, said, exc_info=log.isEnabledFor(logging.DEBUG))
-        return _failure(method, f"{name}: {type(problem).__name__}: {said}")
+    except codec.WireError as error:
+        return _failure(method, str(error))
+    except UnknownActorError as error:
+        return _failure(method, actor_problem(name, error))
+    except Exception as error:
+        # Wrong argument counts and types from hostile clients are handled here too.
+        message = shortened(str(error))
+        log.warning("%s failed: %s", name, message, exc_info=log.isEnabledFor(logging.DEBUG))
+        return _failure(method, f"{name}: {type(error).__name__}: {message}")
     if isinstance(value, Encoded | Later):
         return value
     if method.result == "void":
@@ -418,7 +355,7 @@ def guarded(name: str, run: Callable[[], Any]) -> Any:
 
 
 def actor_problem(name: str, problem: UnknownActorError) -> str:
-    """CARLA's message about an actor that is gone or of another kind."""
+    """Return CARLA's message about an actor that is missing or of another kind."""
     return f"Responding error from function {name}: {problem}"
 
 

@@ -105,22 +105,22 @@ class CarlaServer:
         self._relieve()
 
     def _recognise(self, client: RpcClient) -> None:
-        """Find out which dialect a client speaks, beside the loop; it waits for that."""
+        """Look up a client's dialect in the background; its requests wait for that."""
         client.is_recognised = client.waits = True
         self._unrecognised.append(client)
         if not self._looking_up:
             self._look_up()
 
     def _look_up(self) -> None:
-        """One look at the system's tables for all clients that wait."""
+        """Look up the dialects of all waiting clients at once."""
         clients, self._unrecognised = self._unrecognised, []
         self._looking_up = bool(clients)
         if not clients:
             return
         ports = [client.address[1] for client in clients]
 
-        def tell(found: Any) -> None:
-            dialects = [None] * len(clients) if isinstance(found, Exception) else found
+        def finish(result: Any) -> None:
+            dialects = [None] * len(clients) if isinstance(result, Exception) else result
             try:
                 for client, dialect in zip(clients, dialects, strict=True):
                     client.dialect = dialect or self.default_dialect
@@ -129,7 +129,7 @@ class CarlaServer:
             finally:  # the next ones are looked up whatever a client does
                 self._look_up()
 
-        self._background.submit("peers", lambda: recognise_peers(ports, self.port), tell)
+        self._background.submit("peers", lambda: recognise_peers(ports, self.port), finish)
 
     def _resume(self, client: RpcClient) -> None:
         client.waits = False
@@ -137,7 +137,7 @@ class CarlaServer:
             self._answer(client)
 
     def run_later(self, client: RpcClient, message_id: int, name: str, later: Later) -> None:
-        """Do slow work for a client beside the loop, then finish its request in the loop."""
+        """Do slow work for a client in the background, then finish its request in the loop."""
         self._loads_in_flight += later.stands_still
 
         def finish(outcome: Any) -> None:
@@ -163,7 +163,7 @@ class CarlaServer:
         self._background.submit("requests", later.work, finish)
 
     def _relieve(self) -> None:
-        """When too much waits on all connections together, part with whoever holds most."""
+        """Close the connections with the fullest buffers while the total exceeds its limit."""
         while self._ledger.total > TOTAL_LIMIT_BYTES:
             connections: list[RpcClient | Subscriber] = [
                 *self._clients.values(),
@@ -181,7 +181,7 @@ class CarlaServer:
                 self._answer(worst, alive=False)
 
     def _answer(self, client: RpcClient, alive: bool = True) -> None:
-        """Let a client's requests run for a slice, and watch its socket for what it needs next."""
+        """Answer a client's requests for a slice of time and update the events of its socket."""
         if client.closed:  # to relieve the others, while it was in line
             return
         alive = alive and client.work()
@@ -253,7 +253,7 @@ class CarlaServer:
         self.close()
 
     def _open_gates(self, now: float) -> None:
-        """Whoever loads a world and does not go on is not waited for."""
+        """Stop waiting for clients that loaded a world and did not continue."""
         for client in list(self._gated):
             if client.gate.until_s is None:
                 self._gated.discard(client)
@@ -268,7 +268,7 @@ class CarlaServer:
         return frame
 
     def tick_answer_due_s(self, now: float) -> float:
-        """When a tick that was made just now may be answered: never in the past."""
+        """Return the time at which a tick made just now may be answered; never in the past."""
         if self.max_speed_factor is None:
             return now
         due = max(now, self._last_tick_s + self.simulation.delta_s / self.max_speed_factor)
@@ -313,7 +313,7 @@ class CarlaServer:
         try:
             self.simulation.tick()
         except Exception:
-            # As for a tick that a client asks for: told to whoever reads the log, and no more.
+            # As with a tick that a client asks for, the failure is only logged.
             log.exception("a tick failed")
         self.measure_late_sensors()
 
@@ -329,7 +329,7 @@ class CarlaServer:
         self._grace_ends_s = self._next_free_run_s = time.monotonic() + _GRACE_S
 
     def begin_free_run(self) -> None:
-        """Somebody spawned an actor and waits to see it: a fresh episode stands still no longer.
+        """Let a fresh episode run, because a client spawned an actor and waits to see it.
 
         A program that wants the same world in every run switches to synchronous mode before.
         """
@@ -339,13 +339,13 @@ class CarlaServer:
             self._next_free_run_s = min(self._next_free_run_s, now + self.simulation.delta_s)
 
     def greet(self) -> None:
-        """A client joins and will wait for a tick: a fresh episode gives it one."""
+        """Let a fresh episode tick once, because a client that joins waits for a tick."""
         now, self._greeted = time.monotonic(), True
         if now < self._grace_ends_s:
             self._next_free_run_s = min(self._next_free_run_s, now + self.simulation.delta_s)
 
     def end_greeting(self) -> None:
-        """The client has had its tick: a fresh episode stands still again."""
+        """Let a fresh episode stand still again, because the client has received its tick."""
         self._greeted = False
         if time.monotonic() < self._grace_ends_s:
             self._next_free_run_s = self._grace_ends_s

@@ -60,7 +60,7 @@ def _checked(commands: Any) -> Sequence[Any]:
 
 
 def _weight(command: Any) -> int:
-    """How much a command counts, with the commands that follow a spawn; nested ones count too."""
+    """Return the weight of a command, including the nested commands that follow a spawn."""
     weight, waiting = 0, [command]
     while waiting:
         weight += 1
@@ -71,7 +71,7 @@ def _weight(command: Any) -> int:
             if isinstance(inner, list):
                 waiting += inner
         except (TypeError, ValueError, IndexError, KeyError):
-            continue  # told when it is run
+            continue  # reported when it is run
     return weight
 
 

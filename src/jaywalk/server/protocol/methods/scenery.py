@@ -1,7 +1,4 @@
-"""Scenery: boxes, rays, layers, the light manager and debug shapes.
-
-Traffic lights.
-"""
+"""Traffic lights, scenery, rays, map layers, street lamps and debug shapes."""
 
 from __future__ import annotations
 

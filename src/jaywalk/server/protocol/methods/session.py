@@ -1,9 +1,4 @@
-"""Session, world, weather and the recorder calls.
-
-Streams of sensors.
-
-Registry of the Traffic Managers that run inside clients.
-"""
+"""Session, world, weather, sensor streams, Traffic Managers and the recorder calls."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ if TYPE_CHECKING:
 
 @rpc("get_sensor_token")
 def get_token(context: RpcContext, stream_id: Any) -> list[bytes]:
-    """Where to subscribe to a stream; the next step waits a moment for the subscription."""
+    """Return the token of a stream; the next step waits shortly for the subscription."""
     if not 0 < integer(stream_id) < 1 << 32:
         raise WireError(f"stream id {stream_id} is out of range")
     if stream_id == WORLD_STREAM or context.sensors.has_stream(stream_id):
@@ -280,7 +275,7 @@ def recorder_blocked(context: RpcContext, name: Any, least_s: Any, least_m: Any)
 
 @rpc("replay_file")
 def replay_file(context: RpcContext, name: Any, *options: Any) -> str:
-    """Refuse: a replay that shows nothing would be a lie."""
+    """Refuse: there are no recordings to replay."""
     raise WireError(f"cannot replay {short_repr(name)}: {_NO_RECORDER}")
 
 

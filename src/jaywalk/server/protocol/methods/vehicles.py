@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def pedal(value: Any, when_nan: float) -> float:
-    """A pedal position in 0..1. NaN is what it means to the engine: see the callers."""
+    """Return a pedal position in 0..1; NaN becomes ``when_nan``."""
     position = value if isinstance(value, float) else number(value)
     if math.isnan(position):
         return when_nan
@@ -31,7 +31,7 @@ def pedal(value: Any, when_nan: float) -> float:
 
 
 def decode_control(control: Any) -> tuple[float, float | None, float, bool, bool, bool, int]:
-    """A VehicleControl; steer is None where the last one is to be kept.
+    """Decode a VehicleControl; steer is None where the last one is to be kept.
 
     A NaN brake is full brake: the Traffic Manager divides by a target speed of zero when it stops
     a car. A NaN throttle is no throttle.
@@ -90,7 +90,7 @@ def set_physics(context: RpcContext, actor_id: Any, physics: Any) -> None:
 
 @rpc("get_telemetry_data")
 def get_telemetry(context: RpcContext, actor_id: Any) -> list[Any]:
-    """What the drive train and the wheels do now."""
+    """Return the state of the drivetrain and the wheels."""
     return encode_telemetry(telemetry(context.world, context.vehicle(actor_id)))
 
 
