@@ -120,8 +120,8 @@ class LiveServer:
 def live_server(*options: str, waits: dict[str, float] | None = None) -> Iterator[LiveServer]:
     """A server for the length of a block.
 
-    ``waits`` replaces constants of ``jaywalk.server.protocol`` such as ``server._GRACE_S``. A wait without end shows
-    that something else happened first, whatever the speed of the machine.
+    ``waits`` replaces constants of ``jaywalk.server.protocol`` such as ``server._GRACE_S``. A wait
+    without end shows that something else happened first, whatever the speed of the machine.
     """
     server = LiveServer(*options, waits=waits)
     try:
