@@ -59,6 +59,7 @@ class Sensor(ABC):
             self.attributes.integer("noise_seed", -limit, limit) if has("noise_seed") else 0
         )
         self._due_s = -math.inf
+        self.pose = SensorPose(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # at the last measurement
         self._type_id = type_id
         self.born_frame = 0  # noise counts from here, so that a repeated scene repeats its noise
 
@@ -76,7 +77,8 @@ class Sensor(ABC):
         """
         if not self.is_due(time_s):
             return ()
-        return self._readings(scene, row, pose_of(scene.actors, row), frame, time_s, dt_s)
+        self.pose = pose_of(scene.actors, row)
+        return self._readings(scene, row, self.pose, frame, time_s, dt_s)
 
     def noise(self, frame: int) -> np.random.Generator:
         """Random numbers of one frame; a missed frame does not shift later ones."""

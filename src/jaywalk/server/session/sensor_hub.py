@@ -9,7 +9,6 @@ from jaywalk.server.encoding.sensor_frames import encode_reading, pack_header
 from jaywalk.server.encoding.structs import ActorEncoder
 from jaywalk.server.sensors.base import Sensor, Stage
 from jaywalk.server.sensors.raycast import Point, raycast_all
-from jaywalk.server.sensors.readings import pose_of
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import GRAVITY_MPS2, SensorScene, without_rows
 from jaywalk.server.session.publisher import Publisher
@@ -83,7 +82,7 @@ class SensorHub:
             readings = sensor.measure(scene, actor.row, frame, time_s, delta_s)
             if not readings:
                 continue
-            header = pack_header(sensor.kind, frame, time_s, pose_of(scene.actors, actor.row))
+            header = pack_header(sensor.kind, frame, time_s, sensor.pose)
             for reading in readings:
                 payloads = {
                     dialect: header + encode_reading(reading, dialect, self._encoder)
