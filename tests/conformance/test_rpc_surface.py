@@ -243,7 +243,7 @@ def test_fire_and_forget_batch_can_tick(rpc: RpcSocket, fresh: Scene) -> None:
 
 def test_tokens_of_streams_that_do_not_exist_delay_nobody() -> None:
     # A tick that waits for a reader never ends here.
-    with live_server("--town", "Harbour", waits={"_SUBSCRIBE_WAIT_S": 1e6}) as server:
+    with live_server("--town", "Harbour", waits={"streams._SUBSCRIBE_WAIT_S": 1e6}) as server:
         with RpcSocket(server.port, timeout_s=60.0) as rpc:
             settings = list(rpc.call("get_episode_settings"))
             settings[0], settings[2] = True, [True, 0.05]

@@ -23,7 +23,7 @@ def _episode(payload: bytes) -> int:
 
 def test_old_readers_hear_of_the_new_world_after_the_new_subscription() -> None:
     # With no end to the hold, only the new subscription can release the old reader.
-    with live_server("--town", "Harbour", waits={"_HOLD_S": 1e6}) as server:
+    with live_server("--town", "Harbour", waits={"streams._HOLD_S": 1e6}) as server:
         with RpcSocket(server.port) as rpc:
             _check_old_readers(rpc)
 

@@ -68,7 +68,7 @@ def test_a_carla_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
         command, env=environment(), check=False, capture_output=True, text=True, timeout=120.0
     )
     assert done.returncode == 2
-    assert "is not ours" in done.stderr
+    assert "was not written by Jaywalk" in done.stderr
     assert "Binaries" in (tmp_path / "CarlaUE4.sh").read_text()
 
 

@@ -14,7 +14,7 @@ from scene import Scene
 
 
 def test_joining_and_loading_do_not_wait_for_the_grace_of_a_fresh_episode() -> None:
-    with live_server("--town", "Harbour", waits={"_GRACE_S": 1e6}) as server:
+    with live_server("--town", "Harbour", waits={"server._GRACE_S": 1e6}) as server:
         client = carla.Client(server.host, server.port)
         client.set_timeout(60.0)
         client.get_world()

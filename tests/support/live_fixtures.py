@@ -17,7 +17,7 @@ def harbour() -> Iterator[LiveServer]:
     Its ticks wait longer than usual for a client that is about to listen: on a busy machine a
     sensor's first frame would be lost otherwise.
     """
-    with live_server("--town", "Harbour", waits={"_SUBSCRIBE_WAIT_S": 5.0}) as server:
+    with live_server("--town", "Harbour", waits={"streams._SUBSCRIBE_WAIT_S": 5.0}) as server:
         yield server
 
 

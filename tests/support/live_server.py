@@ -33,9 +33,9 @@ def serve_command(*options: str, waits: dict[str, float] | None = None) -> list[
     """Command line of ``jaywalk serve``, with other values for the server's waits if given."""
     code = _COMMAND
     for name, seconds in (waits or {}).items():
-        code = f"server.{name}; server.{name} = {seconds!r}; {code}"
+        code = f"{name}; {name} = {seconds!r}; {code}"
     if waits:
-        code = f"import jaywalk.server.protocol.server as server; {code}"
+        code = f"from jaywalk.server.protocol import server, streams; {code}"
     return [sys.executable, "-c", code, "serve", *options]
 
 
@@ -120,8 +120,8 @@ class LiveServer:
 def live_server(*options: str, waits: dict[str, float] | None = None) -> Iterator[LiveServer]:
     """A server for the length of a block.
 
-    ``waits`` replaces constants of ``jaywalk.server.protocol.server``. A wait without end shows
-    that something else happened first, whatever the speed of the machine.
+    ``waits`` replaces constants of ``jaywalk.server.protocol`` such as ``server._GRACE_S``. A wait
+    without end shows that something else happened first, whatever the speed of the machine.
     """
     server = LiveServer(*options, waits=waits)
     try:

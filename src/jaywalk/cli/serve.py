@@ -112,7 +112,7 @@ def serve(
     signal.signal(signal.SIGTERM, server.stop)
     # What lives now lives as long as the server: keep the collector from walking over it.
     gc.freeze()
-    town_name = server.episode.world.town.name
+    town_name = server.simulation.world.town.name
     sys.stdout.write(
         f"jaywalk: serving {town_name} on {server.host}:{server.port} (CARLA {carla_version})\n"
     )

@@ -1,9 +1,9 @@
-"""Everybody's bones in one message: a connection of our own to a CARLA server for one call.
+"""Bones of many walkers in one message, over a separate connection to a CARLA server.
 
-The wheel sends each person's bones alone, from an object per bone. For twenty people that was about
-a fifth of the client's time, much of it spent waking processes up for small messages. Here the
-requests are laid out once and only the numbers in them change; all go out, and all answers come
-in, together. The request is the wheel's own, so any CARLA server takes it.
+The wheel sends the bones of each walker separately, from one object per bone. For twenty people
+that took about a fifth of the client's time, much of it for waking processes for small messages.
+Here the requests are laid out once and only their numbers change; all requests and all answers
+travel together. The requests equal those of the wheel, so any CARLA server accepts them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaywalk.core.errors import InfrastructureError
 
 _METHOD: Final = "set_bones_transform"
 _REQUEST: Final = 0
-_THE_CALLER_WAITS: Final = [False]
+_SYNCHRONOUS: Final = [False]
 _FLOAT_BYTES: Final = 4
 _READ_BYTES: Final = 1 << 16
 
@@ -28,7 +28,7 @@ Bone = tuple[str, Sequence[float], Sequence[float]]  # name, place, pitch yaw ro
 
 
 class BoneLine:
-    """Sends bones; the server has taken them when :meth:`wait` returns.
+    """Sends bones; the server has received them when :meth:`wait` returns.
 
     Example:
         >>> line = BoneLine("127.0.0.1", 2000)  # doctest: +SKIP
@@ -42,8 +42,8 @@ class BoneLine:
         self._where = f"{host}:{port}"
         try:
             self._socket = socket.create_connection((host, port), timeout_s)
-        except OSError as problem:
-            raise self._broken(problem) from problem
+        except OSError as error:
+            raise self._broken(error) from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._answers = msgpack.Unpacker(raw=True)
         self._due = 0
@@ -52,32 +52,32 @@ class BoneLine:
         """Send requests, one after the other in ``message``."""
         try:
             self._socket.sendall(message)
-        except OSError as problem:
-            raise self._broken(problem) from problem
+        except OSError as error:
+            raise self._broken(error) from error
         self._due += requests
 
     def wait(self) -> None:
-        """Until every request is answered; whose walker is gone by now is no error."""
+        """Wait until every request is answered; a walker that no longer exists is not an error."""
         while self._due:
             try:
                 data = self._socket.recv(_READ_BYTES)
-            except OSError as problem:
-                raise self._broken(problem) from problem
+            except OSError as error:
+                raise self._broken(error) from error
             if not data:
                 raise self._broken("it closed the connection")
             self._answers.feed(data)
             self._due -= sum(1 for _ in self._answers)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def _broken(self, why: object) -> InfrastructureError:
-        return InfrastructureError(f"The server at {self._where} takes no bones: {why}.")
+        return InfrastructureError(f"The server at {self._where} does not accept bones: {why}.")
 
 
 class BoneForm:
-    """The requests for some people, laid out so that angles and the hips are filled in."""
+    """Requests for several people, with places for the angles and the position of the hips."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -85,7 +85,7 @@ class BoneForm:
         self._places: list[NDArray[np.intp]] = []  # of the bytes of each person's numbers
 
     def add(self, actor_id: int, bones: Sequence[Bone], hips: int) -> None:
-        """Lay out one more person, whose numbers are every bone's angles and the hips' place."""
+        """Add a person, whose numbers are the angles of every bone and the position of the hips."""
         begin = len(self._bytes)
         message, angles = request(actor_id, bones)
         starts = [*(first + k * 5 for first in angles for k in range(3))]
@@ -96,7 +96,7 @@ class BoneForm:
         self._places.append(offsets.ravel())
 
     def fill(self, rows: Sequence[int], angles_deg: NDArray[Any], hips_m: NDArray[Any]) -> bytes:
-        """The requests of some of the people: ``(N, bones, 3)`` and ``(N, 3)`` numbers."""
+        """Return the requests of some people, with ``(N, bones, 3)`` angles and ``(N, 3)`` hips."""
         numbers = np.concatenate([angles_deg.reshape(len(rows), -1), hips_m], axis=1)
         buffer = np.frombuffer(self._bytes, np.uint8)
         places = np.concatenate([self._places[row] for row in rows])
@@ -105,11 +105,11 @@ class BoneForm:
 
 
 def request(actor_id: int, bones: Sequence[Bone]) -> tuple[bytes, list[int]]:
-    """The bytes of one request, and where the first angle's number of each bone begins."""
+    """Return the bytes of one request and the offset of the first angle of each bone."""
     pack = msgpack.Packer(use_single_float=True).pack
     # The outermost lists are written by hand: packing the bones one by one tells where each is.
     head = b"\x94" + pack(_REQUEST) + pack(actor_id & 0x7FFFFFFF) + pack(_METHOD)
-    head += b"\x93" + pack(_THE_CALLER_WAITS) + pack(actor_id) + b"\x91"
+    head += b"\x93" + pack(_SYNCHRONOUS) + pack(actor_id) + b"\x91"
     message = bytearray(head + b"\xdd" + len(bones).to_bytes(4, "big"))
     angles = []
     for name, place, turn in bones:

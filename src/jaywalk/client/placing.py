@@ -1,7 +1,4 @@
-"""Places relative to a route: a point so far along, so far aside, and actors put there.
-
-Which blueprint to take: an id, or one drawn among those a pattern names.
-"""
+"""Blueprints by pattern, poses relative to a route, and actors spawned there."""
 
 from __future__ import annotations
 
@@ -19,15 +16,15 @@ from jaywalk.town.routes import DenseRoute
 def pick_model(
     library: carla.BlueprintLibrary, pattern: str, random: np.random.Generator, where: str
 ) -> str:
-    """Id of a blueprint; a pattern with ``*`` draws among the matches in order of their ids.
+    """Return a blueprint id; a pattern with ``*`` draws among its matches in order of their ids.
 
-    An empty pattern draws among all that is neither a bicycle nor an emergency vehicle.
+    An empty pattern draws among all vehicles but bicycles and emergency vehicles.
 
     Raises:
         DataError: Nothing matches.
     """
-    found = library.filter(pattern) if pattern else _civil_vehicles(library)
-    names = sorted(str(model.id) for model in found)
+    models = library.filter(pattern) if pattern else _civil_vehicles(library)
+    names = sorted(str(model.id) for model in models)
     if not names:
         raise DataError(f"{where}: the server has no blueprint '{pattern}'.")
     return names[int(random.integers(len(names)))] if len(names) > 1 else names[0]
@@ -35,17 +32,17 @@ def pick_model(
 
 def ordinary_cars(library: carla.BlueprintLibrary) -> list[Any]:
     """Cars without a special purpose, in order of their ids."""
-    found = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
-    return sorted(found, key=lambda model: str(model.id))
+    cars = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
+    return sorted(cars, key=lambda model: str(model.id))
 
 
 def _civil_vehicles(library: carla.BlueprintLibrary) -> list[Any]:
-    found = [(model, *_kind(model)) for model in library.filter("vehicle.*")]
-    return [model for model, base, special in found if base != "bicycle" and special != "emergency"]
+    kinds = [(model, *_kind(model)) for model in library.filter("vehicle.*")]
+    return [model for model, base, special in kinds if base != "bicycle" and special != "emergency"]
 
 
 def _kind(model: Any) -> tuple[str, str]:
-    """Its base type and its special type, empty where it has none."""
+    """Return the base type and the special type of a blueprint; empty where it has none."""
     base, special = (
         str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
         for name in ("base_type", "special_type")
@@ -63,7 +60,7 @@ def place_on_route(
     up_m: float = DROP_M,
     turn_deg: float = 0.0,
 ) -> Any:
-    """A transform ``along_m`` on the route, moved to the right and turned clockwise."""
+    """Return the transform at ``along_m`` on the route, moved right and turned clockwise."""
     along = route.along_m
     at = min(max(along_m, 0.0), float(along[-1]))
     x, y, z = (float(np.interp(at, along, route.position_m[:, axis])) for axis in range(3))
@@ -81,25 +78,25 @@ def place_on_route(
 def spawn_all(
     client: carla.Client,
     world: carla.World,
-    wanted: list[tuple[str, Any]],
+    actors: list[tuple[str, Any]],
     where: str,
     *,
     role: str = "scenario",
 ) -> list[int]:
-    """Spawn (blueprint id, transform) pairs; one that fails is an error, never a silent gap."""
+    """Spawn (blueprint id, transform) pairs and return their ids; any failure is an error."""
     library = world.get_blueprint_library()
     commands = []
-    for name, pose in wanted:
+    for name, pose in actors:
         try:
             model = library.find(name)
-        except IndexError as problem:
-            raise no_blueprint(library, name, where) from problem
+        except IndexError as error:
+            raise no_blueprint(library, name, where) from error
         if model.has_attribute("role_name"):
             model.set_attribute("role_name", role)
         commands.append(carla.command.SpawnActor(model, pose))
     answers = client.apply_batch_sync(commands)
     ids = [answer.actor_id for answer in answers if not answer.error]
-    for answer, (name, pose) in zip(answers, wanted, strict=True):
+    for answer, (name, pose) in zip(answers, actors, strict=True):
         if answer.error:
             client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in ids])
             place = pose.location
@@ -110,7 +107,7 @@ def spawn_all(
 
 
 def no_blueprint(library: carla.BlueprintLibrary, name: str, where: str) -> DataError:
-    """The error for a blueprint that the server does not have, with those that look alike."""
+    """Return the error for a blueprint that the server does not have, with similar names."""
     known = [str(model.id) for model in library]
     alike = get_close_matches(name, known, n=3, cutoff=0.75)
     hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
@@ -129,12 +126,12 @@ def spawn_first_that_fits(
 def spawn_and_place(
     world: carla.World, model: str, poses: list[carla.Transform], where: str
 ) -> tuple[Any, Any]:
-    """The same, with the pose it got: the client does not know it before the next tick."""
+    """Like :func:`spawn_first_that_fits`, with the pose: clients learn it at the next tick only."""
     library = world.get_blueprint_library()
     try:
         blueprint = library.find(model)
-    except IndexError as problem:
-        raise no_blueprint(library, model, where) from problem
+    except IndexError as error:
+        raise no_blueprint(library, model, where) from error
     if blueprint.has_attribute("role_name"):
         blueprint.set_attribute("role_name", "scenario")
     for pose in poses:
@@ -146,7 +143,7 @@ def spawn_and_place(
 
 
 def check_side(side: str, where: str) -> float:
-    """1 for ``right``, -1 for ``left``."""
+    """Return 1 for ``right`` and -1 for ``left``."""
     if side not in ("right", "left"):
         raise DataError(f"{where}: direction is '{side}'; expected right or left.")
     return 1.0 if side == "right" else -1.0
@@ -156,19 +153,22 @@ def check_side(side: str, where: str) -> float:
 class Roadside:
     """Distances from a lane's centre to one side, all positive. ``sidewalk_m`` is 0 for none."""
 
-    kerb_m: float  # to the end of the last lane that is no sidewalk
+    kerb_m: float  # to the end of the last lane that is not a sidewalk
     last_lane_m: float  # width of that lane
     sidewalk_m: float  # width of the sidewalk behind it
 
     def middle_m(self, otherwise_m: float) -> float:
-        """To the middle of the sidewalk, else so far beyond the middle of the last lane."""
+        """Return the distance to the middle of the sidewalk.
+
+        Without a sidewalk, the distance ``otherwise_m`` beyond the middle of the last lane.
+        """
         if self.sidewalk_m:
             return self.kerb_m + 0.5 * self.sidewalk_m
         return self.kerb_m - 0.5 * self.last_lane_m + otherwise_m
 
 
 def roadside(world_map: carla.Map, pose: carla.Transform, to_right: bool) -> Roadside:
-    """What lies to the right or left of the lane at a pose."""
+    """Measure the roadside to the right or left of the lane at a pose."""
     waypoint = world_map.get_waypoint(pose.location)
     kerb_m, last_m = 0.5 * float(waypoint.lane_width), float(waypoint.lane_width)
     current = waypoint
@@ -187,6 +187,6 @@ def roadside(world_map: carla.Map, pose: carla.Transform, to_right: bool) -> Roa
 def kerb_offset_m(
     world_map: carla.Map, pose: carla.Transform, to_right: bool, beyond_m: float
 ) -> float:
-    """How far aside of a lane point the road ends, plus ``beyond_m``; right positive."""
+    """Return the lateral offset of the road's edge plus ``beyond_m``; right is positive."""
     offset_m = roadside(world_map, pose, to_right).kerb_m + beyond_m
     return offset_m if to_right else -offset_m

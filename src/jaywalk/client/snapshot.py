@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def pose_rows(snapshot: carla.WorldSnapshot, ids: Iterable[int]) -> FloatArray | None:
-    """x, y, yaw (rad) and velocity of each actor ``(N, 5)``; None if one is not there any more."""
+    """Return x, y, yaw (rad) and velocity of each actor ``(N, 5)``; None if one is missing."""
     rows = []
     for actor in ids:
         state = snapshot.find(actor)
@@ -31,9 +31,9 @@ def place_boxes(boxes: FloatArray, centres: FloatArray, rows: FloatArray) -> Non
     """Write centre, direction and velocity of boxes (x, y, cos, sin, _, _, vx, vy) in place.
 
     Args:
-        boxes: One row an actor.
+        boxes: One row per actor.
         centres: Centre of each box in its actor's own frame.
-        rows: Of :func:`pose_rows`.
+        rows: Result of :func:`pose_rows`.
     """
     cos, sin = np.cos(rows[:, 2]), np.sin(rows[:, 2])
     ahead, side = centres[:, 0], centres[:, 1]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jaywalk.agents.base import Decision
 from jaywalk.core.errors import InfrastructureError, UsageError
 from jaywalk.gym.options import DriveOptions
-from jaywalk.gym.reward import CollisionTeller, add_terms, reward_terms
+from jaywalk.gym.reward import CollisionReader, add_terms, reward_terms
 from jaywalk.gym.views import BevView, Look, Looker, SensorView, ego_vector, state_vector
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.ending import TIMED_OUT
@@ -60,7 +60,7 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         self.action_space = self._actions
         self.observation_space = self.options.observation_space()
         self._world: World | None = None
-        self._episode: _Running | None = None
+        self._episode: _RunningEpisode | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,9 +77,11 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         try:
             if self._world is None:
                 self._world = self._open()
-            self._episode = _Running(plan, self._world, self.options, self.render_mode is not None)
-        except (RuntimeError, InfrastructureError) as problem:
-            raise self._broken(problem) from problem
+            self._episode = _RunningEpisode(
+                plan, self._world, self.options, self.render_mode is not None
+            )
+        except (RuntimeError, InfrastructureError) as error:
+            raise self._broken(error) from error
         return self._episode.observation(), self._episode.info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -98,8 +100,8 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             if info["end_reason"]:
                 info["record"] = episode.finish()
             observation = episode.observation()
-        except (RuntimeError, InfrastructureError) as problem:
-            raise self._broken(problem) from problem
+        except (RuntimeError, InfrastructureError) as error:
+            raise self._broken(error) from error
         truncated = info["end_reason"] == TIMED_OUT
         return observation, reward, episode.is_over and not truncated, truncated, info
 
@@ -134,7 +136,7 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         number = int(self.np_random.integers(len(suite.routes)))
         drawn = int(self.np_random.integers(_SEEDS))
         if "route" in options:
-            known = [one.id for one in suite.routes]
+            known = [item.id for item in suite.routes]
             if options["route"] not in known:
                 raise UsageError(f"route '{options['route']}': expected one of {', '.join(known)}.")
             number = known.index(options["route"])
@@ -170,7 +172,7 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             with contextlib.suppress(RuntimeError):  # the server may be gone
                 episode.finish()
 
-    def _broken(self, problem: BaseException) -> InfrastructureError:
+    def _broken(self, error: BaseException) -> InfrastructureError:
         """Drop a server that failed; the next reset starts another."""
         if self._episode is not None:
             self._episode.discard()
@@ -178,11 +180,11 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         if self._world is not None:
             self._world.close()
             self._world = None
-        return InfrastructureError(f"The server failed: {problem}. reset() starts another one.")
+        return InfrastructureError(f"The server failed: {error}. reset() starts another one.")
 
 
-class _Running:
-    """An episode with what is made of it for a learner."""
+class _RunningEpisode:
+    """A running episode with the observations and rewards of a learner."""
 
     def __init__(
         self, plan: EpisodePlan, world: World, options: DriveOptions, pictures: bool
@@ -204,7 +206,7 @@ class _Running:
     def _begin(self, pictures: bool) -> None:
         options, stage = self._options, self._stage
         self._looker = Looker(stage)
-        self._collisions = CollisionTeller(stage)
+        self._collisions = CollisionReader(stage)
         wants_bev = pictures or options.observation == "bev"
         self._bev = (
             BevView(stage.opendrive, options.bev_px, options.bev_pixel_m) if wants_bev else None
@@ -222,7 +224,7 @@ class _Running:
         return bool(self.reason)
 
     def step(self, throttle: float, brake: float, steer: float) -> float:
-        """Drive on; the reward."""
+        """Hold a control for one step and return its reward."""
         self._terms, self._events = {}, []
         decision = Decision(
             control=carla.VehicleControl(throttle=throttle, steer=steer, brake=brake)
@@ -238,11 +240,15 @@ class _Running:
         stage = self._stage
         before_m, turned = stage.progress.along_m, control[2] - self._control[2]
         stage.prepare()
-        self._events += [{"kind": one.kind, "name": one.name, **one.detail} for one in stage.events]
+        self._events += [
+            {"kind": event.kind, "name": event.name, **event.detail} for event in stage.events
+        ]
         stage.move(decision)
         self.reason = stage.judge()
-        collisions = self._collisions.tell()
-        self._events += [{"kind": "collision", **_told(asdict(one))} for one in collisions]
+        collisions = self._collisions.read_new()
+        self._events += [
+            {"kind": "collision", **_event(asdict(collision))} for collision in collisions
+        ]
         if collisions and self._options.stop_at_collision and not self.reason:
             self.reason = COLLIDED
         if stage.snapshot.find(stage.ego.id) is not None:
@@ -271,11 +277,11 @@ class _Running:
         return {"ego": ego_vector(look), **self._sensors.read()}
 
     def observation(self) -> Any:
-        """What the learner sees at the present tick."""
+        """Return the observation of the present tick."""
         return self._seen
 
     def info(self) -> dict[str, Any]:
-        """What is known besides."""
+        """Return the ``info`` dictionary of the present tick."""
         stage = self._stage
         return {
             "route": stage.plan.item.id,
@@ -296,7 +302,7 @@ class _Running:
 
     @property
     def draws(self) -> bool:
-        """Whether there is anything to draw from."""
+        """Whether pictures can be drawn."""
         return self._bev is not None
 
     def bev(self) -> NDArray[np.uint8]:
@@ -310,7 +316,7 @@ class _Running:
         return self._bev.picture(self._look)
 
     def finish(self) -> str:
-        """Write the record, if there is one; its folder. Once only."""
+        """Write the record, if there is one, and return its folder; only the first call does."""
         if self._finished:
             return ""
         self._finished = True
@@ -322,21 +328,21 @@ class _Running:
         return "" if written is None else str(written)
 
     def discard(self) -> None:
-        """Throw the record away."""
+        """Discard the record."""
         if not self._finished:
             self._finished = True
             self._stage.discard()
 
 
-def _free_name(wanted: str, run_folder: Path | None) -> str:
-    """Name of the next record: learners drive the same episode again and again."""
-    if run_folder is None or not RunFolder(run_folder).episode(wanted).exists():
-        return wanted
-    names = (f"{wanted}-{number}" for number in itertools.count(2))
-    return next(name for name in names if not RunFolder(run_folder).episode(name).exists())
+def _free_name(name: str, run_folder: Path | None) -> str:
+    """Return a name for the next record; learners drive the same episode many times."""
+    if run_folder is None or not RunFolder(run_folder).episode(name).exists():
+        return name
+    names = (f"{name}-{number}" for number in itertools.count(2))
+    return next(free for free in names if not RunFolder(run_folder).episode(free).exists())
 
 
-def _told(collision: dict[str, Any]) -> dict[str, Any]:
-    """A collision as an event: its kind is what was hit."""
+def _event(collision: dict[str, Any]) -> dict[str, Any]:
+    """Return a collision as an event; ``with`` names what was hit."""
     kind = collision.pop("kind")
     return {"with": kind, **collision}

@@ -1,4 +1,4 @@
-"""What one may ask of the environment, checked when it is made."""
+"""Options of the environment, checked when it is made."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DriveOptions:
             weights=RewardWeights.of(reward),
             bev_px=int(bev_px),
             bev_pixel_m=float(bev_pixel_m),
-            sensors=tuple(dict(one) for one in sensors),
+            sensors=tuple(dict(sensor) for sensor in sensors),
             record=None if record is None else Path(record),
             server=parse_address(server, "server") if server else None,
         )
@@ -119,15 +119,15 @@ def _expect(name: str, value: str, known: Sequence[str]) -> None:
 
 
 def _part(suite: Suite, routes: str | Sequence[str]) -> Suite:
-    wanted = [routes] if isinstance(routes, str) else list(routes)
-    wanted = [one for one in wanted if one]
-    if not wanted:
+    names = [routes] if isinstance(routes, str) else list(routes)
+    names = [name for name in names if name]
+    if not names:
         return suite
-    by_id = {one.id: one for one in suite.routes}
-    unknown = [one for one in wanted if one not in by_id]
+    by_id = {item.id: item for item in suite.routes}
+    unknown = [name for name in names if name not in by_id]
     if unknown:
         raise UsageError(
-            f"routes names '{unknown[0]}', which is no route of {suite.name}. "
+            f"routes names '{unknown[0]}', which is not a route of {suite.name}. "
             f"Known: {', '.join(by_id)}."
         )
-    return replace(suite, routes=tuple(by_id[one] for one in wanted))
+    return replace(suite, routes=tuple(by_id[name] for name in names))

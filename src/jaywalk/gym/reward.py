@@ -1,9 +1,7 @@
-"""The reward: a sum of few terms with weights of one's own.
+"""The reward, a weighted sum of terms, and the ego's collisions.
 
-Collisions of the ego, each told once, at a tick that does not depend on the network.
-
-A message of the collision sensor arrives at some moment after its tick; it is told a fixed number
-of ticks later, so that equal drives give equal steps.
+A message of the collision sensor arrives at an unknown time after its tick. Each collision is
+reported once, a fixed number of ticks later, so that equal drives give equal steps.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from jaywalk.runner.session import STEP_S
 from jaywalk.runner.staged import EgoHit, StagedEpisode
 
 _DELAY_TICKS: Final = 2
-_AGAIN_TICKS: Final = 40  # a contact that pauses for so long is a new one
+_NEW_CONTACT_TICKS: Final = 40  # after a pause of this length a contact counts as a new one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collision:
+class EgoCollision:
     """The ego has hit something."""
 
     kind: str  # person, vehicle or static
@@ -32,7 +30,7 @@ class Collision:
     frame: int
 
 
-class CollisionTeller:
+class CollisionReader:
     """Reads the hits of one episode."""
 
     def __init__(self, stage: StagedEpisode) -> None:
@@ -41,27 +39,27 @@ class CollisionTeller:
         self._read = 0
         self._last: dict[int, int] = {}
 
-    def tell(self) -> list[Collision]:
-        """New collisions as of the present tick."""
+    def read_new(self) -> list[EgoCollision]:
+        """Return the collisions that are due at the present tick."""
         hits, now = self._stage.hits, self._stage.snapshot.frame
         arrived = hits[self._read :]
         self._read += len(arrived)
         self._waiting += arrived
         due = [hit for hit in self._waiting if hit.frame <= now - _DELAY_TICKS]
         self._waiting = [hit for hit in self._waiting if hit.frame > now - _DELAY_TICKS]
-        found: list[Collision] = []
-        for hit in sorted(due, key=lambda one: (one.frame, one.other_id)):
+        collisions: list[EgoCollision] = []
+        for hit in sorted(due, key=lambda hit: (hit.frame, hit.other_id)):
             last = self._last.get(hit.other_id)
             self._last[hit.other_id] = hit.frame
-            if last is None or hit.frame - last > _AGAIN_TICKS:
-                found.append(_collision(hit))
-        return found
+            if last is None or hit.frame - last > _NEW_CONTACT_TICKS:
+                collisions.append(_collision(hit))
+        return collisions
 
 
-def _collision(hit: EgoHit) -> Collision:
+def _collision(hit: EgoHit) -> EgoCollision:
     starts = {"walker.": "person", "vehicle.": "vehicle"}
     kinds = [kind for start, kind in starts.items() if hit.other_type_id.startswith(start)]
-    return Collision(
+    return EgoCollision(
         kind=kinds[0] if kinds else "static",
         other_id=hit.other_id,
         other_type_id=hit.other_type_id,
@@ -74,7 +72,7 @@ _TOO_FAST: Final = 1.05  # share of the limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardWeights:
-    """What each thing is worth; penalties are negative."""
+    """Weight of each reward term; penalties are negative."""
 
     progress_per_m: float = 1.0  # along the route, never negative
     time_per_s: float = -0.1
@@ -92,13 +90,13 @@ class RewardWeights:
         """The default weights with some replaced.
 
         Raises:
-            UsageError: A name is no weight.
+            UsageError: A name is not a weight.
         """
-        known = [one.name for one in fields(cls)]
+        known = [field.name for field in fields(cls)]
         unknown = sorted(set(given or {}) - set(known))
         if unknown:
             raise UsageError(
-                f"reward names '{unknown[0]}', which is no weight. Known: {', '.join(known)}."
+                f"reward names '{unknown[0]}', which is not a weight. Known: {', '.join(known)}."
             )
         return cls(**{name: float(value) for name, value in (given or {}).items()})
 
@@ -108,18 +106,18 @@ def reward_terms(
     look: Look,
     gained_m: float,
     turned: float,
-    collisions: Sequence[Collision],
+    collisions: Sequence[EgoCollision],
     reason: str,
 ) -> dict[str, float]:
-    """What one tick earns, by term.
+    """Return the reward of one tick by term.
 
     Args:
-        weights: What each thing is worth.
+        weights: Weight of each term.
         look: The tick.
-        gained_m: Way made along the route.
+        gained_m: Progress along the route.
         turned: Change of the steering command.
         collisions: Those reported at this tick.
-        reason: Why the episode is over, or nothing.
+        reason: Why the episode ended; empty while it runs.
     """
     above = max(look.own.speed_mps - _TOO_FAST * look.limit_mps, 0.0)
     worth = {
@@ -134,7 +132,7 @@ def reward_terms(
         "offset": weights.offset_per_m_s * abs(look.offset_m) * STEP_S,
         "speeding": weights.speeding_per_mps_s * above * STEP_S,
         "jerky": weights.jerky_per_unit * abs(turned),
-        "collisions": sum(worth[one.kind] for one in collisions),
+        "collisions": sum(worth[collision.kind] for collision in collisions),
         "ending": ending,
     }
 

@@ -101,11 +101,11 @@ class Look:
         return np.asarray(vectors @ np.array([[cos, -sin], [sin, cos]]))
 
     def red_lines_m(self) -> list[float]:
-        """Where along the line lights that show red or yellow want the ego to stop."""
+        """Distances along the line of the stop lines of red and yellow lights."""
         return [stop.along_m for stop in self.signals.lights if stop.light.state in _STOPPING]
 
     def sign_lines_m(self) -> list[float]:
-        """Where along the line stop signs want the ego to stop."""
+        """Distances along the line of the stop lines of stop signs."""
         return [stop.along_m for stop in self.signals.signs]
 
 
@@ -333,8 +333,11 @@ class SensorView:
 
     def read(self) -> dict[str, NDArray[Any]]:
         """Measurements of the present tick."""
-        found = self._rig.read(self._stage.snapshot.frame, self._stage.snapshot)
-        return {str(one["id"]): _fixed(one["type"], found[one["id"]][1]) for one in self._sensors}
+        data = self._rig.read(self._stage.snapshot.frame, self._stage.snapshot)
+        return {
+            str(sensor["id"]): _fixed(sensor["type"], data[sensor["id"]][1])
+            for sensor in self._sensors
+        }
 
     def close(self) -> None:
         """Remove the sensors."""

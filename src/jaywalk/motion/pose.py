@@ -1,4 +1,4 @@
-"""Poses of a walker: replacing bones, blending, and what ``get_bones`` answers.
+"""Poses of a walker: replacing bones and blending.
 
 A pose is a (bones, 7) array of parent-relative transforms ``x y z qw qx qy qz`` in the rig's bone
 order.
@@ -16,7 +16,6 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.rotation import quat_slerp, transforms_from_rotators
 from jaywalk.motion.carla_rigs import Rig
-from jaywalk.motion.kinematics import bone_report
 
 
 @kernel
@@ -65,22 +64,6 @@ def with_bones(rig: Rig, pose: FloatArray, bones: Iterable[Sequence[Any]]) -> Fl
         )
     out[[rig.bone_index[entry[0]] for entry in named]] = transforms_from_rotators(rows)
     return out
-
-
-def bones_out(rig: Rig, pose: FloatArray, actor_pose: FloatArray, drop_m: float) -> list[list[Any]]:
-    """Answer of ``get_bones``: per bone ``[name, world, component, relative]``.
-
-    Args:
-        rig: The walker's rig.
-        pose: (bones, 7) displayed pose.
-        actor_pose: ``x y z pitch yaw roll`` of the actor, metres and radians.
-        drop_m: Height of the actor's origin above its soles (its half height).
-
-    Returns:
-        Plain lists ready for the wire; each transform is ``[[x, y, z], [pitch, yaw, roll]]``.
-    """
-    report = bone_report(pose, rig.parents, actor_pose, drop_m)
-    return [[name, *spaces] for name, spaces in zip(rig.bones, report.tolist(), strict=True)]
 
 
 class PoseOverride:

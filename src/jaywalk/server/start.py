@@ -1,11 +1,7 @@
-"""Starting a server: the town, its derived parts, compiled kernels, then the ports.
+"""Starts a server: town, compiled kernels and ports, its log, and a ``CarlaUE4.sh`` launcher.
 
-A ``CarlaUE4.sh`` that starts this server, for programs that start CARLA themselves.
-
-The server's log: short lines, few of a kind, and nothing in them that drives a terminal.
-
-Clients decide how often the server has something to complain about; they must not decide how much
-disk its log takes.
+The launcher is for programs that start CARLA themselves. The log has short lines without control
+characters and few lines of one kind: clients must not decide how much disk it takes.
 """
 
 from __future__ import annotations
@@ -26,10 +22,12 @@ from jaywalk.core.text import MESSAGE_LIMIT, printable, shortened
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.encoding import framing
 from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
+from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.protocol.server import CarlaServer
 from jaywalk.server.sensors.catalogue import sensor_library
 from jaywalk.server.sensors.scan import cast_rays, scan_directions
-from jaywalk.server.session.episode import Episode
+from jaywalk.server.session.publisher import NoPublisher, Publisher
+from jaywalk.server.session.simulation import Simulation
 from jaywalk.server.world.tables import Actor
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.town.town import load_town
@@ -101,7 +99,9 @@ def write_launcher(folder: Path, town: list[str], options: list[str]) -> Path:
     path = folder / LAUNCHER
     try:
         if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
-            raise UsageError(f"{path} is there and is not ours. Give --as-carla another folder.")
+            raise UsageError(
+                f"{path} exists and was not written by Jaywalk. Give --as-carla another folder."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(_script(town, options), encoding="utf-8")
         path.chmod(0o755)
@@ -209,19 +209,24 @@ def start_server(
     """
     dialect = dialect_of(carla_version)
     loaded = load_town(town or DEFAULT_TOWN)
-    episode = Episode(loaded, seed=seed, speed_limits=speed_limits, wet_grip=wet_grip)
-    server = CarlaServer(episode, host, port, dialect)
+
+    def start_simulation(publisher: Publisher) -> Simulation:
+        return Simulation(
+            loaded, publisher, seed=seed, speed_limits=speed_limits, wet_grip=wet_grip
+        )
+
+    server = CarlaServer(host, port, dialect, start_simulation)
     server.max_speed_factor = max_speed_factor
     try:
-        # Not the episode that is served: ids, time and lights must not depend on the cache.
-        warm_up(Episode(loaded))
+        # Not the simulation that is served: ids, time and lights must not depend on the cache.
+        warm_up(Simulation(loaded, NoPublisher()))
     except DataError:
         server.close()
         raise
     return server
 
 
-def warm_up(episode: Episode) -> None:
+def warm_up(simulation: Simulation) -> None:
     """Run the hot kernels once, so that no client waits for a compiler.
 
     With a cold cache that means every kernel, those of the sensors too; with a warm one the
@@ -231,24 +236,24 @@ def warm_up(episode: Episode) -> None:
     framing.warm_up()
     actors = [
         # Far below the town, where nothing is touched.
-        episode.spawn(CARLA_0_9_16, type_id, {}, ((20.0 * k, 0.0, -400.0), (0.0, 0.0, 0.0)))
+        simulation.spawn(CARLA_0_9_16, type_id, {}, ((20.0 * k, 0.0, -400.0), (0.0, 0.0, 0.0)))
         for k, type_id in enumerate(("vehicle.lincoln.mkz_2020", "walker.pedestrian.0001"))
     ]
     for actor in actors:
-        episode.world.set_physics(actor, False)
+        simulation.world.set_physics(actor, False)
     if kernels_are_compiled():
-        _move(episode, actors)
+        _move(simulation, actors)
     else:
-        _compile(episode, actors)
+        _compile(simulation, actors)
         seconds = time.perf_counter() - started
         sys.stderr.write(
             f"jaywalk: kernels ready after {seconds:.0f} s; from now on they come from the cache\n"
         )
     for actor in actors:
-        episode.destroy(actor.id)
+        simulation.destroy(actor.id)
 
 
-def _compile(episode: Episode, actors: list[Actor]) -> None:
+def _compile(simulation: Simulation, actors: list[Actor]) -> None:
     """Run every kernel; servers that start together share the work."""
     sys.stderr.write(
         "jaywalk: compiling kernels for this machine (once, one to three minutes) ...\n"
@@ -256,40 +261,40 @@ def _compile(episode: Episode, actors: list[Actor]) -> None:
     sys.stderr.flush()
 
     def world() -> None:
-        _move(episode, actors)
-        _collide(episode, actors)
-        episode.navigation_file()
+        _move(simulation, actors)
+        _collide(simulation, actors)
+        simulation.navigation_file()
 
     def sensors() -> None:
-        _use_every_sensor(episode, actors[0].id)
+        _use_every_sensor(simulation, actors[0].id)
 
     run_once_across_processes(
         cache_folder(step_vehicles) / "turns", {"world": world, "sensors": sensors}
     )
 
 
-def _move(episode: Episode, actors: list[Actor]) -> None:
-    """What every tick needs."""
-    episode.world.step(0.05, 1)
-    episode.world.bones(actors[1])
-    episode.world.snapshot_records()
+def _move(simulation: Simulation, actors: list[Actor]) -> None:
+    """Run the kernels of every tick."""
+    simulation.world.step(0.05, 1)
+    simulation.world.bones(actors[1])
+    SnapshotPacker().pack(simulation.world)
 
 
-def _collide(episode: Episode, actors: list[Actor]) -> None:
-    """Push a car into a person and another car: contacts have kernels of their own."""
-    world = episode.world
+def _collide(simulation: Simulation, actors: list[Actor]) -> None:
+    """Push a car into a person and another car, which runs the contact kernels."""
+    world = simulation.world
     place = world.pose(actors[0])
-    other = episode.spawn(CARLA_0_9_16, "vehicle.audi.tt", {}, ((40.0, 0.0, -400.0), place[1]))
+    other = simulation.spawn(CARLA_0_9_16, "vehicle.audi.tt", {}, ((40.0, 0.0, -400.0), place[1]))
     for actor in (actors[1], other):
         world.teleport(actor, ((place[0][0] + 1.0, place[0][1], place[0][2] + 0.5), place[1]))
         world.set_physics(actor, True)
     world.step(0.05, 1)
-    episode.destroy(other.id)
+    simulation.destroy(other.id)
 
 
-def _use_every_sensor(episode: Episode, parent_id: int) -> None:
+def _use_every_sensor(simulation: Simulation, parent_id: int) -> None:
     for sensor in sensor_library():
         pose = ((0.0, 0.0, 1.5), (0.0, 0.0, 0.0))
-        actor = episode.spawn(CARLA_0_9_16, sensor.name, {}, pose, parent_id)
-        episode.sensors.try_out(actor, episode)
-        episode.destroy(actor.id)
+        actor = simulation.spawn(CARLA_0_9_16, sensor.name, {}, pose, parent_id)
+        simulation.sensors.warm_up(actor)
+        simulation.destroy(actor.id)

@@ -16,7 +16,7 @@ pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
 from jaywalk.gym.__main__ import CruisePolicy
 from jaywalk.gym.options import DriveOptions
-from jaywalk.gym.reward import CollisionTeller, RewardWeights, reward_terms
+from jaywalk.gym.reward import CollisionReader, RewardWeights, reward_terms
 from jaywalk.gym.views import (
     EGO_FIELDS,
     EGO_SIZE,
@@ -119,15 +119,15 @@ def test_a_contact_is_told_once_and_two_ticks_later() -> None:
         EgoHit(frame=11, other_id=0, other_type_id="static.building"),
     ]
     stage: Any = SimpleNamespace(hits=hits, snapshot=SimpleNamespace(frame=11))
-    teller = CollisionTeller(stage)
-    assert teller.tell() == []
+    reader = CollisionReader(stage)
+    assert reader.read_new() == []
     stage.snapshot.frame = 12
-    assert [one.kind for one in teller.tell()] == ["person"]
+    assert [one.kind for one in reader.read_new()] == ["person"]
     stage.snapshot.frame = 13
-    assert [one.kind for one in teller.tell()] == ["static"]
+    assert [one.kind for one in reader.read_new()] == ["static"]
     hits.append(EgoHit(frame=60, other_id=7, other_type_id="walker.pedestrian.0001"))
     stage.snapshot.frame = 62
-    assert [one.kind for one in teller.tell()] == ["person"]
+    assert [one.kind for one in reader.read_new()] == ["person"]
 
 
 def test_reward_terms() -> None:
@@ -147,8 +147,8 @@ def test_reward_terms() -> None:
     [
         ({"observation": "radar"}, "expected state or bev or sensors"),
         ({"action": "buttons"}, "expected pedals or joined"),
-        ({"reward": {"fun": 1.0}}, "'fun', which is no weight"),
-        ({"routes": "99-nowhere"}, "'99-nowhere', which is no route"),
+        ({"reward": {"fun": 1.0}}, "'fun', which is not a weight"),
+        ({"routes": "99-nowhere"}, "'99-nowhere', which is not a route"),
         ({"ticks_per_step": 0}, "expected 1 or more"),
         ({"server": "here"}, "expected HOST:PORT"),
         ({"sensors": [{"type": "sensor.nose", "id": "n"}]}, "Illegal sensor 'sensor.nose'"),

@@ -7,7 +7,14 @@ from scipy.spatial.transform import Rotation
 
 from jaywalk.core.errors import UsageError
 from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.pose import PoseOverride, blend, bones_out, with_bones
+from jaywalk.motion.kinematics import bone_report
+from jaywalk.motion.pose import PoseOverride, blend, with_bones
+
+
+def bones_out(rig, pose, actor_pose, drop_m):
+    """Name, world, component and relative transform of each bone."""
+    report = bone_report(pose, rig.parents, actor_pose, drop_m)
+    return [[name, *spaces] for name, spaces in zip(rig.bones, report.tolist(), strict=True)]
 
 
 def wheel_matrix(transform) -> np.ndarray:

@@ -79,7 +79,7 @@ def test_waiting_lasts_until_all_is_answered_and_a_lost_server_is_told() -> None
     thread.join()
     listener.close()
     line.send(request(4, [])[0])  # the kernel still takes it
-    with pytest.raises(InfrastructureError, match="takes no bones"):
+    with pytest.raises(InfrastructureError, match="does not accept bones"):
         line.wait()
     line.close()
     with pytest.raises(InfrastructureError, match=f":{port}"):

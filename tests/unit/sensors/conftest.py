@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jaywalk.server.sensors.geodesy import GeoReference
-from jaywalk.server.sensors.scene import Scene, SceneBuilder
+from jaywalk.server.sensors.scene import SceneBuilder, SensorScene
 from jaywalk.server.world.tables import ACTOR, Kind
 from jaywalk.town.ground import Ground, flat_ground
 from jaywalk.town.scenery import SCENERY
@@ -70,7 +70,7 @@ class World:
     def sensor(self, x, y, z, **fields):
         return self.add(Kind.SENSOR, x, y, z, **fields)
 
-    def scene(self, **options) -> Scene:
+    def scene(self, **options) -> SensorScene:
         builder = SceneBuilder(self.scenery, self.ground, self.raster, GeoReference(0.0, 0.0))
         return builder.build(self.actors, self.rows, self.labels, self.colors, **options)
 

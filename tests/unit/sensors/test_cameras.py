@@ -3,18 +3,27 @@ import struct
 
 import numpy as np
 import pytest
+from sensor_payloads import payload
 
 from jaywalk.geometry.rotation import rotation_matrix_carla
-from jaywalk.server.encoding.sensor_frames import Pose, bgra_to_depth
+from jaywalk.server.encoding.sensor_frames import bgra_to_depth
 from jaywalk.server.sensors.figure import FIGURE_PARTS, TOP, Limbs
 from jaywalk.server.sensors.intersect import ray_solid
+from jaywalk.server.sensors.readings import SensorPose
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scan import cast_rays
 from jaywalk.server.sensors.scene import Sky
 from jaywalk.server.sensors.shading import light_of
 from jaywalk.server.sensors.solids import pose_axes
 from jaywalk.server.sensors.terrain import ground_height, measure_relief, ray_ground
-from jaywalk.server.sensors.visibility import GROUND, SKY, View, focal_length_px, look, pixel_ray
+from jaywalk.server.sensors.visibility import (
+    GROUND,
+    SKY,
+    CameraView,
+    focal_length_px,
+    look,
+    pixel_ray,
+)
 from jaywalk.server.world.tables import Kind
 from jaywalk.town.ground import surface_height
 
@@ -23,7 +32,7 @@ SIZE = {"image_size_x": "320.0", "image_size_y": "200", "fov": "90"}
 
 def shoot(world, type_id, row, attributes=SIZE, frame=7, **options):
     camera = make_sensor(type_id, attributes, 1, 0)
-    data = camera.measure(world.scene(**options), row, frame, 0.35, 0.05)
+    data = payload(camera, world.scene(**options), row, frame, 0.35, 0.05)
     kind, number, _ = struct.unpack("<QQd", data[:24])
     assert number == frame
     width, height, fov = struct.unpack("<IIf", data[48:60])
@@ -31,12 +40,14 @@ def shoot(world, type_id, row, attributes=SIZE, frame=7, **options):
     return kind, np.frombuffer(data[60:], np.uint8).reshape(height, width, 4)
 
 
-def make_view(pose: Pose, width=160, height=120, fov_deg=90.0) -> View:
-    return View(np.array(pose[:3]), pose_axes(pose), width, height, focal_length_px(width, fov_deg))
+def make_view(pose: SensorPose, width=160, height=120, fov_deg=90.0) -> CameraView:
+    return CameraView(
+        np.array(pose[:3]), pose_axes(pose), width, height, focal_length_px(width, fov_deg)
+    )
 
 
 def test_axes_are_those_of_the_real_rotator():
-    pose = Pose(0, 0, 0, 0.3, -1.2, 0.4)
+    pose = SensorPose(0, 0, 0, 0.3, -1.2, 0.4)
     expected = rotation_matrix_carla(*np.rad2deg(pose[3:])).T
     np.testing.assert_allclose(pose_axes(pose), expected, atol=1e-12)
 
@@ -44,7 +55,7 @@ def test_axes_are_those_of_the_real_rotator():
 def test_known_points_project_as_in_the_pinhole_model(world):
     # Small balls at known places must appear at u = cx + f y/x, v = cy - f z/x.
     sensor = world.sensor(1.0, -2.0, 2.0, pitch=-0.1, yaw=0.4, roll=0.2)
-    axes = pose_axes(Pose(1.0, -2.0, 2.0, -0.1, 0.4, 0.2))
+    axes = pose_axes(SensorPose(1.0, -2.0, 2.0, -0.1, 0.4, 0.2))
     local = np.array([[10.0, 3.0, 1.0], [14.0, -8.0, 2.0], [9.0, -1.0, 4.0], [20.0, 10.0, 7.0]])
     for place in local:
         x, y, z = np.array([1.0, -2.0, 2.0]) + place @ axes
@@ -116,7 +127,7 @@ def test_picture_agrees_with_rays_at_any_attitude(world):
     solids = scene.solids
     wrong = 0
     for _ in range(4):
-        pose = Pose(
+        pose = SensorPose(
             *generator.uniform([-6, -6, 0.5], [6, 6, 4]), *generator.uniform(-0.6, 0.6, 3) * 2
         )
         view = make_view(pose)
@@ -155,7 +166,7 @@ def test_hills_are_right_within_decimetres(world, hills):
     for _ in range(6):
         x, y = generator.uniform(-60, 60, 2)
         z = surface_height(hills, x, y, 0.0) + 1.8
-        view = make_view(Pose(x, y, z, -0.1, generator.uniform(-3, 3), 0.05), 320, 200)
+        view = make_view(SensorPose(x, y, z, -0.1, generator.uniform(-3, 3), 0.05), 320, 200)
         seen = look(scene.solids, scene.relief, view)
         checked = 0
         for v, u in generator.integers(0, [200, 320], (300, 2)):
@@ -222,10 +233,10 @@ def test_flow_of_a_moving_camera(world):
     world.box(25.0, 0.0, 10.0, (5.0, 60.0, 10.0), label=4)
     sensor = world.sensor(0.0, 0.0, 5.0)
     camera = make_sensor("sensor.camera.optical_flow", SIZE, 1, 0)
-    first = camera.measure(world.scene(), sensor, 1, 0.05, 0.05)
+    first = payload(camera, world.scene(), sensor, 1, 0.05, 0.05)
     np.testing.assert_allclose(np.frombuffer(first[60:], "<f4"), 0.0, atol=1e-6)
     world.actors[sensor]["y"] = 0.5  # half a metre to the right: the wall moves left
-    data = camera.measure(world.scene(), sensor, 2, 0.10, 0.05)
+    data = payload(camera, world.scene(), sensor, 2, 0.10, 0.05)
     flow = np.frombuffer(data[60:], "<f4").reshape(200, 320, 2)
     np.testing.assert_allclose(flow[60, 100:200, 0] * 320, -160.0 * 0.5 / 20.0, rtol=1e-3)
     np.testing.assert_allclose(flow[60, 100:200, 1], 0.0, atol=1e-4)
@@ -236,10 +247,10 @@ def test_events_where_something_moves(world):
     world.scenery["red"] = world.scenery["green"] = world.scenery["blue"] = 5
     sensor = world.sensor(0.0, 0.0, 2.0)
     camera = make_sensor("sensor.camera.dvs", SIZE, 1, 0)
-    assert camera.measure(world.scene(), sensor, 1, 0.05, 0.05) is None
-    assert camera.measure(world.scene(), sensor, 2, 0.10, 0.05) is None
+    assert payload(camera, world.scene(), sensor, 1, 0.05, 0.05) is None
+    assert payload(camera, world.scene(), sensor, 2, 0.10, 0.05) is None
     world.scenery["y"] = 1.0
-    data = camera.measure(world.scene(), sensor, 3, 0.15, 0.05)
+    data = payload(camera, world.scene(), sensor, 3, 0.15, 0.05)
     events = np.frombuffer(
         data[60:], np.dtype([("x", "<u2"), ("y", "<u2"), ("t", "<i8"), ("on", "?")])
     )
@@ -256,10 +267,10 @@ def test_pictures_are_reproducible_and_shared(world):
     sensor = world.sensor(0.0, 0.0, 1.5)
     scene = world.scene()
     cameras = [make_sensor("sensor.camera.rgb", SIZE, i, 0) for i in range(2)]
-    first, second = (camera.measure(scene, sensor, 1, 0.05, 0.05) for camera in cameras)
+    first, second = (payload(camera, scene, sensor, 1, 0.05, 0.05) for camera in cameras)
     assert first == second
     assert len(scene.shared) == 1
-    assert cameras[0].measure(world.scene(), sensor, 1, 0.05, 0.05) == first
+    assert payload(cameras[0], world.scene(), sensor, 1, 0.05, 0.05) == first
 
 
 def test_people_with_known_joints_are_drawn_from_them(world):

@@ -6,6 +6,7 @@ import struct
 import carla
 import numpy as np
 import pytest
+from sensor_payloads import payload
 
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scene import Sky
@@ -20,7 +21,7 @@ CAR_AT_M = 12.0
 def look(world, kind="sensor.camera.rgb"):
     """The picture from the origin along x, at night: (rows, columns, RGB)."""
     eye = world.sensor(0.0, 0.0, 1.0)
-    data = make_sensor(kind, SIZE, 1, 0).measure(world.scene(sky=NIGHT), eye, 1, 0.05, 0.05)
+    data = payload(make_sensor(kind, SIZE, 1, 0), world.scene(sky=NIGHT), eye, 1, 0.05, 0.05)
     width, height, _ = struct.unpack("<IIf", data[48:60])
     return np.frombuffer(data[60:], np.uint8).reshape(height, width, 4)[..., 2::-1].astype(int)
 

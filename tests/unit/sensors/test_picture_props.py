@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from sensor_payloads import payload
 
 from jaywalk.server.encoding.sensor_frames import bgra_to_depth
 from jaywalk.server.sensors.rig import make_sensor
@@ -44,7 +45,7 @@ def shown(world, picture) -> dict:
 
 
 def shoot(scene, type_id, row, size=SIZE) -> np.ndarray:
-    data = make_sensor(type_id, size, 1, 0).measure(scene, row, 1, 0.05, 0.05)
+    data = payload(make_sensor(type_id, size, 1, 0), scene, row, 1, 0.05, 0.05)
     width, height, _ = struct.unpack("<IIf", data[48:60])
     return np.frombuffer(data[60:], np.uint8).reshape(height, width, 4)
 

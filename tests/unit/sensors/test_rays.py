@@ -3,8 +3,14 @@ import struct
 
 import numpy as np
 import pytest
+from sensor_payloads import payload
 
-from jaywalk.server.encoding.sensor_frames import LIDAR_POINT, RADAR_POINT, SEMANTIC_POINT, Pose
+from jaywalk.server.sensors.readings import (
+    LIDAR_POINT,
+    RADAR_POINT,
+    SEMANTIC_POINT,
+    SensorPose,
+)
 from jaywalk.server.sensors.rig import make_sensor
 from jaywalk.server.sensors.scan import Scan, cast_rays, cast_scan, scan_directions
 from jaywalk.server.sensors.solids import pose_axes
@@ -43,7 +49,7 @@ def test_scan_equals_brute_force(world, hills, rough):
     scene = world.scene()
     rays = 0
     for trial in range(16):
-        pose = Pose(
+        pose = SensorPose(
             *generator.uniform([-15, -15, 3.0], [15, 15, 6]),
             *(generator.uniform([-0.4, -3.2, -0.4], [0.4, 3.2, 0.4]) if trial else (0, 0, 0)),
         )
@@ -96,7 +102,7 @@ def test_lidar_rotates_as_in_the_real_simulator(world):
     )
     scene = world.scene()
     # 10 turns per second and 20 Hz: half a turn per tick, from behind over the left to the front.
-    angle, counts, points = unpack(lidar.measure(scene, sensor, 1, 0.05, 0.05), LIDAR_POINT)
+    angle, counts, points = unpack(payload(lidar, scene, sensor, 1, 0.05, 0.05), LIDAR_POINT)
     assert angle == pytest.approx(math.pi)
     # 100 columns; channels at 10, -3.33, -16.67, -30 degrees: all but the first reach the ground.
     np.testing.assert_array_equal(counts, [0, 100, 100, 100])
@@ -104,7 +110,7 @@ def test_lidar_rotates_as_in_the_real_simulator(world):
     np.testing.assert_allclose(points["z"], -2.0, atol=1e-5)
     distance = 2.0 / math.sin(math.radians(30.0))
     np.testing.assert_allclose(points["intensity"][-1], math.exp(-0.004 * distance), rtol=1e-5)
-    angle, counts, points = unpack(lidar.measure(scene, sensor, 2, 0.10, 0.05), LIDAR_POINT)
+    angle, counts, points = unpack(payload(lidar, scene, sensor, 2, 0.10, 0.05), LIDAR_POINT)
     assert angle == pytest.approx(0.0)
     assert (points["y"] > -0.001).all()
 
@@ -122,7 +128,7 @@ def test_lidar_losses_and_noise_follow_their_attributes(world):
 
     def count(seed=0, frame=1, **attributes):
         lidar = make_sensor("sensor.lidar.ray_cast", {**base, **attributes}, 1, seed)
-        data = lidar.measure(scene, sensor, frame, 0.05, 0.05)
+        data = payload(lidar, scene, sensor, frame, 0.05, 0.05)
         return unpack(data, LIDAR_POINT)[2]
 
     full = count(dropoff_general_rate="0", dropoff_intensity_limit="0")
@@ -154,7 +160,7 @@ def test_semantic_lidar_names_what_it_meets(world):
         1,
         0,
     )
-    _, _, points = unpack(lidar.measure(world.scene(), sensor, 1, 0.05, 0.05), SEMANTIC_POINT)
+    _, _, points = unpack(payload(lidar, world.scene(), sensor, 1, 0.05, 0.05), SEMANTIC_POINT)
     assert set(points["object_id"]) == {0, 300 + car}
     on_car = points["object_id"] == 300 + car
     assert (points["label"][on_car] == 14).all()
@@ -175,7 +181,7 @@ def test_radar_measures_speed_along_the_ray(world):
     sensor = world.sensor(2.0, 0.0, 1.0, parent_row=parent)
     attributes = {"points_per_second": "20000.0", "horizontal_fov": "20", "vertical_fov": "10"}
     radar = make_sensor("sensor.other.radar", attributes, 9, 4)
-    data = radar.measure(world.scene(), sensor, 3, 0.15, 0.05)
+    data = payload(radar, world.scene(), sensor, 3, 0.15, 0.05)
     detections = np.frombuffer(data[48:], RADAR_POINT)
     assert np.abs(detections["azimuth"]).max() <= math.radians(10.0) + 1e-6
     assert np.abs(detections["altitude"]).max() <= math.radians(5.0) + 1e-6
@@ -187,4 +193,4 @@ def test_radar_measures_speed_along_the_ray(world):
     np.testing.assert_allclose(detections["velocity"][ground], -12.0 * along[ground], rtol=1e-4)
     assert ((detections["depth"][car] > 25.5) & (detections["depth"][car] < 31.0)).all()
     assert car.sum() > 20
-    assert radar.measure(world.scene(), sensor, 3, 0.15, 0.05) == data
+    assert payload(radar, world.scene(), sensor, 3, 0.15, 0.05) == data

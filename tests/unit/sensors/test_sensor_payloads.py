@@ -4,13 +4,7 @@ import struct
 import numpy as np
 
 from jaywalk.server.encoding.sensor_frames import (
-    DVS_EVENT,
     HEADER_BYTES,
-    LIDAR_POINT,
-    RADAR_POINT,
-    SEMANTIC_POINT,
-    Pose,
-    SensorType,
     bgra_to_depth,
     depth_to_bgra,
     encode_events,
@@ -19,10 +13,18 @@ from jaywalk.server.encoding.sensor_frames import (
     encode_scan,
     pack_header,
 )
+from jaywalk.server.sensors.readings import (
+    DVS_EVENT,
+    LIDAR_POINT,
+    RADAR_POINT,
+    SEMANTIC_POINT,
+    SensorPose,
+    SensorType,
+)
 
 
 def test_header_layout():
-    pose = Pose(1.0, 2.0, 3.0, math.radians(4.0), math.radians(5.0), math.radians(6.0))
+    pose = SensorPose(1.0, 2.0, 3.0, math.radians(4.0), math.radians(5.0), math.radians(6.0))
     head = pack_header(SensorType.RGB, 77, 3.85, pose)
     assert HEADER_BYTES == len(head) == 48
     values = struct.unpack("<QQd6f", head)

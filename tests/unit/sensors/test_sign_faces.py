@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from sensor_payloads import payload
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.server.sensors.geodesy import GeoReference
@@ -42,7 +43,7 @@ def shoot(world, x=0.0, yaw=0.0):
     scene = builder.build(
         world.actors, world.rows, world.labels, world.colors, pictures=pictures_of(frozenset())
     )
-    data = make_sensor("sensor.camera.rgb", SIZE, 1, 0).measure(scene, eye, 1, 0.05, 0.05)
+    data = payload(make_sensor("sensor.camera.rgb", SIZE, 1, 0), scene, eye, 1, 0.05, 0.05)
     width, height, _ = struct.unpack("<IIf", data[48:60])
     return np.frombuffer(data[60:], np.uint8).reshape(height, width, 4)[..., 2::-1].astype(int)
 

@@ -8,16 +8,17 @@ import pytest
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
+from jaywalk.server.encoding.codec import dialect_of
+from jaywalk.server.encoding.structs import encode_definitions
 from jaywalk.server.world.blueprint_types import (
     Attribute,
     Blueprint,
-    Body,
+    BodyShape,
     Dialect,
     common_attributes,
 )
 from jaywalk.server.world.blueprints import (
     INVALID_DESCRIPTION,
-    definition_records,
     find,
     library,
     merge,
@@ -93,7 +94,7 @@ def test_counts_per_family(dialect: Dialect, pedestrians: int, props: int) -> No
 
 @ALL
 def test_ids_are_unique_and_uids_count_from_one(dialect: Dialect) -> None:
-    records = definition_records(library(dialect), dialect)
+    records = encode_definitions(library(dialect), dialect_of(dialect))
     assert [record[0] for record in records] == list(range(1, len(records) + 1))
     assert len({record[1] for record in records}) == len(records)
     assert all(record[2] == str(record[1]).replace(".", ",") for record in records)
@@ -244,7 +245,7 @@ def check_value(attribute: Attribute, value: str) -> None:
 def test_type_numbers_of_both_dialects() -> None:
     numbers = {}
     for dialect in DIALECTS:
-        records = definition_records(library(dialect), dialect)
+        records = encode_definitions(library(dialect), dialect_of(dialect))
         model3 = next(record for record in records if record[1] == "vehicle.tesla.model3")
         attributes = cast(list[list[object]], model3[3])
         numbers[dialect] = {row[0]: row[1] for row in attributes}
@@ -304,7 +305,9 @@ def test_merge_puts_sensors_after_the_vehicles() -> None:
         id="sensor.other.collision",
         kind=Kind.SENSOR,
         attributes=common_attributes("sensor.other.collision", "0.9.16"),
-        body=Body(half_extents_m=(0.1, 0.1, 0.1), centre_m=(0, 0, 0), mass_kg=1.0, labels=(0,)),
+        body=BodyShape(
+            half_extents_m=(0.1, 0.1, 0.1), centre_m=(0, 0, 0), mass_kg=1.0, labels=(0,)
+        ),
     )
     merged = merge(library("0.9.16"), [sensor])
     assert merged[41] is sensor

@@ -5,9 +5,10 @@ import math
 import pytest
 
 from jaywalk.core.errors import UsageError
+from jaywalk.server.encoding.vehicle_physics import decode_physics, encode_physics
 from jaywalk.server.world.blueprints import find, library
 from jaywalk.server.world.tables import Kind
-from jaywalk.server.world.vehicle_physics import VehiclePhysics, default_physics
+from jaywalk.server.world.vehicle_physics import default_physics
 
 
 def test_every_vehicle_has_physics_that_survive_the_wire() -> None:
@@ -15,9 +16,9 @@ def test_every_vehicle_has_physics_that_survive_the_wire() -> None:
         if item.kind is not Kind.VEHICLE:
             continue
         physics = default_physics(item)
-        record = physics.to_wire()
+        record = encode_physics(physics)
         assert len(record) == 17
-        assert VehiclePhysics.from_wire(record) == physics
+        assert decode_physics(record) == physics
         assert len(physics.wheels) == 4  # bikes too, as in the simulator
         assert physics.mass_kg == item.body.mass_kg
         front = [wheel for wheel in physics.wheels if wheel.max_steer_angle_deg > 0.0]
@@ -26,7 +27,7 @@ def test_every_vehicle_has_physics_that_survive_the_wire() -> None:
 
 
 def test_wire_types_are_what_the_client_insists_on() -> None:
-    record = default_physics(find("vehicle.lincoln.mkz_2020")).to_wire()
+    record = encode_physics(default_physics(find("vehicle.lincoln.mkz_2020")))
     assert isinstance(record[6], bool)
     assert isinstance(record[16], bool)
     wheels = record[15]
@@ -63,14 +64,14 @@ def test_wheels_at_a_pose_are_in_world_centimetres() -> None:
     ],
 )
 def test_broken_records_are_refused(field: int, value: object, text: str) -> None:
-    record = default_physics(find("vehicle.audi.tt")).to_wire()
+    record = encode_physics(default_physics(find("vehicle.audi.tt")))
     record[field] = value
     with pytest.raises(UsageError, match=text):
-        VehiclePhysics.from_wire(record)
+        decode_physics(record)
 
 
 def test_short_records_and_props_are_refused() -> None:
     with pytest.raises(UsageError, match="3 fields"):
-        VehiclePhysics.from_wire([1, 2, 3])
+        decode_physics([1, 2, 3])
     with pytest.raises(UsageError, match="expected a vehicle"):
         default_physics(find("static.prop.bin"))

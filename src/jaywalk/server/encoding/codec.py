@@ -1,9 +1,7 @@
-"""Values on the wire: Response wrappers and the structs that travel in both directions.
+"""Dialects, response wrappers, and values that travel in both directions.
 
-Decoding trusts nobody: every number is checked to be a finite number (a NaN brake is the one
-exception) and everything else raises :class:`WireError`.
-
-The versions of the protocol, as data: one value per thing that differs on the wire.
+Decoding trusts nobody: every number must be finite (a NaN brake is the only exception), and any
+other value raises :class:`WireError`.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from jaywalk.core.text import short_repr, shortened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How one version of the ``carla`` wheel wants to be spoken to."""
+    """Differences between the protocols of the ``carla`` wheels, as data."""
 
     version: str
     snapshot_type: int  # sensor-type number of the world snapshot
@@ -46,11 +44,11 @@ DIALECTS: Final = {dialect.version: dialect for dialect in (CARLA_0_9_16, CARLA_
 
 
 def dialect_of(version: str) -> Dialect:
-    """Return the dialect of a version string, or say which ones are spoken."""
+    """Return the dialect of a version string."""
     if version in DIALECTS:
         return DIALECTS[version]
     raise UsageError(
-        f"CARLA version '{version}' is not spoken here. Choose one of: {', '.join(DIALECTS)}."
+        f"CARLA version '{version}' is not supported. Choose one of: {', '.join(DIALECTS)}."
     )
 
 

@@ -1,75 +1,39 @@
-"""Image payloads: width, height and field of view, then the pixels.
-
-The 48-byte head of every sensor payload, and the numbers that select the client's decoder.
-
-Point payloads: LiDAR, semantic LiDAR and radar.
-"""
+"""Payloads of sensors: a header of 48 bytes, then the encoded reading."""
 
 from __future__ import annotations
 
 import math
 import struct
-from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
+import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-
-class SensorType(IntEnum):
-    """Decoder numbers; 0 to 15 are the same for 0.9.15 and 0.9.16 clients."""
-
-    COLLISION = 0
-    DEPTH = 1
-    NORMALS = 2
-    DVS = 3
-    GNSS = 4
-    IMU = 5
-    LANE_INVASION = 6  # client-side: never sent
-    OBSTACLE = 7
-    OPTICAL_FLOW = 8
-    RADAR = 9
-    SEMANTIC_LIDAR = 10
-    LIDAR = 11
-    RSS = 12  # client-side: never sent
-    RGB = 13
-    SEMANTIC = 14
-    INSTANCE = 15
-    COSMOS = 16  # 0.9.16 only
-    V2X = 20  # 0.9.16 only
-    V2X_CUSTOM = 21  # 0.9.16 only
-
-
-class Pose(NamedTuple):
-    """Where a sensor is: metres and radians in CARLA's left-handed world."""
-
-    x_m: float
-    y_m: float
-    z_m: float
-    pitch_rad: float
-    yaw_rad: float
-    roll_rad: float
-
+from jaywalk.server.encoding.codec import Dialect
+from jaywalk.server.encoding.structs import ActorEncoder, static_actor
+from jaywalk.server.sensors.geodesy import GeoLocation
+from jaywalk.server.sensors.readings import (
+    CollisionReading,
+    EventsReading,
+    FlowReading,
+    GnssReading,
+    ImageReading,
+    ImuReading,
+    ObstacleReading,
+    RadarReading,
+    Reading,
+    ScanReading,
+    SensorPose,
+)
 
 _HEADER: Final = struct.Struct("<QQd6f")
 HEADER_BYTES: Final = _HEADER.size
 
 
-def pose_of(actors: np.ndarray[Any, Any], row: int) -> Pose:
-    """Pose of one row of the actor table."""
-    actor = actors[row]
-    return Pose(
-        float(actor["x"]),
-        float(actor["y"]),
-        float(actor["z"]),
-        float(actor["pitch"]),
-        float(actor["yaw"]),
-        float(actor["roll"]),
-    )
-
-
-def pack_header(kind: SensorType, frame: int, time_s: float, pose: Pose) -> bytes:
-    """Pack decoder number, frame, simulated time and sensor pose (the wire carries degrees)."""
+def pack_header(kind: int, frame: int, time_s: float, pose: SensorPose) -> bytes:
+    """Pack sensor type, frame, simulated time and sensor pose (the wire carries degrees)."""
     return _HEADER.pack(
         kind,
         frame,
@@ -84,7 +48,6 @@ def pack_header(kind: SensorType, frame: int, time_s: float, pose: Pose) -> byte
 
 
 _IMAGE: Final = struct.Struct("<IIf")
-DVS_EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("t_ns", "<i8"), ("polarity", "?")])
 DEPTH_RANGE_M: Final = 1000.0  # what the 24 bits of a depth pixel span
 _DEPTH_STEPS: Final = 2**24 - 1
 
@@ -126,20 +89,6 @@ def bgra_to_depth(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 _SCAN: Final = struct.Struct("<fI")
-LIDAR_POINT: Final = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4")])
-SEMANTIC_POINT: Final = np.dtype(
-    [
-        ("x", "<f4"),
-        ("y", "<f4"),
-        ("z", "<f4"),
-        ("cos_incidence", "<f4"),
-        ("object_id", "<u4"),
-        ("label", "<u4"),
-    ]
-)
-RADAR_POINT: Final = np.dtype(
-    [("velocity", "<f4"), ("azimuth", "<f4"), ("altitude", "<f4"), ("depth", "<f4")]
-)
 
 
 def encode_scan(
@@ -153,3 +102,60 @@ def encode_scan(
 def encode_radar(detections: NDArray[np.void]) -> bytes:
     """Encode radar detections of dtype :data:`RADAR_POINT`."""
     return detections.tobytes()
+
+
+def encode_gnss(place: GeoLocation, error: list[float]) -> bytes:
+    """Encode a place with an error added to each component."""
+    return bytes(msgpack.packb([v + e for v, e in zip(place, error, strict=True)]))
+
+
+def encode_imu(
+    force_mps2: NDArray[np.float64], turn_radps: NDArray[np.float64], compass_rad: float
+) -> bytes:
+    """Encode accelerometer, gyroscope and compass."""
+    return bytes(
+        msgpack.packb(
+            [[float(v) for v in force_mps2], [float(v) for v in turn_radps], float(compass_rad)]
+        )
+    )
+
+
+_LABEL_NAMES: Final = {3: "building", 4: "wall", 5: "fence", 6: "pole", 9: "vegetation"}
+
+
+def _encode_obstacle(reading: ObstacleReading, dialect: Dialect, actors: ActorEncoder) -> bytes:
+    if reading.row >= 0:
+        obstacle = actors.in_row(reading.row, dialect)
+    else:
+        obstacle = static_actor(_LABEL_NAMES.get(reading.label, "other"), reading.label)
+    owner = actors.owner_of(reading.sensor_row, dialect)
+    return bytes(msgpack.packb([owner, obstacle, reading.distance_m]))
+
+
+def _encode_collision(reading: CollisionReading, dialect: Dialect, actors: ActorEncoder) -> bytes:
+    if reading.other_row >= 0:
+        other = actors.in_row(reading.other_row, dialect)
+    else:
+        other = actors.scenery(reading.scenery)
+    parent = actors.in_row(reading.parent_row, dialect)
+    return bytes(msgpack.packb([parent, other, list(reading.impulse_ns)]))
+
+
+_ENCODERS: Final[dict[type[Reading], Callable[[Any, Dialect, ActorEncoder], bytes]]] = {
+    ImageReading: lambda r, _, __: encode_image(r.pixels, r.fov_deg),
+    FlowReading: lambda r, _, __: encode_flow(r.flow, r.fov_deg),
+    EventsReading: lambda r, _, __: encode_events(r.events, r.width, r.height, r.fov_deg),
+    ScanReading: lambda r, _, __: encode_scan(r.points, r.per_channel, r.horizontal_angle_rad),
+    RadarReading: lambda r, _, __: encode_radar(r.detections),
+    GnssReading: lambda r, dialect, _: encode_gnss(
+        r.place_0915 if dialect.gnss_north_is_minus_y else r.place_0916, r.error
+    ),
+    ImuReading: lambda r, _, __: encode_imu(r.force_mps2, r.turn_radps, r.compass_rad),
+    ObstacleReading: _encode_obstacle,
+    CollisionReading: _encode_collision,
+}
+
+
+def encode_reading(reading: Reading, dialect: Dialect, actors: ActorEncoder) -> bytes:
+    """Encode what follows the header of a sensor's payload."""
+    return _ENCODERS[type(reading)](reading, dialect, actors)

@@ -1,7 +1,8 @@
-"""Packs the actor table into the records of a world snapshot (119 bytes an actor, section 5.3)."""
+"""World snapshots: a header and one record of 119 bytes per actor."""
 
 from __future__ import annotations
 
+import struct
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,12 @@ from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
 from jaywalk.core.units import RAD_TO_DEG
+from jaywalk.server.encoding.codec import Dialect
+from jaywalk.server.encoding.sensor_frames import pack_header
+from jaywalk.server.sensors.readings import SensorPose
 from jaywalk.server.world.tables import Kind
+from jaywalk.server.world.vehicle_models import shown_gear
+from jaywalk.server.world.world import World
 
 RECORD_BYTES: Final = 119
 _HEAD: Final = [
@@ -73,23 +79,6 @@ LIGHT_RECORD: Final = _record(
 
 _VEHICLE, _WALKER = int(Kind.VEHICLE), int(Kind.WALKER)
 _TURN = 2.0 * np.pi
-
-
-# Speeds at which the stock automatic box shifts up: 65 % of 6300 rpm through gears of 3.73, 2.05,
-# 1.39 and 1.03, a final drive of 4 and wheels of 0.355 m radius.
-_SHIFTS_UP_MPS = (10.2, 18.6, 27.4, 36.9)
-
-
-@kernel
-def shown_gear(gear: int, manual: int, speed_mps: float) -> int:
-    """The gear that clients read: what an automatic box would have chosen, as CARLA reports it."""
-    if manual or gear < 1:  # chosen by the driver, reverse, or never driven
-        return gear
-    shown = 1
-    for limit_mps in _SHIFTS_UP_MPS:
-        if speed_mps > limit_mps:
-            shown += 1
-    return shown
 
 
 @kernel
@@ -159,28 +148,48 @@ class SnapshotPacker:
     def __init__(self) -> None:
         self._buffer: NDArray[np.uint8] = np.zeros(0, np.uint8)
 
-    def pack(
-        self,
-        actors: NDArray[np.void],
-        rows: int,
-        lights: NDArray[np.void],
-        sign_rows: NDArray[np.int32],
-        sign_names: NDArray[np.uint8],
-    ) -> bytes:
-        """Records of all actors, ready to be put behind the snapshot header."""
-        size = rows * RECORD_BYTES
+    def pack(self, world: World) -> bytes:
+        """Pack the records of all actors of a world."""
+        columns = world.columns
+        size = columns.rows * RECORD_BYTES
         if len(self._buffer) < size:
             self._buffer = np.zeros(2 * size, np.uint8)
         buffer = self._buffer[:size]
         buffer[:] = 0
         count = _pack(
-            actors,
-            rows,
-            lights,
-            sign_rows,
-            sign_names,
+            columns.table,
+            columns.rows,
+            world.lights.lights,
+            world.sign_lights,
+            world.sign_names,
             buffer.view(VEHICLE_RECORD),
             buffer.view(WALKER_RECORD),
             buffer.view(LIGHT_RECORD),
         )
         return buffer[: count * RECORD_BYTES].tobytes()
+
+
+_HEADER: Final = struct.Struct("<Qdf3iI")
+_MAP_CHANGED, _STREET_LIGHTS_CHANGED = 1, 2
+_ORIGIN: Final = SensorPose(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def encode_snapshot(
+    dialect: Dialect,
+    *,
+    episode_id: int,
+    frame: int,
+    time_s: float,
+    delta_s: float,
+    map_changed: bool,
+    street_lights_changed: bool,
+    records: bytes,
+) -> bytes:
+    """Encode a world snapshot from its header values and the packed records of its actors."""
+    flags = map_changed * _MAP_CHANGED | street_lights_changed * _STREET_LIGHTS_CHANGED
+    return (
+        pack_header(dialect.snapshot_type, frame, time_s, _ORIGIN)
+        # The platform time is simulated time too, so that equal runs give equal bytes.
+        + _HEADER.pack(episode_id, time_s, delta_s, 0, 0, 0, flags)
+        + records
+    )

@@ -1,4 +1,4 @@
-"""Recognises the dialect of a client on this host by looking at its process.
+"""Recognises the dialect of a client on this host from its process.
 
 Nothing on the wire tells the two wheels apart before it matters, so for a loopback connection we go
 peer port -> socket inode -> process -> mapped client library -> version of the wheel beside it.
@@ -23,16 +23,16 @@ def is_local(peer_address: str) -> bool:
 
 
 def recognise_peers(peer_ports: list[int], local_port: int) -> list[Dialect | None]:
-    """Dialects of the clients behind connections of this host; None where it cannot be told.
+    """Return the dialects of clients on this host; None where it cannot be determined.
 
     However many there are, the tables of the system are read once. That takes up to some hundred
     milliseconds on a busy machine: never call this inside the event loop.
     """
     inodes = _socket_inodes(local_port)
-    wanted = [inodes.get(port) for port in peer_ports]
-    owners = _owners_of({inode for inode in wanted if inode is not None})
+    peer_inodes = [inodes.get(port) for port in peer_ports]
+    owners = _owners_of({inode for inode in peer_inodes if inode is not None})
     dialects = {pid: _dialect_of(pid) for pid in set(owners.values())}
-    return [dialects.get(owners.get(inode, -1)) if inode else None for inode in wanted]
+    return [dialects.get(owners.get(inode, -1)) if inode else None for inode in peer_inodes]
 
 
 def _dialect_of(pid: int) -> Dialect | None:
@@ -43,7 +43,7 @@ def _dialect_of(pid: int) -> Dialect | None:
 def _socket_inodes(local_port: int) -> dict[int, str]:
     """Inode of the other end of every local connection to our port, by its port."""
     end = f":{local_port:04X}"
-    found: dict[int, str] = {}
+    inodes: dict[int, str] = {}
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
@@ -53,25 +53,25 @@ def _socket_inodes(local_port: int) -> dict[int, str]:
             fields = line.split()
             # A peer that has closed already has inode 0: no process holds it.
             if fields[2].endswith(end) and fields[9] != "0":
-                found.setdefault(int(fields[1].rsplit(":", 1)[-1], 16), fields[9])
-    return found
+                inodes.setdefault(int(fields[1].rsplit(":", 1)[-1], 16), fields[9])
+    return inodes
 
 
 def _owners_of(inodes: set[str]) -> dict[str, int]:
     """Processes that hold these sockets, as far as we may see them."""
-    wanted = {f"socket:[{inode}]": inode for inode in inodes}
-    found: dict[str, int] = {}
+    links = {f"socket:[{inode}]": inode for inode in inodes}
+    owners: dict[str, int] = {}
     # Young processes first: a client that has just connected has usually just been started.
     for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True):
-        if len(found) == len(wanted):
+        if len(owners) == len(links):
             break
         folder = f"/proc/{pid}/fd"
         with contextlib.suppress(OSError):
             for descriptor in os.listdir(folder):
-                inode = wanted.get(os.readlink(f"{folder}/{descriptor}"))
+                inode = links.get(os.readlink(f"{folder}/{descriptor}"))
                 if inode is not None:
-                    found.setdefault(inode, pid)
-    return found
+                    owners.setdefault(inode, pid)
+    return owners
 
 
 def _client_library(pid: int) -> Path | None:

@@ -1,7 +1,7 @@
-"""Which Traffic Managers run in our clients, and the watchdog over their lost wake-ups.
+"""Registry of the Traffic Managers in our clients, with a watchdog for lost wake-ups.
 
 The wheel's Traffic Manager can miss the wake-up that a fast tick sends it, and its program then
-waits for ever: the flag is set without the lock that guards the sleep. After a tick that a
+waits forever: the flag is set without the lock that guards the sleep. After a tick that a
 synchronous Traffic Manager should have followed, we wait a second; if it has not called, we switch
 its synchronous mode off and on, which wakes it. Counted and logged.
 """
@@ -56,7 +56,10 @@ class TrafficManagers:
         key = (owner.dialect.version, port)
         if key in self._managers:
             return False
-        if sum(one.owner is owner for one in self._managers.values()) >= _MANAGERS_PER_CLIENT:
+        if (
+            sum(manager.owner is owner for manager in self._managers.values())
+            >= _MANAGERS_PER_CLIENT
+        ):
             raise WireError(f"a client runs at most {_MANAGERS_PER_CLIENT} Traffic Managers")
         self._managers[key] = RegisteredManager(address, port, owner)
         return True
@@ -66,7 +69,7 @@ class TrafficManagers:
         return self._managers.pop((dialect.version, port), None) is not None
 
     def forget_owner(self, owner: RpcClient) -> None:
-        """Drop what a closed connection had registered, so that nobody attaches to the dead."""
+        """Drop the managers of a closed connection, so that no client attaches to them."""
         for key in [key for key, manager in self._managers.items() if manager.owner is owner]:
             del self._managers[key]
 
@@ -89,7 +92,7 @@ class TrafficManagers:
         self._deadline_s = now_s + PATIENCE_S if waiting else None
 
     def seconds_until_due(self, now_s: float) -> float | None:
-        """How long the event loop may sleep before the watchdog wants to look."""
+        """Return how long the event loop may sleep before the watchdog is due."""
         return None if self._deadline_s is None else max(0.0, self._deadline_s - now_s)
 
     def watch(self, now_s: float) -> None:
@@ -104,7 +107,7 @@ class TrafficManagers:
     def _wake(self, manager: RegisteredManager) -> None:
         self.interventions += 1
         if len(self._wakers) >= _WAKERS_AT_ONCE:
-            self._wakers = [one for one in self._wakers if one.is_alive()]
+            self._wakers = [waker for waker in self._wakers if waker.is_alive()]
             if len(self._wakers) >= _WAKERS_AT_ONCE:
                 log.warning("too many Traffic Managers do not answer; one is not woken")
                 return
@@ -113,8 +116,8 @@ class TrafficManagers:
             manager.port,
             self.interventions,
         )
-        # Where the client's connection comes from is a fact; the address it registered is a word,
-        # and could make us knock at strangers' doors. A thread, so that a deaf one delays nobody.
+        # The address of the client's connection, never the one it registered: that could make the
+        # server call other hosts. In a thread, so that a deaf manager delays nobody.
         place = manager.owner.address[0], manager.port
         waker = threading.Thread(target=_switch_off_and_on, args=place, daemon=True)
         self._wakers.append(waker)

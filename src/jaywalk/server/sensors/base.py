@@ -1,18 +1,18 @@
-"""Base class of sensors: attributes, period, noise and payload header."""
+"""The base of all sensors: attributes, period and noise."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 import numpy as np
 
 from jaywalk.core.seeds import stream
-from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pack_header, pose_of
 from jaywalk.server.sensors.catalogue import Attributes, Stage
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import Reading, SensorPose, SensorType, pose_of
+from jaywalk.server.sensors.scene import SensorScene
 
 _TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps
 
@@ -29,6 +29,7 @@ class Sensor(ABC):
 
     kind: SensorType
     stage: ClassVar[Stage]  # set by the decorator that registers the class
+    sees: ClassVar[bool] = True  # False: the actor table is enough, solids are not needed
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -44,32 +45,26 @@ class Sensor(ABC):
             self.attributes.integer("noise_seed", -limit, limit) if has("noise_seed") else 0
         )
         self._due_s = -math.inf
+        self.pose = SensorPose(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # at the last measurement
         self._type_id = type_id
         self.born_frame = 0  # noise counts from here, so that a repeated scene repeats its noise
 
     def measure(
-        self, scene: Scene, row: int, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
-        """Payload for this frame, or None when the sensor has nothing to say.
+        self, scene: SensorScene, row: int, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        """Measure this frame; the result is empty when there is nothing to report.
 
         Args:
-            scene: What there is to see.
+            scene: The visible world.
             row: Row of the sensor in the actor table.
             frame: Number of the frame.
             time_s: Simulated time.
             dt_s: Simulated time since the last frame.
         """
         if not self.is_due(time_s):
-            return None
-        pose = pose_of(scene.actors, row)
-        body = self._payload(scene, row, pose, frame, time_s, dt_s)
-        if body is None:
-            return None
-        return pack_header(self.kind, frame, time_s, pose) + body
-
-    def for_0915(self, payload: bytes) -> bytes:
-        """The payload just measured, as a 0.9.15 client expects it (nearly always the same)."""
-        return payload
+            return ()
+        self.pose = pose_of(scene.actors, row)
+        return self._readings(scene, row, self.pose, frame, time_s, dt_s)
 
     def noise(self, frame: int) -> np.random.Generator:
         """Random numbers of one frame; a missed frame does not shift later ones."""
@@ -88,7 +83,7 @@ class Sensor(ABC):
         return True
 
     @abstractmethod
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
-        """What follows the header."""
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        """Measure a frame that is due."""

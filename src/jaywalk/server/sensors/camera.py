@@ -6,24 +6,25 @@ Flat pictures that are cut out: where they have no ink, a camera sees what is be
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import UsageError
-from jaywalk.server.encoding.sensor_frames import (
-    Pose,
-    SensorType,
-    encode_events,
-    encode_flow,
-    encode_image,
-)
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.catalogue import PLACED, TICK, choice, flag, floats, integer, sensor
 from jaywalk.server.sensors.events import EventPixels, static_flow
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import (
+    EventsReading,
+    FlowReading,
+    ImageReading,
+    Reading,
+    SensorPose,
+    SensorType,
+)
+from jaywalk.server.sensors.scene import SensorScene
 from jaywalk.server.sensors.shading import depth_picture, label_picture, normal_picture, rgb_picture
 from jaywalk.server.sensors.solids import (
     CUT_OUT,
@@ -31,14 +32,14 @@ from jaywalk.server.sensors.solids import (
     UPPER,
     Pictures,
     Solids,
+    as_int64,
     ink_at,
     kernel,
     pose_axes,
-    whole,
 )
 from jaywalk.server.sensors.visibility import (
     NEAR_M,
-    View,
+    CameraView,
     Visible,
     focal_length_px,
     look,
@@ -47,7 +48,7 @@ from jaywalk.server.sensors.visibility import (
 
 
 @kernel
-def draw_cut_outs(solids: Solids, pictures: Pictures, view: View, seen: Visible) -> None:
+def draw_cut_outs(solids: Solids, pictures: Pictures, view: CameraView, seen: Visible) -> None:
     """Draw the solids that ``look`` leaves out, before or behind what it found."""
     window = np.empty(4, np.int64)
     for k in range(solids.used):
@@ -56,7 +57,7 @@ def draw_cut_outs(solids: Solids, pictures: Pictures, view: View, seen: Visible)
 
 
 @kernel
-def _window(form: NDArray[np.float64], k: int, view: View, out: NDArray[np.int64]) -> bool:
+def _window(form: NDArray[np.float64], k: int, view: CameraView, out: NDArray[np.int64]) -> bool:
     """Pixels (left, right, top, bottom) around a plate; False: it is out of sight."""
     left, right, top, bottom = math.inf, -math.inf, math.inf, -math.inf
     before = 0
@@ -93,12 +94,12 @@ def _draw(
     solids: Solids,
     pictures: Pictures,
     k: int,
-    view: View,
+    view: CameraView,
     window: NDArray[np.int64],
     seen: Visible,
 ) -> None:
     """Cast the rays of the pixels around a plate; it is seen from above or below, never edge on."""
-    form, pattern = solids.form, whole(solids.pattern[k])
+    form, pattern = solids.form, as_int64(solids.pattern[k])
     ox, oy, oz = view.origin[0], view.origin[1], view.origin[2]
     px, py, pz = ox - form[k, 0], oy - form[k, 1], oz - form[k, 2]
     above = form[k, 9] * px + form[k, 10] * py + form[k, 11] * pz
@@ -193,7 +194,7 @@ _EVENTS: Final = (
 )
 
 
-class Camera(Sensor):
+class CameraSensor(Sensor):
     """A pinhole camera; subclasses say which picture they make of what it sees."""
 
     bytes_per_pixel = 4
@@ -214,9 +215,9 @@ class Camera(Sensor):
         self.fov_deg = self.attributes.number("fov", -1e6, 1e6)
         self._drawn_fov_deg = min(max(self.fov_deg, _LEAST_FOV_DEG), _MOST_FOV_DEG)
 
-    def view(self, pose: Pose) -> View:
+    def view(self, pose: SensorPose) -> CameraView:
         """The camera at a pose."""
-        return View(
+        return CameraView(
             np.array(pose[:3]),
             pose_axes(pose),
             self.width,
@@ -224,7 +225,7 @@ class Camera(Sensor):
             focal_length_px(self.width, self._drawn_fov_deg),
         )
 
-    def see(self, scene: Scene, pose: Pose, view: View) -> Visible:
+    def see(self, scene: SensorScene, pose: SensorPose, view: CameraView) -> Visible:
         """What the camera shows; cameras of one kind at one place share the work."""
         key = ("view", pose, self.width, self.height, self.fov_deg)
         seen = scene.shared.get(key)
@@ -235,16 +236,16 @@ class Camera(Sensor):
             scene.shared[key] = seen
         return seen
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """BGRA pixels."""
         raise NotImplementedError
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         view = self.view(pose)
         pixels = self.picture(scene, view, self.see(scene, pose, view))
-        return encode_image(pixels, self.fov_deg)
+        return [ImageReading(pixels, self.fov_deg)]
 
 
 @sensor(
@@ -256,12 +257,12 @@ class Camera(Sensor):
     summary="colour images",
     order=1,
 )
-class RgbCamera(Camera):
+class RgbCamera(CameraSensor):
     """Colours."""
 
     kind = SensorType.RGB
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """Plainly shaded colours."""
         return rgb_picture(scene, view, seen)
 
@@ -274,12 +275,12 @@ class RgbCamera(Camera):
     summary="depth along the camera axis",
     order=2,
 )
-class DepthCamera(Camera):
+class DepthCamera(CameraSensor):
     """Depth along the camera axis."""
 
     kind = SensorType.DEPTH
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """Depth in 24 bits."""
         return depth_picture(view, seen)
 
@@ -292,12 +293,12 @@ class DepthCamera(Camera):
     summary="semantic labels",
     order=3,
 )
-class SemanticCamera(Camera):
+class SemanticCamera(CameraSensor):
     """Labels."""
 
     kind = SensorType.SEMANTIC
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """Labels in the red channel."""
         return label_picture(scene, view, seen, False)
 
@@ -310,12 +311,12 @@ class SemanticCamera(Camera):
     summary="semantic labels and actor ids",
     order=4,
 )
-class InstanceCamera(Camera):
+class InstanceCamera(CameraSensor):
     """Labels and ids."""
 
     kind = SensorType.INSTANCE
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """Labels in red, the low byte of the id in green, the high byte in blue."""
         return label_picture(scene, view, seen, True)
 
@@ -343,12 +344,12 @@ class CosmosCamera(SemanticCamera):
     summary="surface normals",
     order=5,
 )
-class NormalsCamera(Camera):
+class NormalsCamera(CameraSensor):
     """Surface normals."""
 
     kind = SensorType.NORMALS
 
-    def picture(self, scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+    def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
         """World normals as colours."""
         return normal_picture(scene, view, seen)
 
@@ -361,7 +362,7 @@ class NormalsCamera(Camera):
     summary="motion of each pixel",
     order=6,
 )
-class FlowCamera(Camera):
+class FlowCamera(CameraSensor):
     """Motion of each pixel since the camera's last frame, in shares of the picture's size."""
 
     bytes_per_pixel = 8  # two floats
@@ -372,16 +373,16 @@ class FlowCamera(Camera):
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
     ) -> None:
         super().__init__(type_id, attributes, sensor_id, seed)
-        self._last: tuple[float, View] | None = None
+        self._last: tuple[float, CameraView] | None = None
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         view = self.view(pose)
         last_s, last = self._last or (time_s, view)
         self._last = (time_s, view)
         flow = static_flow(scene, view, self.see(scene, pose, view), last, time_s - last_s)
-        return encode_flow(flow, self.fov_deg)
+        return [FlowReading(flow, self.fov_deg)]
 
 
 @sensor(
@@ -394,7 +395,7 @@ class FlowCamera(Camera):
     summary="changes of brightness as events",
     order=7,
 )
-class EventCamera(Camera):
+class EventCamera(CameraSensor):
     """Changes of brightness; silent in frames without any, like the real one."""
 
     bytes_per_pixel = 13  # of one event
@@ -407,12 +408,12 @@ class EventCamera(Camera):
         super().__init__(type_id, attributes, sensor_id, seed)
         self._pixels = EventPixels.from_attributes(self.attributes)
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes | None:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         view = self.view(pose)
         picture = rgb_picture(scene, view, self.see(scene, pose, view))
         events = self._pixels.update(picture, time_s, self.noise(frame))
         if len(events) == 0:
-            return None
-        return encode_events(events, self.width, self.height, self.fov_deg)
+            return []
+        return [EventsReading(events, self.width, self.height, self.fov_deg)]

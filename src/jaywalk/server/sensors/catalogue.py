@@ -26,10 +26,15 @@ _AFTER_CARLA: Final = 1000
 
 
 class Stage(Enum):
-    """Time within a tick at which a sensor delivers."""
+    """Part of a tick in which a sensor measures.
 
-    PROMPT = "prompt"  # before the tick is answered: cheap to compute
-    LATE = "late"  # after the answer, while the client already goes on
+    Prompt sensors cost little and send their frames before the tick is answered, so that a program
+    that looks after its tick finds them. Late sensors (cameras, scans) measure after the answer:
+    the program continues while they are drawn.
+    """
+
+    PROMPT = "prompt"
+    LATE = "late"
     CLIENT = "client"  # computed by the client itself; has no stream
 
 

@@ -12,15 +12,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.encoding.sensor_frames import DVS_EVENT
 from jaywalk.server.sensors.catalogue import Attributes
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import DVS_EVENT
+from jaywalk.server.sensors.scene import SensorScene
 from jaywalk.server.sensors.solids import kernel
-from jaywalk.server.sensors.visibility import NEAR_M, SKY, View, Visible, pixel_ray
+from jaywalk.server.sensors.visibility import NEAR_M, SKY, CameraView, Visible, pixel_ray
 
 
 def static_flow(
-    scene: Scene, view: View, seen: Visible, last: View, elapsed_s: float
+    scene: SensorScene, view: CameraView, seen: Visible, last: CameraView, elapsed_s: float
 ) -> NDArray[np.float32]:
     """Flow to the right and down since the ``last`` view, as shares of width and height.
 
@@ -38,9 +38,9 @@ def static_flow(
 def _flow(
     owner: NDArray[np.int32],
     velocity: NDArray[np.float64],
-    view: View,
+    view: CameraView,
     seen: Visible,
-    last: View,
+    last: CameraView,
     elapsed_s: float,
     out: NDArray[np.float32],
 ) -> None:

@@ -6,24 +6,25 @@ Radar: random rays inside a cone, with the speed of what they meet along the ray
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.encoding.sensor_frames import (
-    LIDAR_POINT,
-    RADAR_POINT,
-    SEMANTIC_POINT,
-    Pose,
-    SensorType,
-    encode_radar,
-    encode_scan,
-)
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.catalogue import PLACED, SEED, TICK, UNPLACED, floats, integer, sensor
 from jaywalk.server.sensors.intersect import solid_normal
+from jaywalk.server.sensors.readings import (
+    LIDAR_POINT,
+    RADAR_POINT,
+    SEMANTIC_POINT,
+    RadarReading,
+    Reading,
+    ScanReading,
+    SensorPose,
+    SensorType,
+)
 from jaywalk.server.sensors.scan import (
     Echoes,
     Scan,
@@ -32,7 +33,7 @@ from jaywalk.server.sensors.scan import (
     row_around,
     scan_directions,
 )
-from jaywalk.server.sensors.scene import GroundPaint, Scene
+from jaywalk.server.sensors.scene import GroundPaint, SensorScene
 from jaywalk.server.sensors.shading import ground_label, ground_normal
 from jaywalk.server.sensors.solids import Solids, kernel, pose_axes
 from jaywalk.server.sensors.terrain import Relief
@@ -81,9 +82,9 @@ class Radar(Sensor):
         self.range_m = values.number("range", 0.0, 10_000.0)
         self.points_per_second = values.integer("points_per_second", 0, 10_000_000)
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         count = int(self.points_per_second * dt_s)
         noise = self.noise(frame)
         radius = noise.random(count)
@@ -118,10 +119,10 @@ class Radar(Sensor):
         detections["azimuth"] = np.arctan2(local[hit, 1], local[hit, 0])
         detections["altitude"] = np.arcsin(local[hit, 2])
         detections["depth"] = distance[hit]
-        return encode_radar(detections)
+        return [RadarReading(detections)]
 
 
-def _velocities(scene: Scene, surface: NDArray[np.int64]) -> NDArray[np.float64]:
+def _velocities(scene: SensorScene, surface: NDArray[np.int64]) -> NDArray[np.float64]:
     """(n, 3) velocities of what was met; scenery and ground stand still."""
     owner = np.where(surface >= 0, scene.solids.owner[np.maximum(surface, 0) >> 3], -1)
     moving = owner >= 0
@@ -131,7 +132,7 @@ def _velocities(scene: Scene, surface: NDArray[np.int64]) -> NDArray[np.float64]
     return out
 
 
-def sensor_velocity(scene: Scene, row: int, pose: Pose) -> NDArray[np.float64]:
+def sensor_velocity(scene: SensorScene, row: int, pose: SensorPose) -> NDArray[np.float64]:
     """Velocity of a sensor: that of the body it is fixed to, rotation included."""
     parent = int(scene.actors[row]["parent_row"])
     body = scene.actors[parent if parent >= 0 else row]
@@ -158,7 +159,7 @@ class _ScanningSensor(Sensor):
         self.fov_deg = values.number("horizontal_fov", 0.001, 360.0)
         self.angle_deg = 0.0
 
-    def _next_scan(self, pose: Pose, dt_s: float) -> Scan:
+    def _next_scan(self, pose: SensorPose, dt_s: float) -> Scan:
         """The rays of this tick, from where the last tick stopped."""
         columns = math.floor(self.points_per_second * dt_s / self.channels + 0.5)
         arc_deg = self.turns_per_second * self.fov_deg * dt_s
@@ -182,7 +183,7 @@ class _ScanningSensor(Sensor):
             self.angle_deg = math.fmod(self.angle_deg + arc_deg, self.fov_deg)
         return scan
 
-    def _cast(self, scene: Scene, row: int, pose: Pose, scan: Scan) -> Echoes:
+    def _cast(self, scene: SensorScene, row: int, pose: SensorPose, scan: Scan) -> Echoes:
         parent = int(scene.actors[row]["parent_row"])
         hidden = row_around(scene.actors, parent, pose.x_m, pose.y_m, pose.z_m)
         return cast_scan(scene.solids, scene.relief, scan, hidden)
@@ -214,9 +215,9 @@ class Lidar(_ScanningSensor):
         self.lost_at_zero = values.number("dropoff_zero_intensity", 0.0, 1.0)
         self.noise_m = values.number("noise_stddev", 0.0, 1e6)
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         scan = self._next_scan(pose, dt_s)
         echoes = self._cast(scene, row, pose, scan)
         distance = echoes.distance_m
@@ -236,7 +237,7 @@ class Lidar(_ScanningSensor):
         vertical, horizontal = scan_directions(scan)
         flat = points.view(np.float32).reshape(-1, 4)
         _fill_points(distance, intensity, heard, vertical, horizontal, flat)
-        return encode_scan(points, per_channel, math.radians(self.angle_deg))
+        return [ScanReading(points, per_channel, math.radians(self.angle_deg))]
 
 
 @sensor(
@@ -253,9 +254,9 @@ class SemanticLidar(_ScanningSensor):
 
     kind = SensorType.SEMANTIC_LIDAR
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         scan = self._next_scan(pose, dt_s)
         echoes = self._cast(scene, row, pose, scan)
         heard = np.isfinite(echoes.distance_m)
@@ -274,7 +275,7 @@ class SemanticLidar(_ScanningSensor):
             words.view(np.float32),
             words,
         )
-        return encode_scan(points, per_channel, math.radians(self.angle_deg))
+        return [ScanReading(points, per_channel, math.radians(self.angle_deg))]
 
 
 @kernel

@@ -1,30 +1,20 @@
-"""Obstacle detector: a ball swept forward from the sensor, and what it touches first."""
+"""Obstacle detector: sweeps a ball forward and reports the first solid that it touches."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.encoding.sensor_frames import Pose, SensorType, pose_of
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.catalogue import PLACED, TICK, Stage, flag, floats, sensor
 from jaywalk.server.sensors.intersect import solid_distance
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import ObstacleReading, Reading, SensorPose, SensorType
+from jaywalk.server.sensors.scene import SensorScene
 from jaywalk.server.sensors.solids import Solids, kernel, pose_axes
 from jaywalk.server.world.tables import Kind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacle:
-    """What the ball touched: an actor's row, or scenery (row -1) known by its label."""
-
-    row: int
-    label: int
-    distance_m: float
 
 
 @sensor(
@@ -38,10 +28,7 @@ class Obstacle:
     stage=Stage.PROMPT,
 )
 class ObstacleDetector(Sensor):
-    """Sends an event whenever something is in its way; the ground never is.
-
-    The payload holds complete actor structs, so the wire encodes it: call :meth:`detect`.
-    """
+    """Reports the nearest obstacle ahead; the ground is never one."""
 
     kind = SensorType.OBSTACLE
 
@@ -53,11 +40,9 @@ class ObstacleDetector(Sensor):
         self.radius_m = self.attributes.number("hit_radius", 0.0, 1000.0)
         self.only_dynamics = self.attributes.flag("only_dynamics")
 
-    def detect(self, scene: Scene, row: int, time_s: float) -> Obstacle | None:
-        """The nearest obstacle ahead, if the sensor is due and there is one."""
-        if not self.is_due(time_s):
-            return None
-        pose = pose_of(scene.actors, row)
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         kinds = scene.actors["kind"][: scene.rows]
         seen = np.ones(scene.rows, np.bool_)
         if self.only_dynamics:
@@ -75,17 +60,9 @@ class ObstacleDetector(Sensor):
             not self.only_dynamics,
         )
         if solid < 0:
-            return None
-        return Obstacle(
-            row=int(scene.solids.owner[solid]),
-            label=int(scene.solids.label[solid]),
-            distance_m=distance_m,
-        )
-
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> None:
-        return None
+            return []
+        owner, label = int(scene.solids.owner[solid]), int(scene.solids.label[solid])
+        return [ObstacleReading(row, owner, label, distance_m)]
 
 
 @kernel

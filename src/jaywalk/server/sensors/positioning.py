@@ -6,18 +6,24 @@ GNSS: where the sensor is on the globe, in the form the client's version expects
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.encoding.sensor_frames import HEADER_BYTES, Pose, SensorType, pose_of
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.catalogue import SEED, TICK, UNPLACED, Stage, floats, sensor
-from jaywalk.server.sensors.geodesy import GeoLocation, locate_0915, locate_0916
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.geodesy import locate_0915, locate_0916
+from jaywalk.server.sensors.readings import (
+    GnssReading,
+    ImuReading,
+    Reading,
+    SensorPose,
+    SensorType,
+    pose_of,
+)
+from jaywalk.server.sensors.scene import SensorScene
 from jaywalk.server.sensors.solids import pose_axes
 
 _BODY_NOISE: Final = floats(
@@ -55,6 +61,7 @@ class Gnss(Sensor):
     """Latitude, longitude (degrees) and altitude (metres) with bias and Gaussian noise on each."""
 
     kind = SensorType.GNSS
+    sees = False
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -63,11 +70,10 @@ class Gnss(Sensor):
         names = ("lat", "lon", "alt")
         self.stddev = [self.attributes.number(f"noise_{name}_stddev", 0.0) for name in names]
         self.bias = [self.attributes.number(f"noise_{name}_bias") for name in names]
-        self._older_form = b""
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         drawn = self.noise(frame).normal(0.0, 1.0, 3)
         error = [
             bias + stddev * float(draw)
@@ -75,20 +81,7 @@ class Gnss(Sensor):
         ]
         older = locate_0915(scene.geo, pose.x_m, pose.y_m, pose.z_m)
         newer = locate_0916(scene.geo, pose.x_m, pose.y_m, pose.z_m)
-        self._older_form = encode_gnss(older, error)
-        return encode_gnss(newer, error)
-
-    def for_0915(self, payload: bytes) -> bytes:
-        """The same measurement in the older projection, in which latitude falls with y."""
-        return payload[:HEADER_BYTES] + self._older_form
-
-
-def encode_gnss(place: GeoLocation, error: list[float]) -> bytes:
-    """Encode a place with an error added to each component."""
-    return bytes(msgpack.packb([v + e for v, e in zip(place, error, strict=True)]))
-
-
-GRAVITY_MPS2: Final = 9.81
+        return [GnssReading(older, newer, error)]
 
 
 @sensor(
@@ -105,6 +98,7 @@ class Imu(Sensor):
     """Measures in its own frame: x forward, y right, z up; a level IMU at rest reads +9.81 on z."""
 
     kind = SensorType.IMU
+    sees = False
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -113,23 +107,24 @@ class Imu(Sensor):
         self.accel_stddev = self._vector("noise_accel_stddev", 0.0)
         self.gyro_stddev = self._vector("noise_gyro_stddev", 0.0)
         self.gyro_bias = self._vector("noise_gyro_bias", -math.inf)
-        self.gravity_mps2 = GRAVITY_MPS2
         self._past: list[tuple[float, NDArray[np.float64]]] = []
 
     def _vector(self, name: str, least: float) -> NDArray[np.float64]:
         return np.array([self.attributes.number(f"{name}_{axis}", least) for axis in "xyz"])
 
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> bytes:
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
         noise = self.noise(frame)
-        force = pose_axes(pose) @ self._specific_force(pose, time_s)
+        force = pose_axes(pose) @ self._specific_force(pose, time_s, scene.gravity_mps2)
         force += noise.normal(0.0, 1.0, 3) * self.accel_stddev
         turn = turn_rate(scene.actors, row)
         turn = turn + self.gyro_bias + noise.normal(0.0, 1.0, 3) * self.gyro_stddev
-        return encode_imu(force, turn, compass_rad(pose))
+        return [ImuReading(force, turn, compass_rad(pose))]
 
-    def _specific_force(self, pose: Pose, time_s: float) -> NDArray[np.float64]:
+    def _specific_force(
+        self, pose: SensorPose, time_s: float, gravity_mps2: float
+    ) -> NDArray[np.float64]:
         """Second derivative of the parabola through the last three places, plus gravity.
 
         Like the real sensor it differentiates its own place, so lever arms are included.
@@ -142,7 +137,7 @@ class Imu(Sensor):
             h1, h2 = time_s - t1, t1 - t2
             acceleration = 2.0 * ((here - older) / h1 - (older - oldest) / h2) / (h1 + h2)
         self._past = [*self._past[-1:], (time_s, here)]
-        acceleration[2] += self.gravity_mps2
+        acceleration[2] += gravity_mps2
         return acceleration
 
 
@@ -155,25 +150,14 @@ def turn_rate(actors: np.ndarray[Any, Any], row: int) -> NDArray[np.float64]:
     if parent < 0:
         return local
     sensor = actors[row]
-    mounting = Pose(0.0, 0.0, 0.0, sensor["rel_pitch"], sensor["rel_yaw"], sensor["rel_roll"])
+    mounting = SensorPose(0.0, 0.0, 0.0, sensor["rel_pitch"], sensor["rel_yaw"], sensor["rel_roll"])
     # The real sensor applies its mounting forwards, not inversely; programs are tuned to that.
     return pose_axes(mounting).T @ local
 
 
-def compass_rad(pose: Pose) -> float:
+def compass_rad(pose: SensorPose) -> float:
     """Heading from north (-y), clockwise, in [0, 2 pi)."""
     forward_x, forward_y = math.cos(pose.yaw_rad), math.sin(pose.yaw_rad)
     if math.cos(pose.pitch_rad) < 0.0:
         forward_x, forward_y = -forward_x, -forward_y
     return math.atan2(forward_x, -forward_y) % (2.0 * math.pi)
-
-
-def encode_imu(
-    force_mps2: NDArray[np.float64], turn_radps: NDArray[np.float64], compass: float
-) -> bytes:
-    """Encode accelerometer, gyroscope and compass."""
-    return bytes(
-        msgpack.packb(
-            [[float(v) for v in force_mps2], [float(v) for v in turn_radps], float(compass)]
-        )
-    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from jaywalk.server.encoding.sensor_frames import Pose, SensorType
 from jaywalk.server.sensors.base import Sensor
 from jaywalk.server.sensors.catalogue import (
     PLACED,
@@ -20,7 +19,8 @@ from jaywalk.server.sensors.catalogue import (
     sensor,
 )
 from jaywalk.server.sensors.positioning import PLACE_NOISE
-from jaywalk.server.sensors.scene import Scene
+from jaywalk.server.sensors.readings import CollisionReading, Reading, SensorPose, SensorType
+from jaywalk.server.sensors.scene import SensorScene
 
 _RADIO: Final = (
     *floats(
@@ -52,15 +52,6 @@ _RADIO_MESSAGES: Final = (
 )
 
 
-class SilentSensor(Sensor):
-    """Delivers nothing by itself: events come from the session or from the client."""
-
-    def _payload(
-        self, scene: Scene, row: int, pose: Pose, frame: int, time_s: float, dt_s: float
-    ) -> None:
-        return None
-
-
 @sensor(
     "other.collision",
     PLACED,
@@ -68,10 +59,44 @@ class SilentSensor(Sensor):
     order=15,
     stage=Stage.PROMPT,
 )
-class CollisionSensor(SilentSensor):
-    """Reports contacts; the session finds and encodes them."""
+class CollisionSensor(Sensor):
+    """Reports the contacts of the actor that it is attached to."""
 
     kind = SensorType.COLLISION
+    sees = False
+
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        parent = int(scene.actors[row]["parent_row"])
+        if parent < 0:
+            return []
+        readings = []
+        for contact in scene.contacts:
+            if parent == contact["row_a"]:
+                sign, other = 1.0, int(contact["row_b"])
+            elif parent == contact["row_b"]:
+                sign, other = -1.0, int(contact["row_a"])
+            else:
+                continue
+            impulse = (
+                sign * float(contact["ix"]),
+                sign * float(contact["iy"]),
+                sign * float(contact["iz"]),
+            )
+            readings.append(CollisionReading(parent, other, int(contact["scenery"]), impulse))
+        return readings
+
+
+class SilentSensor(Sensor):
+    """Exists, but never reports anything."""
+
+    sees = False
+
+    def _readings(
+        self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
+    ) -> Sequence[Reading]:
+        return []
 
 
 @sensor(
@@ -112,7 +137,7 @@ class RssSensor(SilentSensor):
     only_0916=True,
 )
 class V2xSensor(SilentSensor):
-    """Receives no messages."""
+    """Receives no messages: radio is not simulated."""
 
     kind = SensorType.V2X
 
@@ -128,7 +153,7 @@ class V2xSensor(SilentSensor):
     only_0916=True,
 )
 class CustomV2xSensor(SilentSensor):
-    """Receives no messages."""
+    """Receives no messages: radio is not simulated."""
 
     kind = SensorType.V2X_CUSTOM
 

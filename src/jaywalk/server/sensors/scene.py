@@ -7,7 +7,7 @@ behind it at every tick. Its scenes share that memory, so only the latest scene 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -38,13 +38,13 @@ from jaywalk.server.sensors.solids import (
     Paint,
     Pictures,
     Solids,
+    as_int64,
     empty_solids,
     fill_axes,
     kernel,
     no_pictures,
     put_box,
     put_rod,
-    whole,
     with_room,
 )
 from jaywalk.server.sensors.terrain import Relief, measure_relief
@@ -98,8 +98,11 @@ class Sky(NamedTuple):
     fog_density: float = 0.0  # per cent, as in CARLA's weather
 
 
+GRAVITY_MPS2: Final = 9.81
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class SensorScene:
     """Everything a sensor may look at in one tick."""
 
     solids: Solids
@@ -110,11 +113,13 @@ class Scene:
     sky: Sky
     geo: GeoReference
     pictures: Pictures = field(default_factory=no_pictures)
+    contacts: Sequence[Any] | NDArray[Any] = ()  # of this tick, for collision sensors
+    gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
     # Sensors at the same place share what they saw; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
 
 
-def without_rows(scene: Scene, rows: list[int]) -> Scene:
+def without_rows(scene: SensorScene, rows: list[int]) -> SensorScene:
     """The same scene as seen by a sensor that some actors are invisible to."""
     solids = scene.solids
     kept = np.flatnonzero(~np.isin(solids.owner[: solids.used], rows))
@@ -166,7 +171,7 @@ class SceneBuilder:
         sky: Sky = Sky(),  # noqa: B008  (immutable)
         pattern_by_row: NDArray[np.uint8] | None = None,
         pictures: Pictures | None = None,
-    ) -> Scene:
+    ) -> SensorScene:
         """Build the scene of this tick.
 
         Args:
@@ -175,7 +180,7 @@ class SceneBuilder:
             label_by_row: CARLA label of each row.
             color_by_row: (n, 3) red, green, blue of each row.
             limbs: Limbs of people whose joints are known; the others get a simple figure.
-            sky: Light and weather.
+            sky: SceneLight and weather.
             pattern_by_row: What props show: PLAIN, or see ``pictures.pattern_of``.
             pictures: What these patterns name.
         """
@@ -195,7 +200,7 @@ class SceneBuilder:
             self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, posed
         )
         count = _place_limbs(self._solids, count, actors, limbs, label_by_row, color_by_row)
-        return Scene(
+        return SensorScene(
             solids=self._solids._replace(used=count),
             relief=self._relief,
             paint=self._paint,
@@ -221,13 +226,13 @@ def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray
         pattern = WINDOWS if item.kind == _BUILDING else PLAIN
         # Instance numbers of scenery count down from the top, actor ids count up from the bottom.
         paint = Paint(
-            whole(item.label),
+            as_int64(item.label),
             -1,
             0,
             65535 - index % 32768,
-            whole(item.red),
-            whole(item.green),
-            whole(item.blue),
+            as_int64(item.red),
+            as_int64(item.green),
+            as_int64(item.blue),
             pattern,
         )
         if item.kind == _PARKED_CAR:
@@ -283,15 +288,15 @@ def _actor_paint(
     label_by_row: NDArray[np.uint8],
     color_by_row: NDArray[np.uint8],
 ) -> Paint:
-    actor_id = whole(actors[row].id)
+    actor_id = as_int64(actors[row].id)
     return Paint(
-        whole(label_by_row[row]),
+        as_int64(label_by_row[row]),
         row,
         actor_id,
         actor_id & 0xFFFF,
-        whole(color_by_row[row, 0]),
-        whole(color_by_row[row, 1]),
-        whole(color_by_row[row, 2]),
+        as_int64(color_by_row[row, 0]),
+        as_int64(color_by_row[row, 1]),
+        as_int64(color_by_row[row, 2]),
         PLAIN,
     )
 
@@ -374,7 +379,7 @@ def _place_limbs(
     axes = np.eye(3)
     origin = np.zeros(3)
     for index in range(len(limbs.row)):
-        row = whole(limbs.row[index])
+        row = as_int64(limbs.row[index])
         if actors[row].id == 0:
             continue
         paint = _actor_paint(actors, row, label_by_row, color_by_row)

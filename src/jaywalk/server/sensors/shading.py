@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag, VehicleLight
 from jaywalk.server.sensors.intersect import ROUND, solid_normal
-from jaywalk.server.sensors.scene import GroundPaint, Scene, Sky
+from jaywalk.server.sensors.scene import GroundPaint, SensorScene, Sky
 from jaywalk.server.sensors.solids import (
     BUS_WINDOWS,
     CUT_OUT,
@@ -28,12 +28,12 @@ from jaywalk.server.sensors.solids import (
     WINDOWS,
     Pictures,
     Solids,
+    as_int64,
     ink_at,
     kernel,
-    whole,
 )
 from jaywalk.server.sensors.terrain import Relief, ground_height
-from jaywalk.server.sensors.visibility import GROUND, SKY, View, Visible, pixel_ray
+from jaywalk.server.sensors.visibility import GROUND, SKY, CameraView, Visible, pixel_ray
 
 FRONT: Final = 0  # parts of a box
 BACK: Final = 1
@@ -156,8 +156,8 @@ GLASS_COLORS: Final = np.array(
 )
 
 
-class Light(NamedTuple):
-    """Light of one tick, ready for kernels."""
+class SceneLight(NamedTuple):
+    """SceneLight of one tick, ready for kernels."""
 
     sun: tuple[float, float, float]  # unit vector towards the sun
     direct: float
@@ -167,8 +167,8 @@ class Light(NamedTuple):
     fog_per_m: float
 
 
-def light_of(sky: Sky) -> Light:
-    """Light that the sun's place, clouds and fog give."""
+def light_of(sky: Sky) -> SceneLight:
+    """SceneLight that the sun's place, clouds and fog give."""
     altitude, azimuth = math.radians(sky.sun_altitude_deg), math.radians(sky.sun_azimuth_deg)
     sun = (
         math.cos(altitude) * math.cos(azimuth),
@@ -185,7 +185,7 @@ def light_of(sky: Sky) -> Light:
     low = tuple(bright * ((1.0 - grey) * c + grey * 190.0) for c in (196.0, 212.0, 226.0))
     # Half of the light is lost at 35 m in the densest fog.
     fog = max(sky.fog_density, 0.0) / 100.0 * math.log(2.0) / 35.0
-    return Light(
+    return SceneLight(
         sun,
         direct,
         ambient,
@@ -195,7 +195,7 @@ def light_of(sky: Sky) -> Light:
     )
 
 
-def rgb_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+def rgb_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
     """Colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
@@ -204,21 +204,23 @@ def rgb_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
     return out
 
 
-def label_picture(scene: Scene, view: View, seen: Visible, instances: bool) -> NDArray[np.uint8]:
+def label_picture(
+    scene: SensorScene, view: CameraView, seen: Visible, instances: bool
+) -> NDArray[np.uint8]:
     """Labels in the red channel; with ``instances`` also ids in green (low byte) and blue."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     _label(scene.solids, scene.paint, view, seen, instances, out)
     return out
 
 
-def depth_picture(view: View, seen: Visible) -> NDArray[np.uint8]:
+def depth_picture(view: CameraView, seen: Visible) -> NDArray[np.uint8]:
     """Depth along the camera axis in 24 bits; the sky is 1000 m away."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     _code_depth(seen, out)
     return out
 
 
-def normal_picture(scene: Scene, view: View, seen: Visible) -> NDArray[np.uint8]:
+def normal_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
     """Surface normals in the world frame, each axis from -1..1 onto 0..255 (red is x)."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     _code_normals(scene.solids, scene.relief, view, seen, out)
@@ -234,14 +236,14 @@ def ground_label(paint: GroundPaint, x_m: float, y_m: float) -> int:
     if column < 0 or row < 0 or column >= columns or row >= rows:
         return TERRAIN_LABEL
     label = paint.labels[row, column]
-    return whole(label) if label != 0 else TERRAIN_LABEL
+    return as_int64(label) if label != 0 else TERRAIN_LABEL
 
 
 @kernel
 def _label(
     solids: Solids,
     paint: GroundPaint,
-    view: View,
+    view: CameraView,
     seen: Visible,
     instances: bool,
     out: NDArray[np.uint8],
@@ -257,8 +259,8 @@ def _label(
                 dx, dy, _ = pixel_ray(view, u + 0.5, v + 0.5)
                 label = ground_label(paint, view.origin[0] + t * dx, view.origin[1] + t * dy)
             else:
-                label = whole(solids.label[surface >> 3])
-                instance = whole(solids.instance[surface >> 3])
+                label = as_int64(solids.label[surface >> 3])
+                instance = as_int64(solids.instance[surface >> 3])
             out[v, u, 2] = label
             out[v, u, 1] = instance & 0xFF if instances else 0
             out[v, u, 0] = (instance >> 8) & 0xFF if instances else 0
@@ -272,7 +274,7 @@ def _code_depth(seen: Visible, out: NDArray[np.uint8]) -> None:
         for u in range(columns):
             inverse = np.float64(seen.inverse_depth[v, u])
             share = min(0.001 / inverse, 1.0) if inverse > 0.0 else 1.0
-            code = whole(share * 16777215.0 + 0.5)
+            code = as_int64(share * 16777215.0 + 0.5)
             out[v, u, 2] = code & 0xFF
             out[v, u, 1] = (code >> 8) & 0xFF
             out[v, u, 0] = code >> 16
@@ -294,7 +296,7 @@ def ground_normal(relief: Relief, x: float, y: float, z: float) -> tuple[float, 
 
 @kernel
 def _code_normals(
-    solids: Solids, relief: Relief, view: View, seen: Visible, out: NDArray[np.uint8]
+    solids: Solids, relief: Relief, view: CameraView, seen: Visible, out: NDArray[np.uint8]
 ) -> None:
     form = solids.form
     for v in range(view.height):
@@ -319,20 +321,20 @@ def _code_normals(
                     nx, ny, nz = ground_normal(relief, x, y, z)
                 else:
                     nx, ny, nz = solid_normal(form, solids.shape, k, part, x, y, z)
-            out[v, u, 2] = whole(127.5 + 127.5 * nx + 0.5)
-            out[v, u, 1] = whole(127.5 + 127.5 * ny + 0.5)
-            out[v, u, 0] = whole(127.5 + 127.5 * nz + 0.5)
+            out[v, u, 2] = as_int64(127.5 + 127.5 * nx + 0.5)
+            out[v, u, 1] = as_int64(127.5 + 127.5 * ny + 0.5)
+            out[v, u, 0] = as_int64(127.5 + 127.5 * nz + 0.5)
 
 
 @kernel
-def _lit(light: Light, nx: float, ny: float, nz: float) -> float:
+def _lit(light: SceneLight, nx: float, ny: float, nz: float) -> float:
     """Brightness of a surface; a little more light from above keeps edges visible in shadow."""
     direct = max(nx * light.sun[0] + ny * light.sun[1] + nz * light.sun[2], 0.0)
     return light.ambient * (0.85 + 0.15 * nz) + light.direct * direct
 
 
 @kernel
-def _face_light(solids: Solids, light: Light) -> NDArray[np.float64]:
+def _face_light(solids: Solids, light: SceneLight) -> NDArray[np.float64]:
     """Brightness of the flat faces of every solid, at solid * 8 + face."""
     form = solids.form
     out = np.ones(8 * solids.used)
@@ -382,8 +384,8 @@ def _shade(
     pictures: Pictures,
     paint: GroundPaint,
     colors: tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]],
-    light: Light,
-    view: View,
+    light: SceneLight,
+    view: CameraView,
     seen: Visible,
     out: NDArray[np.uint8],
 ) -> None:
@@ -418,10 +420,10 @@ def _shade(
                     k, part = surface >> 3, surface & 7
                     z = eye_z + t * dz
                     r, g, b = solids.color[k, 0], solids.color[k, 1], solids.color[k, 2]
-                    pattern = whole(solids.pattern[k])
+                    pattern = as_int64(solids.pattern[k])
                     lamp = NO_LAMP
                     if GLASS <= pattern <= HULL:
-                        lamp = lamp_at(form, pattern, whole(solids.lamps[k]), k, part, (x, y, z))
+                        lamp = lamp_at(form, pattern, as_int64(solids.lamps[k]), k, part, (x, y, z))
                     if lamp != NO_LAMP:
                         r, g, b = lamp_colors[lamp, 0], lamp_colors[lamp, 1], lamp_colors[lamp, 2]
                     elif pattern >= PICTURE:
@@ -444,9 +446,9 @@ def _shade(
                 mist = 1.0 - clear
             else:
                 mist = 0.0
-            out[v, u, 2] = whole(min(r * shade + mist * light.sky_low[0], 255.0))
-            out[v, u, 1] = whole(min(g * shade + mist * light.sky_low[1], 255.0))
-            out[v, u, 0] = whole(min(b * shade + mist * light.sky_low[2], 255.0))
+            out[v, u, 2] = as_int64(min(r * shade + mist * light.sky_low[0], 255.0))
+            out[v, u, 1] = as_int64(min(g * shade + mist * light.sky_low[1], 255.0))
+            out[v, u, 0] = as_int64(min(b * shade + mist * light.sky_low[2], 255.0))
             out[v, u, 3] = 255
 
 

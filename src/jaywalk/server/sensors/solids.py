@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import compile_kernel
-from jaywalk.server.encoding.sensor_frames import Pose
+from jaywalk.server.sensors.readings import SensorPose
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -31,8 +31,8 @@ def kernel(function: _F) -> _F:
 
 
 @kernel
-def whole(value: Any) -> int:
-    """Any integer as a signed 64-bit one, so that kernels are compiled for one type only."""
+def as_int64(value: Any) -> int:
+    """Cast to int64 so that kernels are compiled for one type."""
     return np.int64(value)  # type: ignore[return-value]
 
 
@@ -120,7 +120,7 @@ def fill_axes(axes: NDArray[np.float64], pitch_rad: float, yaw_rad: float, roll_
     axes[2, 2] = cp * cr
 
 
-def pose_axes(pose: Pose) -> NDArray[np.float64]:
+def pose_axes(pose: SensorPose) -> NDArray[np.float64]:
     """Forward, right and up of a pose as rows."""
     axes = np.empty((3, 3))
     fill_axes(axes, pose.pitch_rad, pose.yaw_rad, pose.roll_rad)

@@ -30,7 +30,7 @@ _TILE_ERROR: Final = 0.003  # relative depth error that is always allowed
 _TILE_ERROR_PX: Final = 0.3  # shift of the ground in the picture that is always allowed
 
 
-class View(NamedTuple):
+class CameraView(NamedTuple):
     """A pinhole camera in the world."""
 
     origin: NDArray[np.float64]  # (3,)
@@ -52,7 +52,7 @@ def focal_length_px(width: int, fov_deg: float) -> float:
     return 0.5 * width / math.tan(math.radians(fov_deg) / 2.0)
 
 
-def look(solids: Solids, relief: Relief, view: View) -> Visible:
+def look(solids: Solids, relief: Relief, view: CameraView) -> Visible:
     """Find the nearest surface in every pixel; cut-out pictures are drawn afterwards."""
     seen = Visible(
         np.full((view.height, view.width), SKY, np.int32),
@@ -64,7 +64,7 @@ def look(solids: Solids, relief: Relief, view: View) -> Visible:
 
 
 @kernel
-def pixel_ray(view: View, u: float, v: float) -> tuple[float, float, float]:
+def pixel_ray(view: CameraView, u: float, v: float) -> tuple[float, float, float]:
     """World direction of the ray through a point of the picture; 1 m long along the camera axis."""
     a = (u - 0.5 * view.width) / view.focal_px
     b = (0.5 * view.height - v) / view.focal_px
@@ -76,14 +76,14 @@ def pixel_ray(view: View, u: float, v: float) -> tuple[float, float, float]:
 
 
 @kernel
-def _ground_inverse(relief: Relief, view: View, u: float, v: float, level: float) -> float:
+def _ground_inverse(relief: Relief, view: CameraView, u: float, v: float, level: float) -> float:
     origin = (view.origin[0], view.origin[1], view.origin[2])
     t = ray_ground(relief, origin, pixel_ray(view, u, v), level, FAR_M)
     return 1.0 / t if t < math.inf else 0.0
 
 
 @kernel
-def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
+def _draw_ground(relief: Relief, view: CameraView, seen: Visible) -> None:
     x, y, z = view.origin[0], view.origin[1], view.origin[2]
     level = ground_height(relief, x, y, z)
     columns = (view.width + _TILE - 1) // _TILE
@@ -122,7 +122,7 @@ def _draw_ground(relief: Relief, view: View, seen: Visible) -> None:
 
 @kernel
 def _fill_tile(
-    view: View,
+    view: CameraView,
     seen: Visible,
     u0: int,
     v0: int,
@@ -140,7 +140,9 @@ def _fill_tile(
 
 
 @kernel
-def _refine_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float) -> None:
+def _refine_tile(
+    relief: Relief, view: CameraView, seen: Visible, u0: int, v0: int, level: float
+) -> None:
     count = _TILE // _SMALL_TILE
     corner = np.empty((count + 1, count + 1))
     for j in range(count + 1):
@@ -164,7 +166,9 @@ def _refine_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, le
 
 
 @kernel
-def _cast_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, level: float) -> None:
+def _cast_tile(
+    relief: Relief, view: CameraView, seen: Visible, u0: int, v0: int, level: float
+) -> None:
     for v in range(v0, min(v0 + _SMALL_TILE, view.height)):
         for u in range(u0, min(u0 + _SMALL_TILE, view.width)):
             inverse = _ground_inverse(relief, view, u + 0.5, v + 0.5, level)
@@ -174,7 +178,7 @@ def _cast_tile(relief: Relief, view: View, seen: Visible, u0: int, v0: int, leve
 
 
 @kernel
-def _draw_solids(solids: Solids, view: View, seen: Visible) -> None:
+def _draw_solids(solids: Solids, view: CameraView, seen: Visible) -> None:
     axes, f, form = view.axes, view.focal_px, solids.form
     # Half widths of the frustum per metre of depth, and the slant of its side planes.
     across, down = 0.5 * view.width / f, 0.5 * view.height / f
@@ -206,7 +210,7 @@ def _draw_solids(solids: Solids, view: View, seen: Visible) -> None:
 def _draw_box(
     solids: Solids,
     k: int,
-    view: View,
+    view: CameraView,
     centre: tuple[float, float, float],
     points: NDArray[np.float64],
     seen: Visible,
@@ -269,7 +273,7 @@ def _clip_near(quad: NDArray[np.float64], out: NDArray[np.float64]) -> int:
 
 @kernel
 def _fill_polygon(
-    view: View,
+    view: CameraView,
     points: NDArray[np.float64],
     corners: int,
     normal: tuple[float, float, float],
@@ -322,7 +326,7 @@ def _sphere_span(along: float, depth: float, r: float) -> tuple[float, float]:
 
 @kernel
 def _draw_round(
-    solids: Solids, k: int, view: View, centre: tuple[float, float, float], seen: Visible
+    solids: Solids, k: int, view: CameraView, centre: tuple[float, float, float], seen: Visible
 ) -> None:
     """Draw a sphere, cylinder or capsule by casting the rays of the pixels around it."""
     form = solids.form

@@ -14,7 +14,7 @@ from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.server.sensors.figure import LEGS, SKIN, TOP, Limbs, no_limbs
 from jaywalk.server.sensors.geodesy import GeoReference, parse_geo_reference
-from jaywalk.server.sensors.scene import GroundPaint, Scene, SceneBuilder, Sky
+from jaywalk.server.sensors.scene import GroundPaint, SceneBuilder, SensorScene, Sky
 from jaywalk.server.sensors.solids import (
     CUT_OUT,
     PLAIN,
@@ -98,7 +98,7 @@ class WorldView:
             world.town.root.findtext("header/geoReference") or ""
         )
         nothing = np.zeros((0, 0), np.uint8)
-        self._bare = Scene(
+        self._bare = SensorScene(
             solids=empty_solids(1),
             relief=measure_relief(flat_ground()),
             paint=GroundPaint(0.0, 0.0, 1.0, nothing),
@@ -108,12 +108,18 @@ class WorldView:
             geo=self.geo,
         )
 
-    def bare_scene(self) -> Scene:
-        """A scene with actors alone, for sensors that do not look: it costs nothing."""
+    def bare_scene(self, gravity_mps2: float) -> SensorScene:
+        """Return a scene without solids, which costs nothing, for sensors that do not see."""
         columns = self._world.columns
-        return replace(self._bare, actors=columns.table, rows=columns.rows)
+        return replace(
+            self._bare,
+            actors=columns.table,
+            rows=columns.rows,
+            contacts=self._world.collisions.contacts,
+            gravity_mps2=gravity_mps2,
+        )
 
-    def scene(self, weather: list[float]) -> Scene:
+    def scene(self, weather: list[float]) -> SensorScene:
         """Everything there is to see now."""
         world = self._world
         if self._builder is None or self._scenery_version != world.scenery.version:

@@ -1,7 +1,6 @@
-"""What a blueprint is: its attributes, its body, and the attributes every actor shares.
+"""Blueprints: attributes, bodies, and the attributes that all actors share.
 
-The shape follows what the simulator sends (definition = id, tags, attributes; modifiable attributes
-first, fixed ones after), so the wire layer only has to write the fields out.
+The order of attributes follows CARLA: modifiable ones first, fixed ones after.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class BodyShape:
     """The box of an actor in its own frame, its mass and how cameras label it."""
 
     half_extents_m: Vector3
@@ -53,7 +52,7 @@ class Blueprint:
     id: str
     kind: Kind
     attributes: tuple[Attribute, ...]
-    body: Body
+    body: BodyShape
     only_0_9_16: bool = False
     novel: bool = False  # not part of the simulator: an asset that Fail2Drive added
 

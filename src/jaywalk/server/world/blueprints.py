@@ -21,7 +21,7 @@ from typing import Final, get_args
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
-from jaywalk.server.world.blueprint_types import Attribute, Blueprint, Body, Dialect
+from jaywalk.server.world.blueprint_types import Attribute, Blueprint, BodyShape, Dialect
 from jaywalk.server.world.prop_blueprints import (
     mesh_body,
     novel_prop_blueprints,
@@ -96,27 +96,6 @@ def find(blueprint_id: str, blueprints: Sequence[Blueprint] | None = None) -> Bl
     raise UsageError(INVALID_DESCRIPTION)
 
 
-def definition_record(blueprint: Blueprint, uid: int, dialect: Dialect) -> list[object]:
-    """The definition as sent: [uid, id, tags, attributes]."""
-    attributes = [
-        [
-            item.id,
-            item.type.wire(dialect),
-            item.default,
-            list(item.recommended),
-            item.modifiable,
-            item.restricted,
-        ]
-        for item in blueprint.attributes
-    ]
-    return [uid, blueprint.id, blueprint.tags, attributes]
-
-
-def definition_records(blueprints: Sequence[Blueprint], dialect: Dialect) -> list[list[object]]:
-    """All definitions with uids 1 to N, in the order given."""
-    return [definition_record(item, uid, dialect) for uid, item in enumerate(blueprints, start=1)]
-
-
 def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[str, str]:
     """Checks the attributes a client sends with a spawn and completes them.
 
@@ -144,7 +123,7 @@ def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[
     }
 
 
-def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> Body:
+def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> BodyShape:
     """The body of an actor spawned with these (validated) values.
 
     Only `static.prop.mesh` depends on them: its path, scale and mass.

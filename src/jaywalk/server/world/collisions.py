@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_box_overlap, upright_box
 from jaywalk.geometry.rotation import rotation_matrix_carla
-from jaywalk.server.world.blueprint_types import Body
+from jaywalk.server.world.blueprint_types import BodyShape
 from jaywalk.server.world.contacts import (
     CONTACT,
     ROUND_RATIO,
@@ -258,7 +258,7 @@ class Collisions:
             resolve_contacts(table, self._buffer, count, delta_s)
         self.contacts = self._buffer[:count]
 
-    def blocked(self, columns: ActorColumns, kind: Kind, pose: Transform, body: Body) -> bool:
+    def blocked(self, columns: ActorColumns, kind: Kind, pose: Transform, body: BodyShape) -> bool:
         """Whether a body would overlap a vehicle, walker or prop at that pose."""
         (x, y, z), rotation = pose
         dx, dy, dz = rotation_matrix_carla(*rotation) @ np.array(body.centre_m)
@@ -287,7 +287,7 @@ class Collisions:
         )
         return bool(hit >= 0) or self._in_a_building(x + dx, y + dy, z + dz, rotation[1], body)
 
-    def _in_a_building(self, x: float, y: float, z: float, yaw_deg: float, body: Body) -> bool:
+    def _in_a_building(self, x: float, y: float, z: float, yaw_deg: float, body: BodyShape) -> bool:
         """Whether a body would stand in a building or wall.
 
         Poles and trees do not count: they are of our own making beside towns of others, whose

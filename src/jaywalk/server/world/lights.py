@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -23,38 +24,43 @@ from jaywalk.town.scenery import KINDS
 _STREET_GROUP, _LAST_GROUP = 2, 4
 
 
-class StreetLights:
-    """The lamps of the scenery with their switchable state."""
+@dataclass(slots=True, kw_only=True)
+class StreetLight:
+    """One street lamp and its switchable state."""
 
-    def __init__(self, scenery: NDArray[Any]) -> None:
-        lamps = scenery[scenery["kind"] == KINDS.index("lamp")]
-        self._states: list[list[Any]] = [
-            [
-                index,
-                [float(lamp["x"]), float(lamp["y"]), float(lamp["z"] + lamp["ez"])],
-                10000.0,
-                _STREET_GROUP,
-                [255, 241, 224],
-                False,
-            ]
-            for index, lamp in enumerate(lamps, start=1)
-        ]
+    id: int
+    location_m: tuple[float, float, float]
+    intensity: float = 10000.0
+    group: int = _STREET_GROUP
+    color: tuple[int, int, int] = (255, 241, 224)
+    active: bool = False
 
-    def encode(self) -> list[Any]:
-        """LightState structs: id, location, intensity, group, colour, active."""
-        return self._states
+    def switch(
+        self, *, intensity: float, group: int, color: tuple[int, int, int], active: bool
+    ) -> None:
+        """Change the state; colours are limited to 0..255.
 
-    def update(self, states: Any) -> None:
-        """Take over what a client changed; lamps that do not exist are ignored."""
-        for state in states:
-            index = int(state[0]) - 1
-            if 0 <= index < len(self._states):
-                # Every client reads these when it connects: only what all of them can decode.
-                red, green, blue = (min(max(int(channel), 0), 255) for channel in state[4][:3])
-                intensity, group = float(state[2]), int(state[3])
-                if not (math.isfinite(intensity) and 0 <= group <= _LAST_GROUP):
-                    raise ValueError(f"lamp {state[0]}: intensity {intensity}, group {group}")
-                self._states[index][2:] = [intensity, group, [red, green, blue], bool(state[5])]
+        Raises:
+            ValueError: Not every client could decode the intensity or the group.
+        """
+        # Every client reads these when it connects.
+        if not (math.isfinite(intensity) and 0 <= group <= _LAST_GROUP):
+            raise ValueError(f"lamp {self.id}: intensity {intensity}, group {group}")
+        red, green, blue = (min(max(channel, 0), 255) for channel in color)
+        self.intensity, self.group = intensity, group
+        self.color, self.active = (red, green, blue), active
+
+
+def street_lights(scenery: NDArray[Any]) -> dict[int, StreetLight]:
+    """Return the lamps of the scenery by id."""
+    lamps = scenery[scenery["kind"] == KINDS.index("lamp")]
+    return {
+        number: StreetLight(
+            id=number,
+            location_m=(float(lamp["x"]), float(lamp["y"]), float(lamp["z"] + lamp["ez"])),
+        )
+        for number, lamp in enumerate(lamps, start=1)
+    }
 
 
 RED: Final = int(LightState.RED)

@@ -1,20 +1,21 @@
-"""Bodies of the walkers: which rig they have, how they are animated, what pose was set on them.
+"""Bodies of the walkers: their rigs, their animation and the poses that programs set.
 
-Poses are computed only when somebody looks: a client that asks for bones or a sensor that sees.
+Poses are computed only when a client asks for bones or a sensor measures.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import derive_seed
 from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig, rig_for_walker
-from jaywalk.motion.pose import PoseOverride, bones_out
+from jaywalk.motion.kinematics import bone_report
+from jaywalk.motion.pose import PoseOverride
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.world.blueprint_types import Blueprint
@@ -27,8 +28,8 @@ _MOST_PENDING: Final = 8
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Person:
-    """One walker's body."""
+class WalkerBody:
+    """One walker's body: its rig, its animation and the pose that a program set."""
 
     row: int
     rig: Rig
@@ -36,6 +37,14 @@ class Person:
     is_animal: bool = False  # keeps a person's bones for programs, but does not look like them
     override: PoseOverride = field(default_factory=PoseOverride)
     pending: list[Any] = field(default_factory=list)  # bone lists not yet decoded
+
+
+class BoneTransforms(NamedTuple):
+    """Transforms of a walker's bones."""
+
+    names: tuple[str, ...]
+    # (bones, 3, 2, 3): world, component and relative transforms, each [location, rotation in deg].
+    transforms: FloatArray
 
 
 def _names(bones: Any) -> list[Any] | None:
@@ -46,18 +55,18 @@ def _names(bones: Any) -> list[Any] | None:
         return None
 
 
-class People:
+class WalkerBodies:
     """All walkers' bodies, by actor id."""
 
     def __init__(self) -> None:
-        self._people: dict[int, Person] = {}
+        self._people: dict[int, WalkerBody] = {}
 
     def add(self, actor_id: int, row: int, blueprint: Blueprint, serial: int) -> int:
         """Give a walker its rig and a style by its serial number; returns the rig's index."""
         rig = rig_for_walker({name: blueprint.value(name) for name in ("gender", "age")})
         style = derive_seed(0, "style", serial) / 2**64
         animal = blueprint.id in ANIMAL_BY_BLUEPRINT
-        self._people[actor_id] = Person(row=row, rig=rig, style=style, is_animal=animal)
+        self._people[actor_id] = WalkerBody(row=row, rig=rig, style=style, is_animal=animal)
         return RIG_NAMES.index(rig.name)
 
     def remove(self, actor_id: int) -> None:
@@ -91,19 +100,21 @@ class People:
         person.pending.clear()
         person.override.capture(self._animated(person, columns, time_s))
 
-    def bones(self, actor_id: int, columns: ActorColumns, time_s: float) -> list[Any]:
-        """[name, world, component, relative] of every bone."""
+    def bones(self, actor_id: int, columns: ActorColumns, time_s: float) -> BoneTransforms:
+        """Return the transforms of every bone as displayed."""
         person = self._people[actor_id]
         row = columns.table[person.row]
         pose = np.array([float(row[name]) for name in ("x", "y", "z", "pitch", "yaw", "roll")])
-        return bones_out(person.rig, self._shown(person, columns, time_s), pose, float(row["ez"]))
+        shown = self._shown(person, columns, time_s)
+        report = bone_report(shown, person.rig.parents, pose, float(row["ez"]))
+        return BoneTransforms(person.rig.bones, report)
 
-    def _shown(self, person: Person, columns: ActorColumns, time_s: float) -> FloatArray:
+    def _shown(self, person: WalkerBody, columns: ActorColumns, time_s: float) -> FloatArray:
         self._decode(person)
         return person.override.shown(self._animated(person, columns, time_s))
 
     @staticmethod
-    def _decode(person: Person) -> None:
+    def _decode(person: WalkerBody) -> None:
         for bones in person.pending:
             try:
                 base = person.override.snapshot
@@ -115,7 +126,7 @@ class People:
         person.pending.clear()
 
     @staticmethod
-    def _animated(person: Person, columns: ActorColumns, time_s: float) -> FloatArray:
+    def _animated(person: WalkerBody, columns: ActorColumns, time_s: float) -> FloatArray:
         row = columns.table[person.row]
         speed = float(np.hypot(row["vx"], row["vy"]))
         poses = animate_walkers(

@@ -25,7 +25,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.server.world.blueprint_types import (
     Attribute,
     Blueprint,
-    Body,
+    BodyShape,
     Dialect,
     Vector3,
     common_attributes,
@@ -312,11 +312,11 @@ def other_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
     )
 
 
-def prop_body(name: str, half_extents_m: Vector3, *, centred: bool = False) -> Body:
+def prop_body(name: str, half_extents_m: Vector3, *, centred: bool = False) -> BodyShape:
     """The body of a prop that stands on its origin (or has the origin in its middle)."""
     x, y, z = half_extents_m
     guess_kg = min(max(8.0 * x * y * z * _DENSITY_KG_M3, 0.05), 5000.0)
-    return Body(
+    return BodyShape(
         half_extents_m=half_extents_m,
         centre_m=(0.0, 0.0, 0.0 if centred else z),
         mass_kg=_MASSES_KG.get(name, guess_kg),
@@ -360,7 +360,7 @@ def _size_word(half_extents_m: Vector3) -> str:
 
 
 def _shapeless(name: str, attributes: tuple[Attribute, ...]) -> Blueprint:
-    body = Body(
+    body = BodyShape(
         half_extents_m=_POINT, centre_m=(0.0, 0.0, 0.0), mass_kg=1.0, labels=(SemanticTag.NONE,)
     )
     return Blueprint(id=name, kind=Kind.OTHER, attributes=attributes, body=body)
@@ -394,7 +394,7 @@ _PARKED: Final[dict[str, tuple[str, Vector3]]] = {
 _SHORTEST_WORD: Final = 3  # "bin" is a word; two letters would match by chance
 
 
-def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> Body:
+def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> BodyShape:
     """The body of `static.prop.mesh` with this mesh.
 
     Args:
@@ -412,7 +412,7 @@ def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> Body:
         raise UsageError(f"static.prop.mesh: scale is {scale}, expected a number above 0")
     body = _known_body(mesh_path)
     x, y, z = (scale * extent for extent in body.half_extents_m)
-    return Body(
+    return BodyShape(
         half_extents_m=(x, y, z),
         centre_m=(scale * body.centre_m[0], scale * body.centre_m[1], z),
         mass_kg=mass_kg if mass_kg > 0.0 else body.mass_kg * scale**3,
@@ -420,11 +420,11 @@ def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> Body:
     )
 
 
-def _known_body(mesh_path: str) -> Body:
+def _known_body(mesh_path: str) -> BodyShape:
     path = _letters(mesh_path)
     for word, (vehicle, extents) in _PARKED.items():
         if word in path and ("parked" in path or "vehicle" in path or "car" in path):
-            return Body(
+            return BodyShape(
                 half_extents_m=extents,
                 centre_m=(0.0, 0.0, extents[2]),
                 mass_kg=vehicle_body(vehicle).mass_kg,
@@ -435,7 +435,7 @@ def _known_body(mesh_path: str) -> Body:
     return found if found is not None else _named_vehicle(asset)
 
 
-def _named_prop(asset: str) -> Body | None:
+def _named_prop(asset: str) -> BodyShape | None:
     """The prop whose name is the longest one found in the asset's name."""
     best: tuple[str, Vector3] | None = None
     for name, extents in (*PROPS, *TREES, *NOVEL_PROPS):
@@ -446,7 +446,7 @@ def _named_prop(asset: str) -> Body | None:
     return prop_body(*best) if best is not None else None
 
 
-def _named_vehicle(asset: str) -> Body:
+def _named_vehicle(asset: str) -> BodyShape:
     # Newest first: "charger_2020" must win over "charger".
     for spec in sorted(VEHICLES, key=lambda row: -len(row.name)):
         model = _letters(spec.name.split(".", 1)[1])

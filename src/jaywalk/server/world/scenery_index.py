@@ -124,6 +124,23 @@ _LAYER_KINDS: Final = {
 _RAY_STEP_M: Final = 0.5
 
 
+class SceneryBox(NamedTuple):
+    """World box of an object."""
+
+    centre_m: Vector
+    half_extents_m: Vector
+    yaw_deg: float
+
+
+class SceneryObject(NamedTuple):
+    """An object of the scenery that programs can find by its label."""
+
+    box: SceneryBox
+    id: int
+    name: str
+    label: int
+
+
 class SceneryIndex:
     """A town's scenery with its hidden objects; ``version`` counts the changes."""
 
@@ -163,57 +180,50 @@ class SceneryIndex:
             chosen &= self._objects["label"] == label
         return np.flatnonzero(chosen)
 
-    def boxes(self, label: int) -> list[Any]:
+    def boxes(self, label: int) -> list[SceneryBox]:
         """World boxes of everything with a label, sign posts and signal heads included."""
-        found = [self._box(int(row)) for row in self._rows(label)]
+        boxes = [self._box(int(row)) for row in self._rows(label)]
         if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_LIGHT):
-            found += [_post_box(spec.pose) for spec in self._town.lights]
+            boxes += [_post_box(spec.pose) for spec in self._town.lights]
         if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_SIGN):
-            found += [_post_box(spec.pose) for spec in self._town.signs]
-        return found
+            boxes += [_post_box(spec.pose) for spec in self._town.signs]
+        return boxes
 
-    def _box(self, row: int) -> list[Any]:
+    def _box(self, row: int) -> SceneryBox:
         item = self._objects[row]
         wide = float(item["ey"]) if item["shape"] == Shape.BOX else float(item["ex"])
         high = float(item["ex"]) if item["shape"] == Shape.SPHERE else float(item["ez"])
-        return [
-            [float(item["x"]), float(item["y"]), float(item["z"])],
-            [float(item["ex"]), wide, high],
-            [0.0, math.degrees(float(item["yaw"])), 0.0],
-            0,
-        ]
+        return SceneryBox(
+            (float(item["x"]), float(item["y"]), float(item["z"])),
+            (float(item["ex"]), wide, high),
+            math.degrees(float(item["yaw"])),
+        )
 
-    def objects(self, label: int) -> list[Any]:
-        """EnvironmentObject structs: transform, box, id, name, label."""
-        result = []
-        for row in self._rows(label):
-            box = self._box(int(row))
-            result.append(
-                [
-                    [box[0], box[2]],
-                    box,
-                    int(row) + 1,
-                    self.name(int(row)),
-                    int(self._objects[row]["label"]),
-                ]
+    def objects(self, label: int) -> list[SceneryObject]:
+        """Return the objects with a label."""
+        objects = [
+            SceneryObject(
+                self._box(int(row)),
+                int(row) + 1,
+                self.name(int(row)),
+                int(self._objects[row]["label"]),
             )
+            for row in self._rows(label)
+        ]
         if label in (SemanticTag.ANY, SemanticTag.TRAFFIC_LIGHT):
-            result += self._signal_heads()
-        return result
+            objects += self._signal_heads()
+        return objects
 
-    def _signal_heads(self) -> list[Any]:
+    def _signal_heads(self) -> list[SceneryObject]:
         """Traffic lights, which are actors too: they can be found here, but not hidden."""
-        first = len(self._objects) + 1
-        boxes = [_post_box(spec.pose) for spec in self._town.lights]
         return [
-            [
-                [box[0], box[2]],
-                box,
+            SceneryObject(
+                _post_box(spec.pose),
                 number,
                 f"TrafficLight_{spec.signal_id}",
                 SemanticTag.TRAFFIC_LIGHT,
-            ]
-            for number, (spec, box) in enumerate(zip(self._town.lights, boxes, strict=True), first)
+            )
+            for number, spec in enumerate(self._town.lights, len(self._objects) + 1)
         ]
 
     def name(self, row: int) -> str:
@@ -225,5 +235,5 @@ class SceneryIndex:
         return [self.name(row) for row in range(len(self._objects))]
 
 
-def _post_box(pose: Any) -> list[Any]:
-    return [[pose.x, pose.y, pose.z + 1.5], [0.3, 0.3, 1.5], [0.0, pose.yaw, 0.0], 0]
+def _post_box(pose: Any) -> SceneryBox:
+    return SceneryBox((pose.x, pose.y, pose.z + 1.5), (0.3, 0.3, 1.5), pose.yaw)

@@ -16,7 +16,7 @@ from jaywalk.core.carla_enums import AttributeType, SemanticTag
 from jaywalk.server.world.blueprint_types import (
     Attribute,
     Blueprint,
-    Body,
+    BodyShape,
     Dialect,
     Vector3,
     common_attributes,
@@ -153,13 +153,13 @@ def vehicle_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
     return tuple(_blueprint(spec, dialect) for spec in VEHICLES)
 
 
-def vehicle_body(name: str) -> Body:
+def vehicle_body(name: str) -> BodyShape:
     """The body of a vehicle by its id without the `vehicle.` prefix."""
     return _body(next(spec for spec in VEHICLES if spec.name == name))
 
 
-def _body(spec: VehicleSpec) -> Body:
-    return Body(
+def _body(spec: VehicleSpec) -> BodyShape:
+    return BodyShape(
         half_extents_m=spec.half_extents_m,
         centre_m=(spec.centre_x_m, 0.0, spec.half_extents_m[2]),
         mass_kg=spec.mass_kg,

@@ -1,6 +1,4 @@
-"""What the dynamics know about each vehicle type: the fitted Lincoln MKZ and scaled relatives.
-
-The parts of CARLA's vehicle physics interface that have a meaning for our dynamics.
+"""Dynamics of each vehicle type: the fitted Lincoln MKZ and models scaled from it.
 
 Programs read the physics control (wheelbase, lock, mass) and some write it back. Mass, tyre
 friction, steering lock and drag change how the car drives; the rest is kept and read back.
@@ -10,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from jaywalk.server.encoding.snapshot import shown_gear
+from jaywalk.core.kernels import kernel
 from jaywalk.server.world.tables import Actor
 from jaywalk.server.world.vehicle_physics import VehiclePhysics
 
@@ -118,22 +116,38 @@ _RPM_PER_MPS: Final = 110.0
 _IDLE_RPM: Final = 800.0
 
 
-def physics_control(world: World, actor: Actor) -> list[Any]:
-    """The physics control as it travels; wheel positions are in the world, as CARLA gives them."""
+# Speeds at which the stock automatic box shifts up: 65 % of 6300 rpm through gears of 3.73, 2.05,
+# 1.39 and 1.03, a final drive of 4 and wheels of 0.355 m radius.
+_SHIFTS_UP_MPS = (10.2, 18.6, 27.4, 36.9)
+
+
+@kernel
+def shown_gear(gear: int, manual: int, speed_mps: float) -> int:
+    """Return the gear that clients read: the choice of an automatic gearbox, as in CARLA."""
+    if manual or gear < 1:  # chosen by the driver, reverse, or never driven
+        return gear
+    shown = 1
+    for limit_mps in _SHIFTS_UP_MPS:
+        if speed_mps > limit_mps:
+            shown += 1
+    return shown
+
+
+def physics_in_world(world: World, actor: Actor) -> VehiclePhysics:
+    """Return a vehicle's physics with wheel positions in the world frame, as CARLA gives them."""
     physics: VehiclePhysics = actor.physics
     location, (pitch, yaw, roll) = world.pose(actor)
-    placed = physics.at_pose(
+    return physics.at_pose(
         location,
         pitch_rad=math.radians(pitch),
         yaw_rad=math.radians(yaw),
         roll_rad=math.radians(roll),
     )
-    return placed.to_wire()
 
 
-def set_physics_control(world: World, actor: Actor, record: list[Any]) -> None:
-    """Take over a physics control."""
-    physics = _with_wheel_places(VehiclePhysics.from_wire(record), actor.physics)
+def set_physics_control(world: World, actor: Actor, control: VehiclePhysics) -> None:
+    """Apply a physics control whose wheel positions are in the world frame."""
+    physics = _with_wheel_places(control, actor.physics)
     actor.physics = physics
     stock = vehicle_model(actor.type_id, actor.value("base_type"), *actor.box_extent)
     model = world.model(actor)
@@ -179,8 +193,37 @@ def _with_wheel_places(physics: VehiclePhysics, old: VehiclePhysics) -> VehicleP
     return replace(physics, wheels=wheels)
 
 
-def telemetry(world: World, actor: Actor) -> list[Any]:
-    """VehicleTelemetry: plausible engine and wheel figures from the motion."""
+class WheelTelemetry(NamedTuple):
+    """State of one wheel, in the order of CARLA's WheelTelemetryData."""
+
+    tire_friction: float
+    lat_slip: float
+    long_slip: float
+    omega_radps: float
+    tire_load_n: float
+    normalized_tire_load: float
+    tire_torque_nm: float
+    tire_long_force_n: float
+    tire_lat_force_n: float
+    normalized_tire_long_force: float
+    normalized_tire_lat_force: float
+
+
+class VehicleTelemetry(NamedTuple):
+    """State of the drivetrain, in the order of CARLA's VehicleTelemetryData."""
+
+    speed_mps: float
+    steer: float
+    throttle: float
+    brake: float
+    engine_rpm: float
+    gear: int
+    drag: float
+    wheels: list[WheelTelemetry]
+
+
+def telemetry(world: World, actor: Actor) -> VehicleTelemetry:
+    """Return plausible engine and wheel figures, derived from the motion."""
     row = world.columns.table[actor.row]
     speed = math.hypot(float(row["vx"]), float(row["vy"]))
     physics: VehiclePhysics = actor.physics
@@ -189,7 +232,7 @@ def telemetry(world: World, actor: Actor) -> list[Any]:
     along_mps2 = float(row["ax"]) * math.cos(yaw) + float(row["ay"]) * math.sin(yaw)
     force = float(row["mass"]) * along_mps2 / max(len(physics.wheels), 1)
     wheels = [
-        [
+        WheelTelemetry(
             wheel.tire_friction,
             0.0,
             0.0,
@@ -201,11 +244,11 @@ def telemetry(world: World, actor: Actor) -> list[Any]:
             0.0,
             force / load,
             0.0,
-        ]
+        )
         for wheel in physics.wheels
     ]
     gear = int(shown_gear(row["gear"], row["manual_gear"], speed))
-    return [
+    return VehicleTelemetry(
         speed,
         float(row["steer"]),
         float(row["throttle"]),
@@ -214,4 +257,4 @@ def telemetry(world: World, actor: Actor) -> list[Any]:
         gear,
         0.5 * speed * speed,
         wheels,
-    ]
+    )

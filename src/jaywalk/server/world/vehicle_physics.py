@@ -1,6 +1,6 @@
-"""The physics control of a vehicle: what `get_physics_control` shows and `apply` sends back.
+"""The physics control of a vehicle, as programs read and change it.
 
-Field order and units are those of the wire. The engine, gear and brake figures are those the
+Field order and units are CARLA's. The engine, gear and brake figures are those the
 simulator prints for a stock car (torque 400-500 Nm, 5 gears, drag 0.3, steering curve 1 to 0.7,
 brake torque 1500, hand brake 3000 on the rear wheels); per-model figures are not published, so
 wheelbase, track, wheel radius and the larger engines are derived from the size of the vehicle.
@@ -9,8 +9,7 @@ wheelbase, track, wheel radius and the larger engines are derived from the size 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -22,7 +21,7 @@ from jaywalk.server.world.blueprint_types import Blueprint, Vector3
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.vehicle_blueprints import TWO_WHEELED
 
-Point = tuple[float, float]
+CurvePoint = tuple[float, float]
 
 _RADIUS_CM: Final = {
     "car": 35.0,
@@ -40,9 +39,6 @@ _BRAKE_NM: Final = 1500.0
 _HAND_BRAKE_NM: Final = 3000.0
 _STOCK_MASS_KG: Final = 1850.0
 _CM: Final = 100.0
-_WIRE_FIELDS: Final = 17
-_WHEEL_FIELDS: Final = 10
-_GEAR_FIELDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,7 @@ class Gear:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheel:
-    """One wheel. The position is in centimetres: world frame on the wire, vehicle frame here."""
+    """One wheel. Its position is in centimetres, in the vehicle's frame unless stated otherwise."""
 
     tire_friction: float = 3.5
     damping_rate: float = 0.25
@@ -72,9 +68,9 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VehiclePhysics:
-    """All 17 fields of the physics control, in the order of the wire."""
+    """All 17 fields of CARLA's physics control, in its order."""
 
-    torque_curve: tuple[Point, ...]
+    torque_curve: tuple[CurvePoint, ...]
     max_rpm: float
     moi: float
     damping_full_throttle: float
@@ -88,60 +84,9 @@ class VehiclePhysics:
     mass_kg: float
     drag_coefficient: float
     center_of_mass_m: Vector3
-    steering_curve: tuple[Point, ...]  # km/h, share of the full angle
+    steering_curve: tuple[CurvePoint, ...]  # km/h, share of the full angle
     wheels: tuple[Wheel, ...]
     use_sweep_wheel_collision: bool
-
-    def to_wire(self) -> list[object]:
-        """The nested lists of the wire."""
-        return [
-            [list(point) for point in self.torque_curve],
-            self.max_rpm,
-            self.moi,
-            self.damping_full_throttle,
-            self.damping_zero_clutch_engaged,
-            self.damping_zero_clutch_disengaged,
-            self.use_gear_autobox,
-            self.gear_switch_time_s,
-            self.clutch_strength,
-            self.final_ratio,
-            [[gear.ratio, gear.down_ratio, gear.up_ratio] for gear in self.gears],
-            self.mass_kg,
-            self.drag_coefficient,
-            list(self.center_of_mass_m),
-            [list(point) for point in self.steering_curve],
-            [_wheel_to_wire(wheel) for wheel in self.wheels],
-            self.use_sweep_wheel_collision,
-        ]
-
-    @classmethod
-    def from_wire(cls, record: Sequence[object]) -> VehiclePhysics:
-        """Reads what a client sent.
-
-        Raises:
-            UsageError: The record has another shape or holds a number that is not finite.
-        """
-        if len(record) != _WIRE_FIELDS:
-            raise UsageError(f"vehicle physics has {len(record)} fields, expected {_WIRE_FIELDS}")
-        return cls(
-            torque_curve=_curve(record[0], "torque_curve"),
-            max_rpm=_number(record[1], "max_rpm"),
-            moi=_number(record[2], "moi"),
-            damping_full_throttle=_number(record[3], "damping_rate_full_throttle"),
-            damping_zero_clutch_engaged=_number(record[4], "damping_rate_clutch_engaged"),
-            damping_zero_clutch_disengaged=_number(record[5], "damping_rate_clutch_disengaged"),
-            use_gear_autobox=bool(record[6]),
-            gear_switch_time_s=_number(record[7], "gear_switch_time"),
-            clutch_strength=_number(record[8], "clutch_strength"),
-            final_ratio=_number(record[9], "final_ratio"),
-            gears=tuple(_gear(item) for item in _items(record[10], "forward_gears")),
-            mass_kg=_number(record[11], "mass"),
-            drag_coefficient=_number(record[12], "drag_coefficient"),
-            center_of_mass_m=_vector(record[13], "center_of_mass"),
-            steering_curve=_curve(record[14], "steering_curve"),
-            wheels=tuple(_wheel(item) for item in _items(record[15], "wheels")),
-            use_sweep_wheel_collision=bool(record[16]),
-        )
 
     def at_pose(
         self, location_m: Vector3, *, pitch_rad: float, yaw_rad: float, roll_rad: float
@@ -158,7 +103,7 @@ class VehiclePhysics:
 
 
 def default_physics(blueprint: Blueprint) -> VehiclePhysics:
-    """The physics a vehicle of this blueprint is born with; wheels in the vehicle frame.
+    """Return the initial physics of a vehicle of this blueprint; wheels in the vehicle frame.
 
     Raises:
         UsageError: The blueprint is not a vehicle.
@@ -211,66 +156,6 @@ def _wheels(blueprint: Blueprint, base_type: str, strength: float) -> tuple[Whee
         for front in (True, False)
         for side in (-side_cm, side_cm)
     )
-
-
-def _wheel_to_wire(wheel: Wheel) -> list[object]:
-    *numbers, position = (getattr(wheel, field.name) for field in fields(wheel))
-    return [*numbers, list(position)]
-
-
-def _wheel(record: object) -> Wheel:
-    items = _items(record, "wheel")
-    if len(items) != _WHEEL_FIELDS:
-        raise UsageError(f"wheel physics has {len(items)} fields, expected {_WHEEL_FIELDS}")
-    numbers = [_number(item, "wheel") for item in items[:-1]]
-    return Wheel(
-        tire_friction=numbers[0],
-        damping_rate=numbers[1],
-        max_steer_angle_deg=numbers[2],
-        radius_cm=numbers[3],
-        max_brake_torque_nm=numbers[4],
-        max_handbrake_torque_nm=numbers[5],
-        lat_stiff_max_load=numbers[6],
-        lat_stiff_value=numbers[7],
-        long_stiff_value=numbers[8],
-        position_cm=_vector(items[-1], "wheel position"),
-    )
-
-
-def _gear(record: object) -> Gear:
-    numbers = [_number(item, "gear") for item in _items(record, "gear")]
-    if len(numbers) != _GEAR_FIELDS:
-        raise UsageError(f"gear physics has {len(numbers)} fields, expected {_GEAR_FIELDS}")
-    return Gear(ratio=numbers[0], down_ratio=numbers[1], up_ratio=numbers[2])
-
-
-def _items(record: object, name: str) -> Sequence[object]:
-    if not isinstance(record, (list, tuple)):
-        raise UsageError(f"vehicle physics {name} is {record!r}, expected a list")
-    return record
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise UsageError(f"vehicle physics {name} is {value!r}, expected a finite number")
-    return float(value)
-
-
-def _vector(record: object, name: str) -> Vector3:
-    numbers = [_number(item, name) for item in _items(record, name)]
-    if len(numbers) != 3:
-        raise UsageError(f"vehicle physics {name} is {record!r}, expected x, y and z")
-    return numbers[0], numbers[1], numbers[2]
-
-
-def _curve(record: object, name: str) -> tuple[Point, ...]:
-    points = []
-    for item in _items(record, name):
-        pair = _items(item, name)
-        if len(pair) != 2:
-            raise UsageError(f"vehicle physics {name} holds {item!r}, expected pairs x, y")
-        points.append((_number(pair[0], name), _number(pair[1], name)))
-    return tuple(points)
 
 
 def _placed(point_cm: Vector3, origin_m: Vector3, rotation: FloatArray) -> Vector3:

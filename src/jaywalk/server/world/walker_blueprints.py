@@ -26,7 +26,7 @@ from jaywalk.core.carla_enums import AttributeType, SemanticTag
 from jaywalk.server.world.blueprint_types import (
     Attribute,
     Blueprint,
-    Body,
+    BodyShape,
     Dialect,
     Vector3,
     common_attributes,
@@ -204,7 +204,7 @@ def _pedestrian(number: int, dialect: Dialect) -> Blueprint:
     )
 
 
-def _pedestrian_body(number: int) -> Body:
+def _pedestrian_body(number: int) -> BodyShape:
     if number in _SMALL_CHILDREN:
         return _body((0.25, 0.25, 0.55), 22.0)
     if number in _CHILDREN:
@@ -227,8 +227,8 @@ def _walker_blueprints_animal(animal: Animal, dialect: Dialect) -> Blueprint:
     )
 
 
-def _body(half_extents_m: Vector3, mass_kg: float) -> Body:
-    return Body(
+def _body(half_extents_m: Vector3, mass_kg: float) -> BodyShape:
+    return BodyShape(
         half_extents_m=half_extents_m,
         centre_m=(0.0, 0.0, 0.0),
         mass_kg=mass_kg,
@@ -245,7 +245,7 @@ def _walker(
     generation: int,
     wheelchair: bool,
     speeds: tuple[str, ...],
-    body: Body,
+    body: BodyShape,
     only_0_9_16: bool = False,
     novel: bool = False,
 ) -> Blueprint:

@@ -1,7 +1,7 @@
 """The world: actors in a town, moved by ticks alone.
 
-Nothing here knows of sockets, clients or the wall clock. Poses cross this interface as CARLA has
-them (metres, degrees); the table inside holds radians.
+Nothing here knows of sockets, clients or the wall clock. Poses that enter or leave the world are in
+metres and degrees, as in CARLA; the actor table holds radians.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import numpy as np
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.units import RAD_TO_DEG
 from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
-from jaywalk.server.encoding.snapshot import SnapshotPacker
 from jaywalk.server.world import areas
 from jaywalk.server.world.areas import FrictionVolumes, follow_parents
 from jaywalk.server.world.blueprint_types import Blueprint
 from jaywalk.server.world.collisions import Collisions
-from jaywalk.server.world.lights import StreetLights, TrafficLights
-from jaywalk.server.world.people import People
+from jaywalk.server.world.lights import TrafficLights, street_lights
+from jaywalk.server.world.people import BoneTransforms, WalkerBodies
 from jaywalk.server.world.scenery_index import SceneryIndex
 from jaywalk.server.world.tables import Actor, ActorColumns, Kind, SpawnError
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
@@ -77,13 +76,12 @@ class World:
         self.time_s = 0.0
         self.wetness_percent = 0.0
         self.scenery = SceneryIndex(town)
-        self.street_lights = StreetLights(town.scenery)
+        self.street_lights = street_lights(town.scenery)
         self.collisions = Collisions(self.scenery)
-        self.people = People()
+        self.people = WalkerBodies()
         self._ids = ids
         self._models = np.zeros(0, VEHICLE_MODEL)
         self._road_limits = road_limits
-        self._packer = SnapshotPacker()
         self._released_pedals: set[int] = set()  # rows whose controls hold for one tick only
         self.friction = FrictionVolumes()
         self._frame = 0
@@ -100,8 +98,8 @@ class World:
         lights, signs = self.town.lights, self.town.signs
         specs = [(spec, "traffic.traffic_light", Kind.LIGHT) for spec in lights]
         specs += [(spec, spec.type_id, Kind.SIGN) for spec in signs]  # type: ignore[misc]
-        self._sign_names = np.zeros((max(len(specs), 1), 32), np.uint8)
-        self._sign_lights = np.full(max(len(specs), 1), -1, np.int32)
+        self.sign_names = np.zeros((max(len(specs), 1), 32), np.uint8)
+        self.sign_lights = np.full(max(len(specs), 1), -1, np.int32)
         light_ids = []
         for index, (spec, type_id, kind) in enumerate(specs):
             actor = self._add(kind, type_id)
@@ -110,10 +108,10 @@ class World:
             pose = spec.pose
             self._set_pose(actor.row, ((pose.x, pose.y, pose.z), (pose.pitch, pose.yaw, pose.roll)))
             name = spec.signal_id.encode("ascii", "replace")[:31]
-            self._sign_names[index, : len(name)] = np.frombuffer(name, np.uint8)
+            self.sign_names[index, : len(name)] = np.frombuffer(name, np.uint8)
             self.columns.model[actor.row] = index
             if kind is Kind.LIGHT:
-                self._sign_lights[index] = index
+                self.sign_lights[index] = index
                 light_ids.append(actor.id)
         self.lights = TrafficLights([(spec.group, spec.stage) for spec in lights], light_ids)
         boxes = [spec.stops for spec in lights]
@@ -411,13 +409,9 @@ class World:
         """Set a custom pose: (name, transform relative to the parent bone) pairs."""
         self.people.set_bones(actor.id, bones, self.columns, self.time_s)
 
-    def bones(self, actor: Actor) -> list[Any]:
-        """BoneOut rows: name, world, component and relative transform."""
+    def bones(self, actor: Actor) -> BoneTransforms:
+        """Return the world, component and relative transforms of a walker's bones."""
         return self.people.bones(actor.id, self.columns, self.time_s)
-
-    def bones_or_none(self, actor: Actor) -> list[Any]:
-        """Bones of a walker; other actors have none."""
-        return self.bones(actor) if actor.kind is Kind.WALKER else []
 
     def pose_from_animation(self, actor: Actor) -> None:
         """Make the present animated pose the custom one."""
@@ -445,10 +439,3 @@ class World:
         areas.mark_lights(table, rows, self._stop_boxes, self._stop_owner, self.lights.lights)
         if self._road_limits:
             areas.update_limits(table, rows, self.town.limits, self._frame)
-
-    def snapshot_records(self) -> bytes:
-        """Records of all actors for a world snapshot."""
-        columns = self.columns
-        return self._packer.pack(
-            columns.table, columns.rows, self.lights.lights, self._sign_lights, self._sign_names
-        )

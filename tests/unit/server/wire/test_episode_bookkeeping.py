@@ -1,4 +1,4 @@
-"""What an episode keeps, forgets and repeats."""
+"""State that a simulation keeps, forgets and repeats."""
 
 import math
 import struct
@@ -8,8 +8,8 @@ import pytest
 
 from jaywalk.server.encoding.codec import CARLA_0_9_16
 from jaywalk.server.encoding.snapshot import VEHICLE_RECORD
-from jaywalk.server.protocol.streams import WORLD_STREAM
-from jaywalk.server.session.episode import Episode
+from jaywalk.server.session.publisher import WORLD_STREAM, NoPublisher
+from jaywalk.server.session.simulation import Simulation
 from jaywalk.town.town import load_town
 
 
@@ -18,10 +18,10 @@ def test_what_outlives_its_parent_stands_still(stage):
     camera = stage.spawn("sensor.camera.rgb", z=1.5, parent=car.id)
     stage.drive(car)
     stage.tick(40)
-    columns = stage.episode.world.columns
+    columns = stage.simulation.world.columns
     place = columns.x[camera.row]
     assert columns.vx[camera.row] > 3.0
-    stage.episode.destroy(car.id)
+    stage.simulation.destroy(car.id)
     stage.tick(2)
     assert columns.x[camera.row] == place
     assert [float(columns.table[camera.row][name]) for name in ("vx", "ax", "wz")] == [0, 0, 0]
@@ -30,7 +30,7 @@ def test_what_outlives_its_parent_stands_still(stage):
 @pytest.mark.parametrize(("yaw", "read"), [(270.0, -90.0), (-725.0, -5.0), (180.0, 180.0)])
 def test_yaw_is_read_back_within_half_a_turn(stage, yaw, read):
     pose = ((50.0, 1.75, 5.0), (0.0, yaw, 0.0))
-    sensor = stage.episode.spawn(CARLA_0_9_16, "sensor.other.gnss", {}, pose)
+    sensor = stage.simulation.spawn(CARLA_0_9_16, "sensor.other.gnss", {}, pose)
     stage.tick()
     records = np.frombuffer(stage.listener.last[WORLD_STREAM][84:], VEHICLE_RECORD)
     assert records["yaw"][records["id"] == sensor.id] == pytest.approx(read, abs=1e-3)
@@ -42,18 +42,18 @@ def test_yaw_is_read_back_within_half_a_turn(stage, yaw, read):
 def test_the_same_scene_played_again_has_the_same_people(stage):
     def looks() -> tuple[object, float]:
         person = stage.spawn("walker.pedestrian.0001", 30.0, z=1.0)
-        return person.color, stage.episode.world.people._people[person.id].style
+        return person.color, stage.simulation.world.people._people[person.id].style
 
     first = looks()
-    stage.episode.load("", reset_settings=True)
+    stage.simulation.load("", reset_settings=True)
     assert looks() == first
 
 
 def test_signals_carry_their_semantic_tag():
-    episode = Episode(load_town("Harbour"))
+    simulation = Simulation(load_town("Harbour"), NoPublisher())
     tags = {
-        actor.type_id.split(".")[1]: episode.encode_actor(actor, CARLA_0_9_16)[4]
-        for actor in episode.world.actors.values()
+        actor.type_id.split(".")[1]: simulation.encoder.actor(actor, CARLA_0_9_16)[4]
+        for actor in simulation.world.actors.values()
         if actor.type_id.startswith("traffic.")
     }
     assert tags == {"traffic_light": b"\x07", "speed_limit": b"\x08"}

@@ -3,20 +3,30 @@
 import logging
 import socket
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.protocol.server import CarlaServer
-from jaywalk.server.protocol.streams import WORLD_STREAM, Ledger, Subscriber
-from jaywalk.server.session.settings import Settings
+from jaywalk.server.encoding.settings import EpisodeSettings
+from jaywalk.server.protocol.methods.actors import spawn
+from jaywalk.server.protocol.rpc import RpcContext
+from jaywalk.server.protocol.streams import Ledger, Subscriber
+from jaywalk.server.session.publisher import WORLD_STREAM
+
+
+def spawn_car(server):
+    """Spawn a car as a client does."""
+    client = SimpleNamespace(dialect=CARLA_0_9_16)
+    pose = ((50.0, 1.75, 0.1), (0.0, 0.0, 0.0))
+    spawn(RpcContext(server, client), [0, "vehicle.audi.tt", []], pose)
 
 
 def test_free_ticks_keep_the_pace_of_the_clock(stage, monkeypatch):
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server = stage.server()
     ticked = []
-    monkeypatch.setattr(stage.episode, "tick", lambda: ticked.append(1))
-    step = stage.episode.delta_s
+    monkeypatch.setattr(stage.simulation, "tick", lambda: ticked.append(1))
+    step = stage.simulation.delta_s
     server._next_free_run_s = 100.0
     for count in range(1, 21):  # always a little late, and yet no time is lost
         server._free_run(100.0 + (count - 1) * step + 0.3 * step)
@@ -28,7 +38,7 @@ def test_free_ticks_keep_the_pace_of_the_clock(stage, monkeypatch):
 
 
 def test_a_tick_that_fails_does_not_end_the_server(stage, monkeypatch, caplog):
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server = stage.server()
     calls = []
 
     def tick() -> int:
@@ -37,7 +47,7 @@ def test_a_tick_that_fails_does_not_end_the_server(stage, monkeypatch, caplog):
             server.stop()
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(stage.episode, "tick", tick)
+    monkeypatch.setattr(stage.simulation, "tick", tick)
     server._next_free_run_s = time.monotonic()
     with caplog.at_level(logging.ERROR):
         server.run()
@@ -46,10 +56,10 @@ def test_a_tick_that_fails_does_not_end_the_server(stage, monkeypatch, caplog):
 
 
 def test_a_fresh_episode_stands_still_until_somebody_spawns_an_actor(stage):
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server = stage.server()
     server.hold_free_run()
     due = server._next_free_run_s
-    stage.spawn("vehicle.audi.tt", 50.0)
+    spawn_car(server)
     assert server._next_free_run_s < due - 2.0
     server.end_greeting()  # who joins now does not stop the clock again
     assert server._next_free_run_s < due - 2.0
@@ -57,11 +67,13 @@ def test_a_fresh_episode_stands_still_until_somebody_spawns_an_actor(stage):
 
 
 def test_spawning_in_synchronous_mode_starts_no_clock(stage):
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
-    stage.episode.apply_settings(Settings(synchronous_mode=True, fixed_delta_seconds=0.05))
+    server = stage.server()
+    stage.simulation.apply_settings(
+        EpisodeSettings(synchronous_mode=True, fixed_delta_seconds=0.05)
+    )
     server.hold_free_run()
     due = server._next_free_run_s
-    stage.spawn("vehicle.audi.tt", 50.0)
+    spawn_car(server)
     assert server._next_free_run_s == due
     server.close()
 
@@ -70,16 +82,16 @@ def test_spawning_in_synchronous_mode_starts_no_clock(stage):
 def test_a_client_that_joins_gets_its_tick_whichever_of_its_connections_is_faster(
     stage, request_first
 ):
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server = stage.server()
     ours, theirs = socket.socketpair()
     with ours, theirs:
         subscriber = Subscriber(ours, CARLA_0_9_16, Ledger())
         if request_first:
             server.greet()
-        server._identify(subscriber, WORLD_STREAM)
+        server.streams.subscribe(subscriber, WORLD_STREAM)
         if not request_first:
             server.greet()
-        soon = time.monotonic() + stage.episode.delta_s
+        soon = time.monotonic() + stage.simulation.delta_s
         assert server._next_free_run_s <= soon < server._grace_ends_s
         server.end_greeting()
         assert server._next_free_run_s == server._grace_ends_s

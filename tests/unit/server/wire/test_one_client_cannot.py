@@ -19,27 +19,35 @@ from child import wait_for
 from jaywalk.core.errors import DataError
 from jaywalk.server.encoding.codec import CARLA_0_9_16, WireError
 from jaywalk.server.encoding.framing import Inbox
-from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)
-from jaywalk.server.protocol import server as server_module
+from jaywalk.server.protocol import (
+    event_loop,
+    methods,  # noqa: F401  (registers them)  # noqa: F401  (registers them)
+    streams,
+)
 from jaywalk.server.protocol import traffic_managers as managers_module
 from jaywalk.server.protocol.peer import recognise_peers
-from jaywalk.server.protocol.rpc import METHODS, RpcClient, call
-from jaywalk.server.protocol.server import CarlaServer
+from jaywalk.server.protocol.rpc import METHODS, RpcClient, RpcContext, call
 from jaywalk.server.protocol.streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
 from jaywalk.server.protocol.traffic_managers import TrafficManagers
-from jaywalk.server.session.episode import Episode
+from jaywalk.server.session.simulation import Simulation
 from jaywalk.server.start import start_log
 from jaywalk.server.world.tables import SpawnError
 from jaywalk.town.opendrive import CLIENT_LIMITS, check_size
 from jaywalk.town.town import town_from_opendrive
 
+NO_SERVER: Any = SimpleNamespace(simulation=None)
 CLIENT: Any = SimpleNamespace(dialect=CARLA_0_9_16, address=("127.0.0.1", 1))
 
 
 def asked(stage: Any, name: str, *arguments: Any) -> Any:
     """The wrapped answer of a method."""
-    server: Any = SimpleNamespace(episode=stage.episode, traffic_managers=TrafficManagers())
-    return call(server, CLIENT, name, [[False], *arguments])
+    server: Any = SimpleNamespace(
+        simulation=stage.simulation,
+        streams=stage.listener,
+        traffic_managers=TrafficManagers(),
+        begin_free_run=lambda: None,
+    )
+    return call(RpcContext(server, CLIENT), name, [[False], *arguments])
 
 
 def test_an_actor_is_told_once_however_often_it_is_asked_for(stage: Any) -> None:
@@ -52,7 +60,7 @@ def test_an_actor_is_told_once_however_often_it_is_asked_for(stage: Any) -> None
 
 
 def test_a_long_batch_is_refused_whole(stage: Any) -> None:
-    before = len(stage.episode.world.actors)
+    before = len(stage.simulation.world.actors)
     place = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     spawn = [[0, [[0, "static.prop.box01", []], place, [False], [[[1, [0]]]] * 2]]]
     alone = [[0, [[0, "static.prop.box01", []], place, [False], []]]]
@@ -60,17 +68,17 @@ def test_a_long_batch_is_refused_whole(stage: Any) -> None:
         answers = asked(stage, "apply_batch", batch, False)
         assert len(answers) == len(batch)  # the wheel crashes on fewer
         assert "at most 10000 are taken" in str(answers[0])
-    assert len(stage.episode.world.actors) == before
+    assert len(stage.simulation.world.actors) == before
     assert len(asked(stage, "apply_batch", [[[8, [0]]]] * 10_000, False)) == 10_000
     assert len(asked(stage, "apply_batch", [alone] * 2000, False)) == 2000
-    assert len(stage.episode.world.actors) == before + 2000
+    assert len(stage.simulation.world.actors) == before + 2000
 
 
 def test_tokens_that_nobody_uses_delay_few_steps(
     stage: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every wait for a subscription is one that all clients have; so there are few long ones."""
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    server = stage.server()
     clock = SimpleNamespace(now_s=100.0)
     polls: list[float] = []
 
@@ -79,19 +87,20 @@ def test_tokens_that_nobody_uses_delay_few_steps(
         clock.now_s += wait_s + 1e-6
         return []
 
-    monkeypatch.setattr(server_module.time, "monotonic", lambda: clock.now_s)
-    real, server._epoll = server._epoll, SimpleNamespace(poll=poll)
+    monkeypatch.setattr(streams.time, "monotonic", lambda: clock.now_s)
+    loop = server._loop
+    real, loop._epoll = loop._epoll, SimpleNamespace(poll=poll)
     for _ in range(50):
-        server.expect_subscriber(1)
-        server.await_subscribers()
+        server.streams.expect(1)
+        server.streams.await_expected()
     assert len(polls) == 3
     assert sum(polls) < 1.0
     assert clock.now_s < 101.0
     clock.now_s += 10.0  # later they are waited for again
-    server.expect_subscriber(1)
-    server.await_subscribers()
+    server.streams.expect(1)
+    server.streams.await_expected()
     assert len(polls) == 4
-    server._epoll = real
+    loop._epoll = real
     monkeypatch.undo()
     server.close()
 
@@ -99,8 +108,8 @@ def test_tokens_that_nobody_uses_delay_few_steps(
 def test_connections_are_limited_whatever_the_system_allows(
     stage: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "_MOST_CONNECTIONS", 12)
-    server = CarlaServer(stage.episode, "127.0.0.1", 0, CARLA_0_9_16)
+    monkeypatch.setattr(event_loop, "_MAX_CONNECTIONS", 12)
+    server = stage.server()
     running = threading.Thread(target=server.run)
     running.start()
     kept = []
@@ -211,10 +220,10 @@ def test_an_image_that_cannot_be_sent_is_refused_when_it_is_asked_for(stage: Any
 
     assert camera("rgb", 4096)
     for kind, side in (("rgb", 4097), ("depth", 8192), ("optical_flow", 4096)):
-        before = len(stage.episode.world.actors)
+        before = len(stage.simulation.world.actors)
         with pytest.raises(SpawnError, match=r"images of \d+ MB; at most 64 MB can be sent"):
             camera(kind, side)
-        assert len(stage.episode.world.actors) == before
+        assert len(stage.simulation.world.actors) == before
 
 
 # -- Traffic Managers --------------------------------------------------------------------------
@@ -314,23 +323,23 @@ def test_a_map_that_is_too_large_is_refused_before_it_is_built(text: str, words:
     with pytest.raises(DataError, match=words.replace("(", r"\(")):
         check_size(text, "it", CLIENT_LIMITS)
     with pytest.raises(WireError):
-        Episode.prepare_opendrive(text)
+        Simulation.prepare_opendrive(text)
 
 
 def test_wide_lanes_cannot_make_a_map_too_large() -> None:
     text = opendrive_text("4000", width="90000")
     check_size(text, "it", CLIENT_LIMITS)  # the reference lines are fine
     with pytest.raises(WireError, match="spans"):
-        Episode.prepare_opendrive(text)
+        Simulation.prepare_opendrive(text)
     with pytest.raises(DataError, match="spans"):
         _ = town_from_opendrive(opendrive_text("90000", width="900000")).strips
 
 
 def test_a_small_map_is_prepared(stage: Any) -> None:
-    town = Episode.prepare_opendrive(opendrive_text("200"))
+    town = Simulation.prepare_opendrive(opendrive_text("200"))
     assert {"ground", "scenery", "navmesh"} <= set(vars(town))
-    stage.episode.keep_opendrive(town)
-    assert stage.episode.town_at_hand("OpenDriveMap") is town
+    stage.simulation.keep_opendrive(town)
+    assert stage.simulation.town_at_hand("OpenDriveMap") is town
 
 
 # -- the log -----------------------------------------------------------------------------------
@@ -358,7 +367,7 @@ def test_answers_to_ticks_that_are_kept_back_are_counted_and_leave_in_turn() -> 
     near, far = socket.socketpair()
     with near, far:
         ledger = Ledger()
-        client = RpcClient(near, ("127.0.0.1", 1), CARLA_0_9_16, ledger)
+        client = RpcClient(near, ("127.0.0.1", 1), CARLA_0_9_16, ledger, NO_SERVER)
         due = time.monotonic() + 100.0
         for k in range(3):
             client.outgoing += bytes([k])

@@ -17,9 +17,9 @@ def test_a_lidar_does_not_see_ignored_vehicles(stage):
         return int((words[2 + words[1] :].reshape(-1, 6)[:, 4] == other.id).sum())
 
     assert points_on_the_other() > 10
-    stage.episode.sensors.set_ignored(lidar.id, [other.id, 999_999])
+    stage.simulation.sensors.set_ignored(lidar.id, [other.id, 999_999])
     assert points_on_the_other() == 0
-    stage.episode.sensors.set_ignored(lidar.id, [])
+    stage.simulation.sensors.set_ignored(lidar.id, [])
     assert points_on_the_other() > 10
 
 
@@ -28,7 +28,7 @@ def test_an_obstacle_detector_does_not_see_ignored_vehicles(stage):
     detector = stage.spawn("sensor.other.obstacle", z=0.8, parent=car.id, distance="20")
     stage.tick()
     assert msgpack.unpackb(stage.payload(detector))[1][0] == other.id
-    stage.episode.sensors.set_ignored(detector.id, [other.id])
+    stage.simulation.sensors.set_ignored(detector.id, [other.id])
     stage.listener.last.clear()
     stage.tick()
     assert detector.stream_id not in stage.listener.last
@@ -37,7 +37,7 @@ def test_an_obstacle_detector_does_not_see_ignored_vehicles(stage):
 def test_imus_report_the_gravity_that_was_set(stage):
     imu = stage.spawn("sensor.other.imu", parent=stage.spawn("vehicle.audi.tt", 50.0).id)
     stage.tick(20)
-    stage.episode.sensors.gravity_mps2 = 3.7
+    stage.simulation.sensors.gravity_mps2 = 3.7
     stage.tick()
     force, _, _ = msgpack.unpackb(stage.payload(imu))
     assert force[2] == pytest.approx(3.7, abs=0.01)
@@ -45,7 +45,7 @@ def test_imus_report_the_gravity_that_was_set(stage):
 
 def test_noise_of_two_sensors_is_never_the_same(stage):
     sensors = [stage.spawn("sensor.other.gnss", noise_lat_stddev="0.1") for _ in range(2)]
-    stage.episode.destroy(sensors[0].id)
+    stage.simulation.destroy(sensors[0].id)
     third = stage.spawn("sensor.other.gnss", noise_lat_stddev="0.1")
     stage.tick()
     assert stage.payload(third) != stage.payload(sensors[1])

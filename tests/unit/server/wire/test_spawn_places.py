@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.session.episode import Episode
+from jaywalk.server.session.publisher import NoPublisher
+from jaywalk.server.session.simulation import Simulation
 from jaywalk.server.world.tables import SpawnError
 from jaywalk.town.scenery import KINDS
 from jaywalk.town.town import load_town
@@ -13,11 +14,11 @@ CAR = "vehicle.lincoln.mkz_2020"
 
 
 @pytest.fixture(scope="module")
-def harbour() -> Episode:
-    return Episode(load_town("Harbour"))
+def harbour() -> Simulation:
+    return Simulation(load_town("Harbour"), NoPublisher())
 
 
-def test_nobody_spawns_inside_a_building(harbour: Episode) -> None:
+def test_nobody_spawns_inside_a_building(harbour: Simulation) -> None:
     scenery = harbour.world.town.scenery
     building = scenery[np.flatnonzero(scenery["kind"] == KINDS.index("building"))[0]]
     inside = ((float(building["x"]), float(building["y"]), 0.5), (0.0, 0.0, 0.0))
@@ -27,14 +28,14 @@ def test_nobody_spawns_inside_a_building(harbour: Episode) -> None:
     harbour.destroy(harbour.spawn(CARLA_0_9_16, CAR, {}, above).id)
 
 
-def test_every_spawn_point_is_free(harbour: Episode) -> None:
+def test_every_spawn_point_is_free(harbour: Simulation) -> None:
     ids = [harbour.spawn(CARLA_0_9_16, CAR, {}, place).id for place in harbour.world.spawn_points]
     assert len(ids) == len(set(ids)) > 100
     for actor_id in ids:
         harbour.destroy(actor_id)
 
 
-def test_ackermann_control_releases_the_hand_brake(harbour: Episode) -> None:
+def test_ackermann_control_releases_the_hand_brake(harbour: Simulation) -> None:
     world = harbour.world
     car = harbour.spawn(CARLA_0_9_16, CAR, {}, world.spawn_points[0])
     world.control_vehicle(car, 0.0, 0.0, 1.0, True, False, False, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jaywalk.server.encoding.codec import (
     ARRAY_LIMIT,
@@ -22,12 +22,9 @@ from jaywalk.server.encoding.codec import (
 from jaywalk.server.protocol.methods import actors, vehicles, walkers
 from jaywalk.server.protocol.methods import scenery as lights
 from jaywalk.server.protocol.methods.vehicles import decode_control
-from jaywalk.server.protocol.rpc import RpcClient, actor_problem, rpc
+from jaywalk.server.protocol.rpc import RpcContext, actor_problem, rpc
 from jaywalk.server.world.tables import Kind
 from jaywalk.server.world.world import UnknownActorError
-
-if TYPE_CHECKING:
-    from jaywalk.server.protocol.server import CarlaServer
 
 _SPAWN, _DESTROY, _VEHICLE_CONTROL, _PHYSICS, _TRANSFORM, _LIGHTS = 0, 1, 2, 5, 6, 18
 _COMMAND_LIMIT = 10_000  # with the follow-ups of spawns
@@ -37,19 +34,16 @@ _PUSHES = {10: "impulse", 11: "force", 12: "angular_impulse", 13: "torque"}
 
 
 @rpc("apply_batch", "bare")
-def apply_batch(
-    server: CarlaServer, client: RpcClient, commands: Any, do_tick: Any = False
-) -> list[Any]:
+def apply_batch(context: RpcContext, commands: Any, do_tick: Any = False) -> list[Any]:
     """Run commands in order; each gives the actor's id or an error, and none stops the others."""
     try:
         taken = _checked(commands)
     except WireError as problem:
         # The wheel crashes if there are fewer results than commands.
         return [failed(str(problem))] * len(array(commands, at_most=ARRAY_LIMIT))
-    results = [_run(server, client, command) for command in taken]
+    results = [_run(context, command) for command in taken]
     if do_tick is True:
-        server.await_subscribers()
-        server.episode.tick(cued=True)
+        context.server.tick()
     return results
 
 
@@ -66,7 +60,7 @@ def _checked(commands: Any) -> Sequence[Any]:
 
 
 def _weight(command: Any) -> int:
-    """How much a command counts, with the commands that follow a spawn; nested ones count too."""
+    """Return the weight of a command, including the nested commands that follow a spawn."""
     weight, waiting = 0, [command]
     while waiting:
         weight += 1
@@ -77,20 +71,21 @@ def _weight(command: Any) -> int:
             if isinstance(inner, list):
                 waiting += inner
         except (TypeError, ValueError, IndexError, KeyError):
-            continue  # told when it is run
+            continue  # reported when it is run
     return weight
 
 
-def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
+def _run(context: RpcContext, command: Any) -> Any:
     try:
         index, body = command[0]
         if index == _VEHICLE_CONTROL:  # the Traffic Manager sends one per car and tick
-            actor = server.episode.world.actor_of_kind(body[0], Kind.VEHICLE)
-            server.episode.world.control_vehicle(actor, *decode_control(body[1]))
+            world = context.world
+            actor = world.actor_of_kind(body[0], Kind.VEHICLE)
+            world.control_vehicle(actor, *decode_control(body[1]))
             return ok(actor.id)
         if index == _SPAWN:
-            return ok(_spawn(server, client, array(body, 4)))
-        return ok(_apply(server, client, integer(index), array(body, 1)))
+            return ok(_spawn(context, array(body, 4)))
+        return ok(_apply(context, integer(index), array(body, 1)))
     except WireError as problem:
         return failed(str(problem))
     except UnknownActorError as problem:
@@ -101,27 +96,27 @@ def _run(server: CarlaServer, client: RpcClient, command: Any) -> Any:
         return failed(f"malformed command: {problem}")
 
 
-def _spawn(server: CarlaServer, client: RpcClient, body: Any) -> int:
+def _spawn(context: RpcContext, body: Any) -> int:
     """[description, transform, optional parent, (attachment, socket,) do_after commands]."""
     parent = optional(body[2])
     actor = actors.spawn(
-        server, client, body[0], transform(body[1]), integer(parent) if parent is not None else 0
+        context, body[0], transform(body[1]), integer(parent) if parent is not None else 0
     )
     for follow_up in array(body[-1]):
         inner_index, inner_body = follow_up[0]
         # The placeholder id stands for the actor just spawned; results of follow-ups are ignored.
-        _run(server, client, [[inner_index, [actor.id, *array(inner_body, 1)[1:]]]])
+        _run(context, [[inner_index, [actor.id, *array(inner_body, 1)[1:]]]])
     return actor.id
 
 
-def _apply(server: CarlaServer, client: RpcClient, index: int, body: Any) -> int:
+def _apply(context: RpcContext, index: int, body: Any) -> int:
     if index == 20:  # ConsoleCommand
         text(body[0])
         raise WireError("Jaywalk has no engine console")
     actor_id = integer(body[0])
-    world = server.episode.world
+    world = context.world
     if index == _DESTROY:
-        actors.destroy(server, client, actor_id)
+        actors.destroy(context, actor_id)
         return actor_id
     actor = world.actor(actor_id)
     if index in _PUSHES:
@@ -130,9 +125,9 @@ def _apply(server: CarlaServer, client: RpcClient, index: int, body: Any) -> int
         person = world.actor_of_kind(actor_id, Kind.WALKER)
         world.set_walker_state(person, transform(body[1]), number(body[2]))
     elif index == _LIGHTS:
-        world.set_light_flags(vehicles.vehicle(server, actor_id), integer(body[1]))
+        world.set_light_flags(context.vehicle(actor_id), integer(body[1]))
     elif index in _BY_METHOD:
-        _BY_METHOD[index](server, client, actor_id, body[1])
+        _BY_METHOD[index](context, actor_id, body[1])
     elif index == 14:
         world.set_physics(actor, boolean(body[1]))
     elif index in (16, 17):  # autopilot is the client's; telemetry has no screen

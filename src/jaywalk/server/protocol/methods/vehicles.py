@@ -6,22 +6,24 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from jaywalk.server.encoding.codec import WireError, array, boolean, integer, number
-from jaywalk.server.protocol.rpc import RpcClient, rpc
-from jaywalk.server.world import vehicle_models as drivetrain
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.encoding.vehicle_physics import (
+    decode_physics,
+    encode_physics,
+    encode_telemetry,
+)
+from jaywalk.server.protocol.rpc import RpcContext, rpc
+from jaywalk.server.world.vehicle_models import (
+    physics_in_world,
+    set_physics_control,
+    telemetry,
+)
 
 if TYPE_CHECKING:
-    from jaywalk.server.protocol.server import CarlaServer
     from jaywalk.server.world.tables import Actor
 
 
-def vehicle(server: CarlaServer, actor_id: Any) -> Actor:
-    """The vehicle of that id."""
-    return server.episode.world.actor_of_kind(integer(actor_id), Kind.VEHICLE)
-
-
 def pedal(value: Any, when_nan: float) -> float:
-    """A pedal position in 0..1. NaN is what it means to the engine: see the callers."""
+    """Return a pedal position in 0..1; NaN becomes ``when_nan``."""
     position = value if isinstance(value, float) else number(value)
     if math.isnan(position):
         return when_nan
@@ -29,7 +31,7 @@ def pedal(value: Any, when_nan: float) -> float:
 
 
 def decode_control(control: Any) -> tuple[float, float | None, float, bool, bool, bool, int]:
-    """A VehicleControl; steer is None where the last one is to be kept.
+    """Decode a VehicleControl; steer is None where the last one is to be kept.
 
     A NaN brake is full brake: the Traffic Manager divides by a target speed of zero when it stops
     a car. A NaN throttle is no throttle.
@@ -48,76 +50,75 @@ def decode_control(control: Any) -> tuple[float, float | None, float, bool, bool
 
 
 @rpc("apply_control_to_vehicle", "void")
-def apply_control(server: CarlaServer, client: RpcClient, actor_id: Any, control: Any) -> None:
+def apply_control(context: RpcContext, actor_id: Any, control: Any) -> None:
     """Latch a VehicleControl."""
-    server.episode.world.control_vehicle(vehicle(server, actor_id), *decode_control(control))
+    context.world.control_vehicle(context.vehicle(actor_id), *decode_control(control))
 
 
 @rpc("apply_ackermann_control_to_vehicle", "void")
-def apply_ackermann(server: CarlaServer, client: RpcClient, actor_id: Any, control: Any) -> None:
+def apply_ackermann(context: RpcContext, actor_id: Any, control: Any) -> None:
     """Latch an Ackermann control (steer rad, steer speed, speed, acceleration, jerk)."""
     values = [number(value) for value in array(control, 5)[:5]]
-    server.episode.world.control_ackermann(vehicle(server, actor_id), values)
+    context.world.control_ackermann(context.vehicle(actor_id), values)
 
 
 @rpc("get_ackermann_controller_settings")
-def get_ackermann(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[float]:
+def get_ackermann(context: RpcContext, actor_id: Any) -> list[float]:
     """Gains of the two Ackermann loops."""
-    return list(vehicle(server, actor_id).ackermann_gains)
+    return list(context.vehicle(actor_id).ackermann_gains)
 
 
 @rpc("apply_ackermann_controller_settings", "void")
-def set_ackermann(server: CarlaServer, client: RpcClient, actor_id: Any, gains: Any) -> None:
+def set_ackermann(context: RpcContext, actor_id: Any, gains: Any) -> None:
     """Keep the gains; our controller inverts the dynamics and needs none."""
     values = tuple(number(value) for value in array(gains, 6)[:6])
-    vehicle(server, actor_id).ackermann_gains = values
+    context.vehicle(actor_id).ackermann_gains = values
 
 
 @rpc("get_physics_control")
-def get_physics(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
+def get_physics(context: RpcContext, actor_id: Any) -> list[Any]:
     """The vehicle's physics parameters as CARLA structures them."""
-    actor = vehicle(server, actor_id)
-    return drivetrain.physics_control(server.episode.world, actor)
+    return encode_physics(physics_in_world(context.world, context.vehicle(actor_id)))
 
 
 @rpc("apply_physics_control", "void")
-def set_physics(server: CarlaServer, client: RpcClient, actor_id: Any, physics: Any) -> None:
+def set_physics(context: RpcContext, actor_id: Any, physics: Any) -> None:
     """Keep new physics parameters; mass, tyre friction, drag and steering lock have effect."""
-    world = server.episode.world
-    drivetrain.set_physics_control(world, vehicle(server, actor_id), list(array(physics, 16)))
+    actor = context.vehicle(actor_id)
+    set_physics_control(context.world, actor, decode_physics(array(physics, 16)))
 
 
 @rpc("get_telemetry_data")
-def get_telemetry(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
-    """What the drive train and the wheels do now."""
-    return drivetrain.telemetry(server.episode.world, vehicle(server, actor_id))
+def get_telemetry(context: RpcContext, actor_id: Any) -> list[Any]:
+    """Return the state of the drivetrain and the wheels."""
+    return encode_telemetry(telemetry(context.world, context.vehicle(actor_id)))
 
 
 @rpc("show_vehicle_debug_telemetry", "void")
-def show_telemetry(server: CarlaServer, client: RpcClient, actor_id: Any, enabled: Any) -> None:
+def show_telemetry(context: RpcContext, actor_id: Any, enabled: Any) -> None:
     """There is no screen to show it on."""
-    vehicle(server, actor_id)
+    context.vehicle(actor_id)
 
 
 @rpc("get_vehicle_light_state")
-def get_light_state(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[int]:
+def get_light_state(context: RpcContext, actor_id: Any) -> list[int]:
     """Lamps that are on, as flags."""
-    row = vehicle(server, actor_id).row
-    return [int(server.episode.world.columns.light_flags[row])]
+    row = context.vehicle(actor_id).row
+    return [int(context.world.columns.light_flags[row])]
 
 
 @rpc("set_vehicle_light_state", "void")
-def set_light_state(server: CarlaServer, client: RpcClient, actor_id: Any, state: Any) -> None:
+def set_light_state(context: RpcContext, actor_id: Any, state: Any) -> None:
     """Switch lamps."""
     flags = integer(array(state, 1)[0])
-    server.episode.world.set_light_flags(vehicle(server, actor_id), flags)
+    context.world.set_light_flags(context.vehicle(actor_id), flags)
 
 
 @rpc("get_vehicle_light_states")
-def get_light_states(server: CarlaServer, client: RpcClient) -> list[list[int]]:
+def get_light_states(context: RpcContext) -> list[list[int]]:
     """Lamps of every vehicle; the Traffic Manager begins each of its cycles with this call."""
-    server.traffic_managers.note_call(client)
-    return server.episode.world.light_flags()
+    context.server.traffic_managers.note_call(context.client)
+    return context.world.light_flags()
 
 
 def _wheel(actor: Actor, wheel: Any) -> int:
@@ -127,81 +128,77 @@ def _wheel(actor: Actor, wheel: Any) -> int:
 
 
 @rpc("open_vehicle_door", "void")
-def open_door(server: CarlaServer, client: RpcClient, actor_id: Any, door: Any) -> None:
+def open_door(context: RpcContext, actor_id: Any, door: Any) -> None:
     """Doors have no body in this world; the call is accepted."""
-    vehicle(server, actor_id)
+    context.vehicle(actor_id)
     integer(door)
 
 
 @rpc("close_vehicle_door", "void")
-def close_door(server: CarlaServer, client: RpcClient, actor_id: Any, door: Any) -> None:
+def close_door(context: RpcContext, actor_id: Any, door: Any) -> None:
     """Doors have no body in this world; the call is accepted."""
-    vehicle(server, actor_id)
+    context.vehicle(actor_id)
     integer(door)
 
 
 @rpc("set_wheel_steer_direction", "void")
-def set_wheel_steer(
-    server: CarlaServer, client: RpcClient, actor_id: Any, wheel: Any, angle_deg: Any
-) -> None:
+def set_wheel_steer(context: RpcContext, actor_id: Any, wheel: Any, angle_deg: Any) -> None:
     """Turn one wheel for show; it has no effect on the motion, as in CARLA."""
-    actor = vehicle(server, actor_id)
+    actor = context.vehicle(actor_id)
     actor.wheel_angles_deg[_wheel(actor, wheel)] = number(angle_deg)
 
 
 @rpc("get_wheel_steer_angle")
-def get_wheel_steer(server: CarlaServer, client: RpcClient, actor_id: Any, wheel: Any) -> float:
+def get_wheel_steer(context: RpcContext, actor_id: Any, wheel: Any) -> float:
     """Angle of one wheel in degrees."""
-    actor = vehicle(server, actor_id)
+    actor = context.vehicle(actor_id)
     index = _wheel(actor, wheel)
     shown = actor.wheel_angles_deg.get(index)
     if shown is not None:
         return shown
-    return server.episode.world.wheel_angle_deg(actor) if index < 2 else 0.0
+    return context.world.wheel_angle_deg(actor) if index < 2 else 0.0
 
 
 @rpc("set_wheel_pitch_angle", "void")
-def set_wheel_pitch(
-    server: CarlaServer, client: RpcClient, actor_id: Any, wheel: Any, angle_deg: Any
-) -> None:
+def set_wheel_pitch(context: RpcContext, actor_id: Any, wheel: Any, angle_deg: Any) -> None:
     """Roll one wheel for show."""
-    actor = vehicle(server, actor_id)
+    actor = context.vehicle(actor_id)
     actor.wheel_pitches_deg[_wheel(actor, wheel)] = number(angle_deg)
 
 
 @rpc("get_wheel_pitch_angle")
-def get_wheel_pitch(server: CarlaServer, client: RpcClient, actor_id: Any, wheel: Any) -> float:
+def get_wheel_pitch(context: RpcContext, actor_id: Any, wheel: Any) -> float:
     """Rolled angle of one wheel in degrees."""
-    actor = vehicle(server, actor_id)
+    actor = context.vehicle(actor_id)
     return actor.wheel_pitches_deg.get(_wheel(actor, wheel), 0.0)
 
 
 @rpc("get_vehicle_bone_world_transforms")
-def get_vehicle_bones(server: CarlaServer, client: RpcClient, actor_id: Any) -> list[Any]:
+def get_vehicle_bones(context: RpcContext, actor_id: Any) -> list[Any]:
     """A vehicle has one bone here: its body."""
-    pose = server.episode.world.pose(vehicle(server, actor_id))
+    pose = context.world.pose(context.vehicle(actor_id))
     return [[list(pose[0]), list(pose[1])]]
 
 
 @rpc("enable_carsim", "void")
-def enable_carsim(server: CarlaServer, client: RpcClient, actor_id: Any, path: Any) -> None:
+def enable_carsim(context: RpcContext, actor_id: Any, path: Any) -> None:
     """Refuse: CarSim is not part of this world."""
     raise WireError("Jaywalk has no CarSim physics; vehicles use its own dynamics")
 
 
 @rpc("use_carsim_road", "void")
-def use_carsim_road(server: CarlaServer, client: RpcClient, actor_id: Any, enabled: Any) -> None:
+def use_carsim_road(context: RpcContext, actor_id: Any, enabled: Any) -> None:
     """Refuse: CarSim is not part of this world."""
     raise WireError("Jaywalk has no CarSim physics; vehicles use its own dynamics")
 
 
 @rpc("enable_chrono_physics", "void")
-def enable_chrono(server: CarlaServer, client: RpcClient, actor_id: Any, *settings: Any) -> None:
+def enable_chrono(context: RpcContext, actor_id: Any, *settings: Any) -> None:
     """Refuse: Chrono is not part of this world."""
     raise WireError("Jaywalk has no Chrono physics; vehicles use its own dynamics")
 
 
 @rpc("restore_physx_physics", "void")
-def restore_physics(server: CarlaServer, client: RpcClient, actor_id: Any) -> None:
+def restore_physics(context: RpcContext, actor_id: Any) -> None:
     """The own dynamics are always on."""
-    vehicle(server, actor_id)
+    context.vehicle(actor_id)

@@ -1,4 +1,4 @@
-"""Episode settings, as they travel."""
+"""CARLA's episode settings and their encoding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaywalk.server.encoding.codec import WireError, array, boolean, integer, nu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class EpisodeSettings:
     """CARLA's EpisodeSettings, with its defaults."""
 
     synchronous_mode: bool = False
@@ -25,8 +25,8 @@ class Settings:
     spectator_as_ego: bool = True
 
     @classmethod
-    def decode(cls, value: Any) -> Settings:
-        """Read the 11 fields; a step of zero, as CARLA has it, means a variable one."""
+    def decode(cls, value: Any) -> EpisodeSettings:
+        """Decode the 11 fields; as in CARLA, a step of zero means a variable one."""
         fields = array(value, 11)
         delta = optional(fields[2])
         delta_s = number(delta) if delta is not None else 0.0
@@ -49,7 +49,7 @@ class Settings:
         )
 
     def encode(self) -> list[Any]:
-        """The 11 fields."""
+        """Encode the 11 fields."""
         delta = self.fixed_delta_seconds
         return [
             self.synchronous_mode,
@@ -66,8 +66,8 @@ class Settings:
         ]
 
     def substeps(self, delta_s: float) -> int:
-        """How many physics steps make one tick of ``delta_s``."""
+        """Return the number of physics steps in a tick of ``delta_s``."""
         if not self.substepping:
             return 1
-        wanted = int(-(-delta_s // self.max_substep_delta_time))
-        return max(1, min(self.max_substeps, wanted))
+        needed = int(-(-delta_s // self.max_substep_delta_time))
+        return max(1, min(self.max_substeps, needed))

@@ -1,0 +1,30 @@
+"""Payloads of sensors as clients receive them, without a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
+from jaywalk.server.encoding.sensor_frames import encode_reading, pack_header
+from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors.readings import pose_of
+from jaywalk.server.sensors.scene import SensorScene
+
+
+def payload(
+    sensor: Sensor,
+    scene: SensorScene,
+    row: int,
+    frame: int,
+    time_s: float,
+    dt_s: float,
+    dialect: Dialect = CARLA_0_9_16,
+) -> bytes | None:
+    """Payload of a sensor that reports at most once a frame; None when it has nothing to report."""
+    readings = sensor.measure(scene, row, frame, time_s, dt_s)
+    if not readings:
+        return None
+    [reading] = readings
+    no_actors: Any = None
+    header = pack_header(sensor.kind, frame, time_s, pose_of(scene.actors, row))
+    return header + encode_reading(reading, dialect, no_actors)
