@@ -1,4 +1,4 @@
-"""What a driver is: briefed once, then asked for a decision on every tick.
+"""Interface of drivers: briefed once, then asked for a decision on every tick.
 
 A driver reads the world only through the ``carla`` package, so it drives on any server that speaks
 the protocol. It never learns which scenario, suite or pair it is in.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Briefing:
-    """What a driver is told before the first tick. Frame: CARLA's left-handed metres."""
+    """Information for a driver before the first tick. Frame: CARLA's left-handed metres."""
 
     client: carla.Client
     world: carla.World
@@ -61,7 +61,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Where the driver means to go. ``time_s`` is None when the path has no times."""
+    """Path that the driver intends to take. ``time_s`` is None when the path has no times."""
 
     path_m: FloatArray  # (k, 2)
     time_s: FloatArray | None = None
@@ -69,7 +69,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a driver wants on this tick, and what it cares to say about it."""
+    """Control of a driver for this tick, with an optional plan, forecasts and debug data."""
 
     control: carla.VehicleControl
     plan: Plan | None = None
@@ -78,22 +78,22 @@ class Decision:
 
 
 class Driver(ABC):
-    """Base of all drivers."""
+    """Base class of all drivers."""
 
     name: ClassVar[str]  # set by the decorator of a registered driver, like the version
     version: ClassVar[str] = "1"
 
     @abstractmethod
     def setup(self, briefing: Briefing) -> None:
-        """Get ready; the ego stands on the first point of the route."""
+        """Prepare; the ego stands on the first point of the route."""
 
     @abstractmethod
     def decide(self, moment: Moment) -> Decision:
-        """Say what to do until the next tick."""
+        """Return the control until the next tick."""
 
     def declared(self) -> tuple[str, str] | None:
-        """Name and version for the record, of an agent that has its own apart from its address."""
+        """Return the name and version that an agent declares itself, for the record."""
         return None
 
     def close(self) -> None:  # noqa: B027  (optional)
-        """Release what ``setup`` took; called once, also after a failure."""
+        """Release the resources of ``setup``; called once, also after a failure."""

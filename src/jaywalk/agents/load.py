@@ -1,4 +1,4 @@
-"""From a name, a file or an address to a driver."""
+"""Makes drivers from a name, a file or an address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jaywalk_agent.websocket import parse_address
 
 
 def make_driver(name: str) -> Driver:
-    """A fresh driver: a registered one, one that a Python file defines, or one that serves.
+    """Make a driver: a registered one, one of a Python file, or one at an address.
 
     Raises:
         RegistryError: No driver has that name.
@@ -41,7 +41,7 @@ def make_driver(name: str) -> Driver:
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is the address of an agent that serves.
+    """Return whether a name is the address of an agent that serves.
 
     Raises:
         UsageError: It is an address, but not a right one.
@@ -56,7 +56,7 @@ def is_remote(name: str) -> bool:
 
 
 def seed_name(name: str) -> str:
-    """What an agent's seed is derived from: a foreign one gets the same wherever it lives."""
+    """Return the name in an agent's seed; agents of files and addresses share one."""
     return "agent" if "://" in name or name.endswith(".py") else name
 
 

@@ -1,4 +1,4 @@
-"""The agent that ``jaywalk new agent`` writes."""
+"""Template of the agent that ``jaywalk new agent`` writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if __name__ == "__main__":
 
 
 def write_agent(folder: Path, name: str, *, remote: bool = False) -> tuple[Path, Path]:
-    """Write an agent and its test; the paths of both.
+    """Write an agent and its test; return both paths.
 
     Raises:
         UsageError: The name is no name for a file, or something of it is there already.

@@ -143,7 +143,7 @@ def _read_zip(
 
 
 def _tar_mode(path: Path) -> Literal["r:", "r:gz", "r:bz2", "r:xz"]:
-    """How to open a tar, by its first bytes: trying every way reads a file of zeros to its end."""
+    """Return the mode of a tar by its first bytes: trying reads a file of zeros to its end."""
     with path.open("rb") as stream:
         head = stream.read(6)
     if head.startswith(b"\x1f\x8b"):

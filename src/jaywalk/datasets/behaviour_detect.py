@@ -27,7 +27,7 @@ class DatasetCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether the dataset can be used."""
+        """Return whether the dataset can be used."""
         return not any(defect.severity == "error" for defect in self.defects)
 
 

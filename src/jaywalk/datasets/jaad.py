@@ -58,7 +58,7 @@ _LIGHTS = {"n/a": LIGHT_NONE, "red": LIGHT_RED, "green": LIGHT_GREEN}
 
 @dataclass(slots=True)
 class _Raw:
-    """What was collected so far; archives may hold the parts in any order."""
+    """Parts collected so far; archives may hold the parts in any order."""
 
     annotations: dict[str, bytes] = field(default_factory=dict)
     attributes: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is wrong with a table of positions: checks that name the file, the track and the frame."""
+"""Checks of tables of positions; errors name the file, the track and the frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ground by class on a grid, seen from above: what a predictor may know of the place.
+"""The ground by class on a grid, seen from above, as input of predictors.
 
 Right-handed metres; cell (row, column) covers ``origin + (column, row) * cell`` and one cell on.
 """
@@ -66,7 +66,7 @@ def network_labels(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def write_maps(maps: dict[str, SemanticMap], folder: Path) -> None:
-    """One npz a course: labels, affine, class table and version hash."""
+    """Write one npz per course: labels, affine, class table and version hash."""
     folder.mkdir(parents=True, exist_ok=True)
     for course, one in maps.items():
         np.savez_compressed(
@@ -82,7 +82,7 @@ def write_maps(maps: dict[str, SemanticMap], folder: Path) -> None:
 
 
 def read_maps(folder: Path) -> dict[str, SemanticMap]:
-    """Maps by course; none where the folder is absent."""
+    """Return the maps by course; none where the folder is absent."""
     maps = {}
     for file in sorted(folder.glob("*.npz")) if folder.is_dir() else []:
         try:

@@ -104,7 +104,7 @@ class Trajectories:
     excluded: dict[str, int] = field(default_factory=dict)
 
     def of_source(self, source: str) -> Trajectories:
-        """The part that comes from one source."""
+        """Return the part that comes from one source."""
         tracks = self.tracks.filter(pl.col("source") == source)
         scenes = set(tracks["scene_id"])
         return Trajectories(
@@ -169,7 +169,7 @@ def _is_export(path: Path, names: list[str]) -> bool:
     rank=1,
 )
 def read_trajectories(folder: Path) -> Trajectories:
-    """Read what `write_trajectories` or an export wrote, checked."""
+    """Read and check the files of `write_trajectories` or of an export."""
     tables = {}
     for name, schema in (("tracks", TRACKS), ("ego", EGO), ("meta", META)):
         file = folder / f"{name}.parquet"
@@ -204,7 +204,7 @@ def read_trajectories(folder: Path) -> Trajectories:
 
 
 def _checked(data: Trajectories, places: tuple[str, str]) -> Trajectories:
-    """The same data, or an error that names what is wrong with them."""
+    """Return the same data, or raise an error that names the problem."""
     people, vehicles = places
     keys = ["scene_id", "track_id"]
     check_rows(data.tracks, keys, people)

@@ -49,7 +49,7 @@ _NEEDED: Final = (
 
 
 class Manner(Enum):
-    """How an evaluator makes and calls an agent."""
+    """Convention by which an evaluator makes and calls an agent."""
 
     HOSTED = "Leaderboard 2.x, Bench2Drive"  # (carla_host, carla_port, debug), then setup(config)
     CONFIGURED = "Leaderboard 1.0"  # (config), which calls setup
@@ -65,7 +65,7 @@ def add_compatibility() -> None:
 
 
 def _is_there(name: str) -> bool:
-    """Whether a module is installed; looked for on disk, for Python would import its parents.
+    """Return whether a module is on disk; Python itself would import its parents.
 
     A folder that only has the name of a package, as in a checkout's root, is none.
     """
@@ -155,12 +155,12 @@ class LeaderboardAgent(Driver):
         return Decision(control=control, plan=self._plan(), forecasts=self._forecasts(moment))
 
     def _plan(self) -> Plan | None:
-        """What the optional method ``jaywalk_plan()`` says."""
+        """Return the plan of the optional method ``jaywalk_plan()``."""
         tell = getattr(self._agent, "jaywalk_plan", None)
         return read_plan(tell()) if callable(tell) else None
 
     def _forecasts(self, moment: Moment) -> tuple[Forecast, ...]:
-        """What the optional method ``jaywalk_forecasts()`` says."""
+        """Return the forecasts of the optional method ``jaywalk_forecasts()``."""
         tell = getattr(self._agent, "jaywalk_forecasts", None)
         if not callable(tell):
             return ()
@@ -198,7 +198,7 @@ class LeaderboardAgent(Driver):
 
 
 def _active_scenarios(briefing: Briefing) -> list[Any]:
-    """What scenarios tell PDM-Lite: actors, side, and what it has done about it so far."""
+    """Return the scenario data of PDM-Lite: actors, side, and what it has done about it so far."""
     actors = {one.id: one for one in briefing.world.get_actors()}
     return [
         (
@@ -219,7 +219,7 @@ def _active_scenarios(briefing: Briefing) -> list[Any]:
 
 
 def manner_of(kind: type[Any]) -> Manner:
-    """How an agent class wants to be made, told by the first constructor with named arguments."""
+    """Return how to construct an agent, by the first constructor with named arguments."""
     for owner in kind.__mro__:
         if "__init__" not in vars(owner):
             continue
@@ -234,7 +234,7 @@ def manner_of(kind: type[Any]) -> Manner:
 
 
 def _config(arguments: Mapping[str, Any]) -> str:
-    """What ``setup`` gets; Bench2Drive's agents want a name to save under behind a plus sign."""
+    """Return the argument of ``setup``; for Bench2Drive with ``+`` and a name to save under."""
     config = str(arguments.get("config", ""))
     bench2drive = os.environ.get("IS_BENCH2DRIVE", "").lower() in ("1", "true")
     return f"{config}+{_SAVE_NAME}" if bench2drive else config

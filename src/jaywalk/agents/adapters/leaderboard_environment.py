@@ -1,4 +1,4 @@
-"""What agents of the Leaderboard find around them besides packages: old numpy, tables of limits."""
+"""Environment that Leaderboard agents expect: old numpy names, tables of speed limits."""
 
 from __future__ import annotations
 

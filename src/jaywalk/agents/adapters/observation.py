@@ -1,4 +1,4 @@
-"""What agents of ``jaywalk_agent`` are told, read from the ``carla`` package: facts, as arrays.
+"""Observations for agents of ``jaywalk_agent``, read through the ``carla`` package, as arrays.
 
 The same values go to an agent in this process and to one far away. Single-precision values of the
 wire become float64, which holds them exactly.
@@ -127,7 +127,7 @@ def _array(value: Any, shape: tuple[int, ...], where: str, name: str) -> FloatAr
 
 
 def _at(place_m: FloatArray, snapshot: Any, people: Sequence[int]) -> int | None:
-    """Who stands at a place; None if nobody is within 2 m."""
+    """Return the actor at a place; None if nobody is within 2 m."""
     best, gap = None, _MATCH_M
     for key in people:
         state = snapshot.find(key)
@@ -167,7 +167,7 @@ class Observer:
         self._lights: list[Any] = []
 
     def briefing(self) -> told.Briefing:
-        """What is told before the first tick."""
+        """Return the briefing before the first tick."""
         ours = self._briefing
         reference = reference_deg(fromstring(ours.map.to_opendrive()))
         config = ours.arguments.get("config")
@@ -185,7 +185,7 @@ class Observer:
         )
 
     def moment(self, now: Moment, sensors: dict[str, tuple[int, Any]]) -> told.Moment:
-        """What is told on a tick."""
+        """Return the observation of a tick."""
         states = [int(light.state) for light in self._lights]
         return told.Moment(
             frame=int(now.frame),
@@ -277,7 +277,7 @@ class Observer:
         )
 
     def _learn(self, new: list[int]) -> None:
-        """What an actor is and how big: asked for once."""
+        """Return type and size of an actor; the server is asked once."""
         for actor in self._world.get_actors(new):
             kind = next((k for prefix, k in _KINDS if actor.type_id.startswith(prefix)), None)
             if kind is not None and actor.id != self._ego.id:

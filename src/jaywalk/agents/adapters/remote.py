@@ -26,43 +26,43 @@ WAIT_S: Final = 30.0  # an agent that died may be starting again
 
 
 class Link(Protocol):
-    """The way to an agent."""
+    """Connection to an agent."""
 
     def setup(self, briefing: jaywalk_agent.Briefing) -> Ready:
-        """Brief it."""
+        """Brief the agent."""
 
     def step(self, moment: jaywalk_agent.Moment) -> jaywalk_agent.Answer:
-        """Ask it."""
+        """Ask the agent for its answer."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
 
 
 class InProcess:
-    """The way to an agent of this process; its answers take the form they would on the wire."""
+    """Connection to an agent of this process; its answers take the form they would on the wire."""
 
     def __init__(self, agent: jaywalk_agent.Agent) -> None:
         self._agent = agent
 
     def setup(self, briefing: jaywalk_agent.Briefing) -> Ready:
-        """Brief it."""
+        """Brief the agent."""
         agent = self._agent
         agent.setup(briefing)
         sensors = unpack(pack({"type": "ready", "sensors": list(agent.sensors())}))["sensors"]
         return Ready(name_of(agent), str(agent.version), sensors)
 
     def step(self, moment: jaywalk_agent.Moment) -> jaywalk_agent.Answer:
-        """Ask it."""
+        """Ask the agent for its answer."""
         said = as_answer(self._agent.step(moment))
         return answer_from(unpack(pack({"type": "act", **as_map(said)})))
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
         self._agent.close()
 
 
 class PlainDriver(Driver):
-    """Tells an agent what there is and does what it says."""
+    """Passes observations to an agent and applies its control."""
 
     name = "plain-agent"
 
@@ -77,7 +77,7 @@ class PlainDriver(Driver):
 
     @property
     def peer(self) -> dict[str, Any]:
-        """What a remote agent said about itself when it was reached."""
+        """Description that a remote agent gave when it was connected."""
         return dict(self._link.peer) if isinstance(self._link, jaywalk_agent.RemoteAgent) else {}
 
     @property
@@ -146,7 +146,7 @@ class PlainDriver(Driver):
         return sorted(one.id for one in self._world.get_actors().filter("walker.*"))
 
     def declared(self) -> tuple[str, str] | None:
-        """By its own name, wherever it lives."""
+        """Return the name and version that the agent declares."""
         return (self._ready.name, self._ready.version) if self._ready.name else None
 
     def close(self) -> None:

@@ -155,7 +155,7 @@ class SensorRig:
         self._waited.add(tag)
 
     def _position(self, data: Any) -> np.ndarray[Any, Any]:
-        """As agents expect it: in the projection of their plan, also from a newer server."""
+        """Return the position in the projection of their plan, also from a newer server."""
         if _NEWER:
             x, y = from_0916_gps(data.latitude, data.longitude, self._reference)
             there: np.ndarray[Any, Any] = to_gps(np.array([[x, y, data.altitude]]), self._reference)
@@ -207,7 +207,7 @@ def _forward_speed(state: Any) -> float:
 
 
 def _reader(kind: str) -> Callable[[Any], Any]:
-    """How a measurement becomes what agents get."""
+    """Return the function that converts a measurement for agents."""
     if kind.startswith("sensor.camera"):
         return _image
     return {

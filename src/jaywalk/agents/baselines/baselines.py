@@ -1,10 +1,8 @@
-"""A plain driver: keeps its lane and its distance, obeys lights and stop signs, brakes in lane.
+"""Baseline drivers.
 
-A driver that follows its route and ignores everything else.
-
-A driver that reacts only to what is already in front of its wheels, and late.
-
-A driver that brakes for any person near the road: what over-caution looks like in the scores.
+``cruise`` keeps its lane and distance, obeys lights and stop signs, and brakes in its lane.
+``blind`` ignores everything but its route. ``bold`` reacts late, and only to obstacles on its path.
+``timid`` brakes for any person near the road, to show over-caution in the scores.
 """
 
 from __future__ import annotations
@@ -36,12 +34,12 @@ from jaywalk.agents.driving.route_line import STEP_M
     needs=("map",),
 )
 class Blind(RouteDriver):
-    """Keeps to the speed limit and slows for bends, for nothing and nobody else."""
+    """Obeys the speed limit, slows for bends, and ignores everything else."""
 
     manner: ClassVar[Manner] = Manner(speed_factor=0.95)
 
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
-        """The free road, always."""
+        """Return the acceleration of a free road, always."""
         return Choice(acceleration_mps2=self.cruise_mps2(own), reason="free road")
 
 
@@ -58,10 +56,10 @@ _REACH_S: Final = 4.5
     needs=WORLD,
 )
 class Cruise(RouteDriver):
-    """Reacts to what is in its lane ahead, as it is now; it foresees nothing."""
+    """Reacts to the present state of its lane ahead; it predicts nothing."""
 
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
-        """The least of what limit, lights, signs and things ahead allow."""
+        """Return the lowest acceleration that limit, lights, signs and obstacles demand."""
         speed = max(own.speed_mps, 0.0)
         wishes = [
             (self.cruise_mps2(own), "free road"),
@@ -73,12 +71,12 @@ class Cruise(RouteDriver):
         return Choice(acceleration_mps2=wanted, reason=reason)
 
     def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
-        """Following the nearest thing in the lane."""
+        """Follow the nearest obstacle in the lane."""
         gap, lead, what = self.nearest(own, seen)
         return follow(max(own.speed_mps, 0.0), gap, lead, self.manner), what
 
     def nearest(self, own: EgoVehicle, seen: Observation) -> tuple[float, float, str]:
-        """Gap to the nearest thing ahead, its speed along the line, and what it is."""
+        """Return gap, speed along the line and kind of the nearest obstacle ahead."""
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _REACH_M + _REACH_S * max(own.speed_mps, 0.0)
         seen = seen.where(near < reach + 10.0)
@@ -100,7 +98,7 @@ class Cruise(RouteDriver):
 
 
 _BOLD_SIDE_M: Final = 0.1
-_LATE_MPS2: Final = 3.0  # nothing that less braking would do is worth braking for
+_LATE_MPS2: Final = 3.0  # it brakes only if it needs more than this
 _ROOM_M: Final = 2.0
 _BOLD_REACH_M: Final = 12.0
 _BOLD_REACH_S: Final = 3.5
@@ -113,14 +111,14 @@ _BOLD_REACH_S: Final = 3.5
     needs=WORLD,
 )
 class Bold(Cruise):
-    """Drives at the limit, foresees nothing, brakes when it must."""
+    """Drives at the limit, predicts nothing, and brakes as late as possible."""
 
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0, acceleration_mps2=3.0, braking_mps2=3.5, lateral_mps2=3.5
     )
 
     def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
-        """Hard braking once nothing less would do."""
+        """Brake hard once nothing less is enough."""
         speed = max(own.speed_mps, 0.0)
         near = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         reach = _BOLD_REACH_M + _BOLD_REACH_S * speed
@@ -146,7 +144,7 @@ class Bold(Cruise):
         return np.inf, "nothing"
 
 
-_NEAR_M: Final = 3.0  # beside the car's way
+_NEAR_M: Final = 3.0  # beside the car's path
 _AHEAD_M: Final = 6.0
 _AHEAD_S: Final = 1.6
 _BRAKING_MPS2: Final = 3.5
@@ -160,12 +158,12 @@ _CRAWL_MPS: Final = 2.5
     needs=WORLD,
 )
 class Timid(Cruise):
-    """As the plain driver, but crawls past everybody."""
+    """Drives like ``cruise``, but passes people at walking speed."""
 
     manner: ClassVar[Manner] = Manner(speed_factor=0.8)
 
     def obstacle(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
-        """What the plain driver does, or braking for somebody near the road."""
+        """Follow like ``cruise``, or brake for a person near the road."""
         plain = super().obstacle(own, seen)
         speed = max(own.speed_mps, 0.0)
         people = seen.where(seen.kind == PERSON)

@@ -64,7 +64,7 @@ class PeopleHistory:
     _people: FloatArray = field(default_factory=lambda: np.zeros((0, 4)), init=False)
 
     def note(self, now_s: float, own: EgoVehicle, seen: Observation) -> None:
-        """Write down where everybody is."""
+        """Add the present positions to the tracks."""
         rows = np.flatnonzero(seen.kind == PERSON)
         ids = [int(actor) for actor in seen.actor_id[rows]]
         self._tracks = {
@@ -75,7 +75,7 @@ class PeopleHistory:
         self._people = np.hstack([seen.xy_m[rows], seen.velocity_mps[rows]])
 
     def windows(self, seen: Observation) -> Windows:
-        """One window a person of ``seen`` (people only), all of them noted before.
+        """Return one window per person of ``seen``, which holds people with a track only.
 
         Who was seen for less than a second is taken to have come at the present velocity.
         """
@@ -241,13 +241,13 @@ class ComfortZoneDriver(Expert):
         self._say_at_s = 0.0
 
     def decide(self, moment: Moment) -> Decision:
-        """Drive, and tell what was foreseen."""
+        """Drive, and add the forecasts to the decision."""
         self._moment = moment
         self._forecasts = ()
         return replace(super().decide(moment), forecasts=self._forecasts)
 
     def for_people(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
-        """Braking until no violation is foreseen."""
+        """Brake until no violation is predicted."""
         self._history.note(self._moment.elapsed_s, own, seen)
         speed = max(own.speed_mps, 0.0)
         people = self._relevant(own, seen)
@@ -264,7 +264,7 @@ class ComfortZoneDriver(Expert):
         return max(float(change.min()), -7.0), "comfort zone"
 
     def _matters(self, own: EgoVehicle, seen: Observation) -> Observation:
-        """The expert's forecasts are for vehicles alone: people are the predictor's."""
+        """Leave people to the predictor; the expert predicts vehicles only."""
         return super()._matters(own, seen.where(seen.kind != PERSON))
 
     def _free(self, own: EgoVehicle, seen: Observation) -> float:
@@ -316,7 +316,7 @@ class ComfortZoneDriver(Expert):
 
 
 def _source(full_name: str) -> str:
-    """How forecasts name their predictor: a trained one by the digest of its file."""
+    """Return the name of the predictor in forecasts: a trained one by the digest of its file."""
     name, _, file = full_name.partition("=")
     if not file:
         return name
@@ -324,7 +324,7 @@ def _source(full_name: str) -> str:
 
 
 def _ready(predictor: Predictor) -> Predictor:
-    """The predictor with a spread, so that it can speak."""
+    """Return the predictor with a spread, which ``predict`` needs."""
     made: Any = predictor
     if isinstance(made, PointPredictor) and made.sigma_m is None:
         return replace(made, sigma_m=_SPREAD_M)

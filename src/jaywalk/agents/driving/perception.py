@@ -1,9 +1,9 @@
-"""What a driver sees: vehicles, people and props of a snapshot as arrays.
+"""Perception of drivers: vehicles, people and props of a snapshot as arrays.
 
 Poses and velocities come from the snapshot; the server is asked only when a new actor appears, for
 what it is and how big (in 0.9.16 each bounding box is a round trip, so it is kept by id).
 
-Perception that do not see everything: no farther than the weather allows, not through other things.
+Limited perception has a range that depends on the weather, and does not see hidden actors.
 
 A thing is hidden when something at least as tall stands before its middle and all its corners.
 Buildings and hills hide nothing here: only actors are known.
@@ -39,7 +39,7 @@ _JUMP_MPS: Final = 15.0  # faster displacements are teleports
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What does not change about an actor."""
+    """Constant properties of an actor."""
 
     kind: int
     half_length_m: float
@@ -50,7 +50,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Everything around, one row each; the ego is not among it. Left-handed metres, radians."""
+    """Actors around the ego, one row each, without the ego. Left-handed metres, radians."""
 
     actor_id: IntArray
     kind: IntArray
@@ -73,13 +73,13 @@ class Observation:
         return np.hypot(self.velocity_mps[:, 0], self.velocity_mps[:, 1])
 
     def where(self, mask: NDArray[Any]) -> Observation:
-        """Some of the rows."""
+        """Return the selected rows."""
         return Observation(**{name: getattr(self, name)[mask] for name in self.__slots__})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgoVehicle:
-    """The vehicle one drives."""
+    """State and size of the vehicle that the driver controls."""
 
     x_m: float  # origin
     y_m: float
@@ -117,7 +117,7 @@ class Perception:
         self._front = float(box.location.x + box.extent.x)
 
     def own(self, snapshot: Any) -> EgoVehicle:
-        """The vehicle one drives, in a snapshot."""
+        """Return the ego vehicle in a snapshot."""
         state = snapshot.find(self._ego_id)
         pose, velocity = state.get_transform(), state.get_velocity()
         yaw = math.radians(pose.rotation.yaw)
@@ -134,7 +134,7 @@ class Perception:
         )
 
     def look(self, snapshot: Any) -> Observation:
-        """Everything else in a snapshot."""
+        """Return all other actors of a snapshot."""
         rows = None if len(snapshot) != self._count else self._read(snapshot)
         if rows is None:
             self._count = len(snapshot)
@@ -302,7 +302,7 @@ _TALLER_M: Final = 0.2  # a head shows over something this much lower
 
 
 class LimitedPerception(Perception):
-    """As :class:`Perception`, with a range and without what is hidden."""
+    """Perception with a limited range that does not see hidden actors."""
 
     def __init__(self, world: Any, ego: Any) -> None:
         super().__init__(world, ego)
@@ -310,7 +310,7 @@ class LimitedPerception(Perception):
         self._range_m = _CLEAR_M
 
     def look(self, snapshot: Any) -> Observation:
-        """What can be seen of a snapshot."""
+        """Return the visible actors of a snapshot."""
         if self._ticks % _WEATHER_TICKS == 0:
             self._range_m = sight_m(self._world.get_weather())
         self._ticks += 1
@@ -318,7 +318,7 @@ class LimitedPerception(Perception):
 
 
 def sight_m(weather: Any) -> float:
-    """How far one sees in a weather (CARLA's parameters)."""
+    """Return the visibility range in a weather (CARLA's parameters)."""
     reach = _CLEAR_M if weather.sun_altitude_angle > 0.0 else _NIGHT_M
     reach *= 1.0 - _FOG_SHARE * min(max(weather.fog_density, 0.0), 100.0) / 100.0
     reach *= 1.0 - _RAIN_SHARE * min(max(weather.precipitation, 0.0), 100.0) / 100.0
@@ -326,7 +326,7 @@ def sight_m(weather: Any) -> float:
 
 
 def visible(own: EgoVehicle, seen: Observation, range_m: float) -> Observation:
-    """The things within a range that nothing hides."""
+    """Return the actors within a range that no other actor hides."""
     away = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
     near = seen.where(away - seen.half_m[:, 0] < range_m)
     if len(near) < 2:
@@ -342,7 +342,7 @@ def visible(own: EgoVehicle, seen: Observation, range_m: float) -> Observation:
 
 
 def _blocked(eye_m: FloatArray, points_m: FloatArray, seen: Observation) -> BoolArray:
-    """Whether the line of sight to each point passes through each box: slabs in its frame."""
+    """Return whether each line of sight passes through each box: slabs in its frame."""
     start = _in_frame(eye_m[None, None, None, :], seen)
     end = _in_frame(points_m[:, :, None, :], seen)
     low, high = np.zeros(end.shape[:3]), np.ones(end.shape[:3])

@@ -1,4 +1,4 @@
-"""What our drivers have in common: a line to follow, perception, steering and pedals."""
+"""Base of our drivers: a route line, perception, steering and pedals."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _SLOWEST_BEND_MPS: Final = 2.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The acceleration a driver wants, and why."""
+    """Acceleration that a driver chooses, with the reason."""
 
     acceleration_mps2: float
     reason: str
 
 
 class RouteDriver(Driver):
-    """Follows the route; a subclass says how hard to accelerate or brake."""
+    """Follows the route; a subclass chooses the acceleration."""
 
     manner: ClassVar[Manner] = Manner()
 
     def setup(self, briefing: Briefing) -> None:
-        """Lay the line, find the signals on it."""
+        """Build the route line and find its signals."""
         self.briefing = briefing
         self.line: RouteLine = make_line(briefing.route, briefing.map, DEFAULT_LIMIT_MPS)
         self.perception = _perception(briefing)
@@ -67,7 +67,7 @@ class RouteDriver(Driver):
 
     @abstractmethod
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
-        """The acceleration wanted now."""
+        """Choose the present acceleration."""
 
     def plan(self) -> Plan:
         """The next stretch of the line."""
@@ -75,7 +75,7 @@ class RouteDriver(Driver):
         return Plan(path_m=self.line.xy_m[first : first + int(_PLAN_M / STEP_M) : 2].copy())
 
     def debug(self, choice: Choice) -> dict[str, Any]:
-        """What to write down about a decision."""
+        """Return debug data of a decision."""
         wanted = round(choice.acceleration_mps2, 3)
         return {"longitudinal": {"reason": choice.reason, "wanted_mps2": wanted}}
 
@@ -86,7 +86,7 @@ class RouteDriver(Driver):
 
 
 def _perception(briefing: Briefing) -> Perception:
-    """Perception as the argument ``perception`` asks for: full (default) or limited."""
+    """Make the perception that the argument ``perception`` asks for: full (default) or limited."""
     wanted = str(briefing.arguments.get("perception", "full"))
     kinds = {"full": Perception, "limited": LimitedPerception}
     if wanted not in kinds:

@@ -169,7 +169,7 @@ class Way:
 
     @property
     def in_lane(self) -> bool:
-        """Whether the car stays in its lane."""
+        """Return whether the car stays in its lane."""
         return self.kind in ("own", "close")
 
     @property
@@ -200,7 +200,7 @@ class Bypass:
 
     @property
     def hurries(self) -> bool:
-        """Whether the car is where others come from the front."""
+        """Return whether the car is where others come from the front."""
         return self.way is not None and self.way.kind == "opposite"
 
     def update(
@@ -385,7 +385,7 @@ class Bypass:
         return not bool((taken | standing).any())
 
     def _oncoming_clear(self, way: Way, own: EgoVehicle, along_m: float, cars: Observation) -> bool:
-        """Whether nobody comes on the opposite lane before the own car is back."""
+        """Return whether nobody comes on the opposite lane before the own car is back."""
         if not len(cars):
             return True
         back_m = way.to_m + 0.6 * way.back_m

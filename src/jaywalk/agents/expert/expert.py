@@ -114,7 +114,7 @@ class Expert(RouteDriver):
         self._road: dict[tuple[int, int, int], bool] = {}
 
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
-        """What the road, its users and their futures allow."""
+        """Choose the acceleration that the road, its users and their predicted paths allow."""
         seen = self._near(own, self.perception.look(moment.snapshot))
         stood_s, moved = self.memory.update(seen)
         self._passed = {
@@ -150,11 +150,11 @@ class Expert(RouteDriver):
         return self._checked(own, seen.where(~self._followed(seen, lead, ahead)), wish)
 
     def for_people(self, own: EgoVehicle, seen: Observation) -> tuple[float, str]:
-        """Nothing of its own: people are among what is foreseen."""
+        """Return no limit: the general prediction covers people."""
         return math.inf, "nothing"
 
     def debug(self, choice: Choice) -> dict[str, Any]:
-        """Also whom one gives way to, and who is expected to brake."""
+        """Add the vehicles that it yields to and those that it expects to brake."""
         said = super().debug(choice)
         if choice.reason == "giving way":
             said["longitudinal"]["to"] = self.yielding.because
@@ -164,7 +164,7 @@ class Expert(RouteDriver):
         return said
 
     def _near(self, own: EgoVehicle, seen: Observation) -> Observation:
-        """What matters: in sight, at this level."""
+        """Return the actors in sight and on this level."""
         away = np.hypot(seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m)
         speed = max(own.speed_mps, 0.0)
         sight = _SIGHT_M + _SIGHT_S * (speed + np.minimum(seen.speed_mps, 25.0))
@@ -173,9 +173,9 @@ class Expert(RouteDriver):
     def _in_the_way(
         self, own: EgoVehicle, seen: Observation
     ) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Where everything is met on the line, its speed along it, and whether to follow it.
+        """Return where each actor meets the line, its speed along it, and whether to follow it.
 
-        What crosses is not followed: whether it will be gone in time is for the forecasts to say.
+        Crossing actors are not followed; the prediction decides whether they leave in time.
         """
         first = int((self.along_m + own.front_m - BESIDE_M) / STEP_M)
         reach = int((_SIGHT_M + 5.0 * max(own.speed_mps, 0.0)) / STEP_M)
@@ -194,7 +194,7 @@ class Expert(RouteDriver):
         return at, lead, np.isfinite(at) & ~crosses
 
     def _closely(self, seen: Observation) -> BoolArray:
-        """Which of them are passed closely."""
+        """Return a mask of the people whom the car passes closely."""
         return np.array([one in self._passed for one in seen.actor_id.tolist()], dtype=np.bool_)
 
     def _wait(self, own: EgoVehicle, seen: Observation, at: FloatArray, why: str) -> None:
@@ -219,7 +219,7 @@ class Expert(RouteDriver):
         stood_s: FloatArray,
         moved: BoolArray,
     ) -> tuple[BoolArray, BoolArray]:
-        """What stands in the way for good, as opposed to traffic that waits; and what may do so."""
+        """Return masks of the actors that block the way for good, and of those that may."""
         in_way = np.isfinite(at)
         if not in_way.any():
             return in_way, in_way
@@ -238,7 +238,7 @@ class Expert(RouteDriver):
         return np.asarray(blocking), np.asarray(suspect | blocking)
 
     def _queue_at(self, at_m: float) -> bool:
-        """Whether traffic may well wait at this place: a junction or a light is not far ahead."""
+        """Return whether traffic may wait here: a junction or a light is not far ahead."""
         if not math.isfinite(at_m):
             return False
         ahead = [p.entry_m - at_m for p in self.yielding.passages if p.entry_m > at_m - 2.0]
@@ -269,7 +269,7 @@ class Expert(RouteDriver):
         return pull
 
     def _is_close(self, own: EgoVehicle, seen: Observation) -> bool:
-        """Whether somebody whom one passes closely is just ahead or beside."""
+        """Return whether somebody whom one passes closely is just ahead or beside."""
         people = seen.where(self._closely(seen))
         first = int((self.along_m + own.rear_m) / STEP_M)
         last = int((self.along_m + own.front_m + _TO_GO_ROUND_M + 2.0) / STEP_M)
@@ -302,7 +302,7 @@ class Expert(RouteDriver):
         return best, what
 
     def _followed(self, seen: Observation, lead: FloatArray, ahead: BoolArray) -> BoolArray:
-        """What car-following looks after: things on the line that stand or go the same way."""
+        """Return a mask of the actors to follow: on the line, standing or going the same way."""
         speed = seen.speed_mps
         return np.asarray(ahead & ((speed < 0.3) | (lead > 0.8 * speed)))
 
@@ -370,7 +370,7 @@ class Expert(RouteDriver):
         return float(pulls[-1])
 
     def _goes_before(self, own: EgoVehicle, around: Observation, top_mps: float) -> bool:
-        """Whether a car that is in a junction gets out of it if the others brake for it.
+        """Return whether a car that is in a junction gets out of it if the others brake for it.
 
         To come to rest in their way would make them brake harder.
         """
@@ -391,7 +391,7 @@ class Expert(RouteDriver):
         return bool(np.isinf(boost.first_s[0]))
 
     def _can_wait(self, own: EgoVehicle, around: Observation, who: int, first_s: float) -> bool:
-        """Whether somebody beside the road may yet stop there: room enough to brake later."""
+        """Return whether the car can still brake later for somebody beside the road."""
         speed = max(own.speed_mps, 0.0)
         room = max(speed * first_s - 0.5, 0.5)
         if speed * speed / (2.0 * room) > _LATEST_MPS2 and self._person_s > _GLANCE_S:
@@ -399,7 +399,7 @@ class Expert(RouteDriver):
         return not self._is_road(around, who)
 
     def _on_road(self, own: EgoVehicle, around: Observation) -> BoolArray:
-        """Which people walk on a driving lane, as far as it matters."""
+        """Return a mask of the nearby people who walk on a driving lane."""
         away = np.hypot(around.xy_m[:, 0] - own.x_m, around.xy_m[:, 1] - own.y_m)
         walks = (around.kind == PERSON) & (around.speed_mps > 0.3) & (away < _CROSSERS_M)
         found = np.zeros(len(around), np.bool_)
@@ -408,7 +408,7 @@ class Expert(RouteDriver):
         return found
 
     def _is_road(self, around: Observation, who: int) -> bool:
-        """Whether a person stands on a driving lane, to 10 cm: the map answers slowly."""
+        """Return whether a person stands on a driving lane, to 10 cm: the map answers slowly."""
         x_m, y_m = around.xy_m[who].tolist()
         cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
         known = self._road.get(cell)
@@ -437,13 +437,13 @@ class Expert(RouteDriver):
         return float(pulls[-1])
 
     def _matters(self, own: EgoVehicle, seen: Observation) -> Observation:
-        """Everything but who comes from behind in the own lane: they look out themselves."""
+        """Leave out vehicles behind in the own lane: they are responsible themselves."""
         dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
         cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
         ahead = dx * cos + dy * sin
         agrees = seen.cos * cos + seen.sin * sin > 0.5
         behind = (ahead + seen.half_m[:, 0] < own.rear_m + 1.0) & (agrees | (seen.speed_mps < 0.3))
-        # Who overtakes on another lane counts: the line may lead across it.
+        # A vehicle that overtakes on another lane counts: the line may lead across it.
         aside = np.abs(dy * cos - dx * sin)
         overtakes = (seen.speed_mps > max(own.speed_mps, 0.0) + 1.0) & (aside > _OWN_LANE_M)
         behind &= ~(overtakes & (seen.kind == VEHICLE))
@@ -452,7 +452,7 @@ class Expert(RouteDriver):
 
 
 def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> BoolArray:
-    """Who was trusted to brake, and still can.
+    """Return a mask of the vehicles that are expected to brake and still can.
 
     Once the car moves they are left to it: to stop in their way would be worse than to go on.
     """
@@ -468,6 +468,6 @@ def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> 
 
 
 def _stays(seen: Observation, actor_id: int, place_m: tuple[float, float]) -> bool:
-    """Whether somebody is still at a place."""
+    """Return whether somebody is still at a place."""
     (rows,) = np.nonzero(seen.actor_id == actor_id)
     return bool(len(rows)) and math.dist(seen.xy_m[rows[0]].tolist(), place_m) <= _STAYS_M

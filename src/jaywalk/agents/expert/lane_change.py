@@ -1,4 +1,4 @@
-"""When to change lanes: only into a gap, later if there is none.
+"""Lane changes: only into a gap, later if there is none.
 
 Making way for an emergency vehicle that comes from behind: onto the next lane or the edge.
 """
@@ -48,7 +48,7 @@ class MakeWay:
                 return
 
     def _comes(self, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
-        """Whether one with its lights on is behind in the own lane and gains."""
+        """Return whether one with its lights on is behind in the own lane and gains."""
         known = self.perception.emergency
         if not known:
             return False
@@ -192,7 +192,7 @@ class LaneChanges:
         return math.inf
 
     def _is_clear(self, own: EgoVehicle, along_m: float, seen: Observation, change: int) -> bool:
-        """Whether nobody in the other lane is beside, close behind and faster, or close ahead.
+        """Return whether the other lane is free beside, behind (of faster cars) and ahead.
 
         After a while it is enough that who comes from behind need not brake hard.
         """

@@ -33,7 +33,7 @@ _FROM_THE_SIDE: Final = 0.7  # cosine of the angle between two ways in
 
 
 class Rule(IntEnum):
-    """What the line owes a stream."""
+    """Right of way between the line and a stream."""
 
     NOTHING = 0  # they give way; look out only
     FIRST_COME = 1
@@ -42,7 +42,7 @@ class Rule(IntEnum):
 
 
 class Control(IntEnum):
-    """What stands at a way into a junction."""
+    """Control at an entry of a junction."""
 
     NONE = 0
     YIELD = 1
@@ -183,7 +183,7 @@ def _light_of(lanes: Lanes, controls: Controls, segment: int) -> Any:
 def _own_control(
     line: RouteLine, lanes: Lanes, signals: Signals, controls: Controls, first: int
 ) -> tuple[Control, float, Any]:
-    """What stands at the line's own way in, where to wait for others, and the light if any."""
+    """Return the control at the line's entry, where to wait for others, and the light if any."""
     entry = first * STEP_M
     for light in signals.lights:
         if abs(light.edge_m - entry) < 4.0 or 0.0 <= entry - light.along_m < 12.0:
@@ -198,7 +198,7 @@ def _own_control(
 
 
 def _swing_m(line: RouteLine, lanes: Lanes, sample: int) -> float:
-    """How much farther back to wait: into a narrow road cars turn over its middle."""
+    """Return how much farther back to wait: into a narrow road cars turn over its middle."""
     beside = lanes.candidates(line.xy_m[sample], float(line.yaw_rad[sample]) + np.pi, _WIDE_M)
     if not len(beside):
         return 0.0
@@ -209,7 +209,7 @@ def _swing_m(line: RouteLine, lanes: Lanes, sample: int) -> float:
 def _stream(
     line: RouteLine, lanes: Lanes, samples: IntArray, segment: int
 ) -> tuple[float, float, float, float, bool] | None:
-    """Where a junction lane meets the line: on the line from, to; on the lane from, length."""
+    """Return where a junction lane meets the line: from, to; on the lane from, length."""
     mine, theirs = line.xy_m[samples], lanes.line(segment)
     yaw = line.yaw_rad[samples]
     gap = np.hypot(mine[:, None, 0] - theirs[None, :, 0], mine[:, None, 1] - theirs[None, :, 1])
@@ -265,7 +265,7 @@ def _turn(start_rad: float, end_rad: float) -> float:
 def _rule(
     control: Control, left: bool, yaw_rad: float, lanes: Lanes, controls: Controls, segment: int
 ) -> Rule:
-    """Who goes first: lights, then signs, then left turns give way, then first come."""
+    """Return who goes first: lights, then signs, then left turns give way, then first come."""
     theirs = lanes.line(segment)
     approach = lanes.predecessors[segment]
     their_sign = max((controls.sign.get(k, 0) for k in approach), default=0)

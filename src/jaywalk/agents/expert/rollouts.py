@@ -1,4 +1,4 @@
-"""Trying accelerations out: the own box along the line against everybody's forecast boxes.
+"""Tries accelerations: the own box along the line against everybody's forecast boxes.
 
 The first wish that touches nobody within the horizon is taken. Boxes of things that cross are drawn
 out behind them, so that passing means passing with a gap in time and not only in space.
@@ -262,7 +262,7 @@ def their_boxes(
 
 
 def _gained_m(seen: Observation) -> FloatArray:
-    """How much farther each comes if its acceleration goes on for a while: ``(n, t)``."""
+    """Return how much farther each comes if its acceleration goes on for a while: ``(n, t)``."""
     push = np.clip(seen.acceleration_mps2, 0.0, _PUSH_MPS2)[:, None]
     pushed = np.minimum(TIMES_S, _PUSH_S)[None, :]
     return np.asarray(push * (0.5 * pushed**2 + pushed * (TIMES_S[None, :] - pushed)))
@@ -294,7 +294,7 @@ USUAL_MARGINS: Final = Margins()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of trying accelerations.
+    """Result of trying accelerations.
 
     ``clear`` also wants that the car does not come to rest where somebody is about to cross.
     """
@@ -320,7 +320,7 @@ def try_out(
     margins: Margins = USUAL_MARGINS,
     on_road: BoolArray | None = None,
 ) -> Trial:
-    """When each acceleration would first touch somebody's box.
+    """Return the time at which each acceleration first touches another box.
 
     Args:
         line: The line to follow.

@@ -1,4 +1,4 @@
-"""Whether a junction may be entered now: gaps in the streams that cross the line.
+"""Return whether a junction may be entered now: gaps in the streams that cross the line.
 
 What a driver remembers about others: how long each has stood, and whether it ever moved.
 """
@@ -32,7 +32,7 @@ class Memory:
     _moved: set[int] = field(default_factory=set, init=False)
 
     def update(self, seen: Observation) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """How long each has stood (seconds), and whether it was ever seen to move."""
+        """Return how long each has stood (seconds), and whether it has ever moved."""
         ids, still = seen.actor_id.tolist(), (seen.speed_mps < _MOVES_MPS).tolist()
         before = self._stood
         self._stood = {
@@ -90,7 +90,7 @@ class Yielding:
         return None
 
     def is_crossing(self, along_m: float, own: EgoVehicle) -> bool:
-        """Whether the car is at or in a junction that others cross."""
+        """Return whether the car is at or in a junction that others cross."""
         front, tail = along_m + own.front_m, along_m + own.rear_m
         return any(
             passage.hold_m - 2.0 < front and tail < passage.exit_m and len(passage.rule) > 0
@@ -98,7 +98,7 @@ class Yielding:
         )
 
     def is_inside(self, along_m: float, own: EgoVehicle) -> bool:
-        """Whether the car's front is in a junction that others cross."""
+        """Return whether the car's front is in a junction that others cross."""
         front = along_m + own.front_m
         return any(
             passage.entry_m + 1.0 <= front < passage.exit_m and len(passage.rule) > 0
@@ -140,7 +140,7 @@ class Yielding:
         return max(gap, 0.0)
 
     def _place_m(self, passage: Passage) -> float:
-        """Where the front waits now."""
+        """Return where the front of the car waits now."""
         both_green = (passage.rule == Rule.IF_GREEN) & _given_way(passage)
         return passage.edge_m if bool(both_green.any()) else passage.hold_m
 
@@ -232,7 +232,7 @@ class Yielding:
 
 
 def _given_way(passage: Passage) -> NDArray[np.bool_]:
-    """Which streams are given way to now."""
+    """Return the streams that the ego yields to now."""
     given: NDArray[np.bool_] = np.asarray(passage.rule == Rule.GIVE_WAY)
     if _is_green(passage.own_light):
         green = np.array([_is_green(light) for light in passage.lights], np.bool_)
@@ -247,7 +247,7 @@ def _is_green(light: Any) -> bool:
 def _arrive_braking_s(
     away_m: FloatArray, seen: Observation, enter_s: FloatArray, *, brakes_mps2: float, gently: bool
 ) -> FloatArray:
-    """When each vehicle is there if it brakes for the own car; inf: it stops before.
+    """Return when each vehicle is there if it brakes for the own car; inf: it stops before.
 
     It does so from when the own car is there: who only might cross its way is not braked for.
 
@@ -290,7 +290,7 @@ def _times(
 def _own_times(
     passage: Passage, own: EgoVehicle, along_m: float, allowed_mps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """When the own car is at each meeting place: from, to; and its speed when it comes there."""
+    """Return from when to when the ego is at each meeting place, and its speed on arrival."""
     way, time_s, pace = _drive(passage, own, along_m, allowed_mps)
     first = passage.from_m - along_m - own.front_m
     # Whoever goes on in the same lane follows once it is taken: no need to be far away by then.
