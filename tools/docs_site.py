@@ -18,7 +18,7 @@ OUTSIDE: Final = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changel
 API_ROOMS: Final = {
     "core": ("jaywalk.core.registry", "jaywalk.core.errors", "jaywalk.core.seeds"),
     "geometry": ("jaywalk.geometry.path", "jaywalk.geometry.box", "jaywalk.geometry.frames"),
-    "record": ("jaywalk.record.reader", "jaywalk.record.episode", "jaywalk.record.contacts"),
+    "record": ("jaywalk.record.reader", "jaywalk.record.episode", "jaywalk.record._contacts"),
     "agents": ("jaywalk.agents.base", "jaywalk_agent"),
     "scenarios": ("jaywalk.scenarios.base", "jaywalk.scenarios.suite"),
     "runner": ("jaywalk.runner.job", "jaywalk.runner.plan"),

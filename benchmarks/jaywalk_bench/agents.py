@@ -20,7 +20,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk_bench.calibration import calibration_ms
 from jaywalk_bench.run import minute_route
 
@@ -92,7 +92,7 @@ def bench_agents(
     calibrated_ms = calibration_ms()
     item = replace(minute_route(town), vehicles=_VEHICLES, people=_PEOPLE)
     found = []
-    with World.embedded(town) as world:
+    with SimulatorSession.embedded(town) as world:
         for name in chosen:
             say(f"{name}: {ticks} decisions")
             plan = EpisodePlan(
@@ -102,7 +102,7 @@ def bench_agents(
     return AgentsBenchmark(calibration_ms=calibrated_ms, town=town, agents=tuple(found))
 
 
-def _drive(plan: EpisodePlan, server: World, ticks: int) -> AgentCost:
+def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost:
     world = server.fresh(plan.item.route.town)
     town_map = world.get_map()
     key = hashlib.sha256(town_map.to_opendrive().encode()).hexdigest()

@@ -11,8 +11,8 @@ from live_server import LiveServer
 from scene import DELTA_S, Scene
 from synthetic_motion import still, walking
 
+from jaywalk.actors.posed._players import PosedPeople
 from jaywalk.actors.posed.clip_trial import play_clips, spawn_walker
-from jaywalk.actors.posed.players import PosedPeople
 from jaywalk.client.bones import BoneLine
 from jaywalk.forecasting.record_export import facing
 from jaywalk.geometry.rotation import angle_between_rad, transforms_from_rotators

@@ -14,7 +14,7 @@ from jaywalk.client.placing import place_on_route
 from jaywalk.scenarios.base import Phase, Stage, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
-from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
+from jaywalk.scenarios.obstacles._two_ways import OnLaneTwoWays
 from jaywalk.town.routes import DenseRoute, RoutePlanner
 
 SPEED_MPS = 8.0

@@ -10,11 +10,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world() -> Iterator[SimulatorSession]:
     """A server of our own with its client."""
-    with World.embedded() as one:
+    with SimulatorSession.embedded() as one:
         yield one

@@ -13,11 +13,11 @@ from short_plans import short_plan, write_driver
 from jaywalk import record
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.record.episode import ask_wet_grip, has_wet_grip
-from jaywalk.runner.episode import run_episode
-from jaywalk.runner.session import World
+from jaywalk.runner._episode import run_episode
+from jaywalk.runner.session import SimulatorSession
 
 
-def test_a_route_is_driven_and_recorded(world: World, tmp_path: Path) -> None:
+def test_a_route_is_driven_and_recorded(world: SimulatorSession, tmp_path: Path) -> None:
     plan = short_plan(world, write_driver(tmp_path), vehicles=5)
     beats: list[str] = []
     outcome = run_episode(plan, world, tmp_path / "run", lambda s, share, what: beats.append(what))
@@ -37,23 +37,23 @@ def test_a_route_is_driven_and_recorded(world: World, tmp_path: Path) -> None:
     assert {"loading", "setting the stage", "agent: setup", "driving"} <= set(beats)
 
 
-def test_the_same_plan_gives_the_same_record(world: World, tmp_path: Path) -> None:
+def test_the_same_plan_gives_the_same_record(world: SimulatorSession, tmp_path: Path) -> None:
     plan = short_plan(world, write_driver(tmp_path), vehicles=12)
     hashes = {run_episode(plan, world, tmp_path / str(k)).record_hash for k in range(2)}
     assert len(hashes) == 1
 
 
-def test_another_server_gives_the_same_record(world: World, tmp_path: Path) -> None:
+def test_another_server_gives_the_same_record(world: SimulatorSession, tmp_path: Path) -> None:
     plan = short_plan(world, write_driver(tmp_path), vehicles=12)
     first = run_episode(plan, world, tmp_path / "a")
-    with World.embedded() as other:
+    with SimulatorSession.embedded() as other:
         second = run_episode(plan, other, tmp_path / "b")
     assert first.record_hash == second.record_hash
 
 
 @pytest.mark.parametrize("wet_grip", [False, True])
 def test_the_record_says_whether_wet_roads_were_slippery(
-    world: World, tmp_path: Path, wet_grip: bool
+    world: SimulatorSession, tmp_path: Path, wet_grip: bool
 ) -> None:
     plan = short_plan(world, write_driver(tmp_path))
     plan = replace(plan, item=replace(plan.item, wet_grip=wet_grip))
@@ -62,14 +62,14 @@ def test_the_record_says_whether_wet_roads_were_slippery(
     assert has_wet_grip(record.open(outcome.folder).episode) is wet_grip
 
 
-def test_another_seed_gives_another_record(world: World, tmp_path: Path) -> None:
+def test_another_seed_gives_another_record(world: SimulatorSession, tmp_path: Path) -> None:
     agent = write_driver(tmp_path)
     one = run_episode(short_plan(world, agent, vehicles=5), world, tmp_path / "a")
     two = run_episode(short_plan(world, agent, vehicles=5, seed=2), world, tmp_path / "b")
     assert one.record_hash != two.record_hash
 
 
-def test_an_agents_exception_is_its_failure(world: World, tmp_path: Path) -> None:
+def test_an_agents_exception_is_its_failure(world: SimulatorSession, tmp_path: Path) -> None:
     agent = write_driver(tmp_path, "if moment.elapsed_s > 1.0: raise ValueError('no idea')")
     outcome = run_episode(short_plan(world, agent), world, tmp_path / "run")
     assert outcome.end_reason == "agent failed"
@@ -80,7 +80,9 @@ def test_an_agents_exception_is_its_failure(world: World, tmp_path: Path) -> Non
     assert events["name"].item() == "ValueError: no idea"
 
 
-def test_an_agent_that_hangs_has_failed_and_its_drive_is_kept(world: World, tmp_path: Path) -> None:
+def test_an_agent_that_hangs_has_failed_and_its_drive_is_kept(
+    world: SimulatorSession, tmp_path: Path
+) -> None:
     hang = "import time\n        if moment.elapsed_s > 1.0: time.sleep(600)"
     agent = write_driver(tmp_path, hang)
     outcome = run_episode(short_plan(world, agent), world, tmp_path / "run", watchdog_s=6.0)
@@ -91,14 +93,14 @@ def test_an_agent_that_hangs_has_failed_and_its_drive_is_kept(world: World, tmp_
     assert record.open(outcome.folder).states.collect().height > 0
 
 
-def test_a_control_that_is_no_number_is_a_failure(world: World, tmp_path: Path) -> None:
+def test_a_control_that_is_no_number_is_a_failure(world: SimulatorSession, tmp_path: Path) -> None:
     nan = "return Decision(control=carla.VehicleControl(brake=float('nan')))"
     outcome = run_episode(short_plan(world, write_driver(tmp_path, nan)), world, tmp_path / "run")
     assert outcome.end_reason == "agent failed"
     assert "brake is nan" in outcome.failure
 
 
-def test_an_agent_that_cannot_be_set_up(world: World, tmp_path: Path) -> None:
+def test_an_agent_that_cannot_be_set_up(world: SimulatorSession, tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("import no_such_module\n")
     outcome = run_episode(short_plan(world, str(path)), world, tmp_path / "run")
@@ -106,7 +108,7 @@ def test_an_agent_that_cannot_be_set_up(world: World, tmp_path: Path) -> None:
     assert "no_such_module" in outcome.failure
 
 
-def test_an_unknown_scenario_fails_loudly(world: World, tmp_path: Path) -> None:
+def test_an_unknown_scenario_fails_loudly(world: SimulatorSession, tmp_path: Path) -> None:
     unknown = (
         '<scenario name="A" type="Volcano"><trigger_point x="0" y="0" z="0" yaw="0"/></scenario>'
     )
@@ -116,14 +118,14 @@ def test_an_unknown_scenario_fails_loudly(world: World, tmp_path: Path) -> None:
     assert not list((tmp_path / "run").rglob("*.parquet"))
 
 
-def test_an_unknown_town_is_named(world: World, tmp_path: Path) -> None:
+def test_an_unknown_town_is_named(world: SimulatorSession, tmp_path: Path) -> None:
     plan = short_plan(world, write_driver(tmp_path), town="Atlantis")
     with pytest.raises(DataError, match="no town 'Atlantis'"):
         run_episode(plan, world, tmp_path / "run")
 
 
 def test_people_are_about_and_the_record_knows_what_they_mean_to_do(
-    world: World, tmp_path: Path
+    world: SimulatorSession, tmp_path: Path
 ) -> None:
     plan = short_plan(world, write_driver(tmp_path), people=8)
     kept = record.open(run_episode(plan, world, tmp_path / "run").folder)

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from plugin_packages import install
 
+import jaywalk.record as jaywalk_record
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "jaywalk_example"
 _MAIN = "from jaywalk.cli.main import main; main()"
@@ -66,6 +68,10 @@ def test_lists_show_its_objects(jaywalk: CommandLine) -> None:
     assert row(jaywalk.json("list", "agents"), "expert")["id"] == "expert-v3"
     predictor = row(jaywalk.json("list", "predictors"), "damped-velocity-v1")
     assert (predictor["inputs"], predictor["learnt"]) == (["positions"], False)
+    metric = row(jaywalk.json("list", "metrics"), "closest_person_m")
+    assert (metric["unit"], metric["direction"]) == ("m", "higher")
+    scenario = row(jaywalk.json("list", "scenarios"), "example/lost-load-v1")
+    assert "boxes" in str(scenario["summary"])
 
 
 def test_its_driver_completes_a_route(jaywalk: CommandLine) -> None:
@@ -78,6 +84,20 @@ def test_its_driver_completes_a_route(jaywalk: CommandLine) -> None:
     assert episode["end_reason"] == "route completed"
     config = (jaywalk.folder / "driven" / "config.json").read_text()
     assert "courteous-v1" in config
+    scored = jaywalk("score", "driven", "--json")
+    assert scored.returncode == 0, scored.stderr
+    assert "closest_person_m" in json.loads(scored.stdout)["metrics"]
+
+
+def test_its_scenario_is_driven(jaywalk: CommandLine) -> None:
+    options = ["--town", "Orchard", "-o", "load.toml"]
+    made = jaywalk("scenario", "new", "lost-load", "--type", "example/lost-load-v1", *options)
+    assert made.returncode == 0, made.stderr
+    done = jaywalk("run", "load.toml", "--agent", "expert", "--workers", "1", "--out", "loaded")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (jaywalk.folder / "loaded" / "episodes").iterdir()
+    actors = jaywalk_record.open(folder).actors
+    assert actors["type_id"].to_list().count("static.prop.creasedbox01") == 2
 
 
 def test_a_wrong_argument_of_its_driver_is_refused(jaywalk: CommandLine) -> None:

@@ -11,9 +11,9 @@ import pytest
 from short_plans import short_plan
 
 from jaywalk import record
-from jaywalk.runner.episode import run_episode
+from jaywalk.runner._episode import run_episode
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
@@ -39,7 +39,7 @@ _PEDALS = [(1.0, 0.0, 0.0), (0.75, 0.0, 0.0), (0.0, 0.25, 0.0), (1.0, 0.0, 0.0)]
 
 
 @pytest.fixture(scope="module")
-def routes(world: World, tmp_path_factory: pytest.TempPathFactory) -> str:
+def routes(world: SimulatorSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     points = [one.position_m for one in short_plan(world, "").item.route.keypoints]
     text = "".join(f'<position x="{x}" y="{y}" z="{z}"/>' for x, y, z in points)
     path = tmp_path_factory.mktemp("routes") / "short.xml"
@@ -47,13 +47,15 @@ def routes(world: World, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def _make(world: World, **options: Any) -> Any:
+def _make(world: SimulatorSession, **options: Any) -> Any:
     address = f"{world.host}:{world.port}"
     return gymnasium.make("jaywalk.gym:jaywalk/Drive-v1", server=address, **options)
 
 
 @pytest.fixture(scope="module")
-def env(world: World, routes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def env(
+    world: SimulatorSession, routes: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
     """One for most tests, for planning a town anew takes seconds."""
     one = _make(
         world,
@@ -94,7 +96,9 @@ def test_the_same_seed_is_the_same_trajectory(env: Any) -> None:
     assert "stopped by the learner" in {one.end_reason for one in kept}
 
 
-def test_a_learner_drives_the_runners_episode(world: World, env: Any, tmp_path: Path) -> None:
+def test_a_learner_drives_the_runners_episode(
+    world: SimulatorSession, env: Any, tmp_path: Path
+) -> None:
     env.reset(seed=1, options={"episode_seed": 5})
     over, step, info = False, 0, {}
     while not over:
@@ -119,7 +123,7 @@ def test_a_learner_drives_the_runners_episode(world: World, env: Any, tmp_path: 
     assert theirs.episode.agent.name == "gym"
 
 
-def test_pictures_and_sensors_fit_their_spaces(world: World, routes: str) -> None:
+def test_pictures_and_sensors_fit_their_spaces(world: SimulatorSession, routes: str) -> None:
     lidar = {"type": "sensor.lidar.ray_cast", "id": "top", "x": 0.0, "y": 0.0, "z": 2.0}
     speed = {"type": "sensor.speedometer", "id": "speed"}
     env = _make(

@@ -9,9 +9,9 @@ import pytest
 from short_plans import short_plan
 
 from jaywalk import record
-from jaywalk.metrics.driving.criteria.ending import how_it_broke_off
-from jaywalk.runner.episode import run_episode
-from jaywalk.runner.session import World
+from jaywalk.metrics.driving.criteria._ending import how_it_broke_off
+from jaywalk.runner._episode import run_episode
+from jaywalk.runner.session import SimulatorSession
 
 _AGENT = """
 import json, math, pathlib
@@ -74,7 +74,7 @@ class Mine(AutonomousAgent):
 
 
 def _run(
-    world: World, folder: Path, limit: float, people: int = 0
+    world: SimulatorSession, folder: Path, limit: float, people: int = 0
 ) -> tuple[object, dict[str, object]]:
     path = folder / "agent.py"
     path.write_text(_AGENT.replace("LIMIT", str(limit)))
@@ -82,7 +82,7 @@ def _run(
     return outcome, json.loads(Path(f"{path}.json").read_text())
 
 
-def test_a_leaderboard_agent_drives_as_it_is(world: World, tmp_path: Path) -> None:
+def test_a_leaderboard_agent_drives_as_it_is(world: SimulatorSession, tmp_path: Path) -> None:
     outcome, seen = _run(world, tmp_path, 1e9)
     assert (outcome.end_reason, outcome.failure) == ("route completed", "")
     shapes = seen["shapes"]
@@ -99,7 +99,7 @@ def test_a_leaderboard_agent_drives_as_it_is(world: World, tmp_path: Path) -> No
 
 
 def test_its_exception_is_its_failure_and_its_forecasts_are_kept(
-    world: World, tmp_path: Path
+    world: SimulatorSession, tmp_path: Path
 ) -> None:
     outcome, _ = _run(world, tmp_path, 2.0, people=3)
     assert outcome.end_reason == "agent failed"
@@ -112,7 +112,7 @@ def test_its_exception_is_its_failure_and_its_forecasts_are_kept(
 
 
 def test_the_wrong_track_is_rejected(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: SimulatorSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHALLENGE_TRACK_CODENAME", "SENSORS")
     path = tmp_path / "agent.py"

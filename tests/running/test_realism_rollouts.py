@@ -11,21 +11,23 @@ from short_plans import short_plan
 import jaywalk.record
 from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
 from jaywalk.metrics.realism.scene import CURRENT_STEP, Case, Rollouts
-from jaywalk.rollouts.cases.recorded import RecordedScene, recorded_scenes
-from jaywalk.rollouts.closed_loop import ClosedLoop
-from jaywalk.runner.episode import run_episode
-from jaywalk.runner.session import World
+from jaywalk.rollouts._closed_loop import ClosedLoop
+from jaywalk.rollouts.cases._recorded import RecordedScene, recorded_scenes
+from jaywalk.runner._episode import run_episode
+from jaywalk.runner.session import SimulatorSession
 
 
 @pytest.fixture(scope="module")
-def recorded(world: World, tmp_path_factory: pytest.TempPathFactory) -> RecordedScene:
+def recorded(world: SimulatorSession, tmp_path_factory: pytest.TempPathFactory) -> RecordedScene:
     plan = short_plan(world, "cruise", length_m=90, vehicles=8, people=8)
     outcome = run_episode(plan, world, tmp_path_factory.mktemp("run"))
     return recorded_scenes(jaywalk.record.open(outcome.folder))[0]
 
 
 @pytest.mark.parametrize("policy", ["traffic", "cruise"])
-def test_rollouts_go_on_from_the_record(policy: str, recorded: RecordedScene, world: World) -> None:
+def test_rollouts_go_on_from_the_record(
+    policy: str, recorded: RecordedScene, world: SimulatorSession
+) -> None:
     loop = ClosedLoop(recorded=recorded, world=world, policy=policy, seed=3)
     found = loop.roll_out(2)
     scene = recorded.scene

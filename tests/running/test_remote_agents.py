@@ -19,9 +19,9 @@ from jaywalk.agents.template import write_agent
 from jaywalk.checks.drive import check_drive
 from jaywalk.checks.rules import judge
 from jaywalk.core.errors import InfrastructureError
-from jaywalk.runner.episode import run_episode
+from jaywalk.runner._episode import run_episode
 from jaywalk.runner.plan import AgentSpec
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 from jaywalk_agent import AgentServer, load_agent
 
 # Tells forecasts and a plan, asks for sensors, draws numbers, and dies or errs when told to.
@@ -103,7 +103,9 @@ def _served(file: Path, python: str = sys.executable, port: int = 0) -> Iterator
         process.communicate()
 
 
-def test_the_same_record_in_process_and_in_another_python(world: World, tmp_path: Path) -> None:
+def test_the_same_record_in_process_and_in_another_python(
+    world: SimulatorSession, tmp_path: Path
+) -> None:
     file = _write(tmp_path)
     near = run_episode(short_plan(world, str(file), people=4), world, tmp_path / "near")
     assert (near.end_reason, near.failure) == ("route completed", "")
@@ -118,7 +120,9 @@ def test_the_same_record_in_process_and_in_another_python(world: World, tmp_path
     assert set(forecasts["source"]) == {"full"}
 
 
-def test_one_that_dies_has_failed_and_is_found_again(world: World, tmp_path: Path) -> None:
+def test_one_that_dies_has_failed_and_is_found_again(
+    world: SimulatorSession, tmp_path: Path
+) -> None:
     file = _write(tmp_path, "if moment.time_s > 1.0: os._exit(9)")
     with _served(file) as (address, _):
         died = run_episode(short_plan(world, address), world, tmp_path / "died")
@@ -131,7 +135,9 @@ def test_one_that_dies_has_failed_and_is_found_again(world: World, tmp_path: Pat
     assert again.end_reason == "route completed"
 
 
-def test_its_exception_and_its_silence_are_its_failures(world: World, tmp_path: Path) -> None:
+def test_its_exception_and_its_silence_are_its_failures(
+    world: SimulatorSession, tmp_path: Path
+) -> None:
     file = _write(tmp_path, "if moment.time_s > 0.7: raise KeyError('lost')")
     with AgentServer(load_agent(file)) as server:
         raised = run_episode(short_plan(world, server.address), world, tmp_path / "a")
@@ -145,19 +151,19 @@ def test_its_exception_and_its_silence_are_its_failures(world: World, tmp_path: 
 
 
 def test_nobody_there_is_not_the_agents_failure(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: SimulatorSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jaywalk.agents.adapters.remote.WAIT_S", 0.0)
     with pytest.raises(InfrastructureError, match="nobody listens at ws://127"):
         run_episode(short_plan(world, "ws://127.0.0.1:9"), world, tmp_path / "run")
 
 
-def _states(world: World, agent: str) -> dict[str, str]:
+def _states(world: SimulatorSession, agent: str) -> dict[str, str]:
     drive = check_drive(AgentSpec(name=agent), world, "Harbour", 1, drive_s=8.0)
     return {one.check: one.state for one in judge(drive, None, 1000.0)}
 
 
-def test_check_finds_good_and_bad_wiring(world: World, tmp_path: Path) -> None:
+def test_check_finds_good_and_bad_wiring(world: SimulatorSession, tmp_path: Path) -> None:
     path, _ = write_agent(tmp_path, "fresh")
     assert "fail" not in _states(world, str(path)).values()
     good = _states(world, str(_write(tmp_path)))

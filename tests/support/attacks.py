@@ -436,7 +436,7 @@ def many_connections(port: int, count: int = 6000, hold_s: float = 1.0) -> str:
 
 def method_names() -> list[str]:
     """Every method of the server that may be called with nonsense."""
-    from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)
+    from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)  # noqa: F401  (registers them)  # noqa: F401  (registers them)
     from jaywalk.server.protocol.rpc import METHODS
 
     return sorted(set(METHODS) - LEFT_OUT)

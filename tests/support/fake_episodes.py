@@ -1,4 +1,4 @@
-"""Stands in for ``jaywalk.runner.episode``: tiny records, and every way to fail.
+"""Stands in for ``jaywalk.runner._episode``: tiny records, and every way to fail.
 
 What an episode does is the beginning of its route's id: ``ok``, ``slow``, ``agent-fails``,
 ``random`` (never twice the same), ``bad-plan``, ``crash-always``, ``hang-always``; and those that

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaywalk.server.encoding._sensor_frames import encode_reading, pack_header
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
-from jaywalk.server.encoding.sensor_frames import encode_reading, pack_header
-from jaywalk.server.sensors.base import Sensor
-from jaywalk.server.sensors.readings import pose_of
-from jaywalk.server.sensors.scene import SensorScene
+from jaywalk.server.sensors._base import Sensor
+from jaywalk.server.sensors._readings import pose_of
+from jaywalk.server.sensors._scene import SensorScene
 
 
 def payload(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.scenarios.suite import SuiteRoute
 
@@ -47,7 +47,7 @@ def write_driver(folder: Path, first: str = "pass", name: str = "driver.py") -> 
 
 
 def short_plan(
-    world: World,
+    world: SimulatorSession,
     agent: str,
     *,
     length_m: int = 60,
@@ -72,7 +72,7 @@ def short_plan(
     )
 
 
-def _ends(world: World, length_m: int) -> tuple[Any, Any]:
+def _ends(world: SimulatorSession, length_m: int) -> tuple[Any, Any]:
     town_map = world.fresh("Harbour").get_map()
     first = town_map.get_spawn_points()[3].location
     point = town_map.get_waypoint(first)

@@ -1,1 +1,33 @@
 """Everything that moves around the ego: traffic, crowd, posed people, scripted pilots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaywalk.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from jaywalk.actors.crowd.crowd import Crowd as Crowd
+    from jaywalk.actors.events import Moment as Moment
+    from jaywalk.actors.events import ScenarioEvent as ScenarioEvent
+    from jaywalk.actors.pilots import Pilot as Pilot
+    from jaywalk.actors.pilots import Pilots as Pilots
+    from jaywalk.actors.posed.people import HabitPeople as HabitPeople
+    from jaywalk.actors.traffic.traffic import Traffic as Traffic
+
+__getattr__, __all__ = lazy_exports(
+    __name__,
+    {
+        "crowd.crowd": ("Crowd",),
+        "events": (
+            "Moment",
+            "ScenarioEvent",
+        ),
+        "pilots": (
+            "Pilot",
+            "Pilots",
+        ),
+        "posed.people": ("HabitPeople",),
+        "traffic.traffic": ("Traffic",),
+    },
+)

@@ -16,8 +16,8 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.actors._surroundings import Surroundings
 from jaywalk.actors.lane_paths import LanePath
-from jaywalk.actors.surroundings import Surroundings
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 

@@ -9,8 +9,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from jaywalk.agents.adapters.leaderboard import ENTRY_POINT, LeaderboardAgent, add_compatibility
-from jaywalk.agents.adapters.leaderboard_environment import give_old_numpy
+from jaywalk.agents.adapters._leaderboard import ENTRY_POINT, LeaderboardAgent, add_compatibility
+from jaywalk.agents.adapters._leaderboard_environment import give_old_numpy
 from jaywalk.agents.adapters.remote import PlainDriver
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS

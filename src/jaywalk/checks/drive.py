@@ -25,7 +25,7 @@ from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.cast import spawn_ego
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec
-from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.runner.watchdog import AgentTimeout, time_limit
 from jaywalk.town.routes import DenseRoute
 
@@ -52,7 +52,7 @@ class CheckStage:
     people: tuple[Any, ...]
 
 
-def set_check_stage(server: World, town: str) -> CheckStage:
+def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
     """Load the town, choose a route, put up the ego and the people.
 
     Raises:
@@ -177,7 +177,7 @@ class _Failed(Exception):  # noqa: N818  (named for what it means)
 
 
 def check_drive(
-    agent: AgentSpec, server: World, town: str, seed: int, drive_s: float = DRIVE_S
+    agent: AgentSpec, server: SimulatorSession, town: str, seed: int, drive_s: float = DRIVE_S
 ) -> CheckDrive:
     """Let an agent drive for some seconds and note everything.
 

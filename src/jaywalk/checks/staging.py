@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import JaywalkError
 from jaywalk.geometry.box import upright_box
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 from jaywalk.runner.staged import StagedEpisode
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -45,7 +45,7 @@ class StagedView:
     ways: list[NDArray[np.float64]]
 
 
-def view_stage(plan: EpisodePlan, world: World) -> StagedView:
+def view_stage(plan: EpisodePlan, world: SimulatorSession) -> StagedView:
     """Set an episode up and look.
 
     Raises:
@@ -116,7 +116,7 @@ class StagedRoute:
 def stage_routes(
     suite: Suite,
     items: Iterable[SuiteRoute],
-    world: World,
+    world: SimulatorSession,
     *,
     seed: int = 1,
     say: Callable[[str], None] = lambda _: None,

@@ -45,7 +45,7 @@ def check(
     from jaywalk.checks.drive import check_drive, check_reach
     from jaywalk.checks.rules import FAIL, judge, timing_ms
     from jaywalk.cli.agent_choice import agent_specs
-    from jaywalk.runner.session import World
+    from jaywalk.runner.session import SimulatorSession
 
     (spec,) = agent_specs(agent, agent_config)
     if not as_json:
@@ -55,7 +55,7 @@ def check(
     if lost is not None:
         drive = lost
     else:
-        with _open(World, server, seed) as world:
+        with _open(SimulatorSession, server, seed) as world:
             drive = check_drive(spec, world, town, seed)
             if not drive.failed_in:
                 again = check_drive(spec, world, town, seed, drive_s=_AGAIN_S)

@@ -110,7 +110,7 @@ def dialects() -> list[Row]:
 
 def methods() -> list[Row]:
     """RPC methods that the server answers."""
-    from jaywalk.server.protocol import methods as _registers  # noqa: F401  # noqa: F401
+    from jaywalk.server.protocol import methods as _registers  # noqa: F401  # noqa: F401  # noqa: F401  # noqa: F401
     from jaywalk.server.protocol.rpc import METHODS
 
     return [

@@ -88,16 +88,16 @@ def _seen(
     from jaywalk.core.address import parse_address
     from jaywalk.motion.playback.bank import ClipBank
     from jaywalk.motion.playback.players import Cue
-    from jaywalk.runner.session import World
+    from jaywalk.runner.session import SimulatorSession
 
     bank = ClipBank(lib)
     for clip in clips:
         bank.index(clip, rig)  # unknown names are told before a server is started
     cues = [Cue(clip=clip, loop=loop and clip is clips[-1]) for clip in clips]
     if server:
-        world = World.attach(*parse_address(server))
+        world = SimulatorSession.attach(*parse_address(server))
     else:
-        world = World.embedded(town)
+        world = SimulatorSession.embedded(town)
     with world:
         fresh = world.fresh(town)
         return play_clips(world.client, world.bone_line, fresh, bank, rig, cues, seconds)

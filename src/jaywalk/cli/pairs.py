@@ -167,7 +167,7 @@ def sheet(
     from jaywalk.checks.staging import stage_routes
     from jaywalk.report.svg import claim
     from jaywalk.runner.driver_view import photograph_pairs
-    from jaywalk.runner.session import World
+    from jaywalk.runner.session import SimulatorSession
     from jaywalk.scenarios.suite import load_suite
 
     if out.suffix != ".png":
@@ -175,7 +175,7 @@ def sheet(
     chosen = load_suite(suite)
     items = first_of_each_class(chosen)
     claim(out)
-    with World.embedded(items[0].route.town) as world:
+    with SimulatorSession.embedded(items[0].route.town) as world:
         if view is View.DRIVER:
             draw_driver_sheet(list(photograph_pairs(chosen, items, world, say=say)), out)
         else:

@@ -59,10 +59,14 @@ def picture_path(path: Path, option: str) -> Path:
 
 def _staged(plan: EpisodePlan, server: str) -> StagedView:
     from jaywalk.checks.staging import view_stage
-    from jaywalk.runner.session import World
+    from jaywalk.runner.session import SimulatorSession
 
     town = plan.item.route.town
-    world = World.attach(*parse_address(server)) if server else World.embedded(town)
+    world = (
+        SimulatorSession.attach(*parse_address(server))
+        if server
+        else SimulatorSession.embedded(town)
+    )
     with world:
         return view_stage(plan, world)
 

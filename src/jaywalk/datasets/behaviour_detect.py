@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaywalk.core.errors import DataError
-from jaywalk.datasets.annotation_files import read_members
+from jaywalk.datasets._annotation_files import read_members
 from jaywalk.datasets.behaviour_tables import BehaviourData, Defect
 from jaywalk.datasets.catalogue import BEHAVIOUR_DATASETS, BehaviourDatasetSpec
 

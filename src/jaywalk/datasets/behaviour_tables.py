@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file, read_text
+from jaywalk.datasets._cvat import CvatTrack
 from jaywalk.datasets.catalogue import behaviour_dataset
-from jaywalk.datasets.cvat import CvatTrack
 
 LIGHT_NONE, LIGHT_RED, LIGHT_YELLOW, LIGHT_GREEN = 0, 1, 2, 3
 

@@ -20,8 +20,7 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import load_arrays
-from jaywalk.datasets.catalogue import trajectory_format
-from jaywalk.datasets.row_checks import (
+from jaywalk.datasets._row_checks import (
     check_angles,
     check_finite,
     check_rate,
@@ -29,6 +28,7 @@ from jaywalk.datasets.row_checks import (
     check_vehicles,
     check_walkers,
 )
+from jaywalk.datasets.catalogue import trajectory_format
 from jaywalk.datasets.semantic_map import SemanticMap, read_maps, write_maps
 
 STEP_S = 0.1

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.datasets.annotation_files import read_members
+from jaywalk.datasets._annotation_files import read_members
+from jaywalk.datasets._row_checks import check_finite, check_vehicles
 from jaywalk.datasets.catalogue import trajectory_format
-from jaywalk.datasets.row_checks import check_finite, check_vehicles
 from jaywalk.datasets.trajectories import STEP_S, Trajectories, assemble, check_raw, grid
 
 _FOLDER = "trajectories_filtered"

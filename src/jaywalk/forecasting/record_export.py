@@ -24,8 +24,8 @@ from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
 from jaywalk.datasets.trajectories import META, Trajectories, assemble
+from jaywalk.forecasting._record_sight import looks_at, occluded_people
 from jaywalk.forecasting.context import class_at, town_map
-from jaywalk.forecasting.record_sight import looks_at, occluded_people
 from jaywalk.forecasting.splits import split_scenes
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.geometry.rotation import conjugate, multiply, rotate

@@ -19,4 +19,4 @@ if find_spec("gymnasium") is None:
 import gymnasium  # type: ignore[import-not-found,unused-ignore]  # noqa: E402
 
 if ENV_ID not in gymnasium.registry:
-    gymnasium.register(id=ENV_ID, entry_point="jaywalk.gym.drive_env:DriveEnv")
+    gymnasium.register(id=ENV_ID, entry_point="jaywalk.gym._drive_env:DriveEnv")

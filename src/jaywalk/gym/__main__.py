@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import UsageError
 from jaywalk.gym import ENV_ID
-from jaywalk.gym.views import (
+from jaywalk.gym._views import (
     EGO_FIELDS,
     EGO_SIZE,
     PERSON_FIELDS,

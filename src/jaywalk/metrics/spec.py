@@ -146,15 +146,15 @@ METRICS: Final[Registry[MetricSpec]] = Registry(
     "metric",
     packages=(
         "jaywalk.metrics.safety",
-        "jaywalk.metrics.driving.jaywalk_protocol",
-        "jaywalk.metrics.driving.public_score",
+        "jaywalk.metrics.driving._jaywalk_protocol",
+        "jaywalk.metrics.driving._public_score",
     ),
 )
 PROTOCOL_SPECS: Final[Registry[ProtocolSpec]] = Registry(
     "protocol",
     packages=(
-        "jaywalk.metrics.driving.jaywalk_protocol",
-        "jaywalk.metrics.driving.public_score",
+        "jaywalk.metrics.driving._jaywalk_protocol",
+        "jaywalk.metrics.driving._public_score",
     ),
 )
 

@@ -23,8 +23,8 @@ from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.retarget import RootPolicy
 from jaywalk.motion.smpl import JOINTS
-from jaywalk.motion.synthesis.draws import Draws
-from jaywalk.motion.synthesis.pose_channels import mean_rotations
+from jaywalk.motion.synthesis._draws import Draws
+from jaywalk.motion.synthesis._pose_channels import mean_rotations
 
 #: Joints whose movement a style changes; legs and pelvis stay, so feet do.
 _UPPER: Final = tuple(

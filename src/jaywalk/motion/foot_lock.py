@@ -12,8 +12,8 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.geometry.rotation import conjugate, multiply
+from jaywalk.motion._legs import lead_legs, lowering_m
 from jaywalk.motion.clip import Clip
-from jaywalk.motion.legs import lead_legs, lowering_m
 from jaywalk.motion.smpl import (
     BALL_HEIGHT_M,
     LEFT_ANKLE,

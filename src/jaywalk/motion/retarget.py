@@ -24,10 +24,10 @@ from jaywalk.geometry.rotation import (
     rotate,
     rotator_from_quat,
 )
+from jaywalk.motion._legs import lead_legs, lowering_m
 from jaywalk.motion.carla_rigs import Rig, load_rig
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import heading_rad
-from jaywalk.motion.legs import lead_legs, lowering_m
 from jaywalk.motion.smpl import (
     BALL_HEIGHT_M,
     BODY_OFFSETS_M,

@@ -26,9 +26,9 @@ from jaywalk.geometry.rotation import (
     quat_multiply,
     quat_rotate,
 )
-from jaywalk.motion.gait import Foot, Gait, foot_at, gait_at
+from jaywalk.motion._gait import Foot, Gait, foot_at, gait_at
+from jaywalk.motion._legs import solve_leg
 from jaywalk.motion.kinematics import mesh_pose
-from jaywalk.motion.legs import solve_leg
 from jaywalk.motion.pose import blend_into
 from jaywalk.motion.posing import (
     ARM_L,

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from jaywalk.record import columns as c
-from jaywalk.record.contacts import MERGE_S, Contact, find_contacts
+from jaywalk.record._contacts import MERGE_S, Contact, find_contacts
 from jaywalk.record.episode import Episode
 from jaywalk.record.rows import (
     KIND_OTHER,

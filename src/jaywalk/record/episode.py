@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgpack
 from pydantic import BaseModel, ConfigDict, Field
 
-from jaywalk.record.schema import SCHEMA_VERSION
+from jaywalk.record._schema import SCHEMA_VERSION
 
 EPISODE_FILE: Final = "episode.json"
 FORMAT: Final = "jaywalk-record"

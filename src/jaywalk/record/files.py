@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError
+from jaywalk.record._schema import F32_LIST, TEXT, Table
 from jaywalk.record.episode import SharedFile
-from jaywalk.record.schema import F32_LIST, TEXT, Table
 
 _ZSTD_LEVEL: Final = 6
 _SPLIT: Final = "BYTE_STREAM_SPLIT"

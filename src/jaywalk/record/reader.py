@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_text
 from jaywalk.record import columns as c
+from jaywalk.record._schema import BY_NAME, SCHEMA_VERSION, TABLES, Table
 from jaywalk.record.episode import EPISODE_FILE, FORMAT, Episode
 from jaywalk.record.files import find_shared_file
-from jaywalk.record.schema import BY_NAME, SCHEMA_VERSION, TABLES, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

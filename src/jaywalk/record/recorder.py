@@ -23,6 +23,7 @@ import carla
 from jaywalk import __version__
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.core.files import read_bytes
+from jaywalk.record._route_file import RouteEntry, match_route, read_routes
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.episode import (
     Agent,
@@ -36,7 +37,6 @@ from jaywalk.record.episode import (
     wet_grip_settings,
 )
 from jaywalk.record.files import SharedFiles
-from jaywalk.record.route_file import RouteEntry, match_route, read_routes
 from jaywalk.record.rows import landmark_row, weather_row
 from jaywalk.record.run import RunFolder
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.record import columns as c
+from jaywalk.record._schema import STATES, TEXT
 from jaywalk.record.episode import canonical_json
-from jaywalk.record.schema import STATES, TEXT
 
 _PLAUSIBLE_MIDDLE_M: Final = 0.5  # middle of the axles from the middle of the box
 

@@ -24,11 +24,11 @@ import pyarrow.parquet as pq
 
 from jaywalk.core.errors import UsageError
 from jaywalk.record import columns as c
+from jaywalk.record._schema import BY_NAME, STATES, TABLES, Table
 from jaywalk.record.episode import EPISODE_FILE, Episode
 from jaywalk.record.files import open_table, rows_to_table, sync_file, write_table
 from jaywalk.record.reader import open_record
 from jaywalk.record.rows import Rows, StateSpool, states_to_table
-from jaywalk.record.schema import BY_NAME, STATES, TABLES, Table
 
 
 def record_hash(folder: Path | str) -> str:

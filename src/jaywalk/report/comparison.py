@@ -17,12 +17,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.protocols import protocol_version
-from jaywalk.metrics.driving.rates import (
-    bounds_of,
-    count_names,
-    pooling_of,
-    sums,
-)
+from jaywalk.metrics.driving.rates import bounds_of, count_names, pooling_of, sums
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.pooling import Pooling, km_of, per_km
 from jaywalk.metrics.spec import spec_of

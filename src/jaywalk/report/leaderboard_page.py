@@ -18,7 +18,7 @@ from jaywalk.metrics.generalization.entry import MODALITIES, PUBLIC
 from jaywalk.metrics.generalization.gap import KEYS
 from jaywalk.metrics.generalization.split import CATEGORIES
 from jaywalk.metrics.generalization.validation import Verdict
-from jaywalk.report.generalization import cell, gap_figure
+from jaywalk.report._generalization import cell, gap_figure
 from jaywalk.report.svg import content_policy
 
 _HALVES: Final = ("base", "generalization")

@@ -16,14 +16,14 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.protocols import protocol_version
+from jaywalk.report._episode_cards import Cards, EpisodeCard, make_cards
+from jaywalk.report._generalization import gap_view
+from jaywalk.report._habit_section import habit_view
+from jaywalk.report._series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
-from jaywalk.report.episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
-from jaywalk.report.generalization import gap_view
-from jaywalk.report.habit_section import habit_view
 from jaywalk.report.labels import interval_text, label_of, number, p_text
 from jaywalk.report.scored_runs import ScoredRun, run_labels
-from jaywalk.report.series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.summary import QuantityKind, RunSummary, summarise
 from jaywalk.report.svg import claim, content_policy
 

@@ -37,9 +37,9 @@ from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.retarget import DRIVEN
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.report._scene import Body, Scene, read_scene
 from jaywalk.report.ground_plan import SURFACES, ground_plan, rings_of, town_of
 from jaywalk.report.replay import FilmEncoder
-from jaywalk.report.scene import Body, Scene, read_scene
 from jaywalk.report.svg import claim
 from jaywalk.town.ground import surface_height
 from jaywalk.town.town import Town

@@ -28,17 +28,17 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record.reader import Record, find_records, open_record
-from jaywalk.report.episode_cards import moment_of
-from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
-from jaywalk.report.moment_picture import (
+from jaywalk.report._episode_cards import moment_of
+from jaywalk.report._moment_picture import (
     BODY_FILLS,
     GROUND_FILL,
     LIGHT_FILLS,
     SURFACE_FILLS,
     pointed,
 )
-from jaywalk.report.scene import Body, Scene, read_scene
-from jaywalk.report.series import Series, corners, ego_series
+from jaywalk.report._scene import Body, Scene, read_scene
+from jaywalk.report._series import Series, corners, ego_series
+from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
 from jaywalk.report.svg import INK, claim
 
 Pixels = NDArray[np.uint8]

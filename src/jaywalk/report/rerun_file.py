@@ -19,10 +19,10 @@ from jaywalk.core.errors import PrerequisiteError
 from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.record import columns as c
 from jaywalk.record.reader import Record
+from jaywalk.report._moment_picture import BODY_FILLS, LIGHT_FILLS
+from jaywalk.report._scene import Scene, read_scene
+from jaywalk.report._series import ego_series
 from jaywalk.report.ground_plan import SURFACES, ground_plan, rings_of, town_of
-from jaywalk.report.moment_picture import BODY_FILLS, LIGHT_FILLS
-from jaywalk.report.scene import Scene, read_scene
-from jaywalk.report.series import ego_series
 from jaywalk.report.svg import claim
 
 TIMELINE: Final = "game_time"

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.box import box_points
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.report.moment_picture import BODY_FILLS, pointed
+from jaywalk.report._moment_picture import BODY_FILLS, pointed
 from jaywalk.report.svg import claim
 from jaywalk.town.picture import INK, PAPER, Window, town_axes
 from jaywalk.town.town import Town

@@ -16,16 +16,16 @@ from jaywalk.core.files import DATA_BYTES, read_bytes
 from jaywalk.metrics.realism.baselines import N_ROLLOUTS, log_replay
 from jaywalk.metrics.realism.scene import N_FUTURE, N_STEPS, Case, LoggedScene, Rollouts
 from jaywalk.record.run import RunFolder
-from jaywalk.rollouts.cases.npz import (
+from jaywalk.rollouts._policies import roll_out_scene
+from jaywalk.rollouts.cases._npz import (
     load_arrays,
     read_npz_case,
     rollouts_from_arrays,
     scene_from_arrays,
 )
-from jaywalk.rollouts.cases.protobuf import decode, wire_fields
-from jaywalk.rollouts.cases.recorded import rollouts_in_run, run_scenes
-from jaywalk.rollouts.cases.waymo import WAYMO, read_waymo_scenes
-from jaywalk.rollouts.policies import roll_out_scene
+from jaywalk.rollouts.cases._protobuf import decode, wire_fields
+from jaywalk.rollouts.cases._recorded import rollouts_in_run, run_scenes
+from jaywalk.rollouts.cases._waymo import WAYMO, read_waymo_scenes
 
 _FIELDS = {"x_m": "center_x", "y_m": "center_y", "z_m": "center_z", "heading_rad": "heading"}
 _SIZES = {"length_m": "length", "width_m": "width", "height_m": "height"}

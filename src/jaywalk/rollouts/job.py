@@ -14,12 +14,12 @@ from jaywalk.agents.load import is_remote
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.scene import Case, LoggedScene, Rollouts
 from jaywalk.record.run import RunFolder
-from jaywalk.rollouts.cases.npz import Maker, RolloutFolder
-from jaywalk.rollouts.cases.recorded import RANGE_M, RecordedScene, run_scenes
-from jaywalk.rollouts.closed_loop import TRAFFIC, ClosedLoop
+from jaywalk.rollouts._closed_loop import TRAFFIC, ClosedLoop
+from jaywalk.rollouts._policies import POLICIES, roll_out_scene
+from jaywalk.rollouts.cases._npz import Maker, RolloutFolder
+from jaywalk.rollouts.cases._recorded import RANGE_M, RecordedScene, run_scenes
 from jaywalk.rollouts.inputs import read_scenes
-from jaywalk.rollouts.policies import POLICIES, roll_out_scene
-from jaywalk.runner.session import World
+from jaywalk.runner.session import SimulatorSession
 
 Said = Callable[[str], None]
 
@@ -108,7 +108,7 @@ def run_rollouts(request: RolloutRequest, said: Said) -> RolloutSummary:
     folder = RolloutFolder(request.out, _maker(request, recorded))
     agents = kept = 0
     with ExitStack() as stack:
-        world: World | None = None
+        world: SimulatorSession | None = None
         for number, (scene, moment) in enumerate(scenes, 1):
             agents += len(scene.evaluated_index)
             if folder.has(scene.name):
@@ -155,7 +155,7 @@ def _roll_out(
     request: RolloutRequest,
     scene: LoggedScene,
     moment: RecordedScene | None,
-    world: World | None,
+    world: SimulatorSession | None,
     told: Callable[[int], None],
 ) -> Rollouts:
     if moment is None or world is None:
@@ -170,7 +170,7 @@ def _roll_out(
     return loop.roll_out(request.n, told)
 
 
-def _open_world(request: RolloutRequest) -> World:
+def _open_world(request: RolloutRequest) -> SimulatorSession:
     if request.server is None:
-        return World.embedded()
-    return World.attach(*request.server)
+        return SimulatorSession.embedded()
+    return SimulatorSession.attach(*request.server)

@@ -26,7 +26,7 @@ from jaywalk.metrics.generalization.counterfactual import check_pair, half_of
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
 from jaywalk.record.run import CONFIG_FILE, RunFolder
-from jaywalk.runner.code import code_differences, suite_digest
+from jaywalk.runner._code import code_differences, suite_digest
 from jaywalk.runner.config import RunConfig, read_config, route_digest
 from jaywalk.runner.job import RunRequest
 from jaywalk.runner.plan import AgentSpec

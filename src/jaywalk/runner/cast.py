@@ -17,7 +17,7 @@ from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
-from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, Stage, make_scenario
 from jaywalk.scenarios.rehearsal import Needs, lanes_abreast, rehearse
 from jaywalk.server.process import free_port
@@ -84,7 +84,7 @@ class Cast:
 
 
 def set_the_stage(
-    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, key: str
+    plan: EpisodePlan, world: SimulatorSession, carla_world: Any, route: DenseRoute, key: str
 ) -> Cast:
     """Spawn everybody and let the ego come to rest on its wheels.
 
@@ -116,7 +116,7 @@ def set_the_stage(
 
 def _spawn_people(
     plan: EpisodePlan,
-    world: World,
+    world: SimulatorSession,
     carla_world: Any,
     route: DenseRoute,
     key: str,
@@ -147,7 +147,12 @@ def _spawn_people(
 
 
 def _set_up_scenarios(
-    plan: EpisodePlan, world: World, carla_world: Any, route: DenseRoute, seed: int, cast: Cast
+    plan: EpisodePlan,
+    world: SimulatorSession,
+    carla_world: Any,
+    route: DenseRoute,
+    seed: int,
+    cast: Cast,
 ) -> Needs:
     """Scenarios come before the traffic: they say which lanes it keeps off.
 
@@ -197,7 +202,7 @@ def spawn_ego(carla_world: Any, route: DenseRoute, where: str) -> Any:
     return ego
 
 
-def _hand_to_traffic_manager(world: World, ids: list[int], seed: int) -> None:
+def _hand_to_traffic_manager(world: SimulatorSession, ids: list[int], seed: int) -> None:
     """Let CARLA's own Traffic Manager drive."""
     port = free_port()
     try:

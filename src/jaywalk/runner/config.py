@@ -17,7 +17,7 @@ from jaywalk.core.files import read_text
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.files import sync_file
 from jaywalk.record.run import RunFolder
-from jaywalk.runner.code import code_differences, distinct, suite_digest
+from jaywalk.runner._code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes
 from jaywalk.scenarios.suite import Suite, SuiteRoute

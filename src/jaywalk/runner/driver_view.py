@@ -18,7 +18,7 @@ from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.runner.staged import StagedEpisode
 from jaywalk.scenarios.base import Phase
 from jaywalk.scenarios.suite import Suite, SuiteRoute
@@ -79,7 +79,7 @@ class Photo:
 def photograph_pairs(
     suite: Suite,
     items: Iterable[SuiteRoute],
-    world: World,
+    world: SimulatorSession,
     *,
     seed: int = 1,
     say: Callable[[str], None] = lambda _: None,
@@ -105,7 +105,7 @@ def _plan(suite: Suite, item: SuiteRoute, seed: int) -> EpisodePlan:
 class _Drive:
     """One drive with a camera; keeps the best picture."""
 
-    def __init__(self, plan: EpisodePlan, world: World, partner: Photo | None) -> None:
+    def __init__(self, plan: EpisodePlan, world: SimulatorSession, partner: Photo | None) -> None:
         self._plan = plan
         self._partner = partner
         self._stage = StagedEpisode(plan, world, None)

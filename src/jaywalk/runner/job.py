@@ -15,9 +15,9 @@ import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.record.episode import Code
 from jaywalk.record.run import RunFolder
-from jaywalk.runner.code import code_of_run
+from jaywalk.runner._code import code_of_run
+from jaywalk.runner._folder import RunLock, missing_plans
 from jaywalk.runner.config import resolve_config, settle_config
-from jaywalk.runner.folder import RunLock, missing_plans
 from jaywalk.runner.local import LocalCrew, cores
 from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
 from jaywalk.runner.pool import DEFAULT_RETRIES, EPISODE_MODULE, Crew, Pool, Scorer, Setup, Watcher
@@ -224,7 +224,7 @@ def _make_crew(request: RunRequest, episodes: int, lock: RunLock) -> Crew:
         watchdog_s=request.watchdog_s,
     )
     if request.cluster:
-        from jaywalk.runner.cluster import ClusterCrew
+        from jaywalk.runner._cluster import ClusterCrew
 
         return ClusterCrew(setup, request.cluster, request.workers, episodes)
     # One world at a time can be driven on a server that is not ours.

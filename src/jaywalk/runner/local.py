@@ -112,7 +112,7 @@ class _Worker:
                 [
                     sys.executable,
                     "-m",
-                    "jaywalk.runner.worker",
+                    "jaywalk.runner._worker",
                     str(theirs.fileno()),
                     str(os.getpid()),
                 ],

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.runner.folder import adopt
+from jaywalk.runner._folder import adopt
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.state import RunState
 
-EPISODE_MODULE: Final = "jaywalk.runner.episode"
+EPISODE_MODULE: Final = "jaywalk.runner._episode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

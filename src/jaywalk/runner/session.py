@@ -26,7 +26,7 @@ _CALL_TIMEOUT_S: Final = 60.0
 _PROBE_TIMEOUT_S: Final = 5.0
 
 
-class World:
+class SimulatorSession:
     """A server with its client; towns are planned on once and kept.
 
     Example:

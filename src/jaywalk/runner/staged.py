@@ -44,12 +44,12 @@ from jaywalk.record.files import SharedFiles
 from jaywalk.record.rows import landmark_row, weather_row
 from jaywalk.record.run import RunFolder
 from jaywalk.record.writer import EpisodeWriter
+from jaywalk.runner._code import code_of_episode
 from jaywalk.runner.cast import set_the_stage
-from jaywalk.runner.code import code_of_episode
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
 from jaywalk.runner.plan import EpisodePlan
-from jaywalk.runner.session import STEP_S, World
+from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.scenarios.formats.route_xml import WeatherPoint
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute
@@ -206,7 +206,7 @@ class StagedEpisode:
     def __init__(
         self,
         plan: EpisodePlan,
-        world: World,
+        world: SimulatorSession,
         run_folder: Path | None,
         heartbeat: Heartbeat = silent,
         episode_id: str = "",

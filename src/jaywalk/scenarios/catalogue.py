@@ -166,7 +166,7 @@ SCENARIOS: Final[Registry[ScenarioSpec]] = Registry(
         "jaywalk.scenarios.crossings",
         "jaywalk.scenarios.junctions",
         "jaywalk.scenarios.flows",
-        "jaywalk.scenarios.public_types",
+        "jaywalk.scenarios._public_types",
     ),
 )
 

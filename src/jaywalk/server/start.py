@@ -20,15 +20,15 @@ from jaywalk.core.kernels import cache_folder, is_cached
 from jaywalk.core.process import run_once_across_processes
 from jaywalk.core.text import MESSAGE_LIMIT, printable, shortened
 from jaywalk.motion.walk_cycle import animate_walkers
-from jaywalk.server.encoding import framing
+from jaywalk.server.encoding import _framing as framing
+from jaywalk.server.encoding._snapshot import SnapshotPacker
 from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
-from jaywalk.server.encoding.snapshot import SnapshotPacker
-from jaywalk.server.protocol.server import CarlaServer
+from jaywalk.server.protocol._server import CarlaServer
+from jaywalk.server.sensors._scan import cast_rays, scan_directions
 from jaywalk.server.sensors.catalogue import sensor_library
-from jaywalk.server.sensors.scan import cast_rays, scan_directions
-from jaywalk.server.session.publisher import NoPublisher, Publisher
-from jaywalk.server.session.simulation import Simulation
-from jaywalk.server.world.tables import Actor
+from jaywalk.server.session._publisher import NoPublisher, Publisher
+from jaywalk.server.session._simulation import Simulation
+from jaywalk.server.world._tables import Actor
 from jaywalk.server.world.vehicle_dynamics import step_vehicles
 from jaywalk.town.town import load_town
 

@@ -22,10 +22,10 @@ from scipy.ndimage import label
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.kernels import kernel
+from jaywalk.town._surface import covered_nodes, strip_triangles
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.raster import fill_polygon, fill_strip
-from jaywalk.town.surface import covered_nodes, strip_triangles
 
 NODE: Final = np.dtype([("low", "<u2", (3,)), ("high", "<u2", (3,)), ("index", "<i4")])
 _LARGEST: Final = 0xFFFF

@@ -22,7 +22,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import gunzip, read_bytes
 from jaywalk.core.seeds import stream
 from jaywalk.town import scenery_rules as rules
-from jaywalk.town.frontage import Frontage, MapLike, Surfaces, Values, read_surfaces
+from jaywalk.town._frontage import Frontage, MapLike, Surfaces, Values, read_surfaces
 from jaywalk.town.scenery_rules import islands, signal_poles
 from jaywalk.town.scenery_styles import (
     KINDS,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
-from jaywalk.town.frontage import Frontage, MapLike, Values
+from jaywalk.town._frontage import Frontage, MapLike, Values
 from jaywalk.town.scenery_styles import SCENERY, Shape, Span, StreetStyle, rows
 
 Table = NDArray[np.void]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.geometry.box import CORNERS, box_points
-from jaywalk.town.frontage import Frontage
+from jaywalk.town._frontage import Frontage
 
 Values = NDArray[np.float64]
 

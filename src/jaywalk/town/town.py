@@ -22,6 +22,8 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.geometry.pose import CarlaPose
 from jaywalk.town import opendrive
+from jaywalk.town._signals import LightSpec, SignSpec, read_signals
+from jaywalk.town._surface import build_ground
 from jaywalk.town.ground import Ground
 from jaywalk.town.lanes import LaneStrip, lane_strips
 from jaywalk.town.limits import SpeedLimits, build_limits, speed_limit_at
@@ -29,8 +31,6 @@ from jaywalk.town.navmesh import build_navmesh
 from jaywalk.town.opendrive import FILE_LIMITS
 from jaywalk.town.raster import SemanticRaster, build_raster
 from jaywalk.town.roads import Road, read_roads
-from jaywalk.town.signals import LightSpec, SignSpec, read_signals
-from jaywalk.town.surface import build_ground
 from jaywalk.town.waypoints import spawn_points
 
 if TYPE_CHECKING:
@@ -135,7 +135,10 @@ class Town:
     @cached_property
     def scenery(self) -> NDArray[Any]:
         """Scenery beside the roads: our own table, or one generated from the roads."""
-        from jaywalk.town.scenery import generate_scenery, load_scenery  # loads shapely
+        from jaywalk.town.scenery import (
+            generate_scenery,
+            load_scenery,  # loads shapely
+        )
 
         if self.scenery_path is not None:
             return load_scenery(self.scenery_path)

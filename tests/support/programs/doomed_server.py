@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from short_plans import short_plan, write_driver
 
 from jaywalk.core.errors import InfrastructureError
-from jaywalk.runner.episode import run_episode
-from jaywalk.runner.session import World
+from jaywalk.runner._episode import run_episode
+from jaywalk.runner.session import SimulatorSession
 
 folder = Path(sys.argv[1])
-world = World.embedded()
+world = SimulatorSession.embedded()
 pid = world.server_pid
 kill = f"import os, signal; moment.elapsed_s > 1.0 and os.kill({pid}, signal.SIGKILL)"
 world.client.set_timeout(3.0)

@@ -18,14 +18,14 @@ from pathlib import Path
 import carla
 import numpy as np
 
+from jaywalk.actors._surroundings import Surroundings
 from jaywalk.actors.events import Moment
 from jaywalk.actors.pilots import follow
-from jaywalk.actors.surroundings import Surroundings
 from jaywalk.actors.traffic.traffic import Traffic, network_of
 from jaywalk.geometry.box import box_box_overlap
 from jaywalk.scenarios.base import Phase, Stage, make_scenario
-from jaywalk.scenarios.obstacles.on_lane import OnLane
-from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
+from jaywalk.scenarios.obstacles._on_lane import OnLane
+from jaywalk.scenarios.obstacles._two_ways import OnLaneTwoWays
 from jaywalk.scenarios.suite import load_suite
 from jaywalk.town.routes import RoutePlanner
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.adapters.leaderboard import Manner, _is_there, manner_of
-from jaywalk.agents.adapters.leaderboard_environment import (
+from jaywalk.agents.adapters._leaderboard import Manner, _is_there, manner_of
+from jaywalk.agents.adapters._leaderboard_environment import (
     SpeedTables,
     give_old_numpy,
     restore_numpy_names,

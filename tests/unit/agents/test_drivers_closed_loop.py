@@ -11,8 +11,8 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.expert.bypass import Room
-from jaywalk.agents.expert.passages import Control, Passage, Rule
+from jaywalk.agents.expert._bypass import Room
+from jaywalk.agents.expert._passages import Control, Passage, Rule
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")
 
@@ -122,7 +122,7 @@ def test_the_expert_makes_way_onto_a_lane_rather_than_over_the_edge(monkeypatch)
     def beside(carla_map: Any, line: Any, first: int, last: int, right: bool) -> Room:
         return Room(own_m=1.75, all_m=5.25, same_way=True, traffic=not right)
 
-    monkeypatch.setattr("jaywalk.agents.expert.lane_change.room_beside", beside)
+    monkeypatch.setattr("jaywalk.agents.expert._lane_change.room_beside", beside)
     scene = loop("expert", [ambulance(carla.VehicleLightState.Special1)], 400.0, lanes=2).run(20.0)
     aside = np.array(scene.track)[:, 1] - 1.75
     assert aside.min() == pytest.approx(-3.5, abs=0.3)  # the lane on the left

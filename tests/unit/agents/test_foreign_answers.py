@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.adapters.observation import AnswerError, read_forecasts, read_plan
+from jaywalk.agents.adapters._observation import AnswerError, read_forecasts, read_plan
 from jaywalk_agent import Forecast, Plan
 
 

@@ -10,10 +10,10 @@ import pytest
 import shapely
 from driver_fakes import FakeActor, FakeWorld, route_along_x, straight_map
 
-from jaywalk.agents.driving.lanes import lanes_of
+from jaywalk.agents.driving._lanes import lanes_of
 from jaywalk.agents.driving.perception import Perception
 from jaywalk.agents.driving.route_line import make_line
-from jaywalk.agents.expert.rollouts import TIMES_S, Boxes, foresee, overlap, own_distance, try_out
+from jaywalk.agents.expert._rollouts import TIMES_S, Boxes, foresee, overlap, own_distance, try_out
 
 
 def seen_of(*others: FakeActor, ego_speed: float = 0.0, ego_x: float = 20.0):

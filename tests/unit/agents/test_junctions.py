@@ -11,12 +11,12 @@ import pytest
 import shapely
 from driver_fakes import ActorList
 
-from jaywalk.agents.driving.lanes import Lanes, lanes_of
+from jaywalk.agents.driving._lanes import Lanes, lanes_of
 from jaywalk.agents.driving.perception import EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import RouteLine, make_line
 from jaywalk.agents.driving.signals import find_signals
-from jaywalk.agents.expert.passages import Controls, Passage, Rule, find_passages, upstream_m
-from jaywalk.agents.expert.yielding import Yielding, _arrive_braking_s
+from jaywalk.agents.expert._passages import Controls, Passage, Rule, find_passages, upstream_m
+from jaywalk.agents.expert._yielding import Yielding, _arrive_braking_s
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
 

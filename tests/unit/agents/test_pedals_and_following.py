@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from jaywalk.agents.driving.controls import Pedals, full_braking_mps2, throttle_for
-from jaywalk.agents.driving.following import Manner, follow, free_road, stop_at
+from jaywalk.agents.driving._controls import Pedals, full_braking_mps2, throttle_for
+from jaywalk.agents.driving._following import Manner, follow, free_road, stop_at
 
 DELTA_S = 0.05
 

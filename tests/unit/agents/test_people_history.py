@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
-from jaywalk.agents.baselines.comfort_zone import PeopleHistory, to_carla
+from jaywalk.agents.baselines._comfort_zone import PeopleHistory, to_carla
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.driving.perception import Perception
 from jaywalk.forecasting.cvae.config import CvaeConfig, initial_parameters

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from driver_fakes import FakeActor, FakeWorld, dense_route, route_along_x, straight_map
 
-from jaywalk.agents.driving.following import Manner
+from jaywalk.agents.driving._following import Manner
 from jaywalk.agents.driving.perception import Perception
 from jaywalk.agents.driving.route_driver import allowed_speeds
 from jaywalk.agents.driving.route_line import STEP_M, lay_change, make_line
-from jaywalk.agents.expert.lane_change import LaneChanges
+from jaywalk.agents.expert._lane_change import LaneChanges
 
 
 @pytest.fixture(scope="module")

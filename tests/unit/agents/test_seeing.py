@@ -9,7 +9,7 @@ import pytest
 import shapely
 from driver_fakes import FakeActor, FakeWorld, route_along_x, straight_map
 
-from jaywalk.agents.driving.following import first_along, speed_along
+from jaywalk.agents.driving._following import first_along, speed_along
 from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, Perception
 from jaywalk.agents.driving.route_line import STEP_M, make_line
 

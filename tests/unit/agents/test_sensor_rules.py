@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaywalk.agents.adapters.sensor_rig import SensorError, check_sensors
-from jaywalk.server.sensors.geodesy import GeoReference, locate_0916
+from jaywalk.server.sensors._geodesy import GeoReference, locate_0916
 from jaywalk.town.ground import from_0916_gps
 
 CAMERA = {"type": "sensor.camera.rgb", "id": "front", "x": 1.0, "y": 0.0, "z": 2.0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from jaywalk.agents.adapters.leaderboard import _active_scenarios
+from jaywalk.agents.adapters._leaderboard import _active_scenarios
 from jaywalk.scenarios.base import ScenarioAnnouncement
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.agents.baselines.comfort_zone import zone_probability
+from jaywalk.agents.baselines._comfort_zone import zone_probability
 from jaywalk.geometry.path import make_path
 from jaywalk.geometry.zones import comfort_zone
 from jaywalk.metrics.prediction.forecast import Mixture

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from jaywalk.forecasting.behaviour._targets import risk_region
 from jaywalk.forecasting.behaviour.models.baselines import (
     constant_velocity,
     last_state,
     region_probabilities,
 )
-from jaywalk.forecasting.behaviour.targets import risk_region
 
 
 def test_extrapolation():

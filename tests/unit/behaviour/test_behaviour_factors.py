@@ -2,8 +2,8 @@ import pytest
 from behaviour_files import jaad_files, pie_files, write_folder, write_zip
 
 from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.datasets.jaad import load_jaad
-from jaywalk.datasets.pie import load_pie
+from jaywalk.datasets._jaad import load_jaad
+from jaywalk.datasets._pie import load_pie
 from jaywalk.forecasting.behaviour.factors import FACTORS, group_by_factors
 from jaywalk.forecasting.behaviour.sampling import draw_samples
 from jaywalk.forecasting.behaviour.tasks import find_task

@@ -6,10 +6,10 @@ import pytest
 from behaviour_people import people_data
 
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.forecasting.behaviour.inputs import Inputs, read_inputs
-from jaywalk.forecasting.behaviour.models.trees import tabular
+from jaywalk.forecasting.behaviour._inputs import Inputs, read_inputs
+from jaywalk.forecasting.behaviour._targets import read_examples
+from jaywalk.forecasting.behaviour.models._trees import tabular
 from jaywalk.forecasting.behaviour.sampling import draw_samples
-from jaywalk.forecasting.behaviour.targets import read_examples
 from jaywalk.forecasting.behaviour.tasks import find_task
 
 TASK = find_task("risk", "sim")

@@ -7,17 +7,17 @@ from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingClassifier
 
 from jaywalk.core.errors import DataError, PrerequisiteError, RegistryError, UsageError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.forecasting.behaviour._targets import read_examples
 from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
-from jaywalk.forecasting.behaviour.models.base import Fitting, class_weights, configured
-from jaywalk.forecasting.behaviour.models.forest import Forest, ForestConfig
-from jaywalk.forecasting.behaviour.models.gradient_boosting import (
+from jaywalk.forecasting.behaviour.models._base import Fitting, class_weights, configured
+from jaywalk.forecasting.behaviour.models._forest import Forest, ForestConfig
+from jaywalk.forecasting.behaviour.models._gradient_boosting import (
     GradientBoosting,
     GradientBoostingConfig,
 )
+from jaywalk.forecasting.behaviour.models._trees import leaves, stored_trees, tabular
 from jaywalk.forecasting.behaviour.models.registry import MODELS, make_model
-from jaywalk.forecasting.behaviour.models.trees import leaves, stored_trees, tabular
 from jaywalk.forecasting.behaviour.sampling import draw_samples
-from jaywalk.forecasting.behaviour.targets import read_examples
 from jaywalk.forecasting.behaviour.tasks import find_task
 from jaywalk.metrics.behaviour.ranking import mean_average_precision
 

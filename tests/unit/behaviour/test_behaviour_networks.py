@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra 'trai
 from behaviour_people import people_data
 
 from jaywalk.core.errors import UsageError
+from jaywalk.forecasting.behaviour._targets import read_examples
 from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
-from jaywalk.forecasting.behaviour.models.base import Fitting
+from jaywalk.forecasting.behaviour.models._base import Fitting
 from jaywalk.forecasting.behaviour.models.registry import make_model
 from jaywalk.forecasting.behaviour.sampling import draw_samples
-from jaywalk.forecasting.behaviour.targets import read_examples
 from jaywalk.forecasting.behaviour.tasks import find_task
 from jaywalk.metrics.behaviour.ranking import mean_average_precision
 

@@ -3,8 +3,9 @@ import pytest
 from behaviour_files import jaad_files, pie_files, write_folder, write_zip
 
 from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.datasets.jaad import load_jaad
-from jaywalk.datasets.pie import load_pie
+from jaywalk.datasets._jaad import load_jaad
+from jaywalk.datasets._pie import load_pie
+from jaywalk.forecasting.behaviour._targets import event_starts, intention_starts, tte_frames
 from jaywalk.forecasting.behaviour.sampling import (
     SAMPLE_SCHEMA,
     count_samples,
@@ -15,7 +16,6 @@ from jaywalk.forecasting.behaviour.sampling import (
     strict_samples,
     task_samples,
 )
-from jaywalk.forecasting.behaviour.targets import event_starts, intention_starts, tte_frames
 from jaywalk.forecasting.behaviour.tasks import TASKS, find_task
 
 

@@ -7,10 +7,10 @@ import pytest
 from behaviour_files import jaad_files, write_folder, write_tar, write_zip
 
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.datasets import annotation_files as archive
-from jaywalk.datasets.annotation_files import canonical_name, read_members
-from jaywalk.datasets.cvat import read_cvat, read_elements
-from jaywalk.datasets.jaad import FOLDERS
+from jaywalk.datasets import _annotation_files as archive
+from jaywalk.datasets._annotation_files import canonical_name, read_members
+from jaywalk.datasets._cvat import read_cvat, read_elements
+from jaywalk.datasets._jaad import FOLDERS
 
 
 def read_all(path):

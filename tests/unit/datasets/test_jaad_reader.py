@@ -2,9 +2,9 @@ import pytest
 from behaviour_files import jaad_files, write_folder
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.datasets._jaad import load_jaad
 from jaywalk.datasets.behaviour_detect import check_datasets, detect_datasets
 from jaywalk.datasets.behaviour_tables import BOX_SCHEMA, PEDESTRIAN_SCHEMA
-from jaywalk.datasets.jaad import load_jaad
 
 
 @pytest.fixture(scope="module")

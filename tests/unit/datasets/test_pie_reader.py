@@ -2,8 +2,8 @@ import pytest
 from behaviour_files import pie_files, write_folder, write_zip
 
 from jaywalk.core.errors import DataError
+from jaywalk.datasets._pie import load_pie
 from jaywalk.datasets.behaviour_detect import check_datasets
-from jaywalk.datasets.pie import load_pie
 
 
 def parts(folder):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.forecasting.training import run_training
+from jaywalk.forecasting._training import run_training
 
 
 class Steps:

@@ -15,9 +15,9 @@ from jaywalk.runner.staged import EgoHit
 pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
 from jaywalk.gym.__main__ import CruisePolicy
-from jaywalk.gym.options import DriveOptions
-from jaywalk.gym.reward import CollisionReader, RewardWeights, reward_terms
-from jaywalk.gym.views import (
+from jaywalk.gym._options import DriveOptions
+from jaywalk.gym._reward import CollisionReader, RewardWeights, reward_terms
+from jaywalk.gym._views import (
     EGO_FIELDS,
     EGO_SIZE,
     ROUTE_AHEAD_M,

@@ -10,13 +10,13 @@ from score_cards import card, run
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
+from jaywalk.metrics.driving._smoothness import EgoMotion, metric_info, right_of, smoothness
 from jaywalk.metrics.driving.bench2drive import ABILITIES, OWN_TYPES, run_abilities
-from jaywalk.metrics.driving.criteria.track import forward_of
+from jaywalk.metrics.driving.criteria._track import forward_of
 from jaywalk.metrics.driving.export import export_run
 from jaywalk.metrics.driving.penalties import mean_speed_percent
 from jaywalk.metrics.driving.protocols import score_episode
 from jaywalk.metrics.driving.run_score import score_run
-from jaywalk.metrics.driving.smoothness import EgoMotion, metric_info, right_of, smoothness
 from jaywalk.record.episode import Route
 from jaywalk.scenarios.catalogue import SCENARIOS
 

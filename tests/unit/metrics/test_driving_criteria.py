@@ -5,22 +5,22 @@ import pytest
 from driving_scenes import HALF_LENGTH_M, LANE_Y, cruise, light, stand, write_drive
 
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria.blocked import find_blocked
-from jaywalk.metrics.driving.criteria.collision import find_collisions
-from jaywalk.metrics.driving.criteria.emergency import find_not_yielded, find_scenario_timeouts
-from jaywalk.metrics.driving.criteria.ending import (
+from jaywalk.metrics.driving._public_score import score_public
+from jaywalk.metrics.driving.criteria._blocked import find_blocked
+from jaywalk.metrics.driving.criteria._collision import find_collisions
+from jaywalk.metrics.driving.criteria._emergency import find_not_yielded, find_scenario_timeouts
+from jaywalk.metrics.driving.criteria._ending import (
     find_completion,
     find_deviation,
     find_route_timeout,
 )
-from jaywalk.metrics.driving.criteria.min_speed import find_min_speed, slowed_by_scenarios
-from jaywalk.metrics.driving.criteria.outside_lanes import find_outside_lanes
-from jaywalk.metrics.driving.criteria.red_light import find_red_lights
-from jaywalk.metrics.driving.criteria.rules import RULES
-from jaywalk.metrics.driving.criteria.scene import read_scene
-from jaywalk.metrics.driving.criteria.stop_sign import find_stops
-from jaywalk.metrics.driving.public_score import score_public
-from jaywalk.scenarios.obstacles.two_ways import WRONG_LANE
+from jaywalk.metrics.driving.criteria._min_speed import find_min_speed, slowed_by_scenarios
+from jaywalk.metrics.driving.criteria._outside_lanes import find_outside_lanes
+from jaywalk.metrics.driving.criteria._red_light import find_red_lights
+from jaywalk.metrics.driving.criteria._rules import RULES
+from jaywalk.metrics.driving.criteria._scene import read_scene
+from jaywalk.metrics.driving.criteria._stop_sign import find_stops
+from jaywalk.scenarios.obstacles._two_ways import WRONG_LANE
 
 LB1, LB2, B2D, F2D = (
     RULES[name] for name in ("leaderboard-1.0", "leaderboard-2.0", "bench2drive", "fail2drive")

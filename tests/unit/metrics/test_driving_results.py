@@ -10,7 +10,8 @@ import pytest
 import result_files as make
 
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.metrics.driving import checks, files
+from jaywalk.metrics.driving import _checks as checks
+from jaywalk.metrics.driving import files
 from jaywalk.metrics.driving.results import place_of, read_results
 from jaywalk.metrics.generalization.split import published_split, read_split
 

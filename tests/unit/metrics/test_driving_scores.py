@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving import bench2drive, leaderboard
+from jaywalk.metrics.driving import _leaderboard as leaderboard
+from jaywalk.metrics.driving import bench2drive
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
 from jaywalk.metrics.driving.results_score import score_results
+from jaywalk.metrics.generalization import _public as fail2drive
 from jaywalk.metrics.generalization import gap
-from jaywalk.metrics.generalization import public as fail2drive
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split
 
 HIT = {"collisions_vehicle": [make.hit()]}

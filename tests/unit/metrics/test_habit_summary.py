@@ -11,11 +11,11 @@ from hand_records_safety import STEP_S, Scene, straight
 
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
 from jaywalk.metrics.driving.run_score import score_run
-from jaywalk.metrics.safety.collisions import serious_injury_risk
+from jaywalk.metrics.safety._collisions import serious_injury_risk
 from jaywalk.metrics.safety.foresight import irs_of, read_foresight
 from jaywalk.metrics.safety.habit_summary import is_habit, summarise_habit
 from jaywalk.record.tracks import load_tracks
-from jaywalk.report.habit_section import habit_view
+from jaywalk.report._habit_section import habit_view
 from jaywalk.report.scored_runs import ScoredRun
 
 SPEED = 10.0

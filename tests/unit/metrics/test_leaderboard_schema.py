@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import result_files as make
 
-from jaywalk.metrics.driving.checks import Flag
+from jaywalk.metrics.driving._checks import Flag
 from jaywalk.metrics.driving.export import checkpoint_json
 from jaywalk.metrics.driving.results import INFRACTIONS, read_results
-from jaywalk.metrics.generalization.result_schema import check_schema
+from jaywalk.metrics.generalization._result_schema import check_schema
 
 NAME = "1/Base_Wall_0095.json"
 

@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 from jaywalk.cli.listing import rows_of
 from jaywalk.cli.main import app
 from jaywalk.core.errors import RegistryError
+from jaywalk.metrics.driving._jaywalk_protocol import JaywalkRules, score_episode
 from jaywalk.metrics.driving.aggregate import aggregate
 from jaywalk.metrics.driving.baseline import entry_of
-from jaywalk.metrics.driving.jaywalk_protocol import JaywalkRules, score_episode
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.protocols import score_episode as score_under
 from jaywalk.metrics.driving.results import INFRACTIONS
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.metrics.pooling import WEIGHTED_BY_N, per_km, weighted_by
-from jaywalk.metrics.safety.comfort import ComfortBounds
+from jaywalk.metrics.safety._comfort import ComfortBounds
 from jaywalk.metrics.spec import (
     METRICS,
     NOT_APPLICABLE,

@@ -6,8 +6,8 @@ from scipy.linalg import sqrtm
 from synthetic_motion import still, walking
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.motion.diversity import frechet_distance, gaussian_frechet, window_features
-from jaywalk.metrics.motion.gait import (
+from jaywalk.metrics.motion._diversity import frechet_distance, gaussian_frechet, window_features
+from jaywalk.metrics.motion._gait import (
     acceleration_error_mps2,
     acceleration_mps2,
     float_m,

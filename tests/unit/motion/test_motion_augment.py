@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.rotation import angle_between_rad, from_rotvec, rotate
-from jaywalk.metrics.motion.gait import path_speed_mps
+from jaywalk.metrics.motion._gait import path_speed_mps
 from jaywalk.motion.augment import (
     WAYS,
     augment,

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaywalk.metrics.motion.gait import gait_figures
+from jaywalk.metrics.motion._gait import gait_figures
 from jaywalk.metrics.motion.library_check import check_library
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import Sources, build_library, clean, read_all
 from jaywalk.motion.library.classes import CLASSES, agreement, displacement_m, parse_class
 from jaywalk.motion.library.reading import open_library
-from jaywalk.motion.sources.cmu_bvh import read_cmu
+from jaywalk.motion.sources._cmu_bvh import read_cmu
 
 FOLDER = Path(__file__).parents[4] / "shared" / "data" / "cmu_bvh"
 pytestmark = [

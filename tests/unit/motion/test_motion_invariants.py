@@ -29,7 +29,7 @@ from jaywalk.motion.retarget import (
     transfer_rotations,
 )
 from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINTS, MIRRORED, PARENTS
-from jaywalk.motion.sources.humanml3d import recover_root
+from jaywalk.motion.sources._humanml3d import recover_root
 
 M = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, 1.0, 0]])
 

@@ -8,11 +8,11 @@ from synthetic_motion import walking
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.geometry.rotation import multiply, rotate
-from jaywalk.metrics.motion.gait import gait_figures, path_speed_mps
+from jaywalk.metrics.motion._gait import gait_figures, path_speed_mps
 from jaywalk.motion.clip import mirror
 from jaywalk.motion.foot_lock import balls_m
 from jaywalk.motion.smpl import BALL_HEIGHT_M, BODY_OFFSETS_M
-from jaywalk.motion.synthesis.cycles import (
+from jaywalk.motion.synthesis._cycles import (
     CHANNELS,
     SAMPLES,
     TWIN_SIGN,
@@ -22,17 +22,17 @@ from jaywalk.motion.synthesis.cycles import (
     fit,
     twin,
 )
-from jaywalk.motion.synthesis.draws import Draws
-from jaywalk.motion.synthesis.gait_fit import channel_weights, cycle_terms, fit_gait
-from jaywalk.motion.synthesis.gait_model import StyleWish, draw_style, plainness
-from jaywalk.motion.synthesis.layer import Layer, arm_rotations
+from jaywalk.motion.synthesis._draws import Draws
+from jaywalk.motion.synthesis._gait_fit import channel_weights, cycle_terms, fit_gait
+from jaywalk.motion.synthesis._gait_model import StyleWish, draw_style, plainness
+from jaywalk.motion.synthesis._layer import Layer, arm_rotations
+from jaywalk.motion.synthesis._people import Age, draw_role
+from jaywalk.motion.synthesis._plans import nothing
+from jaywalk.motion.synthesis._pose_channels import to_rotations
+from jaywalk.motion.synthesis._programme import Hold, Leap, Shuffle, Turn, Walk
+from jaywalk.motion.synthesis._standing import cosine_curve, cosine_terms
+from jaywalk.motion.synthesis._synthesis import generate
 from jaywalk.motion.synthesis.model_file import default_model, load_model, save_model
-from jaywalk.motion.synthesis.people import Age, draw_role
-from jaywalk.motion.synthesis.plans import nothing
-from jaywalk.motion.synthesis.pose_channels import to_rotations
-from jaywalk.motion.synthesis.programme import Hold, Leap, Shuffle, Turn, Walk
-from jaywalk.motion.synthesis.standing import cosine_curve, cosine_terms
-from jaywalk.motion.synthesis.synthesis import generate
 
 
 def made(blocks, *, speed=1.2, age=Age.ADULT, number=0, acting=nothing, scale=None):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.geometry.rotation import angle_between_rad
-from jaywalk.metrics.motion.diversity import collect_windows, distinct_share, likeness, space_of
+from jaywalk.metrics.motion._diversity import collect_windows, distinct_share, likeness, space_of
 from jaywalk.metrics.motion.judgement import clip_figures, judge
 from jaywalk.motion import default_library
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs

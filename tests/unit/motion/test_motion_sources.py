@@ -12,11 +12,11 @@ from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.library.building import Sources, build_library
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS, PELVIS_REST_M
-from jaywalk.motion.sources import cmu_bvh
-from jaywalk.motion.sources.amass import read_amass
-from jaywalk.motion.sources.bvh_file import read_bvh
-from jaywalk.motion.sources.cmu_bvh import UNIT_M, read_clip_list, read_cmu
-from jaywalk.motion.sources.humanml3d import (
+from jaywalk.motion.sources import _cmu_bvh as cmu_bvh
+from jaywalk.motion.sources._amass import read_amass
+from jaywalk.motion.sources._bvh_file import read_bvh
+from jaywalk.motion.sources._cmu_bvh import UNIT_M, read_clip_list, read_cmu
+from jaywalk.motion.sources._humanml3d import (
     fit_joints,
     joint_rotations,
     read_humanml3d,

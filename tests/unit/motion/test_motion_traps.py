@@ -26,7 +26,7 @@ from jaywalk.motion.foot_lock import (
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.retarget import DRIVEN, RootPolicy, retarget, transfer_rotations
 from jaywalk.motion.smpl import JOINTS, LEG_LENGTH_M
-from jaywalk.motion.sources.cmu_bvh import true_rate_hz
+from jaywalk.motion.sources._cmu_bvh import true_rate_hz
 
 
 def knee_angle_deg(joints, rig, side):

@@ -27,6 +27,7 @@ from jaywalk.metrics.motion.video_accuracy import (
 from jaywalk.motion.library.building import write_library
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.video import mediapipe_pose
+from jaywalk.motion.video._normal_equations import solve_band
 from jaywalk.motion.video.camera import UNKNOWNS, Body, find_camera, place
 from jaywalk.motion.video.ground import GroundPoints, homography, read_ground
 from jaywalk.motion.video.landmarks import (
@@ -36,7 +37,6 @@ from jaywalk.motion.video.landmarks import (
     at_even_times,
     read_frames,
 )
-from jaywalk.motion.video.normal_equations import solve_band
 from jaywalk.motion.video.reading import VideoOptions, find_people, fit_people
 
 IMAGE = [[100.0, 600.0], [1100.0, 620.0], [800.0, 300.0], [400.0, 310.0]]

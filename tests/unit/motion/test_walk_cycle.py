@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from jaywalk.motion._gait import gait_at, gait_rate_hz, stride_length_m
 from jaywalk.motion.carla_rigs import LIMBS, RIG_NAMES, limb_capsules, load_rig, walker_capsules
-from jaywalk.motion.gait import gait_at, gait_rate_hz, stride_length_m
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers

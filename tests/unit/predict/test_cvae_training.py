@@ -6,15 +6,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'train')")
 
 from jaywalk.core.errors import UsageError
-from jaywalk.forecasting.cvae.batches import gathered, to_device, turned_crops
-from jaywalk.forecasting.cvae.config import CvaeConfig, TrainSettings, initial_parameters
-from jaywalk.forecasting.cvae.network import (
+from jaywalk.forecasting.cvae._network import (
     class_convolution,
     code_of,
     folded,
     horizon_nll,
     prediction,
 )
+from jaywalk.forecasting.cvae.batches import gathered, to_device, turned_crops
+from jaywalk.forecasting.cvae.config import CvaeConfig, TrainSettings, initial_parameters
 from jaywalk.forecasting.cvae.onnx import cvae_onnx
 from jaywalk.forecasting.cvae.predictor import Cvae, straight_crops
 from jaywalk.forecasting.cvae.training import initial_tensors, train

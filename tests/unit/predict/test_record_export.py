@@ -9,9 +9,9 @@ from synthetic_motion import still
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.datasets.semantic_map import CLASSES
 from jaywalk.datasets.trajectories import read_trajectories, write_trajectories
+from jaywalk.forecasting._record_sight import looks_at
 from jaywalk.forecasting.context import class_at
 from jaywalk.forecasting.record_export import export_records
-from jaywalk.forecasting.record_sight import looks_at
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import library_digest
 from jaywalk.motion.library.writing import LibraryWriter

@@ -8,9 +8,9 @@ from scipy.stats import bootstrap
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.prediction._roc import roc
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs, irs_statistic
 from jaywalk.metrics.prediction.pairwise import all_pairs, optimal_set, two_way_estimate
-from jaywalk.metrics.prediction.roc import roc
 from jaywalk.stats.bootstrap import bca, ratio_of_sums
 
 

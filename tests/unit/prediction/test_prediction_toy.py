@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from jaywalk.metrics.prediction._roc import roc
 from jaywalk.metrics.prediction.displacement import ade_sample_averaged
 from jaywalk.metrics.prediction.forecast import Mixture, nll_marginal
 from jaywalk.metrics.prediction.in_roi import StraightZone, in_roi_exact
 from jaywalk.metrics.prediction.irs import irs
-from jaywalk.metrics.prediction.roc import roc
 
 SIDEWALK = [(0.45, (6, 1.5), (0.6, 0.4)), (0.15, (2, 1), (0.5, 0.4))]
 CROSSING = (0.40, (2.5, 7), (0.7, 0.7))

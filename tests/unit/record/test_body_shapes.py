@@ -11,14 +11,14 @@ from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
 from jaywalk.forecasting.behaviour.sim_frames import read_frames
-from jaywalk.metrics.safety.endangerment import time_to_collision
-from jaywalk.metrics.safety.false_braking import judge_braking
-from jaywalk.record import contacts
+from jaywalk.metrics.safety._endangerment import time_to_collision
+from jaywalk.metrics.safety._false_braking import judge_braking
+from jaywalk.record import _contacts as contacts
 from jaywalk.record.bodies import body_shapes
 from jaywalk.record.tracks import load_tracks, read_tracks
-from jaywalk.report.scene import read_scene
-from jaywalk.report.series import ego_series
-from jaywalk.rollouts.cases import recorded as record_scene
+from jaywalk.report._scene import read_scene
+from jaywalk.report._series import ego_series
+from jaywalk.rollouts.cases import _recorded as record_scene
 
 MOOSE = (1.3, 0.375, 1.0)
 BOARD = (2.0, 1.5, 0.15)  # 4 m x 3 m x 0.3 m; rolled by 90 degrees it is a wall 0.3 m thick

@@ -7,8 +7,8 @@ from shapely.affinity import rotate, translate
 from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
+from jaywalk.record._contacts import find_contacts
 from jaywalk.record.bodies import body_shapes
-from jaywalk.record.contacts import find_contacts
 
 STEP_S = 0.05
 _SHARES = np.linspace(0.04, 1.0, 25)
@@ -145,7 +145,7 @@ def test_heights_attachments_low_props_and_people_among_themselves():
 
 
 def test_a_prop_keeps_its_place_between_rows_and_over_windows(monkeypatch):
-    monkeypatch.setattr("jaywalk.record.contacts._WINDOW_TICKS", 7)
+    monkeypatch.setattr("jaywalk.record._contacts._WINDOW_TICKS", 7)
     ticks = 60
     car = line((0.0, 0.0), (10.0, 0.0), ticks)
     cone = line((20.0, 0.0), (0.0, 0.0), 1)

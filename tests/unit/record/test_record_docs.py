@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from jaywalk.record._schema import EVENT_KINDS, TABLES
 from jaywalk.record.episode import Episode
-from jaywalk.record.schema import EVENT_KINDS, TABLES
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/record.md").read_text(encoding="utf-8")
 

@@ -18,8 +18,8 @@ from record_scenes import write_episode
 import jaywalk.record
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record import SharedFiles, find_records, record_hash, remove_unfinished
+from jaywalk.record._schema import TABLES
 from jaywalk.record.rows import KIND_VEHICLE
-from jaywalk.record.schema import TABLES
 
 
 @pytest.fixture

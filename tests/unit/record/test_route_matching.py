@@ -1,7 +1,7 @@
 import pytest
 
 from jaywalk.core.errors import DataError
-from jaywalk.record.route_file import match_route, read_routes
+from jaywalk.record._route_file import match_route, read_routes
 
 ROUTES = """<routes>
   <route id="1" town="Town12">

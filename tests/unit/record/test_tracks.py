@@ -6,7 +6,7 @@ import pytest
 from hand_records_safety import Scene, straight
 
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria.scene import traffic_speed
+from jaywalk.metrics.driving.criteria._scene import traffic_speed
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import (
     VX,
@@ -18,7 +18,7 @@ from jaywalk.record.tracks import (
     resample,
     tenth_ticks,
 )
-from jaywalk.report.scene import read_scene
+from jaywalk.report._scene import read_scene
 
 EGO, CAR = 0, 1
 

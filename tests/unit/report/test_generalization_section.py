@@ -8,7 +8,7 @@ import pytest
 import score_cards as make
 
 from jaywalk.record import Episode, EpisodeWriter
-from jaywalk.report.generalization import gap_figure
+from jaywalk.report._generalization import gap_figure
 from jaywalk.report.page import build_page
 from jaywalk.report.scored_runs import ScoredRun, usual_protocol
 

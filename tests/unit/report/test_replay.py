@@ -19,8 +19,8 @@ from jaywalk.cli.replay import replay
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.report import rerun_file
+from jaywalk.report._scene import read_scene
 from jaywalk.report.replay import find_episode, frame_rows, write_film, write_still
-from jaywalk.report.scene import read_scene
 
 BLUE, PINK = (0x1D, 0x6F, 0xB8), (0xE1, 0x1D, 0x74)
 ROAD, WHITE = (0xAA, 0xB0, 0xB8), (0xF4, 0xF4, 0xF2)

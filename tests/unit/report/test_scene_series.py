@@ -18,10 +18,10 @@ from street_episode import (
 
 from jaywalk.core.seeds import stream
 from jaywalk.record.reader import open_record
-from jaywalk.report.episode_cards import frames_of, map_data, pack, replay_data, unpack
+from jaywalk.report._episode_cards import frames_of, map_data, pack, replay_data, unpack
+from jaywalk.report._scene import read_scene, rows_worth_showing
+from jaywalk.report._series import _clear_distance, _time_to_meet, corners, ego_series
 from jaywalk.report.ground_plan import ground_plan, rings_of, town_of
-from jaywalk.report.scene import read_scene, rows_worth_showing
-from jaywalk.report.series import _clear_distance, _time_to_meet, corners, ego_series
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from jaywalk.metrics.driving.run_score import mixed_code, score_run
 from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
-from jaywalk.runner.code import code_of_episode, code_of_run, default_motions_digest
+from jaywalk.runner._code import code_of_episode, code_of_run, default_motions_digest
 from jaywalk.runner.config import read_config, resolve_config, route_digest, settle_config
 from jaywalk.runner.plan import plan_episodes
 from jaywalk.scenarios.suite import load_suite
@@ -89,7 +89,7 @@ def test_a_runs_versions_name_sources_towns_suite_and_driver(monkeypatch):
     of_record = code_of_episode(code, item.route.town, route_digest(item))
     assert list(of_record.towns) == [item.route.town]
     assert of_record.suite == route_digest(item)
-    monkeypatch.setattr("jaywalk.runner.code.default_motions_digest", lambda: "d" * 64)
+    monkeypatch.setattr("jaywalk.runner._code.default_motions_digest", lambda: "d" * 64)
     assert code_of_run(load_suite("habit"), "expert").motions == "d" * 64
     assert code_of_run(load_suite("habit"), "expert", motions="e" * 64).motions == "e" * 64
 

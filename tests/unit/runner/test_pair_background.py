@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from jaywalk.actors.lane_network import build_network
-from jaywalk.actors.traffic.placing import PlacementRules, closed_segments, free_places
+from jaywalk.actors.traffic._placing import PlacementRules, closed_segments, free_places
 from jaywalk.core.errors import DataError
 from jaywalk.runner import cast
 from jaywalk.runner.plan import AgentSpec, EpisodePlan

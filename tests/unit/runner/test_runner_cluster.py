@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 from test_runner_pool import request, rows, run, starts
 
-import jaywalk.runner.cluster
+import jaywalk.runner._cluster
 from jaywalk.core.errors import PrerequisiteError
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the extra 'cluster' is absent")
@@ -31,7 +31,7 @@ def test_same_records_as_here_and_a_lost_worker_is_survived(tmp_path, visible, m
     if visible:
         ids = (*ids, "hang-once")  # until its machine is lost
     else:
-        monkeypatch.setattr(jaywalk.runner.cluster, "_TOKEN_FILE", ".token-nobody-looks-for")
+        monkeypatch.setattr(jaywalk.runner._cluster, "_TOKEN_FILE", ".token-nobody-looks-for")
     here, _ = run(request(tmp_path / "here", *ids, watchdog_s=2.0))
     if visible:
         threading.Thread(target=kill_the_hanging, args=(tmp_path / "there",), daemon=True).start()

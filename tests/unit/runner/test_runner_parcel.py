@@ -9,7 +9,7 @@ from record_scenes import write_episode
 import jaywalk.record
 from jaywalk.core.errors import DataError
 from jaywalk.record import SharedFiles
-from jaywalk.runner.cluster import pack, unpack
+from jaywalk.runner._cluster import pack, unpack
 
 
 @pytest.fixture

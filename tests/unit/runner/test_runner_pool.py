@@ -228,7 +228,7 @@ def test_scores_are_shown_and_survive_a_resume(tmp_path):
 
 
 def test_two_schedulers_cannot_share_a_folder(tmp_path):
-    from jaywalk.runner.folder import RunLock
+    from jaywalk.runner._folder import RunLock
 
     with RunLock(tmp_path):
         with pytest.raises(PrerequisiteError, match=f"in use by .*pid {os.getpid()}"):

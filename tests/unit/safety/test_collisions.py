@@ -7,12 +7,12 @@ import pytest
 from hand_records_safety import Scene, profile, straight
 from scipy.special import expit
 
-from jaywalk.metrics.safety.collisions import (
+from jaywalk.metrics.safety._collisions import (
     expected_injuries,
     find_collisions,
     serious_injury_risk,
 )
-from jaywalk.record.contacts import find_contacts
+from jaywalk.record._contacts import find_contacts
 from jaywalk.record.tracks import load_tracks
 
 

@@ -7,8 +7,8 @@ from shapely import affinity
 from shapely.geometry import Point, box
 from shapely.ops import unary_union
 
-from jaywalk.metrics.safety.encounters import find_encounters, go_on
-from jaywalk.metrics.safety.endangerment import (
+from jaywalk.metrics.safety._encounters import find_encounters, go_on
+from jaywalk.metrics.safety._endangerment import (
     CROSSED_BEHIND,
     CUT_IN,
     FORCED_TO_BRAKE,

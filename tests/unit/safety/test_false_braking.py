@@ -7,8 +7,8 @@ import pytest
 from hand_records_safety import Scene, profile, straight, through
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.safety.braking import BrakingThresholds, find_braking
-from jaywalk.metrics.safety.false_braking import (
+from jaywalk.metrics.safety._braking import BrakingThresholds, find_braking
+from jaywalk.metrics.safety._false_braking import (
     CUT_OFF,
     NO_PERSON,
     FalseBrakingRules,

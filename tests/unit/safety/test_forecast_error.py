@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hand_records_safety import Scene, straight
 
-from jaywalk.metrics.safety.forecast_error import forecast_batches, forecast_errors
+from jaywalk.metrics.safety._forecast_error import forecast_batches, forecast_errors
 from jaywalk.record.tracks import load_tracks
 
 

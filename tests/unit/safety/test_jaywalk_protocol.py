@@ -8,10 +8,10 @@ from hand_records_safety import Scene, profile, straight
 from record_scenes import write_episode
 
 import jaywalk.record
+from jaywalk.metrics.driving._jaywalk_protocol import VERSION, score_episode
 from jaywalk.metrics.driving.aggregate import aggregate
-from jaywalk.metrics.driving.jaywalk_protocol import VERSION, score_episode
 from jaywalk.metrics.driving.summary import RunScore
-from jaywalk.metrics.safety.collisions import serious_injury_risk
+from jaywalk.metrics.safety._collisions import serious_injury_risk
 from jaywalk.metrics.spec import computed_metrics
 from jaywalk.report.summary import cause_of
 

@@ -10,8 +10,8 @@ from scipy.signal import savgol_filter
 from shapely.geometry import LineString, Point
 
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.safety.comfort import measure_comfort, window_samples
-from jaywalk.metrics.safety.progress import completion_percent, measure_progress
+from jaywalk.metrics.safety._comfort import measure_comfort, window_samples
+from jaywalk.metrics.safety._progress import completion_percent, measure_progress
 from jaywalk.record.tracks import load_tracks
 
 STRAIGHT = np.column_stack([np.arange(0.0, 201.0), np.zeros(201)])

@@ -5,7 +5,7 @@ import math
 import pytest
 from hand_records_safety import Scene, profile, straight
 
-from jaywalk.metrics.safety.signals import find_red_lights, find_stop_violations
+from jaywalk.metrics.safety._signals import find_red_lights, find_stop_violations
 from jaywalk.record.tracks import load_tracks
 
 RED, YELLOW, GREEN = 0, 1, 2

@@ -8,7 +8,7 @@ from shapely.geometry import Point, box
 
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.encroachment import finer_gap, later_use, overlap_m, times_to_touch
-from jaywalk.metrics.safety.endangerment import time_to_collision
+from jaywalk.metrics.safety._endangerment import time_to_collision
 from jaywalk.record.tracks import load_tracks
 
 CAR, PERSON = np.array([2.4, 1.0, 0.0]), np.array([0.3, 0.3, 1.0])

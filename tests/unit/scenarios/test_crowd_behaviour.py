@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt
 
-from jaywalk.actors.crowd.crossings import LIGHTS, Crossings
-from jaywalk.actors.crowd.kernels import _endangers, advance
+from jaywalk.actors.crowd._crossings import LIGHTS, Crossings
+from jaywalk.actors.crowd._kernels import _endangers, advance
 from jaywalk.actors.crowd.state import (
     ARRIVED,
     CROSSING,

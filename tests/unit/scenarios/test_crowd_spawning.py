@@ -9,8 +9,8 @@ import carla
 import numpy as np
 import pytest
 
+from jaywalk.actors.crowd._spawning import draw_person, spawn_people
 from jaywalk.actors.crowd.places import PlaceKind, Places, mark_parked, near_route
-from jaywalk.actors.crowd.spawning import draw_person, spawn_people
 from jaywalk.actors.crowd.state import CrowdSettings
 from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from jaywalk.actors.crowd.places import on_right, right_of
-from jaywalk.actors.posed.spots import _first_passed
+from jaywalk.actors.posed._spots import _first_passed
 
 
 def there_and_back() -> SimpleNamespace:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jaywalk.actors.posed._roles import draw_roles
 from jaywalk.actors.posed.repertoire import ambient_of, manner_of, read_repertoire
-from jaywalk.actors.posed.roles import draw_roles
 from jaywalk.core.errors import UsageError
 from jaywalk.motion import default_library
 from jaywalk.runner.selection import find_suite, override

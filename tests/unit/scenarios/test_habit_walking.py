@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.actors.posed.detour import Obstacles, find_detour, room_at
+from jaywalk.actors.posed._detour import Obstacles, find_detour, room_at
+from jaywalk.actors.posed._walking import PathWalk, bumps_soon, ways_out
 from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
-from jaywalk.actors.posed.walking import PathWalk, bumps_soon, ways_out
 from jaywalk.geometry.box import box_distance
 from jaywalk.motion import default_library
 from jaywalk.motion.playback.bank import ClipBank

@@ -54,7 +54,7 @@ def lights(monkeypatch):
     )
     monkeypatch.setattr(carla.command, "SpawnActor", Wish)
     monkeypatch.setattr(
-        "jaywalk.scenarios.junctions.right_of_way.junction_ahead", lambda scenario: ahead
+        "jaywalk.scenarios.junctions._right_of_way.junction_ahead", lambda scenario: ahead
     )
     return mine, others
 

@@ -12,7 +12,7 @@ from jaywalk.client.placing import pick_model, place_on_route
 from jaywalk.scenarios.base import Stage, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
-from jaywalk.scenarios.obstacles.layouts import Spot, on_slope, rigid_pose
+from jaywalk.scenarios.obstacles._layouts import Spot, on_slope, rigid_pose
 from jaywalk.scenarios.parameter_fields import PlacedObject
 from jaywalk.town.routes import DenseRoute
 

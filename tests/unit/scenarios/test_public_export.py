@@ -15,7 +15,7 @@ from jaywalk.runner.selection import subset_of
 from jaywalk.scenarios.formats.public_form import as_public, own_types, public_routes
 from jaywalk.scenarios.formats.route_xml import parse_routes, read_routes
 from jaywalk.scenarios.suite import load_suite
-from jaywalk.scenarios.toolbox.finding import planner_of
+from jaywalk.scenarios.toolbox._finding import planner_of
 
 TEXT = """<routes><route id="1" town="Nowhere"><weathers>
 <weather route_percentage="40" cloudiness="5.0"/><weather route_percentage="10" cloudiness="1.0"/>

@@ -15,15 +15,10 @@ from jaywalk.scenarios.base import Stage, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.public_form import as_public
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
-from jaywalk.scenarios.obstacles.accident import ControlLoss, ControlLossParameters
+from jaywalk.scenarios.obstacles._accident import ControlLoss, ControlLossParameters
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.partners import partner_document
-from jaywalk.scenarios.toolbox.routes import (
-    check_on_road,
-    check_parameters,
-    document_of,
-    route_of,
-)
+from jaywalk.scenarios.toolbox.routes import check_on_road, check_parameters, document_of, route_of
 from jaywalk.scenarios.toolbox.templates import TemplateRequest, scenario_template
 from jaywalk.scenarios.toolbox.text import parse_text
 

@@ -9,7 +9,7 @@ import pytest
 
 from jaywalk.actors.events import Moment
 from jaywalk.core.errors import DataError, RegistryError
-from jaywalk.metrics.driving.criteria.min_speed import CAPS
+from jaywalk.metrics.driving.criteria._min_speed import CAPS
 from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.route_xml import ScenarioElement

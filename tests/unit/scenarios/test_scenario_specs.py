@@ -10,7 +10,7 @@ import pytest
 
 from jaywalk.core.errors import RegistryError
 from jaywalk.metrics.driving.bench2drive import OWN_TYPES
-from jaywalk.metrics.driving.criteria.scripted import Span
+from jaywalk.metrics.driving.criteria._scripted import Span
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.catalogue import (
@@ -28,7 +28,7 @@ from jaywalk.scenarios.catalogue import (
 )
 from jaywalk.scenarios.formats.public_form import as_public, own_types
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
-from jaywalk.scenarios.obstacles.two_ways import OnLaneTwoWays
+from jaywalk.scenarios.obstacles._two_ways import OnLaneTwoWays
 from jaywalk.scenarios.parameter_fields import ahead, side
 from jaywalk.scenarios.suite import SUITES, load_suite
 from jaywalk.scenarios.toolbox.form import authored_of

@@ -16,8 +16,8 @@ from jaywalk.actors.lane_paths import lane_beside, opposite_lane
 from jaywalk.client.placing import Roadside
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.junctions.junction_ahead import JunctionAhead, junction_ahead
-from jaywalk.scenarios.obstacles.layouts import CONE, DEBRIS, WARNING
+from jaywalk.scenarios.junctions._junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.obstacles._layouts import CONE, DEBRIS, WARNING
 from jaywalk.scenarios.toolbox.editing import edited_text
 from jaywalk.scenarios.toolbox.form import authored_of
 from jaywalk.scenarios.toolbox.routes import check_on_road, route_of
@@ -264,7 +264,7 @@ def test_a_picture_is_moved_as_the_ego_sees_it(yaw_deg):
 def test_a_cover_is_moved_to_the_egos_right_and_up(yaw_deg, monkeypatch):
     road = street(yaw_deg)
     monkeypatch.setattr(
-        "jaywalk.scenarios.junctions.stop_junction.junction_ahead",
+        "jaywalk.scenarios.junctions._stop_junction.junction_ahead",
         lambda scenario: SimpleNamespace(yaw_deg=yaw_deg, enter_m=100.0, leave_m=120.0),
     )
     post = carla.Transform(road.location(39.0, 3.0), carla.Rotation(yaw=yaw_deg))
@@ -373,7 +373,7 @@ def test_they_turn_right_into_the_ego_s_road_beside_its_lane(monkeypatch):
         asked.append(given[-1])
         return [beside, SimpleNamespace(turn_deg=0.0)] if given[-1] > 3.46 else []
 
-    monkeypatch.setattr("jaywalk.scenarios.junctions.junction_ahead.crossings", crossings)
+    monkeypatch.setattr("jaywalk.scenarios.junctions._junction_ahead.crossings", crossings)
     stage = SimpleNamespace(
         route=SimpleNamespace(along_m=np.arange(3.0), position_m=np.zeros((3, 3)))
     )

@@ -23,8 +23,8 @@ from jaywalk.scenarios.formats.route_xml import (
     read_routes,
 )
 from jaywalk.scenarios.parameter_fields import NOWHERE
+from jaywalk.scenarios.toolbox._finding import planner_of
 from jaywalk.scenarios.toolbox.editing import edited_text, imported_texts
-from jaywalk.scenarios.toolbox.finding import planner_of
 from jaywalk.scenarios.toolbox.form import authored_of, read_authored
 from jaywalk.scenarios.toolbox.partners import partner_document
 from jaywalk.scenarios.toolbox.routes import (

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from jaywalk.actors.traffic.placing import closed_segments
+from jaywalk.actors.traffic._placing import closed_segments
 
 
 def network():

@@ -6,17 +6,17 @@ import pytest
 from sensor_payloads import payload
 
 from jaywalk.geometry.rotation import rotation_matrix_carla
-from jaywalk.server.encoding.sensor_frames import bgra_to_depth
-from jaywalk.server.sensors.figure import FIGURE_PARTS, TOP, Limbs
-from jaywalk.server.sensors.intersect import ray_solid
-from jaywalk.server.sensors.readings import SensorPose
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scan import cast_rays
-from jaywalk.server.sensors.scene import Sky
-from jaywalk.server.sensors.shading import light_of
-from jaywalk.server.sensors.solids import pose_axes
-from jaywalk.server.sensors.terrain import ground_height, measure_relief, ray_ground
-from jaywalk.server.sensors.visibility import (
+from jaywalk.server.encoding._sensor_frames import bgra_to_depth
+from jaywalk.server.sensors._figure import FIGURE_PARTS, TOP, Limbs
+from jaywalk.server.sensors._intersect import ray_solid
+from jaywalk.server.sensors._readings import SensorPose
+from jaywalk.server.sensors._rig import make_sensor
+from jaywalk.server.sensors._scan import cast_rays
+from jaywalk.server.sensors._scene import Sky
+from jaywalk.server.sensors._shading import light_of
+from jaywalk.server.sensors._solids import pose_axes
+from jaywalk.server.sensors._terrain import ground_height, measure_relief, ray_ground
+from jaywalk.server.sensors._visibility import (
     GROUND,
     SKY,
     CameraView,
@@ -24,7 +24,7 @@ from jaywalk.server.sensors.visibility import (
     look,
     pixel_ray,
 )
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world._tables import Kind
 from jaywalk.town.ground import surface_height
 
 SIZE = {"image_size_x": "320.0", "image_size_y": "200", "fov": "90"}

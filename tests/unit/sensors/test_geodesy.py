@@ -2,7 +2,7 @@ import carla
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors.geodesy import (
+from jaywalk.server.sensors._geodesy import (
     DEFAULT_REFERENCE,
     GeoReference,
     locate_0915,

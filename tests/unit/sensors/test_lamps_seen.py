@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sensor_payloads import payload
 
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scene import Sky
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.sensors._rig import make_sensor
+from jaywalk.server.sensors._scene import Sky
+from jaywalk.server.world._tables import Kind
 
 SIZE = {"image_size_x": "320", "image_size_y": "240", "fov": "40"}
 NIGHT = Sky(sun_altitude_deg=-60.0)

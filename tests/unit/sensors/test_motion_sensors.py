@@ -7,11 +7,11 @@ from sensor_payloads import payload
 
 from jaywalk.core.errors import RegistryError, UsageError
 from jaywalk.server.encoding.codec import CARLA_0_9_15
+from jaywalk.server.sensors._obstacle import ObstacleDetector
+from jaywalk.server.sensors._readings import SensorType
+from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors.catalogue import SENSORS
-from jaywalk.server.sensors.obstacle import ObstacleDetector
-from jaywalk.server.sensors.readings import SensorType
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world._tables import Kind
 
 
 def test_imu_at_rest_and_compass(world):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sensor_payloads import payload
 
-from jaywalk.server.encoding.sensor_frames import bgra_to_depth
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scene import Sky, without_rows
-from jaywalk.server.sensors.solids import CUT_OUT, PICTURE, no_pictures, pack_pictures, pattern_of
-from jaywalk.server.session.world_view import pictures_of
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.encoding._sensor_frames import bgra_to_depth
+from jaywalk.server.sensors._rig import make_sensor
+from jaywalk.server.sensors._scene import Sky, without_rows
+from jaywalk.server.sensors._solids import CUT_OUT, PICTURE, no_pictures, pack_pictures, pattern_of
+from jaywalk.server.session._world_view import pictures_of
+from jaywalk.server.world._tables import Kind
 from jaywalk.server.world.textures import TEXTURED, sign_pictures, texture
 
 SIZE = {"image_size_x": "200", "image_size_y": "150", "fov": "90"}

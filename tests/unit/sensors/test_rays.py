@@ -5,15 +5,10 @@ import numpy as np
 import pytest
 from sensor_payloads import payload
 
-from jaywalk.server.sensors.readings import (
-    LIDAR_POINT,
-    RADAR_POINT,
-    SEMANTIC_POINT,
-    SensorPose,
-)
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scan import Scan, cast_rays, cast_scan, scan_directions
-from jaywalk.server.sensors.solids import pose_axes
+from jaywalk.server.sensors._readings import LIDAR_POINT, RADAR_POINT, SEMANTIC_POINT, SensorPose
+from jaywalk.server.sensors._rig import make_sensor
+from jaywalk.server.sensors._scan import Scan, cast_rays, cast_scan, scan_directions
+from jaywalk.server.sensors._solids import pose_axes
 
 LOSSLESS = {"dropoff_general_rate": "0.0", "dropoff_intensity_limit": "0", "range": "50"}
 

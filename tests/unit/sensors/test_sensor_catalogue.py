@@ -2,7 +2,8 @@ import pytest
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import RegistryError, UsageError
-from jaywalk.server.sensors.base import Sensor
+from jaywalk.server.sensors._base import Sensor
+from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors.catalogue import (
     SENSORS,
     TICK,
@@ -12,7 +13,6 @@ from jaywalk.server.sensors.catalogue import (
     sensor,
     sensor_library,
 )
-from jaywalk.server.sensors.rig import make_sensor
 
 
 def defaults(type_id: str) -> dict[str, str]:

@@ -3,7 +3,7 @@ import struct
 
 import numpy as np
 
-from jaywalk.server.encoding.sensor_frames import (
+from jaywalk.server.encoding._sensor_frames import (
     HEADER_BYTES,
     bgra_to_depth,
     depth_to_bgra,
@@ -13,7 +13,7 @@ from jaywalk.server.encoding.sensor_frames import (
     encode_scan,
     pack_header,
 )
-from jaywalk.server.sensors.readings import (
+from jaywalk.server.sensors._readings import (
     DVS_EVENT,
     LIDAR_POINT,
     RADAR_POINT,

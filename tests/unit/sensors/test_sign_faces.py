@@ -8,10 +8,10 @@ import pytest
 from sensor_payloads import payload
 
 from jaywalk.core.carla_enums import SemanticTag
-from jaywalk.server.sensors.geodesy import GeoReference
-from jaywalk.server.sensors.rig import make_sensor
-from jaywalk.server.sensors.scene import SceneBuilder
-from jaywalk.server.session.world_view import pictures_of, sign_patterns
+from jaywalk.server.sensors._geodesy import GeoReference
+from jaywalk.server.sensors._rig import make_sensor
+from jaywalk.server.sensors._scene import SceneBuilder
+from jaywalk.server.session._world_view import pictures_of, sign_patterns
 from jaywalk.server.world.textures import face_numbers, sign_pictures
 from jaywalk.town.scenery_rules import PLATES
 from jaywalk.town.scenery_styles import Shape, rows

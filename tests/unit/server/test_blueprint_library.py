@@ -8,15 +8,16 @@ import pytest
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
+from jaywalk.server.encoding._structs import encode_definitions
 from jaywalk.server.encoding.codec import dialect_of
-from jaywalk.server.encoding.structs import encode_definitions
-from jaywalk.server.world.blueprint_types import (
+from jaywalk.server.world._blueprint_types import (
     Attribute,
     Blueprint,
     BodyShape,
     Dialect,
     common_attributes,
 )
+from jaywalk.server.world._tables import Kind
 from jaywalk.server.world.blueprints import (
     INVALID_DESCRIPTION,
     find,
@@ -26,7 +27,6 @@ from jaywalk.server.world.blueprints import (
     spawn_body,
     validate_spawn,
 )
-from jaywalk.server.world.tables import Kind
 
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 ALL = pytest.mark.parametrize("dialect", DIALECTS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jaywalk.server.world._prop_blueprints import GREY, NOVEL_PROPS, prop_colour
 from jaywalk.server.world.blueprints import find
-from jaywalk.server.world.prop_blueprints import GREY, NOVEL_PROPS, prop_colour
 from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.server.world.walker_blueprints import ANIMALS, feet_m, gait_of, stride_m
 

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.server.encoding.vehicle_physics import decode_physics, encode_physics
+from jaywalk.server.encoding._vehicle_physics import decode_physics, encode_physics
+from jaywalk.server.world._tables import Kind
+from jaywalk.server.world._vehicle_physics import default_physics
 from jaywalk.server.world.blueprints import find, library
-from jaywalk.server.world.tables import Kind
-from jaywalk.server.world.vehicle_physics import default_physics
 
 
 def test_every_vehicle_has_physics_that_survive_the_wire() -> None:

@@ -13,11 +13,11 @@ from typing import Final
 import carla
 import numpy as np
 
-from jaywalk.actors.crowd.adoption import found_walking, take_over
-from jaywalk.actors.crowd.kernels import advance
+from jaywalk.actors.crowd._adoption import found_walking, take_over
+from jaywalk.actors.crowd._kernels import advance
+from jaywalk.actors.crowd._plans import CrowdArea, CrowdView, PedestrianMemory, plan
+from jaywalk.actors.crowd._spawning import Candidate, draw_person, spawn_people
 from jaywalk.actors.crowd.places import WalkNetwork, near_route, walk_network_of
-from jaywalk.actors.crowd.plans import CrowdArea, CrowdView, PedestrianMemory, plan
-from jaywalk.actors.crowd.spawning import Candidate, draw_person, spawn_people
 from jaywalk.actors.crowd.state import (
     NOTHING,
     RELEASED,

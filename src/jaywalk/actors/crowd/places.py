@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.crowd.crossings import Crossings, find_crossings
+from jaywalk.actors.crowd._crossings import Crossings, find_crossings
 from jaywalk.actors.crowd.state import Solids, read_solids
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.actors.traffic.traffic import network_of

@@ -13,7 +13,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.posed.players import PosedPeople
+from jaywalk.actors.posed._players import PosedPeople
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError

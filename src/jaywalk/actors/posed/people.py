@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jaywalk.actors.crowd._plans import CrowdView
 from jaywalk.actors.crowd.places import WalkNetwork
-from jaywalk.actors.crowd.plans import CrowdView
 from jaywalk.actors.crowd.state import ATTEMPTING, WILL_CROSS, make_crowd_rows
 from jaywalk.actors.events import NOTE, TRIGGER, Moment, ScenarioEvent
-from jaywalk.actors.posed.detour import Obstacles, find_detour
-from jaywalk.actors.posed.nearby import STANDING_MPS, NearbyObstacles
-from jaywalk.actors.posed.players import PosedPeople
+from jaywalk.actors.posed._detour import Obstacles, find_detour
+from jaywalk.actors.posed._nearby import STANDING_MPS, NearbyObstacles
+from jaywalk.actors.posed._players import PosedPeople
+from jaywalk.actors.posed._roles import draw_roles
+from jaywalk.actors.posed._spawning import PlacedPerson, spawn_posed
+from jaywalk.actors.posed._walking import STOP_AHEAD_M, PathWalk, bumps_soon, stroll_way, ways_out
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
-from jaywalk.actors.posed.roles import draw_roles
-from jaywalk.actors.posed.spawning import PlacedPerson, spawn_posed
-from jaywalk.actors.posed.walking import STOP_AHEAD_M, PathWalk, bumps_soon, stroll_way, ways_out
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream

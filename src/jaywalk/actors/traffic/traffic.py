@@ -15,15 +15,23 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.actors._surroundings import Surroundings
 from jaywalk.actors.lane_network import LaneNetwork, build_network
-from jaywalk.actors.surroundings import Surroundings
-from jaywalk.actors.traffic.kernels import (
+from jaywalk.actors.traffic._kernels import (
     arbitrate,
     drive,
     locate,
     look_ahead,
     mark_crosswalks,
     outside_holds,
+)
+from jaywalk.actors.traffic._placing import (
+    Circle,
+    PlacementRules,
+    SpawnPlace,
+    closed_segments,
+    free_places,
+    segment_at,
 )
 from jaywalk.actors.traffic.paths import (
     YELLOW,
@@ -33,14 +41,6 @@ from jaywalk.actors.traffic.paths import (
     Others,
     make_fleet,
     write_path,
-)
-from jaywalk.actors.traffic.placing import (
-    Circle,
-    PlacementRules,
-    SpawnPlace,
-    closed_segments,
-    free_places,
-    segment_at,
 )
 from jaywalk.client.placing import ordinary_cars
 from jaywalk.core.arrays import FloatArray

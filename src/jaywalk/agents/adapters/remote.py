@@ -12,7 +12,7 @@ import carla
 
 import jaywalk_agent
 from jaywalk import __version__
-from jaywalk.agents.adapters.observation import Observer, read_forecasts, read_plan
+from jaywalk.agents.adapters._observation import Observer, read_forecasts, read_plan
 from jaywalk.agents.adapters.sensor_rig import SensorRig, check_sensors
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment
 from jaywalk.core.errors import AgentUnreachableError

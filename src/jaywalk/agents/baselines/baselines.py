@@ -14,7 +14,7 @@ import numpy as np
 
 from jaywalk.agents.base import Moment
 from jaywalk.agents.catalogue import FULL, LIMITED, driver
-from jaywalk.agents.driving.following import (
+from jaywalk.agents.driving._following import (
     BESIDE_M,
     Manner,
     first_along,

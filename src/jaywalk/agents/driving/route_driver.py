@@ -10,8 +10,8 @@ import carla
 import numpy as np
 
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment, Plan
-from jaywalk.agents.driving.controls import Pedals, Steering
-from jaywalk.agents.driving.following import Manner, free_road
+from jaywalk.agents.driving._controls import Pedals, Steering
+from jaywalk.agents.driving._following import Manner, free_road
 from jaywalk.agents.driving.perception import EgoVehicle, LimitedPerception, Perception
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.driving.signals import Signals, find_signals

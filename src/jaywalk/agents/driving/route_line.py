@@ -15,7 +15,7 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from jaywalk.agents.driving.speed_limits import limits_along
+from jaywalk.agents.driving._speed_limits import limits_along
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.angle import wrap_angle, wrap_degrees
 from jaywalk.geometry.path import arc_lengths, points_at

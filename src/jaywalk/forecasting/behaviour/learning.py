@@ -20,12 +20,12 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.core.files import load_arrays, read_text
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour.inputs import EGO_KINDS, default_ego_kind, read_inputs
-from jaywalk.forecasting.behaviour.models.base import Arrays, BehaviourModel, Fitting, Report
+from jaywalk.forecasting.behaviour._inputs import EGO_KINDS, default_ego_kind, read_inputs
+from jaywalk.forecasting.behaviour._targets import Examples, read_examples
+from jaywalk.forecasting.behaviour.models._base import Arrays, BehaviourModel, Fitting, Report
 from jaywalk.forecasting.behaviour.models.registry import make_model
 from jaywalk.forecasting.behaviour.sampling import draw_samples, samples_digest
 from jaywalk.forecasting.behaviour.scoring import Bootstrap, score_report
-from jaywalk.forecasting.behaviour.targets import Examples, read_examples
 from jaywalk.forecasting.behaviour.tasks import STRIDE_FRAMES, Task, find_task
 
 FORMAT: Final = "jaywalk-behaviour-model-1"

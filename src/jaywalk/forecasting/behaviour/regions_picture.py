@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from jaywalk.core.errors import UsageError
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour.targets import risk_region
+from jaywalk.forecasting.behaviour._targets import risk_region
 from jaywalk.forecasting.behaviour.tasks import N_REGIONS
 from jaywalk.metrics.behaviour.instances import centrality_weights
 

@@ -33,13 +33,13 @@ import polars as pl
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.datasets.behaviour_tables import BehaviourData, Track
 from jaywalk.datasets.catalogue import BEHAVIOUR_DATASETS
-from jaywalk.forecasting.behaviour.factors import ATTRIBUTE_FACTORS
-from jaywalk.forecasting.behaviour.targets import (
+from jaywalk.forecasting.behaviour._targets import (
     event_starts,
     intention_starts,
     risk_region,
     tte_frames,
 )
+from jaywalk.forecasting.behaviour.factors import ATTRIBUTE_FACTORS
 from jaywalk.forecasting.behaviour.tasks import (
     LONGEST_FRAMES,
     N_REGIONS,

@@ -25,13 +25,7 @@ from jaywalk.forecasting.cvae.config import (
 )
 from jaywalk.forecasting.cvae.onnx import KIND
 from jaywalk.forecasting.cvae.samples import CvaeSamples, history_steps, samples_of
-from jaywalk.forecasting.predictors.registry import (
-    EGO,
-    HEADING,
-    MAP,
-    POSITIONS,
-    predictor,
-)
+from jaywalk.forecasting.predictors.registry import EGO, HEADING, MAP, POSITIONS, predictor
 from jaywalk.forecasting.windows import HORIZONS_S, Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 

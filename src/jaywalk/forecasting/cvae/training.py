@@ -18,12 +18,12 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.seeds import derive_seed, stream
+from jaywalk.forecasting._training import run_training
+from jaywalk.forecasting.cvae._network import Tensors, folded, horizon_nll, negative_elbo
 from jaywalk.forecasting.cvae.batches import DeviceSamples, gathered, to_device
 from jaywalk.forecasting.cvae.config import Arrays, CvaeConfig, TrainSettings, initial_parameters
-from jaywalk.forecasting.cvae.network import Tensors, folded, horizon_nll, negative_elbo
 from jaywalk.forecasting.cvae.samples import CvaeSamples, windows_by_track
 from jaywalk.forecasting.torch_needed import torch
-from jaywalk.forecasting.training import run_training
 
 Tensor = Any
 _WARM_UP = 3

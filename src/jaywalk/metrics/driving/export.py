@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.driving.criteria.ending import SENSORS_INVALID
+from jaywalk.metrics.driving._smoothness import ego_motion, metric_info
+from jaywalk.metrics.driving.criteria._ending import SENSORS_INVALID
 from jaywalk.metrics.driving.results import INFRACTIONS
-from jaywalk.metrics.driving.smoothness import ego_motion, metric_info
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
 from jaywalk.metrics.generalization.split import published_split
 from jaywalk.record import open as open_record

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.driving import bench2drive, leaderboard
+from jaywalk.metrics.driving import _leaderboard as leaderboard
+from jaywalk.metrics.driving import bench2drive
 from jaywalk.metrics.driving.penalties import PROTOCOLS, protocol_named
 from jaywalk.metrics.driving.results import read_results
 from jaywalk.metrics.driving.summary import jsonable
-from jaywalk.metrics.generalization import public as fail2drive
+from jaywalk.metrics.generalization import _public as fail2drive
 from jaywalk.metrics.generalization.split import read_split
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.checks import Flag, check_records
+from jaywalk.metrics.driving._checks import Flag, check_records
 from jaywalk.metrics.driving.penalties import Protocol, disagreements
 from jaywalk.metrics.driving.results import NOTE, UNREAD, UNSCORED, Finding, ResultSet, RouteRecord
 from jaywalk.metrics.spec import MetricResult

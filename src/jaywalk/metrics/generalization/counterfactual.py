@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 import jaywalk.record
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria.scene import town_of
-from jaywalk.metrics.driving.criteria.track import RouteLine, advance, forward_of
+from jaywalk.metrics.driving.criteria._scene import town_of
+from jaywalk.metrics.driving.criteria._track import RouteLine, advance, forward_of
 from jaywalk.metrics.generalization.split import SPLITS
-from jaywalk.metrics.safety.braking import find_braking
+from jaywalk.metrics.safety._braking import find_braking
 from jaywalk.record import Episode, Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import HY, X, Y, load_tracks

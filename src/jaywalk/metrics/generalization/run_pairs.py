@@ -24,6 +24,7 @@ import jaywalk.record
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
+from jaywalk.metrics.generalization._cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.generalization.counterfactual import (
     PairTally,
     Profile,
@@ -31,7 +32,6 @@ from jaywalk.metrics.generalization.counterfactual import (
     check_pair,
     profile_of,
 )
-from jaywalk.metrics.generalization.cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.generalization.gap import CATEGORY_OF, PairedRow, headline_gap
 from jaywalk.metrics.generalization.split import GENERALIZATION_OFFSET, SPLITS, published_split
 from jaywalk.stats import bootstrap

@@ -18,11 +18,12 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.files import read_bytes
-from jaywalk.metrics.driving.checks import CONTRADICTIONS, Flag
+from jaywalk.metrics.driving._checks import CONTRADICTIONS, Flag
 from jaywalk.metrics.driving.files import printable
 from jaywalk.metrics.driving.results import ResultSet, RouteRecord, read_results
 from jaywalk.metrics.driving.summary import finding_lines, listed
-from jaywalk.metrics.generalization import public as fail2drive
+from jaywalk.metrics.generalization import _public as fail2drive
+from jaywalk.metrics.generalization._result_schema import check_schema
 from jaywalk.metrics.generalization.entry import (
     ENTRY_FILE,
     PUBLIC,
@@ -30,7 +31,6 @@ from jaywalk.metrics.generalization.entry import (
     Entry,
     read_entry,
 )
-from jaywalk.metrics.generalization.result_schema import check_schema
 from jaywalk.metrics.generalization.split import published_split
 
 RECORDS_FILE: Final = "records.json"  # hashes of the records of one of our own runs

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.rotation import angle_between_rad
-from jaywalk.metrics.motion.diversity import (
+from jaywalk.metrics.motion._diversity import (
     Windows,
     collect_windows,
     distinct_share,
@@ -17,7 +17,7 @@ from jaywalk.metrics.motion.diversity import (
     nearest,
     space_of,
 )
-from jaywalk.metrics.motion.gait import (
+from jaywalk.metrics.motion._gait import (
     acceleration_mps2,
     float_m,
     foot_skating_ratio,

@@ -19,7 +19,7 @@ from jaywalk.geometry.rotation import (
     to_matrix,
     transforms_from_rotators,
 )
-from jaywalk.metrics.motion.gait import (
+from jaywalk.metrics.motion._gait import (
     float_m,
     foot_skating_ratio,
     jitter_mps3,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.rotation import angle_between_rad
-from jaywalk.metrics.motion.gait import STANCE_HEIGHT_M, STANCE_SPEED_MPS
+from jaywalk.metrics.motion._gait import STANCE_HEIGHT_M, STANCE_SPEED_MPS
 from jaywalk.metrics.safety.person_hits import Story, read_stories
 from jaywalk.metrics.safety.posed import PosedPerson, posed_people
 from jaywalk.motion.carla_rigs import load_rig

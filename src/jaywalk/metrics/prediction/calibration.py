@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.prediction._roc import check_scored
 from jaywalk.metrics.prediction.forecast import Mixture, gaussian_log_density, nll_full_covariance
-from jaywalk.metrics.prediction.roc import check_scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.prediction.roc import Scored, check_scored
+from jaywalk.metrics.prediction._roc import Scored, check_scored
 from jaywalk.stats.bootstrap import Estimate, bca, cluster_codes, multiplicities
 from jaywalk.stats.intervals import Interval, check_level
 

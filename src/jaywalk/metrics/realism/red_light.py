@@ -17,9 +17,9 @@ from scipy.spatial import cKDTree
 
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.realism.object_distance import FAN, BoxTree, box_distance_sq, build_box_tree
+from jaywalk.metrics.realism._object_distance import FAN, BoxTree, box_distance_sq, build_box_tree
+from jaywalk.metrics.realism._trajectories import Trajectories
 from jaywalk.metrics.realism.scene import N_STEPS, SURFACE_STREET, LoggedScene, Polylines
-from jaywalk.metrics.realism.trajectories import Trajectories
 
 _REACH_M = 2.5
 _SAME_LEVEL_M = 2.0

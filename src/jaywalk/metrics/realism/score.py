@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import BoolArray
 from jaywalk.core.errors import UsageError
+from jaywalk.metrics.realism._estimators import event_log_likelihood, series_log_likelihood
+from jaywalk.metrics.realism._features import CaseFeatures, Features, case_features
+from jaywalk.metrics.realism._kinematics import (
+    average_displacement,
+    difference_validity,
+    min_average_displacement,
+)
 from jaywalk.metrics.realism.challenge import (
     BUCKET_OF,
     EVENTS,
@@ -23,13 +30,6 @@ from jaywalk.metrics.realism.challenge import (
     MAP_BASED,
     ChallengeConfig,
     Mean,
-)
-from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
-from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features
-from jaywalk.metrics.realism.kinematics import (
-    average_displacement,
-    difference_validity,
-    min_average_displacement,
 )
 from jaywalk.metrics.realism.scene import Case
 

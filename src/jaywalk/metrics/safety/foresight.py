@@ -20,9 +20,9 @@ from jaywalk.geometry.zones import ComfortZone, comfort_zone, inside
 from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.metrics.prediction.in_roi import in_roi_exact, in_roi_sampled, straight_zone
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, Irs, irs
-from jaywalk.metrics.safety.forecast_error import ForecastBatch, forecast_batches
+from jaywalk.metrics.safety._forecast_error import ForecastBatch, forecast_batches
+from jaywalk.metrics.safety._way import Way, ego_way, route_way
 from jaywalk.metrics.safety.person_hits import Story, read_stories
-from jaywalk.metrics.safety.way import Way, ego_way, route_way
 from jaywalk.record import Record
 from jaywalk.record.tracks import COS, SIN, EpisodeTracks
 

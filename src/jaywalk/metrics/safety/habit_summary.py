@@ -19,21 +19,14 @@ from typing import Any, Final
 import polars as pl
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving.rates import (
-    NOTHING,
-    PER_KM,
-    RESAMPLES,
-    Figure,
-    figure_json,
-    pooled,
-)
+from jaywalk.metrics.driving.rates import NOTHING, PER_KM, RESAMPLES, Figure, figure_json, pooled
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
 from jaywalk.metrics.pooling import Pooling, km_of, per_km
 from jaywalk.metrics.prediction.irs import FPR_TARGETS
+from jaywalk.metrics.safety._progress import measure_progress
 from jaywalk.metrics.safety.foresight import GROUPS as FORESIGHT_GROUPS
 from jaywalk.metrics.safety.foresight import SCHEMA, irs_of, read_foresight
 from jaywalk.metrics.safety.person_hits import PersonHit, find_person_hits, read_stories, weather_of
-from jaywalk.metrics.safety.progress import measure_progress
 from jaywalk.metrics.spec import spec_of
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record

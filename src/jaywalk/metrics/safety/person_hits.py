@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.metrics.safety.collisions import PERSON, Collision, find_collisions, hits_of
-from jaywalk.metrics.safety.way import MOVING_MPS
+from jaywalk.metrics.safety._collisions import PERSON, Collision, find_collisions, hits_of
+from jaywalk.metrics.safety._way import MOVING_MPS
 from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c

@@ -22,10 +22,10 @@ from jaywalk.motion.library.classes import CLASSES, ClassRule, agreement, fit_ru
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.retarget import RigClip, RootPolicy, retarget
-from jaywalk.motion.sources.amass import read_amass
-from jaywalk.motion.sources.bvh_file import Bvh, read_bvh
-from jaywalk.motion.sources.cmu_bvh import ClipRow, clip_of, read_clip_list, read_cmu
-from jaywalk.motion.sources.humanml3d import read_humanml3d, read_texts
+from jaywalk.motion.sources._amass import read_amass
+from jaywalk.motion.sources._bvh_file import Bvh, read_bvh
+from jaywalk.motion.sources._cmu_bvh import ClipRow, clip_of, read_clip_list, read_cmu
+from jaywalk.motion.sources._humanml3d import read_humanml3d, read_texts
 
 
 def displacements_m(library: MotionLibrary) -> FloatArray:

@@ -16,8 +16,9 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import UsageError
 from jaywalk.motion.carla_rigs import RIG_NAMES
+from jaywalk.motion.playback._feet import leg_tables
+from jaywalk.motion.playback._kernels import advance, angles_of, hold_standing_feet, show
 from jaywalk.motion.playback.bank import FREE, NOTHING, ClipBank, Rows, make_rows, with_row
-from jaywalk.motion.playback.feet import leg_tables
 from jaywalk.motion.playback.joins import (
     LONGEST_S,
     SHORTEST_S,
@@ -27,7 +28,6 @@ from jaywalk.motion.playback.joins import (
     best_loop,
     going_until,
 )
-from jaywalk.motion.playback.kernels import advance, angles_of, hold_standing_feet, show
 
 _ENTRY_WINDOW_S: Final = 0.8  # a join may skip so much of the beginning of a clip
 _EXIT_WINDOW_S: Final = 1.2  # and so much of the end of the one before

@@ -15,9 +15,9 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.motion.carla_rigs import RIG_NAMES
+from jaywalk.motion.playback._feet import leg_tables
+from jaywalk.motion.playback._kernels import hold_standing_feet, show
 from jaywalk.motion.playback.bank import FREE, NOTHING, ClipBank, Rows, make_rows
-from jaywalk.motion.playback.feet import leg_tables
-from jaywalk.motion.playback.kernels import hold_standing_feet, show
 from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip, RootPolicy
 
 _SAME: Final = 1e-4  # of phases and weights, which records keep as 32-bit floats

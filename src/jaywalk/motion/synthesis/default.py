@@ -27,7 +27,7 @@ _USED: Final = (
     "motion/carla_rigs",
     "motion/heading",
     "motion/kinematics",
-    "motion/legs",
+    "motion/_legs",
     "motion/library/classes",
     "motion/retarget",
     "motion/smpl",

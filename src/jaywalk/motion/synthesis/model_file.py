@@ -16,8 +16,8 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import parse_arrays, read_bytes
-from jaywalk.motion.synthesis.gait_model import GaitCodes, GaitModel
-from jaywalk.motion.synthesis.stand_model import StandModel
+from jaywalk.motion.synthesis._gait_model import GaitCodes, GaitModel
+from jaywalk.motion.synthesis._stand_model import StandModel
 
 VERSION: Final = 1
 DEFAULT_FILE: Final = "default_motion_model.npz"

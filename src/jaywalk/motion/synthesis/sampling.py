@@ -15,14 +15,14 @@ from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.classes import MotionClass, classify
 from jaywalk.motion.library.writing import LibraryWriter
-from jaywalk.motion.synthesis.attempting_plans import ATTEMPTING
-from jaywalk.motion.synthesis.crossing_plans import CROSSING
-from jaywalk.motion.synthesis.draws import Draws
-from jaywalk.motion.synthesis.lively_plans import LIVELY
+from jaywalk.motion.synthesis._attempting_plans import ATTEMPTING
+from jaywalk.motion.synthesis._crossing_plans import CROSSING
+from jaywalk.motion.synthesis._draws import Draws
+from jaywalk.motion.synthesis._lively_plans import LIVELY
+from jaywalk.motion.synthesis._plans import Behaviour
+from jaywalk.motion.synthesis._staying_plans import STAYING
+from jaywalk.motion.synthesis._synthesis import Generated, generate
 from jaywalk.motion.synthesis.model_file import ACKNOWLEDGEMENT, MotionModel
-from jaywalk.motion.synthesis.plans import Behaviour
-from jaywalk.motion.synthesis.staying_plans import STAYING
-from jaywalk.motion.synthesis.synthesis import Generated, generate
 
 #: Shares of the classes in a sampled library.
 SHARES: Final[Mapping[MotionClass, float]] = {

@@ -14,13 +14,13 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.motion.clip import Clip
-from jaywalk.motion.sources.cmu_bvh import read_clip_list
-from jaywalk.motion.synthesis.capture import read_subjects, subject_of
-from jaywalk.motion.synthesis.cycles import Cycle, find_cycles
-from jaywalk.motion.synthesis.gait_fit import fit_gait
+from jaywalk.motion.sources._cmu_bvh import read_clip_list
+from jaywalk.motion.synthesis._capture import read_subjects, subject_of
+from jaywalk.motion.synthesis._cycles import Cycle, find_cycles
+from jaywalk.motion.synthesis._gait_fit import fit_gait
+from jaywalk.motion.synthesis._stand_model import StandModel, mirrored_posture
+from jaywalk.motion.synthesis._standing import Standing, all_standing, cosine_terms
 from jaywalk.motion.synthesis.model_file import ACKNOWLEDGEMENT, MotionModel
-from jaywalk.motion.synthesis.stand_model import StandModel, mirrored_posture
-from jaywalk.motion.synthesis.standing import Standing, all_standing, cosine_terms
 
 POSTURE_DIMS: Final = 28
 MOVE_DIMS: Final = 24

@@ -20,13 +20,13 @@ from jaywalk.core.errors import DataError
 from jaywalk.geometry.rotation import continuous
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.smpl import BODY_OFFSETS_M, JOINT_COUNT
-from jaywalk.motion.sources.humanml3d import fit_joints
+from jaywalk.motion.sources._humanml3d import fit_joints
+from jaywalk.motion.video import _terms as terms
 from jaywalk.motion.video import landmarks as lm
-from jaywalk.motion.video import terms
+from jaywalk.motion.video._normal_equations import NormalEquations
+from jaywalk.motion.video._terms import FOOT_POINTS, Seen, Weights
 from jaywalk.motion.video.camera import MARK_POINTS, Body, Camera, Placed, full_rotations, place
 from jaywalk.motion.video.landmarks import MARKS, Landmarks
-from jaywalk.motion.video.normal_equations import NormalEquations
-from jaywalk.motion.video.terms import FOOT_POINTS, Seen, Weights
 
 _SOLES: Final = [lm.LEFT_HEEL, lm.RIGHT_HEEL, lm.LEFT_TOE, lm.RIGHT_TOE]
 _USUAL_SCALE: Final = (1.0, 0.25)

@@ -15,10 +15,10 @@ from typing import Final
 
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.scenarios.catalogue import FAIL2DRIVE, LEADERBOARD, SCENARIOS
-from jaywalk.scenarios.formats.public_placing import Moved, fit_triggers
+from jaywalk.scenarios.formats._public_placing import Moved, fit_triggers
 from jaywalk.scenarios.formats.route_xml import Dialect, Route, ScenarioElement, WeatherPoint
 from jaywalk.scenarios.suite import SuiteRoute
-from jaywalk.scenarios.toolbox.finding import planner_of
+from jaywalk.scenarios.toolbox._finding import planner_of
 
 _SHARE: Final = "route_percentage"
 _START, _END = 0.0, 100.0

@@ -23,13 +23,8 @@ from jaywalk.scenarios.formats.route_xml import (
 )
 from jaywalk.scenarios.formats.weathers import CLEAR_DAY_WEATHERS
 from jaywalk.scenarios.formats.xml_node import Attributes, Node, attribute
-from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, dense_of, points_of, trigger_at
-from jaywalk.scenarios.toolbox.form import (
-    FORMAT,
-    Authored,
-    AuthoredScenario,
-    PlacedThing,
-)
+from jaywalk.scenarios.toolbox._finding import OUR_TOWNS, dense_of, points_of, trigger_at
+from jaywalk.scenarios.toolbox.form import FORMAT, Authored, AuthoredScenario, PlacedThing
 from jaywalk.town.routes import DenseRoute
 
 OBJECTS: Final = "objects"

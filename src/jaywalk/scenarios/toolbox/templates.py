@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.catalogue import SCENARIOS, ScenarioSpec, type_named
-from jaywalk.scenarios.toolbox.finding import OUR_TOWNS, NoPlaceError, Place, find_place
+from jaywalk.scenarios.toolbox._finding import OUR_TOWNS, NoPlaceError, Place, find_place
 from jaywalk.scenarios.toolbox.form import FORMAT
 from jaywalk.scenarios.toolbox.routes import defaults_of
 from jaywalk.scenarios.toolbox.text import format_text

@@ -19,17 +19,17 @@ import msgpack
 
 from jaywalk.core.text import short_repr, shortened
 from jaywalk.server.encoding import codec
+from jaywalk.server.encoding._framing import NOTHING, FramingError, Inbox
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
-from jaywalk.server.encoding.framing import NOTHING, FramingError, Inbox
-from jaywalk.server.protocol.load_gate import LOAD, LoadGate
-from jaywalk.server.protocol.streams import Ledger, Streams
-from jaywalk.server.session.simulation import Simulation
-from jaywalk.server.world.tables import Actor, Kind
-from jaywalk.server.world.world import UnknownActorError, World
+from jaywalk.server.protocol._load_gate import LOAD, LoadGate
+from jaywalk.server.protocol._streams import Ledger, Streams
+from jaywalk.server.session._simulation import Simulation
+from jaywalk.server.world._tables import Actor, Kind
+from jaywalk.server.world._world import UnknownActorError, World
 
 if TYPE_CHECKING:
-    from jaywalk.server.protocol.server import CarlaServer
-    from jaywalk.server.session.sensor_hub import SensorHub
+    from jaywalk.server.protocol._server import CarlaServer
+    from jaywalk.server.session._sensor_hub import SensorHub
 
 log = logging.getLogger("jaywalk.rpc")
 

@@ -18,7 +18,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.registry import Registry, Spec
 
 if TYPE_CHECKING:
-    from jaywalk.server.sensors.base import Sensor
+    from jaywalk.server.sensors._base import Sensor
 
 SensorT = TypeVar("SensorT", bound="type[Sensor]")
 

@@ -21,15 +21,15 @@ from typing import Final, get_args
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
-from jaywalk.server.world.blueprint_types import Attribute, Blueprint, BodyShape, Dialect
-from jaywalk.server.world.prop_blueprints import (
+from jaywalk.server.world._blueprint_types import Attribute, Blueprint, BodyShape, Dialect
+from jaywalk.server.world._prop_blueprints import (
     mesh_body,
     novel_prop_blueprints,
     other_blueprints,
     prop_blueprints,
 )
-from jaywalk.server.world.tables import Kind
-from jaywalk.server.world.vehicle_blueprints import vehicle_blueprints
+from jaywalk.server.world._tables import Kind
+from jaywalk.server.world._vehicle_blueprints import vehicle_blueprints
 from jaywalk.server.world.walker_blueprints import animal_blueprints, walker_blueprints
 
 INVALID_DESCRIPTION: Final = "Spawn failed because of invalid actor description"

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-from jaywalk.server.world.longitudinal import (
+from jaywalk.server.world._longitudinal import (
     GRAVITY_MPS2,
     TICK_S,
     WET_GRIP,
     ackermann_pedals,
     next_speed,
 )
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world._tables import Kind
 from jaywalk.town.ground import Ground, surface_height
 
 VEHICLE: Final = int(Kind.VEHICLE)

@@ -23,7 +23,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import AttributeType, SemanticTag
-from jaywalk.server.world.blueprint_types import (
+from jaywalk.server.world._blueprint_types import (
     Attribute,
     Blueprint,
     BodyShape,
@@ -34,7 +34,7 @@ from jaywalk.server.world.blueprint_types import (
     flag,
     variation,
 )
-from jaywalk.server.world.tables import Kind
+from jaywalk.server.world._tables import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ import pytest
 from realism_scenes import crossing_scene, red_signal, replay, scene
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism._features import case_features
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.scene import Lanes, Polylines, Signals
 from jaywalk.metrics.realism.score import aggregate, score_features
-from jaywalk.rollouts.cases.npz import (
+from jaywalk.rollouts.cases._npz import (
     Maker,
     RolloutFolder,
     case_arrays,

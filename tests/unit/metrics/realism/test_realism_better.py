@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from realism_scenes import assert_no_jump, crossing_scene, follower_scene, replay
 
+from jaywalk.metrics.realism._features import case_features
+from jaywalk.metrics.realism._smooth_density import smooth_log_density
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.features import case_features
-from jaywalk.metrics.realism.jaywalk_score.closing import NAME
-from jaywalk.metrics.realism.jaywalk_score.coordination import coordination_cost, encounters
-from jaywalk.metrics.realism.jaywalk_score.likeness import crps, energy_score, likeness_costs
-from jaywalk.metrics.realism.jaywalk_score.safety import event_safety
+from jaywalk.metrics.realism.jaywalk_score._closing import NAME
+from jaywalk.metrics.realism.jaywalk_score._coordination import coordination_cost, encounters
+from jaywalk.metrics.realism.jaywalk_score._likeness import crps, energy_score, likeness_costs
+from jaywalk.metrics.realism.jaywalk_score._safety import event_safety
 from jaywalk.metrics.realism.jaywalk_score.score import (
     _likeness,
     better_features,
@@ -20,7 +21,6 @@ from jaywalk.metrics.realism.jaywalk_score.score import (
     score_jaywalk1,
 )
 from jaywalk.metrics.realism.scene import N_HISTORY
-from jaywalk.metrics.realism.smooth_density import smooth_log_density
 from jaywalk.metrics.realism.studies.studies import with_collisions, without_events
 
 CONFIG = CONFIGS["2025"]

@@ -8,13 +8,13 @@ from realism_scenes import follower_scene, red_signal, replay, scene
 from shapely import LineString, Point, box
 from shapely.affinity import rotate, translate
 
-from jaywalk.metrics.realism import kinematics
+from jaywalk.metrics.realism import _kinematics as kinematics
+from jaywalk.metrics.realism._features import case_features
+from jaywalk.metrics.realism._object_distance import signed_box_distance
+from jaywalk.metrics.realism._road_edge import distance_to_road_edge, edge_segments
+from jaywalk.metrics.realism._trajectories import logged_trajectories
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.features import case_features
-from jaywalk.metrics.realism.object_distance import signed_box_distance
-from jaywalk.metrics.realism.road_edge import distance_to_road_edge, edge_segments
 from jaywalk.metrics.realism.scene import CURRENT_STEP, Polylines
-from jaywalk.metrics.realism.trajectories import logged_trajectories
 
 CONFIG = CONFIGS["2025"]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jaywalk.metrics.realism._features import case_features
+from jaywalk.metrics.realism._trajectories import generated_trajectories
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS, FEATURES
-from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
 from jaywalk.metrics.realism.scene import Rollouts
 from jaywalk.metrics.realism.score import aggregate, happened, score_case, score_features
 from jaywalk.metrics.realism.studies.studies import study_timing
-from jaywalk.metrics.realism.trajectories import generated_trajectories
-from jaywalk.rollouts.cases.npz import load_arrays, read_npz_case
+from jaywalk.rollouts.cases._npz import load_arrays, read_npz_case
 from jaywalk.rollouts.inputs import read_cases
 
 CASES = Path(__file__).parents[5] / "shared" / "data" / "wosac_cases"

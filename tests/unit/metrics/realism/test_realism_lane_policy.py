@@ -9,7 +9,7 @@ from realism_scenes import crossing_scene, follower_scene, red_signal, scene
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.red_light import lane_successors
 from jaywalk.metrics.realism.scene import Lanes, Polylines
-from jaywalk.rollouts.policies import POLICIES, lane_follow, roll_out_scene
+from jaywalk.rollouts._policies import POLICIES, lane_follow, roll_out_scene
 
 
 def test_lanes_follow_where_they_meet_and_lead_the_same_way():

@@ -12,7 +12,7 @@ from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.metrics.realism.challenge import CONFIGS
 from jaywalk.metrics.realism.score import score_case
-from jaywalk.rollouts.cases.protobuf import _TABLE, _crc32c, masked_crc, read_tfrecord
+from jaywalk.rollouts.cases._protobuf import _TABLE, _crc32c, masked_crc, read_tfrecord
 from jaywalk.rollouts.inputs import read_cases
 
 SCENE = scene(

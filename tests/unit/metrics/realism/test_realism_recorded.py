@@ -13,12 +13,12 @@ from realism_recorded import recorded_scene
 from realism_scenes import assert_no_jump, replay
 
 from jaywalk.datasets.vci import read_vci
+from jaywalk.metrics.realism._features import case_features
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.features import case_features
-from jaywalk.metrics.realism.jaywalk_score.coordination import encounters
-from jaywalk.metrics.realism.jaywalk_score.likeness import likeness_costs
-from jaywalk.metrics.realism.jaywalk_score.safety import event_safety
+from jaywalk.metrics.realism.jaywalk_score._coordination import encounters
+from jaywalk.metrics.realism.jaywalk_score._likeness import likeness_costs
+from jaywalk.metrics.realism.jaywalk_score._safety import event_safety
 from jaywalk.metrics.realism.jaywalk_score.score import better_features, scene_costs, score_jaywalk1
 from jaywalk.metrics.realism.scene import CURRENT_STEP, N_HISTORY
 from jaywalk.metrics.realism.studies.studies import with_collisions, without_events

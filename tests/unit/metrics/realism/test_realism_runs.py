@@ -13,9 +13,9 @@ from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.metrics.realism.jaywalk_score.score import score_jaywalk1
 from jaywalk.record.run import RunFolder
-from jaywalk.rollouts.cases.recorded import recorded_scenes, run_scenes
+from jaywalk.rollouts.cases._recorded import recorded_scenes, run_scenes
+from jaywalk.rollouts.cases._road_map import road_map
 from jaywalk.rollouts.cases.recorded_people import run_people
-from jaywalk.rollouts.cases.road_map import road_map
 from jaywalk.rollouts.inputs import read_case_set
 from jaywalk.town.town import load_town
 

@@ -8,6 +8,9 @@ import pytest
 from realism_scenes import follower_scene, replay, scene
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism._estimators import event_log_likelihood, series_log_likelihood
+from jaywalk.metrics.realism._features import case_features
+from jaywalk.metrics.realism._trajectories import generated_trajectories
 from jaywalk.metrics.realism.bounds import bounds, replaced
 from jaywalk.metrics.realism.challenge import (
     BUCKET_OF,
@@ -16,14 +19,11 @@ from jaywalk.metrics.realism.challenge import (
     Histogram,
     challenge_config,
 )
-from jaywalk.metrics.realism.estimators import event_log_likelihood, series_log_likelihood
-from jaywalk.metrics.realism.features import case_features
 from jaywalk.metrics.realism.scene import Rollouts
 from jaywalk.metrics.realism.score import score_case, score_cases
 from jaywalk.metrics.realism.studies.audit import audit
 from jaywalk.metrics.realism.studies.studies import STUDIES
 from jaywalk.metrics.realism.studies.weights import weight_study
-from jaywalk.metrics.realism.trajectories import generated_trajectories
 
 CONFIG = CONFIGS["2025"]
 

@@ -8,9 +8,9 @@ import pytest
 from scene import straight_road
 
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
-from jaywalk.server.protocol.server import CarlaServer
-from jaywalk.server.session.simulation import Simulation
-from jaywalk.server.world.tables import Actor
+from jaywalk.server.protocol._server import CarlaServer
+from jaywalk.server.session._simulation import Simulation
+from jaywalk.server.world._tables import Actor
 from jaywalk.town.town import Town, town_from_opendrive
 
 

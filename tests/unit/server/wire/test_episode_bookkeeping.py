@@ -6,10 +6,10 @@ import struct
 import numpy as np
 import pytest
 
+from jaywalk.server.encoding._snapshot import VEHICLE_RECORD
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.encoding.snapshot import VEHICLE_RECORD
-from jaywalk.server.session.publisher import WORLD_STREAM, NoPublisher
-from jaywalk.server.session.simulation import Simulation
+from jaywalk.server.session._publisher import WORLD_STREAM, NoPublisher
+from jaywalk.server.session._simulation import Simulation
 from jaywalk.town.town import load_town
 
 

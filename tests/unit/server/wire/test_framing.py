@@ -9,8 +9,8 @@ from typing import Any
 import msgpack
 import pytest
 
-from jaywalk.server.encoding import framing
-from jaywalk.server.encoding.framing import NOTHING, FramingError, Inbox
+from jaywalk.server.encoding import _framing as framing
+from jaywalk.server.encoding._framing import NOTHING, FramingError, Inbox
 
 
 def value(rng: random.Random, depth: int = 0) -> Any:

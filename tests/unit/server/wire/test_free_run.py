@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from jaywalk.server.encoding._settings import EpisodeSettings
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.encoding.settings import EpisodeSettings
-from jaywalk.server.protocol.methods.actors import spawn
+from jaywalk.server.protocol._streams import Ledger, Subscriber
+from jaywalk.server.protocol.methods._actors import spawn
 from jaywalk.server.protocol.rpc import RpcContext
-from jaywalk.server.protocol.streams import Ledger, Subscriber
-from jaywalk.server.session.publisher import WORLD_STREAM
+from jaywalk.server.session._publisher import WORLD_STREAM
 
 
 def spawn_car(server):

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from jaywalk.server.encoding.structs import encode_street_lights, update_street_lights
-from jaywalk.server.world.lights import street_lights
+from jaywalk.server.encoding._structs import encode_street_lights, update_street_lights
+from jaywalk.server.world._lights import street_lights
 from jaywalk.town.town import load_town
 
 

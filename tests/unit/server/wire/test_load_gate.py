@@ -1,6 +1,6 @@
 """Who waits for whom while a client changes worlds."""
 
-from jaywalk.server.protocol.load_gate import LoadGate
+from jaywalk.server.protocol._load_gate import LoadGate
 
 ANSWER = b"loaded"
 SETTINGS = [0, 7, "get_episode_settings", [[]]]

@@ -1,7 +1,7 @@
 """Loading of towns."""
 
-from jaywalk.server.session.publisher import NoPublisher
-from jaywalk.server.session.simulation import Simulation
+from jaywalk.server.session._publisher import NoPublisher
+from jaywalk.server.session._simulation import Simulation
 from jaywalk.server.start import start_server
 from jaywalk.town.town import load_town
 

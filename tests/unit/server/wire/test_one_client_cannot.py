@@ -17,21 +17,18 @@ from attacks import deaf_listener, opendrive_text
 from child import wait_for
 
 from jaywalk.core.errors import DataError
+from jaywalk.server.encoding._framing import Inbox
 from jaywalk.server.encoding.codec import CARLA_0_9_16, WireError
-from jaywalk.server.encoding.framing import Inbox
-from jaywalk.server.protocol import (
-    event_loop,
-    methods,  # noqa: F401  (registers them)  # noqa: F401  (registers them)
-    streams,
-)
-from jaywalk.server.protocol import traffic_managers as managers_module
-from jaywalk.server.protocol.peer import recognise_peers
+from jaywalk.server.protocol import _event_loop as event_loop
+from jaywalk.server.protocol import _streams as streams
+from jaywalk.server.protocol import _traffic_managers as managers_module
+from jaywalk.server.protocol._peer import recognise_peers
+from jaywalk.server.protocol._streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
+from jaywalk.server.protocol._traffic_managers import TrafficManagers
 from jaywalk.server.protocol.rpc import METHODS, RpcClient, RpcContext, call
-from jaywalk.server.protocol.streams import BUFFER_LIMIT_BYTES, Ledger, Subscriber, framed
-from jaywalk.server.protocol.traffic_managers import TrafficManagers
-from jaywalk.server.session.simulation import Simulation
+from jaywalk.server.session._simulation import Simulation
 from jaywalk.server.start import start_log
-from jaywalk.server.world.tables import SpawnError
+from jaywalk.server.world._tables import SpawnError
 from jaywalk.town.opendrive import CLIENT_LIMITS, check_size
 from jaywalk.town.town import town_from_opendrive
 

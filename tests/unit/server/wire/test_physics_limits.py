@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from jaywalk.server.encoding._vehicle_physics import decode_physics, encode_physics
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.encoding.vehicle_physics import decode_physics, encode_physics
-from jaywalk.server.world.vehicle_models import physics_in_world, set_physics_control, telemetry
+from jaywalk.server.world._vehicle_models import physics_in_world, set_physics_control, telemetry
 
 
 @pytest.mark.parametrize(("friction", "grip"), [("-5.0", 0.0), ("7.0", 2.0), ("1.75f", 0.5)])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from jaywalk.server.encoding.codec import CARLA_0_9_16
-from jaywalk.server.session.publisher import NoPublisher
-from jaywalk.server.session.simulation import Simulation
-from jaywalk.server.world.tables import SpawnError
+from jaywalk.server.session._publisher import NoPublisher
+from jaywalk.server.session._simulation import Simulation
+from jaywalk.server.world._tables import SpawnError
 from jaywalk.town.scenery import KINDS
 from jaywalk.town.town import load_town
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaywalk.server.world.collisions import resolve_contacts
-from jaywalk.server.world.contacts import CONTACT, find_contacts
-from jaywalk.server.world.scenery_index import build_static_grid
-from jaywalk.server.world.tables import ACTOR, Kind
+from jaywalk.server.world._collisions import resolve_contacts
+from jaywalk.server.world._contacts import CONTACT, find_contacts
+from jaywalk.server.world._scenery_index import build_static_grid
+from jaywalk.server.world._tables import ACTOR, Kind
+from jaywalk.server.world._vehicle_models import VEHICLE_MODEL, vehicle_model
+from jaywalk.server.world._walker_dynamics import step_props, step_walkers
 from jaywalk.server.world.vehicle_dynamics import set_velocity, step_vehicles
-from jaywalk.server.world.vehicle_models import VEHICLE_MODEL, vehicle_model
-from jaywalk.server.world.walker_dynamics import step_props, step_walkers
 from jaywalk.town.ground import Ground, flat_ground
 from jaywalk.town.scenery import SCENERY, Shape
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from shapely.affinity import rotate, translate
 from shapely.geometry import Point, box
 
-from jaywalk.server.world.collisions import resolve_contacts
-from jaywalk.server.world.contacts import CONTACT, box_overlaps_any, find_contacts
-from jaywalk.server.world.scenery_index import build_static_grid
+from jaywalk.server.world._collisions import resolve_contacts
+from jaywalk.server.world._contacts import CONTACT, box_overlaps_any, find_contacts
+from jaywalk.server.world._scenery_index import build_static_grid
 from jaywalk.town.scenery import SCENERY, Shape
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jaywalk.server.world.longitudinal import acceleration_at, next_speed
+from jaywalk.server.world._longitudinal import acceleration_at, next_speed
+from jaywalk.server.world._vehicle_models import vehicle_model
 from jaywalk.server.world.vehicle_dynamics import grip_share, set_velocity
-from jaywalk.server.world.vehicle_models import vehicle_model
 
 _THROTTLE = np.array(
     [

@@ -18,10 +18,10 @@ import polars as pl
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour.inputs import WIDTH_PX, Inputs
-from jaywalk.forecasting.behaviour.models.base import Arrays, Fitting, refuse
+from jaywalk.forecasting.behaviour._inputs import WIDTH_PX, Inputs
+from jaywalk.forecasting.behaviour._targets import Examples
+from jaywalk.forecasting.behaviour.models._base import Arrays, Fitting, refuse
 from jaywalk.forecasting.behaviour.models.registry import behaviour_model
-from jaywalk.forecasting.behaviour.targets import Examples
 from jaywalk.forecasting.behaviour.tasks import N_REGIONS, OBSERVED_FRAMES, RISK_HORIZON_FRAMES
 
 SPREAD_PX = 120.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar, cast
 
 from jaywalk.core.registry import Registry, Spec
-from jaywalk.forecasting.behaviour.models.base import CLASSES, BehaviourModel, configured
+from jaywalk.forecasting.behaviour.models._base import CLASSES, BehaviourModel, configured
 
 ModelT = TypeVar("ModelT", bound=type)
 

@@ -15,26 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.metrics.realism._features import CaseFeatures, Features, case_features, surroundings
+from jaywalk.metrics.realism._trajectories import (
+    Trajectories,
+    logged_trajectories,
+    simulated_trajectories,
+)
 from jaywalk.metrics.realism.bounds import replaced
 from jaywalk.metrics.realism.challenge import challenge_config
-from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features, surroundings
 from jaywalk.metrics.realism.intervals import RESAMPLES, over_scenes
-from jaywalk.metrics.realism.jaywalk_score import closing
-from jaywalk.metrics.realism.jaywalk_score import safety as edge_gap
-from jaywalk.metrics.realism.jaywalk_score.coordination import (
+from jaywalk.metrics.realism.jaywalk_score import _closing as closing
+from jaywalk.metrics.realism.jaywalk_score import _safety as edge_gap
+from jaywalk.metrics.realism.jaywalk_score._coordination import (
     Encounters,
     coordination_cost,
     coordination_summary,
     encounters,
 )
-from jaywalk.metrics.realism.jaywalk_score.likeness import likeness_costs
-from jaywalk.metrics.realism.jaywalk_score.safety import EventSafety, safety
+from jaywalk.metrics.realism.jaywalk_score._likeness import likeness_costs
+from jaywalk.metrics.realism.jaywalk_score._safety import EventSafety, safety
 from jaywalk.metrics.realism.scene import N_HISTORY, Case
-from jaywalk.metrics.realism.trajectories import (
-    Trajectories,
-    logged_trajectories,
-    simulated_trajectories,
-)
 from jaywalk.stats.bootstrap import Estimate, bca
 
 _NEAR_M = 2.0

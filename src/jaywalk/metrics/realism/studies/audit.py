@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jaywalk.metrics.realism._features import CaseFeatures, Features, case_features
 from jaywalk.metrics.realism.bounds import UPPER, replaced
 from jaywalk.metrics.realism.challenge import EVENTS, ChallengeConfig
-from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features
 from jaywalk.metrics.realism.scene import Case
 from jaywalk.metrics.realism.score import (
     RATE_OF,

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import BoolArray, Float32Array
 from jaywalk.core.seeds import stream
+from jaywalk.metrics.realism._estimators import series_log_likelihood
+from jaywalk.metrics.realism._features import CaseFeatures, Features, case_features
+from jaywalk.metrics.realism._smooth_density import SCALES, clipped, smooth_log_density
 from jaywalk.metrics.realism.bounds import UPPER, replaced
 from jaywalk.metrics.realism.challenge import FEATURES, ChallengeConfig
-from jaywalk.metrics.realism.estimators import series_log_likelihood
-from jaywalk.metrics.realism.features import CaseFeatures, Features, case_features
-from jaywalk.metrics.realism.jaywalk_score.likeness import timing_cost
+from jaywalk.metrics.realism.jaywalk_score._likeness import timing_cost
 from jaywalk.metrics.realism.scene import STEP_S, Case
 from jaywalk.metrics.realism.score import (
     aggregate,
@@ -37,7 +38,6 @@ from jaywalk.metrics.realism.score import (
     score_features,
     series_mask,
 )
-from jaywalk.metrics.realism.smooth_density import SCALES, clipped, smooth_log_density
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

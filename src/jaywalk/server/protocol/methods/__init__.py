@@ -1,6 +1,11 @@
 """Every RPC method that the wheels can call, grouped by what they are about."""
 
-from jaywalk.server.protocol.methods import actors, batch, scenery, session, vehicles, walkers
+from jaywalk.server.protocol.methods import _actors as actors
+from jaywalk.server.protocol.methods import _batch as batch
+from jaywalk.server.protocol.methods import _scenery as scenery
+from jaywalk.server.protocol.methods import _session as session
+from jaywalk.server.protocol.methods import _vehicles as vehicles
+from jaywalk.server.protocol.methods import _walkers as walkers
 
 __all__ = [
     "actors",

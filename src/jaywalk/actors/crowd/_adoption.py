@@ -1,0 +1,131 @@
+"""People found in a world, taken over as they walk or stand.
+
+Who they are is drawn as for any crowd, but the speed they like is the one they walk with. Nobody
+can know where they were going: who walks on a sidewalk gets a way ahead, who is on the road goes
+on to the other side, who stands stands a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from jaywalk.actors.crowd._plans import CrowdArea, PedestrianMemory, plan, walk_line
+from jaywalk.actors.crowd._spawning import Candidate, draw_person, free_speed_mps
+from jaywalk.actors.crowd.places import WalkNetwork
+from jaywalk.actors.crowd.state import (
+    CROSSING,
+    PATH_STEP_M,
+    RESTED,
+    STANDING,
+    WALKING,
+    CrowdRows,
+    CrowdSettings,
+)
+from jaywalk.core.errors import DataError
+from jaywalk.town.walkways import NOWHERE, ROAD, underfoot
+
+if TYPE_CHECKING:
+    import carla
+
+_WALKS_MPS: Final = 0.3
+_ACROSS_M: Final = 8.0  # how far beside a crossing somebody on the road may be
+_SAME_WAY: Final = 0.6
+_STRAIGHT_M: Final = 9.0  # over a road where no crossing is known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundWalking:
+    """A person as found."""
+
+    candidate: Candidate
+    speed_mps: float
+    yaw_rad: float  # of the way walked, or of the body of who stands
+
+
+def found_walking(
+    world: carla.World, network: WalkNetwork, ids: list[int], seed: int, settings: CrowdSettings
+) -> list[FoundWalking]:
+    """Look at people in the world and draw the rest of who they are."""
+    actors = {actor.id: actor for actor in world.get_actors(ids)}
+    snapshot = world.get_snapshot()
+    found = []
+    for number, one in enumerate(ids):
+        state = snapshot.find(one)
+        if state is None or one not in actors:
+            raise DataError(f"Person {one} is not in the world; the crowd can lead nobody else.")
+        pose, velocity = state.get_transform(), state.get_velocity()
+        place = pose.location
+        speed = float(np.hypot(velocity.x, velocity.y))
+        yaw = float(np.deg2rad(pose.rotation.yaw))
+        walks = speed > _WALKS_MPS
+        drawn = draw_person(seed, number, settings)
+        near = int(np.hypot(network.places.x - place.x, network.places.y - place.y).argmin())
+        candidate = replace(
+            drawn,
+            place=near,
+            x_m=place.x,
+            y_m=place.y,
+            z_m=place.z - actors[one].bounding_box.extent.z,
+            yaw_rad=yaw,
+            speed_mps=speed if walks else free_speed_mps("adult", drawn.pace),
+        )
+        way = float(np.arctan2(velocity.y, velocity.x)) if walks else yaw
+        found.append(FoundWalking(candidate=candidate, speed_mps=speed, yaw_rad=way))
+    return found
+
+
+def take_over(
+    rows: CrowdRows,
+    minds: list[PedestrianMemory],
+    walks: list[FoundWalking],
+    land: CrowdArea,
+    settings: CrowdSettings,
+) -> None:
+    """Set everybody going as they were."""
+    for row, one in enumerate(walks):
+        mind = minds[row]
+        if one.speed_mps <= _WALKS_MPS:
+            rows.state[row], rows.timer[row] = (
+                STANDING,
+                float(mind.random.uniform(*settings.pause_s)),
+            )
+            continue
+        rows.pace[row] = rows.sent_pace[row] = one.speed_mps
+        rows.heading[row] = rows.sent_heading[row] = one.yaw_rad
+        mind.way_yaw = one.yaw_rad
+        if underfoot(land.network.grid, float(rows.x[row]), float(rows.y[row])) in (ROAD, NOWHERE):
+            _go_across(rows, row, mind, land, one.yaw_rad)
+        else:
+            rows.need[row] = RESTED
+            plan(rows, row, mind, land, settings)
+
+
+def _go_across(
+    rows: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, yaw_rad: float
+) -> None:
+    """Give somebody on the road the nearest crossing that leads their way, or go straight on."""
+    here = np.array([rows.x[row], rows.y[row]])
+    way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])
+    crossings = land.network.crossings
+    ahead = crossings.b - crossings.a
+    length = np.maximum(np.hypot(ahead[:, 0], ahead[:, 1]), 1e-6)
+    unit = ahead / length[:, None]
+    offset = here - crossings.a
+    along = (offset * unit).sum(axis=1)
+    aside = np.abs(offset[:, 0] * unit[:, 1] - offset[:, 1] * unit[:, 0])
+    fits = (unit @ way > _SAME_WAY) & (along > -1.0) & (along < length) & (aside < _ACROSS_M)
+    if not fits.any():
+        walk_line(rows, row, np.array([here, here + _STRAIGHT_M * way]))
+        rows.state[row] = WALKING
+        return
+    chosen = int(np.where(fits, aside, np.inf).argmin())
+    left_m = float(length[chosen] - along[chosen])
+    walk_line(rows, row, np.array([here, here + left_m * unit[chosen]]))
+    rows.cross_from[row] = 0.0
+    rows.cross_to[row] = (rows.path_count[row] - 1) * PATH_STEP_M - 0.4
+    rows.cross_ref[row] = mind.crossing = chosen
+    mind.block = int(crossings.block_a[chosen])
+    rows.state[row] = CROSSING

@@ -1,0 +1,481 @@
+"""Going round things that stand in the way: in the own lane, the next one, or the opposite one.
+
+A way round is an additional offset of the line. It is laid only when it is clear, and the driver
+goes on looking while on it; where there is no room the driver waits.
+
+How much road lies beside a lane, and which way it is driven.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.agents.driving._frame import project
+from jaywalk.agents.driving._lanes import Lanes
+from jaywalk.agents.driving.perception import PERSON, VEHICLE, EgoVehicle, Observation
+from jaywalk.agents.driving.route_line import STEP_M, RouteLine
+from jaywalk.agents.expert._passages import upstream_m
+from jaywalk.core.arrays import FloatArray
+
+_EVERY_M: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """Room on one side of the lane's centre over a stretch."""
+
+    own_m: float  # to the lane's own edge
+    all_m: float  # to the far edge of the neighbouring lane
+    same_way: bool  # the neighbour is driven in the same direction
+    traffic: bool  # the neighbour carries traffic at all
+
+
+def room_beside(carla_map: Any, line: RouteLine, first: int, last: int, right: bool) -> Room:
+    """The least room on one side between two samples of a line."""
+    own, whole, same, traffic = np.inf, np.inf, True, False
+    step = int(_EVERY_M / STEP_M)
+    for k in range(max(first, 0), min(last + step, len(line)), step):
+        x, y, z = (float(value) for value in line.base_m[k])
+        waypoint = carla_map.get_waypoint(carla.Location(x, y, z))
+        half = 0.5 * float(waypoint.lane_width)
+        own = min(own, half)
+        # The map's left and right follow the lane, which may be matched from its other side.
+        against = np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - line.base_yaw_rad[k]) < 0.0
+        beside = waypoint.get_right_lane() if right != against else waypoint.get_left_lane()
+        if beside is None or not _drivable(beside):
+            whole = min(whole, half)
+            continue
+        whole = min(whole, half + float(beside.lane_width))
+        if beside.lane_type in (carla.LaneType.Driving, carla.LaneType.Bidirectional):
+            traffic = True
+            same &= waypoint.lane_id * beside.lane_id > 0
+    return Room(own_m=float(own), all_m=float(whole), same_way=bool(same), traffic=traffic)
+
+
+def _drivable(waypoint: Any) -> bool:
+    kinds = carla.LaneType
+    return waypoint.lane_type in (
+        kinds.Driving,
+        kinds.Bidirectional,
+        kinds.Parking,
+        kinds.Shoulder,
+        kinds.Biking,
+    )
+
+
+_SIDE_M: Final = 0.45
+_CLOSE_SIDE_M: Final = 0.32  # after waiting, if one can stay in the own lane then
+_PATIENCE_TICKS: Final = 160
+_PERSON_SIDE_M: Final = 0.9
+_OVER_EDGE_M: Final = 0.25  # a little over the line is still in the own lane
+_CLUSTER_M: Final = 14.0
+_LOOK_M: Final = 45.0
+_PER_OFFSET: Final = 3.2  # metres of transition per metre of offset
+_TRANSITION_M: Final = (5.0, 28.0)
+_LATERAL_MPS2: Final = 3.0  # on a transition
+_LEAST_PER_OFFSET: Final = 1.3
+_WAIT_PER_OFFSET: Final = 2.8  # room to keep for the way while waiting
+_BACK_MPS: Final = 8.0  # the way back is smooth at this speed
+_CLEAR_M: Final = 0.8
+ASIDE: Final = "aside"  # kind of a way that lets somebody pass
+_PASS_MPS: Final = {
+    "own": 9.0,
+    "close": 4.0,
+    "same": 12.0,
+    "edge": 9.0,
+    "opposite": 11.0,
+    ASIDE: 8.0,
+}
+_PULL_MPS2: Final = 3.6
+_SPARE_S: Final = 0.8  # between being back and the next one who comes
+_AFTER_S: Final = 0.4  # between the last one's tail and entering his lane
+_ENTER_SHARE: Final = 0.35  # of a transition after which the car is in the next lane
+_SIGHT_M: Final = 160.0
+_IN_LANE_M: Final = 0.35
+_BEFORE_JUNCTION_M: Final = 1.0  # back in the own lane by then
+_ROOM_TO_RETURN_M: Final = 1.0
+_STUCK_TICKS: Final = 60
+_DECIDE_S: Final = {"own": 6.0, "close": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
+_DECIDE_M: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Things standing close together that one goes round on one side."""
+
+    from_m: float
+    to_m: float
+    edge_m: float  # how far it reaches to that side of the lane's centre, room included
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Things that stand, one row each, seen along the line."""
+
+    from_m: FloatArray
+    to_m: FloatArray
+    left_m: FloatArray  # edges, right of the lane's centre; negative to the left
+    right_m: FloatArray
+    side_m: FloatArray  # room to leave
+    blocks: NDArray[np.bool_]
+    actor_id: NDArray[np.int64]
+
+    def grown(self, right: bool, width_m: float) -> Obstacle:
+        """The first thing in the way with everything that a way round it would meet as well.
+
+        Also what merely stands in the lane just behind it, waiting or not: there is no coming back
+        before it.
+        """
+        near = self.right_m + self.side_m if right else -self.left_m + self.side_m
+        far = self.left_m - self.side_m if right else -self.right_m - self.side_m
+        in_lane = (self.left_m - self.side_m < 0.5 * width_m) & (
+            self.right_m + self.side_m > -0.5 * width_m
+        )
+        blocks = np.flatnonzero(self.blocks)
+        members = {int(blocks[np.argmin(self.from_m[blocks])])}
+        while True:
+            rows = list(members)
+            begin, end = float(self.from_m[rows].min()), float(self.to_m[rows].max())
+            edge = float(near[rows].max())
+            along = (self.from_m < end + _CLUSTER_M) & (self.to_m > begin - _CLUSTER_M)
+            close = (self.from_m < end + 6.0) & (self.to_m > begin - 6.0)
+            meets = (far < edge + width_m) & (near > edge)
+            behind = in_lane & (self.from_m >= begin)
+            found = np.flatnonzero((along & (self.blocks | behind)) | (close & meets))
+            if members.issuperset(found.tolist()):
+                break
+            members.update(found.tolist())
+        ids = tuple(sorted(int(self.actor_id[k]) for k in members))
+        return Obstacle(from_m=begin, to_m=end, edge_m=edge, ids=ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A way round: offset of the line between two places, and over whose lane it leads."""
+
+    offset_m: float
+    from_m: float  # the whole offset from here
+    to_m: float  # to here
+    transition_m: float
+    back_m: float  # length of the transition back
+    kind: str  # "own", "close" (in it too, with less room), "same", "opposite", "edge" or ASIDE
+
+    @property
+    def in_lane(self) -> bool:
+        """Return whether the car stays in its lane."""
+        return self.kind in ("own", "close")
+
+    @property
+    def end_m(self) -> float:
+        """Where the car is on its line again."""
+        return self.to_m + self.back_m
+
+
+@dataclass(slots=True)
+class Bypass:
+    """Ways round on one line."""
+
+    line: RouteLine
+    carla_map: Any
+    lanes: Lanes
+    way: Way | None = field(default=None, init=False)
+    _end_m: float = field(default=-1.0, init=False)
+    _laid: tuple[int, FloatArray] = field(default_factory=lambda: (0, np.zeros(0)), init=False)
+    _limits: FloatArray = field(default_factory=lambda: np.zeros(0), init=False)
+    _stood: int = field(default=0, init=False)  # ticks
+    _waited: int = field(default=0, init=False)  # ticks
+    _rooms: dict[tuple[tuple[int, ...], bool], Room] = field(default_factory=dict, init=False)
+
+    @property
+    def top_mps(self) -> float:
+        """The speed on the way round; inf: on none."""
+        return math.inf if self.way is None else _PASS_MPS[self.way.kind]
+
+    @property
+    def hurries(self) -> bool:
+        """Return whether the car is where others come from the front."""
+        return self.way is not None and self.way.kind == "opposite"
+
+    def update(
+        self,
+        own: EgoVehicle,
+        along_m: float,
+        seen: Observation,
+        blocking: NDArray[np.bool_],
+        standing: NDArray[np.bool_],
+    ) -> float:
+        """Lay a way round if there is one; room to where one must wait for it, or inf.
+
+        Args:
+            own: The own vehicle.
+            along_m: Where it is.
+            seen: Everything around.
+            blocking: (n,) what stands in the way and will not go.
+            standing: (n,) whatever stands, in the way or beside it.
+        """
+        if self.way is not None:
+            self._reconsider(self.way, own, along_m, seen)
+        if self.way is not None or not blocking.any():
+            return math.inf
+        things = self._standing(along_m, seen, blocking, standing)
+        begin = float(np.min(things.from_m[things.blocks]))
+        front = along_m + own.front_m
+        if begin - front > _LOOK_M:
+            return math.inf
+        ways = self._ways(things, own)
+        self._waited = self._waited + 1 if own.speed_mps < 0.3 else 0
+        if self._waited > _PATIENCE_TICKS:
+            ways = self._close_ways(things, own) + ways
+        for way in ways:
+            fitted = self._fitted(way, own, along_m)
+            if fitted is None:
+                continue
+            if fitted.from_m - fitted.transition_m - along_m > _decide_m(fitted, own.speed_mps):
+                continue  # too early: who knows who will come
+            if self._is_clear(fitted, own, along_m, seen):
+                self._lay(fitted, along_m)
+                return math.inf
+        if not ways:
+            return math.inf  # no way round: the car-following stops behind it
+        least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
+        return max(begin - max(least, 5.5) - front, 0.0)
+
+    def take(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
+        """Lay a way if it fits and is clear."""
+        fitted = self._fitted(way, own, along_m)
+        if fitted is None or not self._is_clear(fitted, own, along_m, seen):
+            return False
+        self._lay(fitted, along_m)
+        return True
+
+    def _reconsider(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> None:
+        """Forget the way at its end, or give it up while still in the own lane."""
+        if along_m > self._end_m:
+            self.way = None
+            return
+        stands = own.speed_mps < 0.2 and along_m < way.from_m - _ROOM_TO_RETURN_M
+        self._stood += 1 if stands else -self._stood
+        here = self.line.offset_m[int(along_m / STEP_M)] - self._before(int(along_m / STEP_M))
+        in_lane = abs(here) < _IN_LANE_M and along_m < way.from_m
+        if (in_lane and not self._is_clear(way, own, along_m, seen)) or self._stood > _STUCK_TICKS:
+            first, laid = self._laid
+            self.line.offset_m[first : first + len(laid)] -= laid
+            self.line.limit_mps[first : first + len(laid)] = self._limits
+            self.line.refresh(first, first + len(laid))
+            self.way, self._stood = None, 0
+
+    def _before(self, sample: int) -> float:
+        """The offset of the line at a sample without the way round."""
+        first, laid = self._laid
+        inside = first <= sample < first + len(laid)
+        bump = float(laid[sample - first]) if inside else 0.0
+        return float(self.line.offset_m[sample]) - bump
+
+    def _standing(
+        self,
+        along_m: float,
+        seen: Observation,
+        blocking: NDArray[np.bool_],
+        standing: NDArray[np.bool_],
+    ) -> Standing:
+        """Everything that stands ahead, seen along the line."""
+        wanted = blocking | standing
+        some = seen.where(wanted)
+        first = int(along_m / STEP_M)
+        last = first + int((_LOOK_M + 60.0) / STEP_M)
+        at, right, yaw = project(self.line, first - 10, last, some.xy_m, some.z_m)
+        cos = np.abs(some.cos * np.cos(yaw) + some.sin * np.sin(yaw))
+        sin = np.abs(some.sin * np.cos(yaw) - some.cos * np.sin(yaw))
+        ahead = some.half_m[:, 0] * cos + some.half_m[:, 1] * sin
+        aside = some.half_m[:, 0] * sin + some.half_m[:, 1] * cos
+        return Standing(
+            from_m=at - ahead,
+            to_m=at + ahead,
+            left_m=right - aside,
+            right_m=right + aside,
+            side_m=np.where(some.kind == PERSON, _PERSON_SIDE_M, _SIDE_M),
+            blocks=blocking[wanted],
+            actor_id=some.actor_id,
+        )
+
+    def _ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
+        """Ways round that fit on the road, the least trouble first."""
+        ways = []
+        for right in (False, True):
+            obstacle = things.grown(right, 2.0 * own.half_width_m)
+            reach = obstacle.edge_m + own.half_width_m
+            if reach <= 0.0:
+                continue
+            key = (obstacle.ids, right)
+            if key not in self._rooms:
+                first = int((obstacle.from_m - 8.0) / STEP_M)
+                last = int((obstacle.to_m + 8.0) / STEP_M)
+                self._rooms[key] = room_beside(self.carla_map, self.line, first, last, right)
+            kind = _kind(self._rooms[key], reach + own.half_width_m)
+            if kind is None:
+                continue
+            ways.append(
+                Way(
+                    offset_m=reach if right else -reach,
+                    from_m=obstacle.from_m - own.front_m - _CLEAR_M,
+                    to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
+                    transition_m=transition_m(reach, own.speed_mps),
+                    back_m=transition_m(reach, _BACK_MPS),
+                    kind=kind,
+                )
+            )
+        rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
+        return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
+
+    def _close_ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
+        """Ways in the own lane that leave things, not people, less room than usual."""
+        side_m = np.where(things.side_m > _SIDE_M, things.side_m, _CLOSE_SIDE_M)
+        ways = self._ways(replace(things, side_m=side_m), own)
+        return [replace(way, kind="close") for way in ways if way.kind == "own"]
+
+    def _fitted(self, way: Way, own: EgoVehicle, along_m: float) -> Way | None:
+        """The way with transitions that fit before and behind it; None if there is not the room."""
+        least = _LEAST_PER_OFFSET * abs(way.offset_m)
+        room = way.from_m - along_m - 0.5
+        back_m = self._back_m(way, own)
+        if min(room, back_m) < least:
+            return None
+        way = replace(way, back_m=back_m)
+        first, last = int(along_m / STEP_M), int(way.end_m / STEP_M)
+        if last >= len(self.line):
+            return None
+        if not way.in_lane and bool(self.line.in_junction[first : last + 1].any()):
+            return None
+        changes = self.line.change_from
+        if bool(np.any((changes > first - 60) & (changes < last + 20))):
+            return None
+        return replace(way, transition_m=min(way.transition_m, room))
+
+    def _back_m(self, way: Way, own: EgoVehicle) -> float:
+        """The transition back, shorter where the car is to be in its lane before a junction."""
+        first = int(way.to_m / STEP_M)
+        inside = self.line.in_junction[first : int((way.end_m + own.front_m) / STEP_M) + 2]
+        if way.in_lane or not inside.any():
+            return way.back_m
+        return min(STEP_M * int(np.argmax(inside)) - own.front_m - _BEFORE_JUNCTION_M, way.back_m)
+
+    def _is_clear(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
+        if way.in_lane:
+            return True
+        cars = seen.where(seen.kind == VEHICLE)
+        if way.kind == "opposite":
+            return self._oncoming_clear(way, own, along_m, cars)
+        here = int(along_m / STEP_M)
+        at, right, yaw = project(self.line, here - 120, here + 120, cars.xy_m, cars.z_m)
+        beside = np.abs(right - way.offset_m) < own.half_width_m + cars.half_m[:, 1] + 0.3
+        pace = cars.velocity_mps[:, 0] * np.cos(yaw) + cars.velocity_mps[:, 1] * np.sin(yaw)
+        speed = max(own.speed_mps, 0.0)
+        behind = along_m + own.rear_m - (at + cars.half_m[:, 0])
+        ahead = at - cars.half_m[:, 0] - along_m - own.front_m
+        room = 3.0 + 0.5 * pace + 2.5 * np.maximum(pace - speed, 0.0)
+        taken = beside & (behind < room) & (ahead < 3.0) & (np.abs(pace) > 0.3)
+        standing = beside & (np.abs(pace) <= 0.3) & (at > along_m) & (at < way.to_m)
+        return not bool((taken | standing).any())
+
+    def _oncoming_clear(self, way: Way, own: EgoVehicle, along_m: float, cars: Observation) -> bool:
+        """Return whether nobody comes on the opposite lane before the own car is back."""
+        if not len(cars):
+            return True
+        back_m = way.to_m + 0.6 * way.back_m
+        k = min(int(back_m / STEP_M), len(self.line) - 1)
+        yaw = float(self.line.base_yaw_rad[k])
+        place = self.line.base_m[k : k + 1, :2] + way.offset_m * np.array(
+            [[-np.sin(yaw), np.cos(yaw)]]
+        )
+        point, misfit = self.lanes.match(
+            place, self.line.base_m[k : k + 1, 2], np.array([yaw + np.pi])
+        )
+        if misfit[0] > 2.5:
+            return False
+        segment = int(self.lanes.segment[point[0]])
+        upstream = upstream_m(self.lanes, segment, float(self.lanes.along_m[point[0]]), _SIGHT_M)
+        theirs, fit = self.lanes.match(cars.xy_m, cars.z_m, np.arctan2(cars.sin, cars.cos))
+        away = upstream[self.lanes.segment[theirs]] - self.lanes.along_m[theirs]
+        away = np.where((fit < 2.0) & (away > -200.0), away, np.inf)
+        # In metres to where one is back in the own lane: their fronts, and where one leaves it.
+        front, tail = away - cars.half_m[:, 0], away + cars.half_m[:, 0]
+        enter_m = way.from_m - (1.0 - _ENTER_SHARE) * way.transition_m
+        enter_s = self._needed_s(way, own, along_m, enter_m - own.front_m)
+        back_s = self._needed_s(way, own, along_m, back_m - own.rear_m)
+        speed = cars.speed_mps
+        gone = tail + (back_m - enter_m) < speed * max(enter_s - _AFTER_S, 0.0)
+        comes = front < speed * (back_s + _SPARE_S)
+        return not bool((np.isfinite(away) & ~gone & comes).any())
+
+    def _needed_s(self, way: Way, own: EgoVehicle, along_m: float, to_m: float) -> float:
+        """Time until the car is at a place of the way, no faster than it can be driven."""
+        out_mps = _bend_mps(way.offset_m, way.transition_m)
+        back_mps = _bend_mps(way.offset_m, way.back_m)
+        top, speed, spent_s, at = self._pass_mps(way), max(own.speed_mps, 0.0), 0.0, along_m
+        while at < to_m:
+            bends = out_mps if at < way.from_m else back_mps if at > way.to_m else top
+            after = min(math.sqrt(speed * speed + 2.0 * _PULL_MPS2), max(min(bends, top), 2.0))
+            spent_s += 2.0 / max(speed + after, 0.5)
+            speed, at = after, at + 1.0
+        return spent_s
+
+    def _pass_mps(self, way: Way) -> float:
+        """The speed at which a way is driven: its own top, or the limit there.
+
+        Where others come from the front the limit is not kept: the shorter one is there the better.
+        """
+        if way.kind == "opposite":
+            return _PASS_MPS[way.kind]
+        at = min(max(int(way.from_m / STEP_M), 0), len(self.line) - 1)
+        return max(min(_PASS_MPS[way.kind], float(self.line.limit_mps[at])), 3.0)
+
+    def _lay(self, way: Way, along_m: float) -> None:
+        first = int((way.from_m - way.transition_m) / STEP_M)
+        last = min(int(way.end_m / STEP_M) + 1, len(self.line))
+        first = max(first, int(along_m / STEP_M))
+        at = STEP_M * np.arange(first, last)
+        up = np.clip(1.0 - (way.from_m - at) / way.transition_m, 0.0, 1.0)
+        down = np.clip(1.0 - (at - way.to_m) / way.back_m, 0.0, 1.0)
+        share = np.minimum(up, down)
+        laid = way.offset_m * share**2 * (3.0 - 2.0 * share)
+        self._laid, self._stood = (first, laid), 0
+        self._limits = self.line.limit_mps[first:last].copy()
+        if way.kind == "opposite":  # the shorter the better
+            self.line.limit_mps[first:last] = np.maximum(self._limits, _PASS_MPS[way.kind])
+        self.line.offset_m[first:last] += laid
+        self.line.refresh(first, last)
+        self.way, self._end_m = way, way.end_m
+
+
+def _decide_m(way: Way, speed_mps: float) -> float:
+    """How far before its beginning a way is decided on."""
+    return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
+
+
+def transition_m(offset_m: float, speed_mps: float) -> float:
+    """Length over which an offset is driven at a speed without swerving."""
+    smooth = max(speed_mps, 0.0) * math.sqrt(6.0 * offset_m / _LATERAL_MPS2)
+    return min(max(_PER_OFFSET * offset_m, smooth, _TRANSITION_M[0]), _TRANSITION_M[1])
+
+
+def _bend_mps(offset_m: float, transition_m: float) -> float:
+    """The speed at which a transition can be driven."""
+    return transition_m * math.sqrt(_LATERAL_MPS2 / (6.0 * max(abs(offset_m), 0.1)))
+
+
+def _kind(room: Room, needed_m: float) -> str | None:
+    """Over whose lane a way of this half width leads; None: there is not the room."""
+    if needed_m <= room.own_m + _OVER_EDGE_M:
+        return "own"
+    if needed_m > room.all_m + 0.1:
+        return None
+    if not room.traffic:
+        return "edge"
+    return "same" if room.same_way else "opposite"

@@ -1,0 +1,89 @@
+"""A model in the style of BiPed (Rasouli et al. 2021): independent and joint encoders and decoders.
+
+As described: encoders of each input on its own and one of all, an interaction vector of the people
+around, decoders of each task on its own and shared ones whose outputs are averaged; future boxes,
+action and final region are learnt together (log-cosh and cross entropies). Inferred: sizes, equal
+weights of losses, the form of the interaction (no semantic maps without pictures: people nearer
+than the person and people farther away are the two categories), no planned motion of the car.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaywalk.forecasting.behaviour.models._network import (
+    GRID_CELLS,
+    WIDTHS,
+    NetworkConfig,
+    NetworkModel,
+)
+from jaywalk.forecasting.torch_needed import torch
+
+INPUTS = ("box", "ego", "scene", "grid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BipedConfig(NetworkConfig):
+    """Settings."""
+
+    state: int = 48
+    cell: int = 8  # numbers a grid cell is embedded in
+    learns_all: bool = True
+
+
+class Biped(torch.nn.Module):  # type: ignore[misc]
+    """The network."""
+
+    def __init__(self, config: BipedConfig, heads: dict[str, int]) -> None:
+        super().__init__()
+        size = config.state
+        sizes = {name: WIDTHS.get(name, config.cell) for name in INPUTS}
+        self.cell = torch.nn.Embedding(GRID_CELLS, config.cell)
+        self.alone = torch.nn.ModuleDict(
+            {name: torch.nn.LSTM(sizes[name], size, batch_first=True) for name in INPUTS}
+        )
+        self.joint = torch.nn.LSTM(sum(sizes.values()), size, batch_first=True)
+        self.person = torch.nn.Sequential(
+            torch.nn.Linear(WIDTHS["neighbours"], size), torch.nn.ReLU()
+        )
+        context = size * (len(INPUTS) + 1 + 2)
+        self.drop = torch.nn.Dropout(config.dropout)
+        self.shared = torch.nn.Sequential(torch.nn.Linear(context, size), torch.nn.ReLU())
+        self.own = torch.nn.ModuleDict(
+            {
+                task: torch.nn.Sequential(
+                    torch.nn.Linear(context, size), torch.nn.ReLU(), torch.nn.Linear(size, n)
+                )
+                for task, n in heads.items()
+            }
+        )
+        self.common = torch.nn.ModuleDict(
+            {task: torch.nn.Linear(size, n) for task, n in heads.items()}
+        )
+
+    def forward(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Logits by task: the mean of the task's own decoder and the shared one."""
+        seen = {name: given[name] for name in INPUTS} | {"grid": self.cell(given["grid"])}
+        parts = [self.alone[name](seen[name])[0][:, -1] for name in INPUTS]
+        parts.append(self.joint(torch.cat([seen[name] for name in INPUTS], dim=-1))[0][:, -1])
+        context = self.drop(torch.cat([*parts, *self._around(given["neighbours"])], dim=-1))
+        shared = self.shared(context)
+        return {
+            task: 0.5 * (own(context) + self.common[task](shared)) for task, own in self.own.items()
+        }
+
+    def _around(self, people: Any) -> list[Any]:
+        """One vector each for people who stand nearer (taller boxes) and farther away."""
+        there, taller = people[..., 5:] > 0, people[..., 2:3] > 0
+        code = self.person(people)
+        found = []
+        for mask in (there & taller, there & ~taller):
+            weight = mask.to(code.dtype)
+            found.append((code * weight).sum(1) / weight.sum(1).clamp(min=1.0))
+        return found
+
+
+def make(config: BipedConfig | None = None) -> NetworkModel:
+    """The model."""
+    return NetworkModel(config=config or BipedConfig(), network=Biped)

@@ -1,0 +1,71 @@
+"""PCPA: one recurrent branch an input, attention over time and over inputs (Kotseruba et al. 2021).
+
+As published: a GRU a branch, the same attention block over the frames of each branch and over the
+branches, no biases in it, queries are the last element, dropout 0.5. Ours: no branch of pictures
+(C3D) and none of poses; surroundings are a branch instead; boxes also relative; the size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaywalk.forecasting.behaviour.models._network import WIDTHS, NetworkConfig, NetworkModel
+from jaywalk.forecasting.torch_needed import torch
+
+BRANCHES = ("scene", "box", "ego")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PcpaConfig(NetworkConfig):
+    """Settings; the published state has 256 numbers."""
+
+    state: int = 64
+    dropout: float = 0.5
+
+
+class Attention(torch.nn.Module):  # type: ignore[misc]
+    """Weighs a sequence by its last element and joins the two."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.score = torch.nn.Linear(size, size, bias=False)
+        self.join = torch.nn.Linear(2 * size, size, bias=False)
+
+    def forward(self, states: Any) -> Any:
+        """From ``(n, steps, size)`` to ``(n, size)``."""
+        last = states[:, -1]
+        weight = torch.softmax((self.score(states) * last[:, None]).sum(-1), dim=1)
+        context = (weight[..., None] * states).sum(1)
+        return torch.tanh(self.join(torch.cat([context, last], dim=-1)))
+
+
+class Pcpa(torch.nn.Module):  # type: ignore[misc]
+    """The network."""
+
+    def __init__(self, config: PcpaConfig, heads: dict[str, int]) -> None:
+        super().__init__()
+        size = config.state
+        self.branches = torch.nn.ModuleDict(
+            {name: torch.nn.GRU(WIDTHS[name], size, batch_first=True) for name in BRANCHES}
+        )
+        self.over_time = torch.nn.ModuleDict({name: Attention(size) for name in BRANCHES})
+        self.over_inputs = Attention(size)
+        self.drop = torch.nn.Dropout(config.dropout)
+        self.heads = torch.nn.ModuleDict(
+            {task: torch.nn.Linear(size, n) for task, n in heads.items()}
+        )
+
+    def forward(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Logits by task."""
+        found = [
+            self.drop(self.over_time[name](self.branches[name](given[name])[0]))
+            for name in BRANCHES
+        ]
+        joined = self.over_inputs(torch.stack(found, dim=1))
+        return {task: head(joined) for task, head in self.heads.items()}
+
+
+def make(config: PcpaConfig | None = None) -> NetworkModel:
+    """The model."""
+    return NetworkModel(config=config or PcpaConfig(), network=Pcpa)

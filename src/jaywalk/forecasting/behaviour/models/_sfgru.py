@@ -1,0 +1,54 @@
+"""SFGRU: stacked recurrent levels, each fed with one more input (Rasouli et al. 2019).
+
+As published: one GRU a level, every next level sees the level below and one more input at every
+frame, complex inputs first and dynamics last; the last state decides. Ours: no pictures and poses,
+so the levels are surroundings, box, car; the boxes also stand in absolute numbers; the size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaywalk.forecasting.behaviour.models._network import WIDTHS, NetworkConfig, NetworkModel
+from jaywalk.forecasting.torch_needed import torch
+
+LEVELS = ("scene", "box", "ego")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SfgruConfig(NetworkConfig):
+    """Settings; the published state has 256 numbers."""
+
+    state: int = 64
+
+
+class Sfgru(torch.nn.Module):  # type: ignore[misc]
+    """The network."""
+
+    def __init__(self, config: SfgruConfig, heads: dict[str, int]) -> None:
+        super().__init__()
+        below = [0] + [config.state] * (len(LEVELS) - 1)
+        self.levels = torch.nn.ModuleList(
+            torch.nn.GRU(WIDTHS[name] + size, config.state, batch_first=True)
+            for name, size in zip(LEVELS, below, strict=True)
+        )
+        self.drop = torch.nn.Dropout(config.dropout)
+        self.heads = torch.nn.ModuleDict(
+            {task: torch.nn.Linear(config.state, n) for task, n in heads.items()}
+        )
+
+    def forward(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Logits by task."""
+        states = None
+        for name, level in zip(LEVELS, self.levels, strict=True):
+            seen = given[name] if states is None else torch.cat([states, given[name]], dim=-1)
+            states, _ = level(seen)
+        assert states is not None
+        last = self.drop(states[:, -1])
+        return {task: head(last) for task, head in self.heads.items()}
+
+
+def make(config: SfgruConfig | None = None) -> NetworkModel:
+    """The model."""
+    return NetworkModel(config=config or SfgruConfig(), network=Sfgru)

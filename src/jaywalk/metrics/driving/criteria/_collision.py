@@ -1,0 +1,103 @@
+"""Collisions: contacts of the ego counted with the protocol's memory of the last one.
+
+A collision test is called on every tick of a contact. It remembers the last one hit for a time and
+the place of the hit until the ego has left it; the rest follows from that, also that a long push
+counts again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaywalk.core.arrays import FloatArray
+from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
+from jaywalk.metrics.driving.criteria._scene import Scene, Touch
+
+
+def find_collisions(scene: Scene, rules: Rules) -> list[Event]:
+    """Counted collisions of the main test, then of further tests that ran beside it."""
+    ticks = scene.track.tick
+    windows = [(int(ticks[0]), int(ticks[-1])), *scene.counters]
+    return [event for window in windows for event in _count(scene, rules, *window)]
+
+
+def kind_of_hit(type_id: str) -> str | None:
+    """Infraction key by the type of what was hit; None: free of charge."""
+    if ("static" in type_id or "traffic" in type_id) and "sidewalk" not in type_id:
+        return "collisions_layout"
+    if "vehicle" in type_id:
+        return "collisions_vehicle"
+    return "collisions_pedestrian" if "walker" in type_id else None
+
+
+def _count(scene: Scene, rules: Rules, first_tick: int, last_tick: int) -> list[Event]:
+    track = scene.track
+    memory = _Memory(scene, rules)
+    events = []
+    for row, touch in _calls(scene, first_tick, last_tick):
+        memory.forget(row)
+        if not memory.takes(row, touch):
+            continue
+        key = kind_of_hit(touch.type_id)
+        if key is not None:
+            where = place_text(track.place_m[max(row - 1, 0)])
+            what = f"type={touch.type_id} and id={touch.server_id}"
+            message = f"Agent collided against object with {what} at {where}"
+            events.append(Event(key=key, row=row, message=message, other=touch.other))
+    return events
+
+
+def _calls(scene: Scene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
+    """Rows on which a test hears of a touch, in order."""
+    track = scene.track
+    calls = []
+    for touch in scene.touches:
+        first = track.row_of(max(touch.first_tick, first_tick))
+        stop = track.row_of(min(touch.last_tick, last_tick) + 1)
+        calls += [(row, touch) for row in range(first, stop)]
+    return sorted(calls, key=lambda call: (call[0], call[1].first_tick))
+
+
+class _Memory:
+    """What a collision test remembers. It hears of a hit before it knows the tick's new state."""
+
+    def __init__(self, scene: Scene, rules: Rules) -> None:
+        track = scene.track
+        self._place, self._time, self._speed = track.place_m, track.game_s, track.speed_mps
+        if rules.hit_all_places:
+            self._place = self._place[:, :2]
+        self._rules = rules
+        self._id = 0
+        self._since_s = 0.0
+        self._at: list[FloatArray] = []
+        self._checked = 0
+
+    def forget(self, row: int) -> None:
+        """Apply the checks of all ticks before ``row``."""
+        first = self._checked
+        self._checked = row
+        if first >= row:
+            return
+        far = self._rules.hit_forget_m
+        passed = self._place[first:row]
+        self._at = [at for at in self._at if np.all(np.linalg.norm(passed - at, axis=1) <= far)]
+        if self._id and self._time[row - 1] - self._since_s > self._rules.hit_id_s:
+            self._id = 0
+
+    def takes(self, row: int, touch: Touch) -> bool:
+        """Whether a hit counts; if so it is remembered."""
+        before = max(row - 1, 0)
+        if self._id and touch.server_id == self._id:
+            return False
+        here = self._place[before]
+        if any(np.linalg.norm(here - at) <= self._rules.hit_ignore_m for at in self._at):
+            return False
+        if self._speed[before] < self._rules.hit_min_speed_mps:
+            return False
+        if self._rules.hit_all_places and kind_of_hit(touch.type_id) is None:
+            return False
+        self._since_s = float(self._time[before])
+        self._at = [*self._at, here] if self._rules.hit_all_places else [here]
+        if touch.server_id:
+            self._id = touch.server_id
+        return True

@@ -1,0 +1,213 @@
+"""Puts everybody of a recorded scene back into a world, moving as they were."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import carla
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jaywalk.core.errors import DataError
+from jaywalk.rollouts.cases._recorded import RecordedScene
+
+_LIFTS_M: Final = (0.0, 0.3, 1.0)  # a server may refuse to spawn where a body touches the ground
+_RUN_UP_TICKS: Final = 5
+_PROPS_M: Final = 130.0
+_FAR_LIGHT_M: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One actor as it was at a tick."""
+
+    actor: int  # number in the record
+    kind: str
+    type_id: str
+    role_name: str
+    attributes: dict[str, str]
+    pose: tuple[float, float, float, float, float, float]  # x, y, z, pitch, yaw, roll
+    velocity_mps: tuple[float, float, float]
+    turning_dps: tuple[float, float, float]
+    control: dict[str, Any]
+
+    @property
+    def transform(self) -> Any:
+        """Pose for the client."""
+        x, y, z, pitch, yaw, roll = self.pose
+        return carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch, yaw, roll))
+
+    @property
+    def speed_mps(self) -> float:
+        """In the plane."""
+        return float(np.hypot(*self.velocity_mps[:2]))
+
+
+def actors_before(recorded: RecordedScene) -> list[Standing]:
+    """Actors of the scene one tick before its current one, the ego first, and props near it."""
+    record, now = recorded.record, recorded.current_tick
+    wanted = recorded.scene.object_id.tolist()
+    actors = record.actors.collect()
+    states = record.states.filter(pl.col("tick") <= now).collect()
+    moving = states.filter(pl.col("actor").is_in(wanted) & (pl.col("tick") >= now - 1))
+    # Who appears only at the current tick is put there.
+    first = moving.sort("actor", "tick").unique("actor", keep="first", maintain_order=True)
+    props = actors.filter(pl.col("kind") == "prop")["actor"].to_list()
+    still = (
+        states.filter(pl.col("actor").is_in(props))
+        .sort("actor", "tick")
+        .unique("actor", keep="last", maintain_order=True)
+    )
+    gone = set(actors.filter(pl.col("last_tick") < now)["actor"].to_list())
+    scene = recorded.scene
+    x, y = scene.x_m[scene.sdc_index, 10], -scene.y_m[scene.sdc_index, 10]
+    near = (pl.col("x_m") - float(x)) ** 2 + (pl.col("y_m") - float(y)) ** 2 < _PROPS_M**2
+    still = still.filter(near & ~pl.col("actor").is_in(list(gone)))
+    rows = pl.concat([first, still]).join(actors, on="actor", how="inner", suffix="_actor")
+    found = [_standing(row) for row in rows.iter_rows(named=True)]
+    ego = record.episode.ego_actor
+    return sorted(found, key=lambda one: (one.actor != ego, one.kind == "prop", one.actor))
+
+
+def _standing(row: dict[str, Any]) -> Standing:
+    kind = str(row["kind"])
+    control = {}
+    if kind == "vehicle" and row["throttle"] is not None:
+        control = {name: float(row[name] or 0.0) for name in ("throttle", "steer", "brake")}
+        control |= {name: bool(row[name]) for name in ("hand_brake", "reverse")}
+    return Standing(
+        actor=int(row["actor"]),
+        kind=kind,
+        type_id=str(row["type_id"]),
+        role_name=str(row["role_name"]),
+        attributes=json.loads(row["attributes_json"] or "{}"),
+        pose=(
+            *_vector(row, "x_m", "y_m", "z_m"),
+            *_vector(row, "pitch_deg", "yaw_deg", "roll_deg"),
+        ),
+        velocity_mps=_vector(row, "vx_mps", "vy_mps", "vz_mps"),
+        turning_dps=_vector(row, "wx_dps", "wy_dps", "wz_dps"),
+        control=control,
+    )
+
+
+def _vector(row: dict[str, Any], x: str, y: str, z: str) -> tuple[float, float, float]:
+    return float(row[x] or 0.0), float(row[y] or 0.0), float(row[z] or 0.0)
+
+
+def put_back(client: Any, world: Any, actors: list[Standing]) -> dict[int, int]:
+    """Spawn everybody and set them going; the last tick that passes is the scene's current one.
+
+    Returns:
+        Actor ids of the server by number in the record.
+
+    Raises:
+        DataError: Somebody does not fit into the world.
+    """
+    library = world.get_blueprint_library()
+    ids: dict[int, int] = {}
+    for lift in _LIFTS_M:
+        waiting = [one for one in actors if one.actor not in ids]
+        answers = client.apply_batch_sync(
+            [
+                carla.command.SpawnActor(_blueprint(library, one), _lifted(one, lift))
+                for one in waiting
+            ]
+        )
+        ids |= {
+            one.actor: int(answer.actor_id)
+            for one, answer in zip(waiting, answers, strict=True)
+            if not answer.error
+        }
+    missing = [one for one in actors if one.actor not in ids and one.kind != "prop"]
+    if missing:
+        one = missing[0]
+        raise DataError(
+            f"{len(missing)} of {len(actors)} actors do not fit into the world, the first is "
+            f"{one.type_id} at ({one.pose[0]:.1f}, {one.pose[1]:.1f}, {one.pose[2]:.1f})."
+        )
+    there = [one for one in actors if one.actor in ids]
+    # Bodies on foot need a few ticks to their speed, so they begin early and are put back.
+    client.apply_batch_sync([step for one in there for step in _walking(one, ids)])
+    for _ in range(_RUN_UP_TICKS):
+        world.tick()
+    client.apply_batch_sync([step for one in there for step in _motion(one, ids)])
+    world.tick()
+    return ids
+
+
+def _lifted(one: Standing, lift_m: float) -> Any:
+    pose = one.transform
+    pose.location.z += lift_m
+    return pose
+
+
+def _blueprint(library: Any, one: Standing) -> Any:
+    model = library.find(one.type_id)
+    for name, value in sorted(one.attributes.items()):
+        if model.has_attribute(name) and model.get_attribute(name).is_modifiable:
+            model.set_attribute(name, value)
+    return model
+
+
+def _motion(one: Standing, ids: dict[int, int]) -> list[Any]:
+    command, number = carla.command, ids[one.actor]
+    found = [command.ApplyTransform(number, one.transform)]
+    if one.kind == "vehicle":
+        found += [
+            command.ApplyTargetVelocity(number, carla.Vector3D(*one.velocity_mps)),
+            command.ApplyTargetAngularVelocity(number, carla.Vector3D(*one.turning_dps)),
+            command.ApplyVehicleControl(number, carla.VehicleControl(**one.control)),
+        ]
+    return found + _walking(one, ids)
+
+
+def _walking(one: Standing, ids: dict[int, int]) -> list[Any]:
+    if one.kind != "walker" or one.speed_mps == 0.0:
+        return []
+    x, y, _ = one.velocity_mps
+    way = carla.Vector3D(x / one.speed_mps, y / one.speed_mps, 0.0)
+    control = carla.WalkerControl(way, one.speed_mps, False)
+    return [carla.command.ApplyWalkerControl(ids[one.actor], control)]
+
+
+class SignalScript:
+    """Plays the recorded traffic lights: they are part of the world, not of what is rolled out."""
+
+    def __init__(self, recorded: RecordedScene, world: Any) -> None:
+        record = recorded.record
+        lights = sorted(world.get_actors().filter("traffic.traffic_light"), key=lambda a: a.id)
+        places = np.array([_xyz(light) for light in lights]).reshape(-1, 3)
+        rows = record.landmarks.filter(pl.col("type_id") == "traffic.traffic_light").collect()
+        self._lights: dict[int, Any] = {}
+        for row in rows.iter_rows(named=True):
+            if not len(places):
+                break
+            away = np.linalg.norm(places - [row["x_m"], row["y_m"], row["z_m"]], axis=1)
+            if away.min() < _FAR_LIGHT_M:
+                self._lights[int(row["actor"])] = lights[int(away.argmin())]
+        changes = record.signals.select("actor", "tick", "state").sort("tick").collect()
+        self._changes = changes.filter(pl.col("actor").is_in(list(self._lights)))
+        self._tick = recorded.current_tick - 2
+        if self._lights:
+            next(iter(self._lights.values())).freeze(True)  # holds every light of the world
+        before = self._changes.filter(pl.col("tick") <= self._tick)
+        for actor, state in before.group_by("actor").agg(pl.col("state").last()).iter_rows():
+            self._show(int(actor), int(state))
+
+    def advance(self) -> None:
+        """Show the states of the next tick."""
+        self._tick += 1
+        for actor, _, state in self._changes.filter(pl.col("tick") == self._tick).iter_rows():
+            self._show(int(actor), int(state))
+
+    def _show(self, actor: int, state: int) -> None:
+        self._lights[actor].set_state(carla.TrafficLightState.values[state])
+
+
+def _xyz(actor: Any) -> NDArray[np.float64]:
+    place = actor.get_transform().location
+    return np.array([place.x, place.y, place.z])

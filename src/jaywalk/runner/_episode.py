@@ -1,0 +1,165 @@
+"""One episode: a plan and a world in, a record out.
+
+An episode runs to the loosest protocol's end; each protocol cuts when it scores.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jaywalk.agents.adapters.sensor_rig import SensorError
+from jaywalk.agents.base import Briefing, Decision, Driver
+from jaywalk.agents.base import Moment as DriverMoment
+from jaywalk.agents.load import make_driver, seed_name
+from jaywalk.core.errors import InfrastructureError
+from jaywalk.core.seeds import derive_seed
+from jaywalk.record.writer import record_hash
+from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
+from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
+from jaywalk.runner.session import STEP_S, SimulatorSession
+from jaywalk.runner.staged import Heartbeat, StagedEpisode, silent
+from jaywalk.runner.watchdog import DEFAULT_S, AgentTimeout, agent_time_limit_s, time_limit
+
+
+def run_episode(
+    plan: EpisodePlan,
+    world: SimulatorSession,
+    run_folder: Path,
+    heartbeat: Heartbeat = silent,
+    watchdog_s: float = DEFAULT_S,
+) -> EpisodeOutcome:
+    """Run one episode and write its record to ``run_folder/episodes/<episode id>``.
+
+    Args:
+        plan: What to run.
+        world: Where.
+        run_folder: The run it belongs to.
+        heartbeat: Told now and then how far the episode is.
+        watchdog_s: Somebody will end this process after so many seconds without a heartbeat; an
+            agent that takes nearly as long for one answer has failed.
+
+    Raises:
+        InfrastructureError: The server failed; try again with another one.
+        JaywalkError: The plan itself is wrong (town, route, scenario); trying again is no use.
+    """
+    try:
+        stage = StagedEpisode(plan, world, run_folder, heartbeat)
+        return _DrivenEpisode(stage, watchdog_s).run()
+    except RuntimeError as problem:  # what the wheel raises when a server is gone
+        raise InfrastructureError(f"{plan.episode_id}: {problem}") from problem
+
+
+class _DrivenEpisode:
+    """A staged episode with a driver who may fail."""
+
+    def __init__(self, stage: StagedEpisode, watchdog_s: float) -> None:
+        self._stage = stage
+        self._setup_limit_s = agent_time_limit_s(watchdog_s, setting_up=True)
+        self._step_limit_s = agent_time_limit_s(watchdog_s, setting_up=False)
+        self._failure = ""
+        self._rejected = False  # for its sensors
+        self._made: Driver | None = None  # also one that could not be set up
+
+    def run(self) -> EpisodeOutcome:
+        stage = self._stage
+        try:
+            driver = self._make_driver()
+            stage.begin()
+            reason = self._why_not() if driver is None else self._drive(driver)
+            written = stage.finish(reason, self._failure)
+        except BaseException:
+            stage.discard()
+            raise
+        finally:
+            if self._made is not None:
+                self._guarded(self._made.close, self._step_limit_s)
+        assert written is not None
+        return EpisodeOutcome(
+            episode_id=stage.plan.episode_id,
+            end_reason=reason,
+            failure=self._failure,
+            record_hash=record_hash(written),
+            simulated_s=round(stage.tick * STEP_S, 6),
+            wall_s=stage.wall_s,
+            folder=written,
+        )
+
+    def _why_not(self) -> str:
+        return SENSORS_INVALID if self._rejected else NOT_SET_UP
+
+    def _make_driver(self) -> Driver | None:
+        stage = self._stage
+        plan = stage.plan
+        stage.heartbeat(0.0, 0.0, "agent: setup")
+        briefing = Briefing(
+            client=stage.server.client,
+            world=stage.carla_world,
+            map=stage.map,
+            ego=stage.ego,
+            route=stage.route,
+            delta_s=STEP_S,
+            seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
+            arguments=plan.agent.arguments,
+            told=stage.cast.announcements(),
+        )
+
+        def make() -> Driver:
+            self._made = make_driver(plan.agent.name)
+            self._made.setup(briefing)
+            return self._made
+
+        driver: Driver | None = self._guarded(make, self._setup_limit_s)
+        if driver is not None:
+            stage.declare_agent(driver.declared())
+        return driver
+
+    def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
+        """Call the agent; its exception is its failure, unless the server is what failed."""
+        try:
+            with time_limit(limit_s):
+                return call()
+        except InfrastructureError:
+            raise  # nobody listens where the agent should be
+        except (Exception, AgentTimeout) as problem:
+            stage = self._stage
+            if isinstance(problem, RuntimeError) and not stage.server.is_alive():
+                raise InfrastructureError(f"{stage.plan.episode_id}: {problem}") from problem
+            if not self._failure:
+                self._failure = traceback.format_exc()
+                self._rejected = isinstance(problem, SensorError)
+            return None
+
+    def _drive(self, driver: Driver) -> str:
+        stage = self._stage
+        while True:
+            reason = stage.judge()
+            if reason:
+                return reason
+            stage.prepare()
+            decision = self._decide(driver)
+            if decision is None:
+                stage.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
+                return AGENT_FAILED
+            stage.move(decision)
+
+    def _decide(self, driver: Driver) -> Decision | None:
+        stage = self._stage
+        moment = DriverMoment(
+            frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s, snapshot=stage.snapshot
+        )
+        decision: Decision | None = self._guarded(lambda: driver.decide(moment), self._step_limit_s)
+        if decision is None:
+            return None
+        control = decision.control
+        bad = [
+            f"{name} is {getattr(control, name)!r}"
+            for name in ("throttle", "steer", "brake")
+            if getattr(control, name) != getattr(control, name)
+        ]
+        if bad:
+            self._failure = f"The control is not a number: {', '.join(bad)}."
+            return None
+        return decision

@@ -1,0 +1,334 @@
+"""Scenario types of the Leaderboard and Bench2Drive that mean one of ours.
+
+They take the parameters and the defaults of those projects; the behaviour follows the published
+figures. Only types whose behaviour is the same are here: any other type is an error.
+
+HardBrake: the car ahead stops, and its brake lights stay dark.
+
+RightOfWay: an ordinary vehicle, not an emergency one, takes the ego's right of way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from jaywalk.actors.events import Moment
+from jaywalk.client.placing import Roadside, place_on_route
+from jaywalk.core.units import MPS_TO_KMH
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    LEADERBOARD,
+    OPPOSITE_LANE,
+    STRAIGHT,
+    TAKES_FIRST_BRANCH,
+    WALKS_TO_JUNCTION,
+    Shift,
+    StreetNeeds,
+    scenario,
+)
+from jaywalk.scenarios.crossings._stepping_out import SteppingOut
+from jaywalk.scenarios.flows._hard_brake import HardBrake, HardBrakeParameters
+from jaywalk.scenarios.junctions._right_of_way import PriorityTaken
+from jaywalk.scenarios.obstacles._layouts import construction_site, parked_car
+from jaywalk.scenarios.obstacles._on_lane import (
+    NEWER_CAR,
+    LbConstructionParameters,
+    LbParkedParameters,
+)
+from jaywalk.scenarios.obstacles._two_ways import ConstructionTwoWays, LbTwoWays, ParkedTwoWays
+from jaywalk.scenarios.parameter_fields import (
+    ahead,
+    crossing_angle,
+    interval,
+    model,
+    offset,
+    one_of,
+    side,
+)
+
+_BLOCKER_M, _WALKER_M = 1.5, 1.2  # beyond the middle of the last lane, without a sidewalk
+_PARKED_CROSSING_M: Final = 8.0
+
+
+_RIGHT_OF_WAY: Final = Shift(
+    name="RightOfWay",
+    category="Visual-lon",
+    caption="who runs the light is no emergency vehicle",
+    pairs=(55, 59),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbConstructionTwoWaysParameters(LbConstructionParameters):
+    """ConstructionObstacleTwoWays."""
+
+    frequency: tuple[float, float] = interval(20.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkedTwoWaysParameters(LbParkedParameters):
+    """ParkedObstacleTwoWays."""
+
+    frequency: tuple[float, float] = interval(20.0, 100.0)
+
+
+@scenario(
+    "ConstructionObstacleTwoWays",
+    "like jaywalk/construction-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=TAKES_FIRST_BRANCH,
+)
+@dataclass(slots=True, kw_only=True)
+class LbConstructionTwoWays(LbTwoWays):
+    """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
+    leaderboard_name: ClassVar[str] = ConstructionTwoWays.leaderboard_name
+    sign: ClassVar[str] = ConstructionTwoWays.sign
+    layout = staticmethod(construction_site)
+
+
+@scenario(
+    "ParkedObstacleTwoWays",
+    "like jaywalk/parked-two-ways-v1",
+    benchmark=LEADERBOARD,
+    street=OPPOSITE_LANE,
+    placing=WALKS_TO_JUNCTION,
+)
+@dataclass(slots=True, kw_only=True)
+class LbParkedTwoWays(LbTwoWays):
+    """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
+    leaderboard_name: ClassVar[str] = ParkedTwoWays.leaderboard_name
+    sign: ClassVar[str] = ParkedTwoWays.sign
+    reach_m: ClassVar[float] = 50.0
+    layout = staticmethod(parked_car)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbHardBrakeParameters(HardBrakeParameters):
+    """HardBreakRoute takes no parameters; the lead car stands for the traffic ahead."""
+
+    distance: float = field(default=16.0, metadata=INTERNAL)
+    lead_in: float = field(default=80.0, metadata=INTERNAL)
+    stop_time: float = field(default=10.0, metadata=INTERNAL)
+    vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)
+
+
+@scenario("HardBreakRoute", "like jaywalk/hard-brake-v1", benchmark=LEADERBOARD)
+@dataclass(slots=True, kw_only=True)
+class LbHardBrake(HardBrake):
+    """HardBreakRoute: the car ahead stops until 10 s are over, and the traffic with it."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
+
+    def start(self, moment: Moment) -> None:
+        """The public class stops background vehicles: the speed to compare with drops too."""
+        HardBrake.start(self, moment)
+        self.cap_traffic(moment, 0.0)
+
+    def tick(self, moment: Moment) -> bool:
+        """Everybody drives on together."""
+        stood = self.went_on_m < 0.0
+        over = HardBrake.tick(self, moment)
+        if over or (stood and self.went_on_m >= 0.0):
+            self.cap_traffic(moment, None)
+        return over
+
+    def waited_s(self, moment: Moment) -> float:
+        """Since it began to brake, as in the public class."""
+        return moment.elapsed_s - self.started_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbCrossingParameters(Parameters):
+    """DynamicObjectCrossing, with Fail2Drive's additions."""
+
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
+    blocker_z: float = offset()
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@scenario("DynamicObjectCrossing", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
+@dataclass(slots=True, kw_only=True)
+class LbCrossing(SteppingOut):
+    """DynamicObjectCrossing: walks twice the distance to the lane at 2 m/s, then is gone."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbCrossingParameters
+
+    def stands_m(self, near: Roadside) -> float:
+        """On the middle of the sidewalk."""
+        return near.middle_m(_WALKER_M)
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """Twice the distance to the ego's lane."""
+        return 2.0 * near_m
+
+    def arrive(self) -> None:
+        """The person and the obstacle are taken away."""
+        self.destroy(self.actor_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbParkingCrossingParameters(Parameters):
+    """ParkingCrossingPedestrian, with Fail2Drive's additions."""
+
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    offset_x: float = offset()  # m the parked car is moved forwards
+    speed: float = field(default=2.0, metadata=INTERNAL)
+    blocker_model: str = field(default=NEWER_CAR, metadata=INTERNAL)
+
+
+@scenario("ParkingCrossingPedestrian", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
+@dataclass(slots=True, kw_only=True)
+class LbParkingCrossing(LbCrossing):
+    """ParkingCrossingPedestrian: out from behind a car a lane's width aside, for 8 m."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbParkingCrossingParameters
+    reaction_s: ClassVar[float] = 2.15
+
+    @property
+    def at_m(self) -> float:
+        """Position at which the person crosses: behind the car."""
+        return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
+
+    def stands_m(self, near: Roadside) -> float:
+        """A lane's width aside."""
+        pose = place_on_route(self.stage.route, self.at_m)
+        return float(self.stage.map.get_waypoint(pose.location).lane_width)
+
+    def put_blocker(self, model: str, right_m: float) -> float:
+        """The car, with the lane's heading."""
+        at_m = self.at_m + float(self.parameters.offset_x)
+        pose = place_on_route(self.stage.route, at_m, right_m, up_m=0.5)
+        return float(self.spawn(model, [pose]).bounding_box.extent.x) + 0.5
+
+    def crossing_m(self, near_m: float, far_m: float) -> float:
+        """A fixed way."""
+        return _PARKED_CROSSING_M
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbRightOfWayParameters(Parameters):
+    """OppositeVehicleRunningRedLight and OppositeVehicleTakingPriority."""
+
+    direction: str = one_of("right", "left", "opposite")
+    distance: float = field(default=30.0, metadata=INTERNAL)
+    speed: float = field(default=60.0 / MPS_TO_KMH, metadata=INTERNAL)
+    acceleration: float = field(default=math.inf, metadata=INTERNAL)
+    lead: float = field(default=0.0, metadata=INTERNAL)
+    vehicle: str = field(default="vehicle.ford.ambulance", metadata=INTERNAL)
+
+
+@scenario(
+    "OppositeVehicleTakingPriority",
+    "like jaywalk/priority-taken-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+)
+@dataclass(slots=True, kw_only=True)
+class LbPriorityTaken(PriorityTaken):
+    """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
+
+    parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
+    leaderboard_name: ClassVar[str] = "OppositeVehicleTakingPriority"
+    special_lights: ClassVar[bool] = True
+
+    def needed_s(self) -> float:
+        """The published synchronisation time."""
+        return 2.2
+
+
+@scenario(
+    "OppositeVehicleRunningRedLight",
+    "like jaywalk/red-light-runner-v1",
+    benchmark=LEADERBOARD,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+)
+@dataclass(slots=True, kw_only=True)
+class LbRedLightRunner(LbPriorityTaken):
+    """OppositeVehicleRunningRedLight: the ego has green, the other red.
+
+    Public routes play it at junctions without lights too (Bench2Drive's 26944), and the evaluators
+    let them: the vehicle then just takes the right of way.
+    """
+
+    leaderboard_name: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    holds_lights: ClassVar[bool] = True
+
+
+@scenario(
+    "HardBrakeNoLights",
+    "the car ahead brakes without lights",
+    benchmark=FAIL2DRIVE,
+    shifts=(
+        Shift(
+            name="HardBrake",
+            category="Visual-lon",
+            caption="the car ahead brakes without lights",
+            pairs=(35, 39),
+        ),
+    ),
+    base="HardBreakRoute",
+)
+@dataclass(slots=True, kw_only=True)
+class HardBrakeNoLights(LbHardBrake):
+    """As HardBreakRoute, without the lights."""
+
+    brake_lights: ClassVar[bool] = False
+    rng_type: ClassVar[str] = "HardBreakRoute"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalRightOfWayParameters(LbRightOfWayParameters):
+    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
+
+    vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
+
+
+@scenario(
+    "NormalVehicleTakingPriority",
+    "an ordinary vehicle takes the right of way",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="free", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleTakingPriority",
+)
+@dataclass(slots=True, kw_only=True)
+class NormalPriorityTaken(LbPriorityTaken):
+    """NormalVehicleTakingPriority."""
+
+    parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
+    special_lights: ClassVar[bool] = False
+    rng_type: ClassVar[str] = "OppositeVehicleTakingPriority"
+    leaderboard_name: ClassVar[str] = "NormalVehicleTakingPriority"
+
+
+@scenario(
+    "NormalVehicleRunningRedLight",
+    "an ordinary vehicle runs its red light",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="light", arm="right"),
+    shifts=(_RIGHT_OF_WAY,),
+    base="OppositeVehicleRunningRedLight",
+)
+@dataclass(slots=True, kw_only=True)
+class NormalRedLightRunner(LbRedLightRunner):
+    """NormalVehicleRunningRedLight."""
+
+    parameters_type: ClassVar[type[Parameters]] = NormalRightOfWayParameters
+    special_lights: ClassVar[bool] = False
+    rng_type: ClassVar[str] = "OppositeVehicleRunningRedLight"
+    leaderboard_name: ClassVar[str] = "NormalVehicleRunningRedLight"

@@ -1,0 +1,97 @@
+"""Animals: one of the 17 animals crosses the road instead of a person.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` (or another crossing type) with an animal as
+``walker``, which is read too; this type is the same with its own parameters.
+
+PedestrianOtherBlocker: the person who steps out is hidden by something nobody expects.
+
+Fail2Drive's own files say ``DynamicObjectCrossing`` with a ``blocker_model``, which is read too;
+this type is the same with its own parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaywalk.scenarios._public_types import LbCrossing
+from jaywalk.scenarios.base import INTERNAL, Parameters
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, Shift, scenario
+from jaywalk.scenarios.parameter_fields import ahead, crossing_angle, model, offset, side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnimalParameters(Parameters):
+    """Animal, side and blocker."""
+
+    walker: str = model("walker.animal.*", "walker.animal.")
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    blocker_model: str = model("static.prop.vendingmachine", "static.prop.", "vehicle.", "none")
+    blocker_z: float = offset()
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@scenario(
+    "Animals",
+    "an animal crosses from behind an obstacle",
+    benchmark=FAIL2DRIVE,
+    public_type="DynamicObjectCrossing",
+    shifts=(
+        Shift(
+            name="Animals",
+            category="Visual-lon",
+            caption="an animal crosses, not a person",
+            pairs=(75, 84),
+        ),
+    ),
+    base="DynamicObjectCrossing",
+    base_without=("walker",),
+)
+@dataclass(slots=True, kw_only=True)
+class AnimalCrossing(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = AnimalParameters
+    rng_type: ClassVar[str] = "DynamicObjectCrossing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherBlockerParameters(Parameters):
+    """Blocker, person and side."""
+
+    blocker_model: str = model("static.prop.container", "static.prop.", "vehicle.")
+    blocker_z: float = offset()
+    distance: float = ahead(12.0)
+    direction: str = side()
+    crossing_angle: float = crossing_angle()
+    walker: str = model("walker.pedestrian.*", "walker.")
+    speed: float = field(default=2.0, metadata=INTERNAL)
+
+
+@scenario(
+    "PedestrianOtherBlocker",
+    "a person steps out from behind something unusual",
+    benchmark=FAIL2DRIVE,
+    public_type="DynamicObjectCrossing",
+    shifts=(
+        Shift(
+            name="PedestrianOtherBlocker",
+            category="Visual-lon",
+            caption="hidden by something else",
+            pairs=(70, 74),
+        ),
+    ),
+    base="DynamicObjectCrossing",
+    base_without=(
+        "blocker_model",
+        "blocker_z",
+    ),
+)
+@dataclass(slots=True, kw_only=True)
+class OtherBlocker(LbCrossing):
+    """As DynamicObjectCrossing, whose random streams it shares."""
+
+    parameters_type: ClassVar[type[Parameters]] = OtherBlockerParameters
+    rng_type: ClassVar[str] = "DynamicObjectCrossing"

@@ -1,0 +1,222 @@
+"""The ego comes to a stop sign; cars with priority cross its way.
+
+ObscuredStop: a stop sign under snow, dirt or paint. It is in force all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.events import Moment
+from jaywalk.actors.lane_paths import JunctionPath, lane_behind, path_of
+from jaywalk.client.placing import place_on_route, spawn_first_that_fits
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
+from jaywalk.scenarios.catalogue import FAIL2DRIVE, JAYWALK, STRAIGHT, Shift, StreetNeeds, scenario
+from jaywalk.scenarios.flows._flow import Flow, Flowing, limit_mps
+from jaywalk.scenarios.junctions._junction_ahead import JunctionAhead, junction_ahead
+from jaywalk.scenarios.obstacles._layouts import NONE
+from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, one_of, within
+
+FAULTS: Final = ("snow", "dirt", "graffiti", "stickers", "smiley")
+PATCH: Final = "static.prop.asphaltpatch"  # where the word STOP was painted
+_PASSED_M: Final = 10.0
+_FRONT_M: Final = 0.1  # before the post: a little before the plate
+_SIGN_REACH_M: Final = 10.0  # of the face from the sign's actor
+_LANE_M: Final = 1.5  # of the trigger from the ego's way
+_BEFORE_M: Final = 50.0
+_STOP_WORD_M: Final = 4.0  # before the trigger's middle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObscuredStopParameters(Parameters):
+    """ObscuredStopSign."""
+
+    prop: str = model("static.prop.barrel", "static.prop.", "none")
+    offset_y: float = offset()  # m to the ego's right
+    offset_z: float = offset()  # m up
+
+
+@scenario(
+    "ObscuredStopSign",
+    "a stop sign that is hard to read",
+    benchmark=FAIL2DRIVE,
+    street=StreetNeeds(junction=STRAIGHT, control="stop"),
+    shifts=(
+        Shift(
+            name="ObscuredStop",
+            category="Visual-lon",
+            caption="the sign is covered, and in force",
+            pairs=(45, 49),
+        ),
+    ),
+    base_setting=("prop", "none"),
+)
+@dataclass(slots=True, kw_only=True)
+class ObscuredStop(Scenario):
+    """The next junction is empty: nobody but the sign tells the ego to stop."""
+
+    parameters_type: ClassVar[type[Parameters]] = ObscuredStopParameters
+    timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
+    ahead: JunctionAhead = field(init=False)
+
+    def setup(self) -> None:
+        """Cover the sign's face, and the word on the road."""
+        given: ObscuredStopParameters = self.parameters
+        self.ahead = junction_ahead(self)
+        sign, stop_m = self._sign()
+        if given.prop == NONE:
+            return
+        pose = self._face(sign)
+        thing = spawn_first_that_fits(self.stage.world, given.prop, [pose], self.element.where)
+        patch_at = place_on_route(self.stage.route, stop_m - _STOP_WORD_M, up_m=0.01)
+        patch = (
+            self.stage.world.try_spawn_actor(
+                self.stage.world.get_blueprint_library().find(PATCH), patch_at
+            )
+            if self._has(PATCH)
+            else None
+        )
+        self.actor_ids = [thing.id, *([patch.id] if patch is not None else [])]
+
+    def _has(self, name: str) -> bool:
+        """Return whether the server knows a blueprint; Unreal CARLA does not know ours."""
+        return bool(len(self.stage.world.get_blueprint_library().filter(name)))
+
+    def _sign(self) -> tuple[Any, float]:
+        """The stop sign of the ego's lane, and where on the route it acts."""
+        route = self.stage.route
+        near = (route.along_m > self.ahead.enter_m - _BEFORE_M) & (
+            route.along_m < self.ahead.enter_m + 2.0
+        )
+        points, along = route.position_m[near, :2], route.along_m[near]
+        for sign in self.stage.world.get_actors().filter("traffic.stop"):
+            box = sign.trigger_volume.location
+            place = carla.Location(box.x, box.y, box.z)
+            sign.get_transform().transform(place)  # changes its argument
+            gap_m = np.hypot(points[:, 0] - place.x, points[:, 1] - place.y)
+            if len(gap_m) and gap_m.min() <= _LANE_M:
+                return sign, float(along[int(np.argmin(gap_m))])
+        raise DataError(
+            f"{self.element.where}: no stop sign on the ego's lane before the junction."
+        )
+
+    def _face(self, sign: Any) -> Any:
+        """Upright before the sign's face, turned as it is."""
+        given: ObscuredStopParameters = self.parameters
+        post = sign.get_transform().location
+        faces = self.stage.world.get_level_bbs(carla.CityObjectLabel.TrafficSigns)
+        gaps = [post.distance(face.location) for face in faces]
+        if not gaps or min(gaps) > _SIGN_REACH_M:
+            raise DataError(f"{self.element.where}: the stop sign has no face within 10 m.")
+        face = faces[int(np.argmin(gaps))]
+        # A plate lies flat, picture up; rolled by 90 degrees its picture looks along its heading.
+        ahead = np.deg2rad(self.ahead.yaw_deg)
+        forward, right = (np.cos(ahead), np.sin(ahead)), (-np.sin(ahead), np.cos(ahead))
+        spot, aside_m = face.location, given.offset_y
+        return carla.Transform(
+            carla.Location(
+                spot.x - _FRONT_M * float(forward[0]) + aside_m * float(right[0]),
+                spot.y - _FRONT_M * float(forward[1]) + aside_m * float(right[1]),
+                spot.z + given.offset_z,
+            ),
+            carla.Rotation(yaw=self.ahead.yaw_deg + 90.0, roll=90.0),
+        )
+
+    def tick(self, moment: Moment) -> bool:
+        """Over when the ego is through."""
+        return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's way, and everybody else's to that junction."""
+        ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
+        ways = [ego]
+        for entry, _ in self.ahead.junction.get_waypoints(carla.LaneType.Driving):
+            before = lane_behind(entry, 30.0, within_road=True)
+            if len(before) > 1:
+                ways.append(path_of(before).way)
+        return ways
+
+
+_AFTER_M: Final = 50.0
+_STOP_JUNCTION_PASSED_M: Final = 15.0
+_STRAIGHT_DEG: Final = 40.0
+_SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
+_NEAREST_SHARE: Final = 0.75  # no car appears nearer to the junction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopJunctionParameters(Parameters):
+    """The cars that cross."""
+
+    direction: str = one_of("left", "right", "both")  # where they come from
+    distance: float = ahead(90.0)  # m before the junction where they appear
+    frequency: tuple[float, float] = interval(22.0, 75.0)  # m between them
+    speed: float = within(0.0, 0.0)  # m/s; 0: the speed limit of the ego's road
+
+
+@scenario(
+    "jaywalk/stop-junction-v1",
+    "a stop sign; cars with priority cross",
+    benchmark=JAYWALK,
+    street=StreetNeeds(junction=STRAIGHT, control="stop", arm="left", they="straight"),
+    parameter_words={
+        "direction": "left, right or both: where they come from",
+        "distance": "m before the junction where they appear",
+        "speed": "m/s; 0: the speed limit",
+    },
+)
+@dataclass(slots=True, kw_only=True)
+class StopJunction(Flowing):
+    """The flow begins at the trigger, its first cars already on the way."""
+
+    parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
+    ahead: JunctionAhead = field(init=False)
+    ways: list[JunctionPath] = field(default_factory=list)
+
+    def setup(self) -> None:
+        """Find the ways that cross."""
+        given: StopJunctionParameters = self.parameters
+        self.ahead = junction_ahead(self)
+        if not self.ahead.has_stop_sign():
+            raise DataError(f"{self.element.where}: no stop sign before the next junction.")
+        sides = ("left", "right") if given.direction == "both" else (given.direction,)
+        for side in sides:
+            way = self.ahead.crossing(side, given.distance, _AFTER_M)
+            if abs(way.turn_deg) > _STRAIGHT_DEG:
+                raise DataError(f"{self.element.where}: no way straight on from {side}.")
+            self.ways.append(way)
+            self.flows.append(
+                Flow(
+                    stage=self.stage,
+                    path=way.path,
+                    spacing_m=given.frequency,
+                    key=("scenario", self.element.name, self.element.type, "flow", side),
+                )
+            )
+
+    def start(self, moment: Moment) -> None:
+        """The cars come, the first such that it meets an ego that does not stop."""
+        speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
+        for way, flow in zip(self.ways, self.flows, strict=True):
+            left_m = way.meets_route_m - moment.ego_along_m
+            arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)
+            flow.filled_m = min(
+                max(way.meets_along_m - speed * arrival_s, 0.0), _NEAREST_SHARE * way.meets_along_m
+            )
+            flow.begin(speed)
+        self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
+
+    def is_over(self, moment: Moment) -> bool:
+        """Return whether the ego has crossed the junction."""
+        return moment.ego_along_m > self.ahead.leave_m + _STOP_JUNCTION_PASSED_M
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's way over the junction and the other's."""
+        ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
+        return [ego, *(flow.path.way for flow in self.flows)]

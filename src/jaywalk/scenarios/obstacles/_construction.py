@@ -1,0 +1,269 @@
+"""OppositeConstruction: a site on the opposite lane. No reaction is due.
+
+ConstructionPermutations: a construction site of which cues are missing or replaced.
+
+RightConstruction: a site beside the ego's lane, on its right. No reaction is due.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final
+
+import carla
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.actors.events import Moment
+from jaywalk.actors.lane_paths import LanePath, lane_ahead, lane_behind, opposite_lane, path_of
+from jaywalk.client.placing import DROP_M, check_side, place_on_route
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import Parameters, Scenario
+from jaywalk.scenarios.catalogue import (
+    FAIL2DRIVE,
+    OPPOSITE_LANE,
+    SAME_LANE,
+    TAKES_FIRST_BRANCH,
+    Shift,
+    scenario,
+)
+from jaywalk.scenarios.obstacles._layouts import (
+    CONES,
+    DEBRIS,
+    WARNING,
+    Piece,
+    Spot,
+    construction_site,
+    site,
+)
+from jaywalk.scenarios.obstacles._on_lane import OnLane
+from jaywalk.scenarios.obstacles._two_ways import LbTwoWays
+from jaywalk.scenarios.parameter_fields import (
+    ahead,
+    ignored,
+    interval,
+    model,
+    side,
+    switches,
+    within,
+)
+
+_SIGN = "static.prop.warningconstruction"
+
+
+_CONSTRUCTION_PERMUTATIONS: Final = Shift(
+    name="ConstructionPermutations",
+    category="Visual-lat",
+    caption="cues of the site are missing",
+    pairs=(15, 19),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutedParameters(Parameters):
+    """PermutedConstructionObstacle."""
+
+    distance: float = ahead(100.0)
+    direction: str = side()
+    speed: float = within(60.0, 0.0)  # km/h
+    warning_sign: str = model(WARNING, "static.prop.", "none")
+    debris: str = model(DEBRIS, "static.prop.", "none")
+    cones: str = switches("1" * CONES)  # four along the site, then three across its end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutedTwoWaysParameters(PermutedParameters):
+    """PermutedConstructionObstacleTwoWays."""
+
+    frequency: tuple[float, float] = interval(20.0, 100.0)
+
+
+def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
+    """Remaining parts of the site."""
+    given = scenario.parameters
+    pieces = site(spot, warning=given.warning_sign, debris=given.debris, cones=given.cones)
+    if not pieces:
+        raise DataError(f"{scenario.element.where}: warning_sign, debris and cones leave nothing.")
+    return pieces
+
+
+@scenario(
+    "PermutedConstructionObstacle",
+    "a construction site that lacks parts",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(_CONSTRUCTION_PERMUTATIONS,),
+    base="ConstructionObstacle",
+    placing=TAKES_FIRST_BRANCH,
+)
+@dataclass(slots=True, kw_only=True)
+class PermutedConstruction(OnLane):
+    """On a road with another lane of the same direction."""
+
+    parameters_type: ClassVar[type[Parameters]] = PermutedParameters
+    rng_type: ClassVar[str] = "ConstructionObstacle"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacle"
+    sign: ClassVar[str] = _SIGN
+    layout = staticmethod(permuted_site)
+
+
+@scenario(
+    "PermutedConstructionObstacleTwoWays",
+    "a construction site that lacks parts, cars come",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(_CONSTRUCTION_PERMUTATIONS,),
+    base="ConstructionObstacleTwoWays",
+    placing=TAKES_FIRST_BRANCH,
+)
+@dataclass(slots=True, kw_only=True)
+class PermutedConstructionTwoWays(LbTwoWays):
+    """To be passed on the opposite lane."""
+
+    parameters_type: ClassVar[type[Parameters]] = PermutedTwoWaysParameters
+    rng_type: ClassVar[str] = "ConstructionObstacleTwoWays"
+    leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"
+    sign: ClassVar[str] = _SIGN
+    layout = staticmethod(permuted_site)
+
+
+_REACH_M: Final = 120.0  # of the closed way, before and after the site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OppositeConstructionParameters(Parameters):
+    """ConstructionObstacleOppositeLane."""
+
+    distance: float = ahead(100.0)
+    direction: str = side()
+    speed: float = 60.0
+    frequency: str = ignored()
+
+
+@scenario(
+    "ConstructionObstacleOppositeLane",
+    "a construction site on the opposite lane",
+    benchmark=FAIL2DRIVE,
+    street=OPPOSITE_LANE,
+    shifts=(
+        Shift(
+            name="OppositeConstruction",
+            category="Robustness",
+            caption="a site on the other side",
+            pairs=(50, 54),
+        ),
+    ),
+    placing=TAKES_FIRST_BRANCH,
+)
+@dataclass(slots=True, kw_only=True)
+class OppositeConstruction(OnLane):
+    """The site is built for those who come; nobody comes."""
+
+    parameters_type: ClassVar[type[Parameters]] = OppositeConstructionParameters
+    layout = staticmethod(construction_site)
+    beside: LanePath = field(init=False)
+    beside_m: float = 0.0
+
+    def setup(self) -> None:
+        """Find the opposite lane and build there."""
+        here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
+        lane = opposite_lane(here)
+        if lane is None:
+            raise DataError(f"{self.element.where}: there is no opposite lane at <distance>.")
+        self.beside = path_of([*lane_behind(lane, _REACH_M), *lane_ahead(lane, _REACH_M)[1:]])
+        self.beside_m = self.beside.nearest_m(lane.transform.location)
+        OnLane.setup(self)
+
+    def spot(self) -> Spot:
+        """On the opposite lane, with its heading; the outer edge is on its ``direction``."""
+        path, at_m = self.beside, self.beside_m
+
+        def place(
+            ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
+        ) -> Any:
+            pose = path.pose(at_m + ahead_m, up_m)
+            yaw = np.deg2rad(pose.rotation.yaw)
+            spot = pose.location
+            return carla.Transform(
+                carla.Location(
+                    spot.x - right_m * float(np.sin(yaw)),
+                    spot.y + right_m * float(np.cos(yaw)),
+                    spot.z,
+                ),
+                carla.Rotation(yaw=pose.rotation.yaw + turn_deg),
+            )
+
+        width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
+        outwards = check_side(self.parameters.direction, self.element.where)
+        return Spot(place=place, outwards=outwards, lane_width_m=width_m)
+
+    def react(self, moment: Moment) -> None:
+        """Nobody has to."""
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """Both lanes."""
+        return [*OnLane.closed(self), self.beside.way]
+
+
+_GAP_M, _UP_M, _WIDTH_SHARE = 0.1, 0.1, 0.9
+_BEHIND_M, _AFTER_M = 120.0, 30.0
+_NO_CAP: Final = 300.0  # km/h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RightConstructionParameters(Parameters):
+    """ConstructionObstacleRightLane."""
+
+    distance: float = ahead(100.0)
+    y_offset: float = within(0.0, -5.0, 5.0)  # m farther to the right
+    direction: str = side()
+    speed: float = _NO_CAP
+    frequency: str = ignored()
+
+
+def site_on_the_right(scenario: Scenario, spot: Spot) -> list[Piece]:
+    """The site, a lane's width to the right."""
+    aside_m = spot.lane_width_m + _GAP_M + float(scenario.parameters.y_offset)
+
+    def place(
+        ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
+    ) -> Any:
+        return spot.place(ahead_m, right_m + aside_m, up_m, turn_deg)
+
+    beside = replace(spot, place=place, lane_width_m=_WIDTH_SHARE * spot.lane_width_m)
+    return site(beside, up_m=_UP_M)
+
+
+@scenario(
+    "ConstructionObstacleRightLane",
+    "a construction site right of the lane",
+    benchmark=FAIL2DRIVE,
+    street=SAME_LANE,
+    shifts=(
+        Shift(
+            name="RightConstruction",
+            category="Robustness",
+            caption="a site beside the lane",
+            pairs=(90, 94),
+        ),
+    ),
+    placing=TAKES_FIRST_BRANCH,
+)
+@dataclass(slots=True, kw_only=True)
+class RightConstruction(OnLane):
+    """Everybody else keeps off that lane."""
+
+    parameters_type: ClassVar[type[Parameters]] = RightConstructionParameters
+    layout = staticmethod(site_on_the_right)
+
+    def react(self, moment: Moment) -> None:
+        """Nobody has to."""
+
+    def closed(self) -> list[NDArray[np.float64]]:
+        """The ego's lane and the one on its right."""
+        way = self.stretch(self.at_m - _BEHIND_M, self.at_m + _AFTER_M)
+        width_m = self.spot().lane_width_m
+        beside = way.copy()
+        beside[:, 0] -= width_m * np.sin(way[:, 3])
+        beside[:, 1] += width_m * np.cos(way[:, 3])
+        return [way, beside]

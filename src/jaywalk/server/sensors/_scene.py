@@ -1,0 +1,410 @@
+"""What sensors see at one tick: solids, ground, paint on the ground, light.
+
+A :class:`SceneBuilder` belongs to a town: it prepares the scenery once and writes the moving solids
+behind it at every tick. Its scenes share that memory, so only the latest scene is valid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.carla_enums import ActorKind
+from jaywalk.server.sensors._figure import (
+    FIGURE_PARTS,
+    MOST_VEHICLE_PARTS,
+    PEDESTRIAN,
+    Limbs,
+    is_animal,
+    is_vehicle_label,
+    no_limbs,
+    part_paint,
+    put_animal,
+    put_figure,
+    put_vehicle,
+)
+from jaywalk.server.sensors._geodesy import DEFAULT_REFERENCE, GeoReference
+from jaywalk.server.sensors._solids import (
+    CAPSULE,
+    CYLINDER,
+    PLAIN,
+    SPHERE,
+    WINDOWS,
+    Paint,
+    Pictures,
+    Solids,
+    as_int64,
+    empty_solids,
+    fill_axes,
+    kernel,
+    no_pictures,
+    put_box,
+    put_rod,
+    with_room,
+)
+from jaywalk.server.sensors._terrain import Relief, measure_relief
+from jaywalk.town.ground import Ground
+from jaywalk.town.scenery import KINDS
+
+_BUILDING: Final = KINDS.index("building")
+_PARKED_CAR: Final = KINDS.index("parked_car")
+_VEHICLE_KIND: Final = int(ActorKind.VEHICLE)
+_WALKER_KIND: Final = int(ActorKind.WALKER)
+_PROP_KIND: Final = int(ActorKind.PROP)
+_SIGN_BEFORE_M: Final = 0.06  # middle of a plate before that of its post
+_WALK_SWING_RAD: Final = 0.42  # leg swing at 1.4 m/s
+
+
+class RasterLike(Protocol):
+    """The town's semantic raster: CARLA labels of the ground on a grid of square cells."""
+
+    @property
+    def x0_m(self) -> float:
+        """Where column 0 begins."""
+
+    @property
+    def y0_m(self) -> float:
+        """Where row 0 begins."""
+
+    @property
+    def cell_m(self) -> float:
+        """Edge of a cell."""
+
+    @property
+    def labels(self) -> NDArray[np.uint8]:
+        """(rows, columns) CARLA labels."""
+
+
+class GroundPaint(NamedTuple):
+    """Labels of the ground for kernels; cell (row j, column i) starts at (x0 + i c, y0 + j c)."""
+
+    x0_m: float
+    y0_m: float
+    cell_m: float
+    labels: NDArray[np.uint8]
+
+
+class Sky(NamedTuple):
+    """The part of the weather that pictures show so far."""
+
+    sun_azimuth_deg: float = 0.0
+    sun_altitude_deg: float = 45.0
+    cloudiness: float = 0.0
+    fog_density: float = 0.0  # per cent, as in CARLA's weather
+
+
+GRAVITY_MPS2: Final = 9.81
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensorScene:
+    """Everything a sensor may look at in one tick."""
+
+    solids: Solids
+    relief: Relief
+    paint: GroundPaint
+    actors: np.ndarray[Any, Any]
+    rows: int
+    sky: Sky
+    geo: GeoReference
+    pictures: Pictures = field(default_factory=no_pictures)
+    contacts: Sequence[Any] | NDArray[Any] = ()  # of this tick, for collision sensors
+    gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
+    # Sensors at the same place share what they saw; emptied with every new scene.
+    shared: dict[Hashable, Any] = field(default_factory=dict)
+
+
+def without_rows(scene: SensorScene, rows: list[int]) -> SensorScene:
+    """The same scene as seen by a sensor that some actors are invisible to."""
+    solids = scene.solids
+    kept = np.flatnonzero(~np.isin(solids.owner[: solids.used], rows))
+    columns = {name: getattr(solids, name)[kept] for name in Solids._fields[1:]}
+    return replace(scene, solids=Solids(used=len(kept), **columns), shared={})
+
+
+class SceneBuilder:
+    """Builds the scenes of one town."""
+
+    def __init__(
+        self,
+        scenery: np.ndarray[Any, Any],
+        ground: Ground,
+        raster: RasterLike,
+        geo: GeoReference = DEFAULT_REFERENCE,
+        faces: NDArray[np.uint8] | None = None,
+    ) -> None:
+        """Prepare the scenery.
+
+        Args:
+            scenery: The town's.
+            ground: Heights.
+            raster: Labels of the ground.
+            geo: Where on the globe.
+            faces: Pattern of the picture of each row that is a sign's plate; PLAIN: no picture.
+        """
+        self._relief = measure_relief(ground)
+        self._paint = GroundPaint(
+            float(raster.x0_m),
+            float(raster.y0_m),
+            float(raster.cell_m),
+            np.ascontiguousarray(raster.labels, dtype=np.uint8),
+        )
+        self._geo = geo
+        solids = empty_solids(len(scenery) * MOST_VEHICLE_PARTS)
+        faces = np.zeros(len(scenery), np.uint8) if faces is None else faces
+        count = _place_scenery(solids, scenery, faces) if len(scenery) else 0
+        self._static_count = count
+        self._solids = with_room(solids._replace(used=count), count + 1)
+
+    def build(
+        self,
+        actors: np.ndarray[Any, Any],
+        rows: int,
+        label_by_row: NDArray[np.uint8],
+        color_by_row: NDArray[np.uint8],
+        limbs: Limbs | None = None,
+        sky: Sky = Sky(),  # noqa: B008  (immutable)
+        pattern_by_row: NDArray[np.uint8] | None = None,
+        pictures: Pictures | None = None,
+    ) -> SensorScene:
+        """Build the scene of this tick.
+
+        Args:
+            actors: The actor table.
+            rows: Rows in use.
+            label_by_row: CARLA label of each row.
+            color_by_row: (n, 3) red, green, blue of each row.
+            limbs: Limbs of people whose joints are known; the others get a simple figure.
+            sky: SceneLight and weather.
+            pattern_by_row: What props show: PLAIN, or see ``pictures.pattern_of``.
+            pictures: What these patterns name.
+        """
+        limbs = no_limbs() if limbs is None else limbs
+        if pattern_by_row is None:
+            pattern_by_row = np.zeros(len(actors), np.uint8)
+        kinds = actors["kind"][:rows]
+        need = self._static_count + len(limbs.row)
+        need += FIGURE_PARTS * int(np.count_nonzero(kinds == _WALKER_KIND))
+        bodies = (kinds == _VEHICLE_KIND) | (kinds == _PROP_KIND)
+        need += MOST_VEHICLE_PARTS * int(np.count_nonzero(bodies))
+        self._solids = with_room(self._solids, need + need // 4)
+        posed = np.zeros(rows, np.bool_)
+        posed[limbs.row] = True
+        start = self._static_count
+        count = _place_actors(
+            self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, posed
+        )
+        count = _place_limbs(self._solids, count, actors, limbs, label_by_row, color_by_row)
+        return SensorScene(
+            solids=self._solids._replace(used=count),
+            relief=self._relief,
+            paint=self._paint,
+            actors=actors,
+            rows=rows,
+            sky=sky,
+            geo=self._geo,
+            pictures=no_pictures() if pictures is None else pictures,
+        )
+
+
+@kernel
+def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray[np.uint8]) -> int:
+    axes = np.empty((3, 3))
+    origin = np.empty(3)
+    k = 0
+    for index in range(len(scenery)):
+        item = scenery[index]
+        fill_axes(axes, 0.0, item.yaw, 0.0)
+        origin[0], origin[1], origin[2] = item.x, item.y, item.z
+        half = (item.ex, item.ey, item.ez)
+        centre = (0.0, 0.0, 0.0)
+        pattern = WINDOWS if item.kind == _BUILDING else PLAIN
+        # Instance numbers of scenery count down from the top, actor ids count up from the bottom.
+        paint = Paint(
+            as_int64(item.label),
+            -1,
+            0,
+            65535 - index % 32768,
+            as_int64(item.red),
+            as_int64(item.green),
+            as_int64(item.blue),
+            pattern,
+        )
+        if item.kind == _PARKED_CAR:
+            k = put_vehicle(solids, k, origin, axes, centre, half, paint)
+            continue
+        if faces[index] != PLAIN:
+            _put_sign(solids, k, origin, axes, half, paint)
+            solids.pattern[k] = faces[index]
+        elif item.shape == 1:
+            put_rod(
+                solids,
+                k,
+                CYLINDER,
+                origin,
+                axes,
+                (0.0, 0.0, -item.ez),
+                (0.0, 0.0, item.ez),
+                item.ex,
+                paint,
+            )
+        elif item.shape == 2:
+            put_rod(solids, k, SPHERE, origin, axes, centre, centre, item.ex, paint)
+        else:
+            put_box(solids, k, origin, axes, centre, half, paint)
+        k += 1
+    return k
+
+
+@kernel
+def _put_sign(
+    solids: Solids,
+    k: int,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    half: tuple[float, float, float],
+    paint: Paint,
+) -> None:
+    """A plate before its post: its upper face, which has the picture, looks at who is to read it.
+
+    In the scenery that is along the plate's second axis.
+    """
+    facing = np.empty((3, 3))
+    facing[0], facing[1], facing[2] = axes[0], -axes[2], axes[1]
+    before = (0.0, 0.0, _SIGN_BEFORE_M)
+    grey = Paint(paint.label, paint.owner, paint.object_id, paint.instance, 140, 142, 144, PLAIN)
+    put_box(solids, k, origin, facing, before, (half[0], half[2], 0.01), grey)
+
+
+@kernel
+def _actor_paint(
+    actors: np.ndarray[Any, Any],
+    row: int,
+    label_by_row: NDArray[np.uint8],
+    color_by_row: NDArray[np.uint8],
+) -> Paint:
+    actor_id = as_int64(actors[row].id)
+    return Paint(
+        as_int64(label_by_row[row]),
+        row,
+        actor_id,
+        actor_id & 0xFFFF,
+        as_int64(color_by_row[row, 0]),
+        as_int64(color_by_row[row, 1]),
+        as_int64(color_by_row[row, 2]),
+        PLAIN,
+    )
+
+
+@kernel
+def _place_actors(
+    solids: Solids,
+    k: int,
+    actors: np.ndarray[Any, Any],
+    rows: int,
+    label_by_row: NDArray[np.uint8],
+    color_by_row: NDArray[np.uint8],
+    pattern_by_row: NDArray[np.uint8],
+    posed: NDArray[np.bool_],
+) -> int:
+    axes = np.empty((3, 3))
+    origin = np.empty(3)
+    for row in range(rows):
+        actor = actors[row]
+        if actor.id == 0 or not _VEHICLE_KIND <= actor.kind <= _PROP_KIND:
+            continue
+        fill_axes(axes, actor.pitch, actor.yaw, actor.roll)
+        origin[0], origin[1], origin[2] = actor.x, actor.y, actor.z
+        centre = (actor.cx, actor.cy, actor.cz)
+        half = (actor.ex, actor.ey, actor.ez)
+        paint = _actor_paint(actors, row, label_by_row, color_by_row)
+        if actor.kind == _WALKER_KIND:
+            if not posed[row]:
+                k = _place_walker(solids, k, actors, row, origin, axes, paint)
+        elif is_vehicle_label(paint.label):
+            first = k
+            k = put_vehicle(solids, k, origin, axes, centre, half, paint)
+            solids.lamps[first:k] = actor.light_flags
+        else:
+            put_box(solids, k, origin, axes, centre, half, paint)
+            solids.pattern[k] = pattern_by_row[row]
+            k += 1
+    return k
+
+
+@kernel
+def _place_walker(
+    solids: Solids,
+    k: int,
+    actors: np.ndarray[Any, Any],
+    row: int,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    paint: Paint,
+) -> int:
+    actor = actors[row]
+    height = 2.0 * actor.ez
+    feet = origin.copy()
+    # The actor's origin is mid-body; the figure starts at the feet.
+    for i in range(3):
+        feet[i] += axes[2, i] * (actor.cz - actor.ez)
+    swing = _WALK_SWING_RAD * min(math.sqrt(actor.vx**2 + actor.vy**2) / 1.4, 1.6)
+    if is_animal(actor.ex, actor.ey):
+        size = (actor.ex, actor.ey, actor.ez)
+        return put_animal(solids, k, feet, axes, size, actor.gait_phase, swing, paint)
+    if actor.down_s > 0.0:
+        lying = np.empty((3, 3))
+        # On the back: the figure's up axis lies along the ground, against the facing direction.
+        lying[0], lying[1], lying[2] = axes[2], axes[1], -axes[0]
+        for i in range(3):
+            feet[i] += axes[2, i] * 0.1 * height + axes[0, i] * 0.5 * height
+        return put_figure(solids, k, feet, lying, height, 0.1, 0.2, paint)
+    return put_figure(solids, k, feet, axes, height, actor.gait_phase, swing, paint)
+
+
+@kernel
+def _place_limbs(
+    solids: Solids,
+    k: int,
+    actors: np.ndarray[Any, Any],
+    limbs: Limbs,
+    label_by_row: NDArray[np.uint8],
+    color_by_row: NDArray[np.uint8],
+) -> int:
+    axes = np.eye(3)
+    origin = np.zeros(3)
+    for index in range(len(limbs.row)):
+        row = as_int64(limbs.row[index])
+        if actors[row].id == 0:
+            continue
+        paint = _actor_paint(actors, row, label_by_row, color_by_row)
+        if paint.label == 0:
+            paint = Paint(
+                PEDESTRIAN,
+                paint.owner,
+                paint.object_id,
+                paint.instance,
+                paint.red,
+                paint.green,
+                paint.blue,
+                PLAIN,
+            )
+        a, b = limbs.start[index], limbs.end[index]
+        put_rod(
+            solids,
+            k,
+            CAPSULE,
+            origin,
+            axes,
+            (a[0], a[1], a[2]),
+            (b[0], b[1], b[2]),
+            limbs.radius[index],
+            part_paint(paint, limbs.part[index]),
+        )
+        k += 1
+    return k

@@ -1,0 +1,191 @@
+"""The world as sensors see it: built at most once a tick, and only when somebody looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.core.seeds import stream
+from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
+from jaywalk.motion.kinematics import mesh_poses, world_poses
+from jaywalk.server.sensors._figure import LEGS, SKIN, TOP, Limbs, no_limbs
+from jaywalk.server.sensors._geodesy import GeoReference, parse_geo_reference
+from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene, Sky
+from jaywalk.server.sensors._solids import (
+    CUT_OUT,
+    PLAIN,
+    Pictures,
+    empty_solids,
+    pack_pictures,
+    pattern_of,
+)
+from jaywalk.server.sensors._terrain import measure_relief
+from jaywalk.server.world._prop_blueprints import GREY, prop_colour
+from jaywalk.server.world._tables import Kind
+from jaywalk.server.world._world import World
+from jaywalk.server.world.textures import TEXTURED, face_numbers, sign_pictures, texture
+from jaywalk.town.ground import flat_ground
+
+_PARTS: Final = np.array(
+    [
+        SKIN
+        if name == "head"
+        else LEGS
+        if name[:5] in ("pelvi", "thigh", "shank", "foot_")
+        else TOP
+        for name in LIMBS
+    ],
+    np.uint8,
+)
+_BOARD: Final = (150, 140, 122)  # the back of a flat picture
+_SUN_AZIMUTH, _SUN_ALTITUDE, _CLOUDINESS, _FOG = 4, 5, 0, 6
+
+_NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
+_TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(TEXTURED)}
+
+
+@lru_cache(maxsize=8)
+def pictures_of(names: frozenset[str]) -> Pictures:
+    """Pictures under their numbers; only those that are looked at are drawn, which takes time.
+
+    Faces of signs follow those of props.
+    """
+    props = [_picture(name) if name in names else _NO_PICTURE for name in TEXTURED]
+    return pack_pictures(props + sign_pictures())
+
+
+def sign_patterns(scenery: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pattern of each row of the scenery that is a sign with a face, PLAIN of the others."""
+    patterns = [pattern_of(face, len(TEXTURED) + k) for k, face in enumerate(sign_pictures())]
+    return np.array([*patterns, PLAIN], np.uint8)[face_numbers(scenery)]
+
+
+def _picture(name: str) -> NDArray[np.uint8]:
+    picture = texture(name)
+    assert picture is not None
+    return picture
+
+
+@cache
+def _look_of(type_id: str) -> tuple[int, tuple[int, int, int]]:
+    """Pattern of a prop, and the colour of the faces that have no picture."""
+    number = _TEXTURED.get(type_id)
+    if number is None:
+        return PLAIN, prop_colour(type_id)
+    picture = _picture(TEXTURED[number])
+    pattern = pattern_of(picture, number)
+    if pattern >= CUT_OUT:
+        return pattern, _BOARD
+    border = np.concatenate([picture[:, 0, :3], picture[:, -1, :3]]).mean(axis=0)
+    return pattern, (int(border[0]), int(border[1]), int(border[2]))
+
+
+class WorldView:
+    """Makes the scene of a tick for the sensors of one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._builder: SceneBuilder | None = None
+        self._scenery_version = -1
+        self._labels = np.zeros(0, np.uint8)
+        self._colors = np.zeros((0, 3), np.uint8)
+        self._patterns = np.zeros(0, np.uint8)
+        self.geo: GeoReference = parse_geo_reference(
+            world.town.root.findtext("header/geoReference") or ""
+        )
+        nothing = np.zeros((0, 0), np.uint8)
+        self._bare = SensorScene(
+            solids=empty_solids(1),
+            relief=measure_relief(flat_ground()),
+            paint=GroundPaint(0.0, 0.0, 1.0, nothing),
+            actors=world.columns.table,
+            rows=0,
+            sky=Sky(),
+            geo=self.geo,
+        )
+
+    def bare_scene(self, gravity_mps2: float) -> SensorScene:
+        """Return a scene without solids, which costs nothing, for sensors that do not see."""
+        columns = self._world.columns
+        return replace(
+            self._bare,
+            actors=columns.table,
+            rows=columns.rows,
+            contacts=self._world.collisions.contacts,
+            gravity_mps2=gravity_mps2,
+        )
+
+    def scene(self, weather: list[float]) -> SensorScene:
+        """Everything there is to see now."""
+        world = self._world
+        if self._builder is None or self._scenery_version != world.scenery.version:
+            scenery = world.scenery.visible()
+            self._builder = SceneBuilder(
+                scenery, world.town.ground, world.town.raster, self.geo, sign_patterns(scenery)
+            )
+            self._scenery_version = world.scenery.version
+        shown = self._paint_actors()
+        columns = world.columns
+        sky = Sky(
+            weather[_SUN_AZIMUTH], weather[_SUN_ALTITUDE], weather[_CLOUDINESS], weather[_FOG]
+        )
+        return self._builder.build(
+            columns.table,
+            columns.rows,
+            self._labels,
+            self._colors,
+            self._limbs(),
+            sky,
+            self._patterns,
+            pictures_of(frozenset(shown)),
+        )
+
+    def _paint_actors(self) -> set[str]:
+        """Labels, colours and patterns of all rows; returns the names of the pictures."""
+        shown: set[str] = set()
+        rows = len(self._world.columns.table)
+        self._labels = np.zeros(rows, np.uint8)
+        self._colors = np.full((rows, 3), 128, np.uint8)
+        self._patterns = np.zeros(rows, np.uint8)
+        for actor in self._world.actors.values():
+            if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP):
+                self._labels[actor.row] = actor.label
+                self._colors[actor.row] = actor.color
+                if actor.kind == Kind.PROP:
+                    number = _TEXTURED.get(actor.type_id)
+                    pattern, color = _look_of(actor.type_id)
+                    self._patterns[actor.row] = pattern
+                    if actor.color == GREY:
+                        self._colors[actor.row] = color
+                    if number is not None:
+                        shown.add(TEXTURED[number])
+        return shown
+
+    def _limbs(self) -> Limbs:
+        world = self._world
+        rows, local = world.people.local_poses(world.columns, world.time_s)
+        if not rows:
+            return no_limbs()
+        parents = load_rig("man").parents
+        table = world.columns.table[rows]
+        poses = np.stack([table[n] for n in ("x", "y", "z", "pitch", "yaw", "roll")], axis=1)
+        placed = world_poses(mesh_poses(local, parents), poses, np.ascontiguousarray(table["ez"]))
+        capsules = walker_capsules(placed, 2.0 * table["ez"]).reshape(-1, 7)
+        count = len(LIMBS)
+        return Limbs(
+            np.repeat(np.array(rows, np.int32), count),
+            np.ascontiguousarray(capsules[:, :3]),
+            np.ascontiguousarray(capsules[:, 3:6]),
+            np.ascontiguousarray(capsules[:, 6]),
+            np.tile(_PARTS, len(rows)),
+        )
+
+
+def clothes_color(serial: int) -> tuple[int, int, int]:
+    """A plausible colour for somebody's top, fixed by the walker's serial number."""
+    red, green, blue = stream(0, "clothes", serial).integers(40, 220, 3)
+    return int(red), int(green), int(blue)
