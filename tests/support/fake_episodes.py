@@ -52,14 +52,14 @@ def fake_agent(**arguments: object) -> AgentSpec:
     return AgentSpec(name="cruise", arguments=arguments)
 
 
-class World:
+class SimulatorSession:
     """A process that sleeps."""
 
     def __init__(self, process: subprocess.Popen[str] | None) -> None:
         self.process = process
 
     @classmethod
-    def embedded(cls, *, seed: int) -> World:
+    def embedded(cls, *, seed: int) -> SimulatorSession:
         if os.environ.get("FAKE_NO_WORLD"):
             raise InfrastructureError("no server today")
         process = subprocess.Popen(
@@ -70,7 +70,7 @@ class World:
         return cls(process)
 
     @classmethod
-    def attach(cls, host: str, port: int) -> World:
+    def attach(cls, host: str, port: int) -> SimulatorSession:
         return cls(None)
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class World:
 
 
 def run_episode(
-    plan: EpisodePlan, world: World, run_folder: Path, heartbeat, watchdog_s: float
+    plan: EpisodePlan, world: SimulatorSession, run_folder: Path, heartbeat, watchdog_s: float
 ) -> EpisodeOutcome:
     name = plan.episode_id
     with (run_folder / "started.log").open("a") as log:
@@ -138,7 +138,7 @@ def _first_time(marker: Path) -> bool:
     return True
 
 
-def _go_wrong(kind: str, world: World, heartbeat) -> None:
+def _go_wrong(kind: str, world: SimulatorSession, heartbeat) -> None:
     if kind.startswith(("crash-once", "crash-always")):
         print("last words of the worker", flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)

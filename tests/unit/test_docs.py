@@ -95,3 +95,14 @@ def test_the_example_in_the_readme_runs():
 
 def test_pictures_are_small():
     assert [p.name for p in (ROOT / "docs/img").iterdir() if p.stat().st_size > 400_000] == []
+
+
+def test_architecture_names_files_that_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    flows = re.split(r"\n## From ", text)[1:]
+    assert len(flows) == 3
+    for flow in flows:
+        (folder,) = re.findall(r"file \(below `([^`]+)`\)", flow)
+        files = re.findall(r"^\| \d+ \| `([^`]+\.py)`", flow, re.MULTILINE)
+        assert 5 < len(files) < 15
+        assert [name for name in files if not (ROOT / folder / name).is_file()] == []

@@ -62,9 +62,11 @@ class _WorldKeeper:
         if not self.has_world(seed):
             self.close()
             if self._setup.server:
-                self._world = self.module.World.attach(*parse_address(self._setup.server))
+                self._world = self.module.SimulatorSession.attach(
+                    *parse_address(self._setup.server)
+                )
             else:
-                self._world = self.module.World.embedded(seed=seed)
+                self._world = self.module.SimulatorSession.embedded(seed=seed)
             self._seed = seed
         return self._world
 
