@@ -96,7 +96,7 @@ def test_its_scenario_is_driven(jaywalk: CommandLine) -> None:
     done = jaywalk("run", "load.toml", "--agent", "expert", "--workers", "1", "--out", "loaded")
     assert done.returncode == 0, done.stderr
     (folder,) = (jaywalk.folder / "loaded" / "episodes").iterdir()
-    actors = jaywalk_record.open(folder).actors
+    actors = jaywalk_record.open(folder).actors.collect()
     assert actors["type_id"].to_list().count("static.prop.creasedbox01") == 2
 
 

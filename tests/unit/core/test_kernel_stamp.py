@@ -54,5 +54,5 @@ def test_an_import_inside_a_function_freezes_nothing(package: Path) -> None:
 def test_the_camera_stands_on_its_solids_but_not_on_scores() -> None:
     kernels._read.cache_clear()
     folder = kernels._PACKAGE / "server" / "sensors"
-    assert folder / "solids.py" in kernels._read(folder / "shading.py")[1]
-    assert not any("metrics" in file.parts for file in kernels._read(folder / "shading.py")[1])
+    assert folder / "_solids.py" in kernels._read(folder / "_shading.py")[1]
+    assert not any("metrics" in file.parts for file in kernels._read(folder / "_shading.py")[1])

@@ -20,7 +20,7 @@ from jaywalk.metrics.driving.criteria._red_light import find_red_lights
 from jaywalk.metrics.driving.criteria._rules import RULES
 from jaywalk.metrics.driving.criteria._scene import read_scene
 from jaywalk.metrics.driving.criteria._stop_sign import find_stops
-from jaywalk.scenarios.obstacles._two_ways import WRONG_LANE
+from jaywalk.scenarios.catalogue import WRONG_LANE_CRITERION
 
 LB1, LB2, B2D, F2D = (
     RULES[name] for name in ("leaderboard-1.0", "leaderboard-2.0", "bench2drive", "fail2drive")
@@ -252,7 +252,12 @@ def test_the_other_lane_is_wrong(tmp_path):
 
 def test_the_other_lane_is_allowed_while_switched_off(tmp_path):
     off = [
-        {"tick": 10, "kind": "criterion_switch", "name": WRONG_LANE, "detail": {"active": False}}
+        {
+            "tick": 10,
+            "kind": "criterion_switch",
+            "name": WRONG_LANE_CRITERION,
+            "detail": {"active": False},
+        }
     ]
     assert not beside(tmp_path / "a", -LANE_Y, events=off)
     assert beside(tmp_path / "b", -6.0, events=off)  # off the road counts always

@@ -81,7 +81,7 @@ def test_metrics_of_public_protocols_are_registered(tmp_path, protocol):
 
 
 def test_every_registered_metric_is_documented():
-    text = (DOCS / "safety.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "safety.md").read_text(encoding="utf-8")
     missing = [
         spec.name
         for spec in METRICS

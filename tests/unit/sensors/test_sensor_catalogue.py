@@ -80,8 +80,8 @@ def test_one_decorated_class_adds_a_sensor(monkeypatch):
 
     @sensor("other.thermometer", TICK, floats(offset="1.5"), summary="temperature")
     class Thermometer(Sensor):
-        def _payload(self, scene, row, pose, frame, time_s, dt_s):
-            return b""
+        def _readings(self, scene, row, pose, frame, time_s, dt_s):
+            return []
 
     assert sensor_library()[-1].name == "sensor.other.thermometer"
     made = make_sensor("sensor.other.thermometer", {"sensor_tick": "0.5"}, 1, 0)

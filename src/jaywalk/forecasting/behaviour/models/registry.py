@@ -39,7 +39,7 @@ class BehaviourModelSpec(Spec):
 
 MODELS: Final[Registry[BehaviourModelSpec]] = Registry(
     "behaviour model",
-    packages=(f"{_HERE}.baselines", f"{_HERE}.forest", f"{_HERE}.gradient_boosting"),
+    packages=(f"{_HERE}.baselines", f"{_HERE}._forest", f"{_HERE}._gradient_boosting"),
 )
 
 
@@ -65,7 +65,7 @@ for _name, _summary in (
 ):
     MODELS.register(
         BehaviourModelSpec(
-            name=_name, summary=_summary, needs=("torch",), target=f"{_HERE}.{_name}:make"
+            name=_name, summary=_summary, needs=("torch",), target=f"{_HERE}._{_name}:make"
         )
     )
 
