@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.agents.base import Briefing
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.catalogue import AGENTS
@@ -131,7 +131,7 @@ def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost
         progress.follow(place.x, place.y, place.z)
         if progress.is_complete:
             break
-        moment = Moment(
+        moment = EgoMoment(
             elapsed_s=tick * STEP_S,
             snapshot=snapshot,
             ego_id=cast.ego.id,

@@ -18,10 +18,10 @@ from jaywalk.metrics.realism.scene import (
     SURFACE_STREET,
     VEHICLE,
     Case,
-    Lanes,
     LoggedScene,
     Polylines,
-    Signals,
+    SceneLanes,
+    SceneSignals,
 )
 from jaywalk.metrics.realism.score import score_case
 
@@ -89,10 +89,10 @@ def bench_scene(
         sdc_index=0,
         predict_index=np.arange(evaluated),
         road_edges=lines,
-        lanes=Lanes(
+        lanes=SceneLanes(
             lines=lines, lane_id=np.arange(n_lines), lane_type=np.full(n_lines, SURFACE_STREET)
         ),
-        signals=Signals(
+        signals=SceneSignals(
             n_steps=N_STEPS,
             step=step,
             lane_id=lane,

@@ -19,7 +19,7 @@ import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.runner.local import LocalCrew
 from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
-from jaywalk.runner.pool import EPISODE_MODULE, Broken, Finished, Progress, Setup
+from jaywalk.runner.pool import EPISODE_MODULE, Broken, Finished, PoolProgress, Setup
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route
 from jaywalk.scenarios.suite import SuiteRoute
 from jaywalk.town.town import load_town
@@ -232,7 +232,7 @@ class Bench:
                     raise PrerequisiteError(f"The episode could not be run: {event.error}")
                 if isinstance(event, Finished):
                     return event.outcome
-                if isinstance(event, Progress) and event.simulated_s > 0.0:
+                if isinstance(event, PoolProgress) and event.simulated_s > 0.0:
                     samples.append((event.simulated_s, sum(self._cpu_s())))
 
     def _processes(self) -> tuple[psutil.Process, list[psutil.Process]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scene import DELTA_S, Scene
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import place_on_route
 from jaywalk.scenarios.base import Phase, Stage, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
@@ -61,7 +61,7 @@ def _drive(scene: Scene, route: DenseRoute, spec: ScenarioElement, upto_m: float
                 seen.setdefault(key, []).append((place.x, place.y, speed))
         along_m = min(tick * DELTA_S * SPEED_MPS, upto_m)
         scenario.advance(
-            Moment(
+            EgoMoment(
                 elapsed_s=tick * DELTA_S,
                 snapshot=snapshot,
                 ego_id=0,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 import jaywalk.record
 from jaywalk.record import Episode, EpisodeWriter, Record, SharedFiles
-from jaywalk.record.episode import Agent, Route
+from jaywalk.record.episode import Agent, RecordedRoute
 from jaywalk.record.rows import KIND_VEHICLE, NO_CLIP, STATE_DTYPE
 
 LANE_Y = 1.75
@@ -158,7 +158,7 @@ def write_drive(
             "suite": "jaywalk/hand-v1",
             "scenario": "drive",
             "seed": 1,
-            "route": Route(route_id="1", dense=True, scenarios=scenarios or []),
+            "route": RecordedRoute(route_id="1", dense=True, scenarios=scenarios or []),
             "step_s": step_s,
             "end_reason": "stopped",
         }

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from realism_scenes import no_signals
 
-from jaywalk.metrics.realism.scene import CURRENT_STEP, N_STEPS, Lanes, LoggedScene, Polylines
+from jaywalk.metrics.realism.scene import CURRENT_STEP, N_STEPS, LoggedScene, Polylines, SceneLanes
 
 
 def recorded_scene(data, clip: str, first: int, most: int = 8) -> LoggedScene:
@@ -48,5 +48,5 @@ def recorded_scene(data, clip: str, first: int, most: int = 8) -> LoggedScene:
         predict_index=np.arange(len(rows)),
         road_edges=Polylines.of([]),
         signals=no_signals(),
-        lanes=Lanes(lines=Polylines.of([]), lane_id=none, lane_type=none),
+        lanes=SceneLanes(lines=Polylines.of([]), lane_id=none, lane_type=none),
     )

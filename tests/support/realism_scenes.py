@@ -3,14 +3,21 @@
 import numpy as np
 
 from jaywalk.metrics.realism.baselines import log_replay
-from jaywalk.metrics.realism.scene import N_STEPS, Case, Lanes, LoggedScene, Polylines, Signals
+from jaywalk.metrics.realism.scene import (
+    N_STEPS,
+    Case,
+    LoggedScene,
+    Polylines,
+    SceneLanes,
+    SceneSignals,
+)
 
 ROAD = [[(-200.0, -6.0, 0.0), (200.0, -6.0, 0.0)], [(200.0, 6.0, 0.0), (-200.0, 6.0, 0.0)]]
 LANE = [(-200.0 + 10.0 * i, 0.0, 0.0) for i in range(41)]
 
 
 def no_signals():
-    return Signals(
+    return SceneSignals(
         n_steps=0,
         step=np.zeros(0, np.int64),
         lane_id=np.zeros(0, np.int64),
@@ -21,7 +28,7 @@ def no_signals():
 
 def red_signal(x=20.5, state=4, steps=range(N_STEPS)):
     steps = np.array(list(steps), np.int64)
-    return Signals(
+    return SceneSignals(
         n_steps=N_STEPS,
         step=steps,
         lane_id=np.full(len(steps), 7),
@@ -59,7 +66,9 @@ def scene(tracks, *, name="hand", types=None, predict=None, edges=ROAD, signals=
         sdc_index=0,
         predict_index=np.array(predict if predict is not None else range(n), np.int64),
         road_edges=Polylines.of(edges),
-        lanes=Lanes(lines=Polylines.of([LANE]), lane_id=np.array([7]), lane_type=np.array([2])),
+        lanes=SceneLanes(
+            lines=Polylines.of([LANE]), lane_id=np.array([7]), lane_type=np.array([2])
+        ),
         signals=signals or no_signals(),
     )
 

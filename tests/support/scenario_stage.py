@@ -17,7 +17,7 @@ import carla
 import numpy as np
 from driver_fakes import dense_route, straight_map
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.scenarios.base import Scenario, Stage, make_scenario
 from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.town.routes import DenseRoute
@@ -173,9 +173,9 @@ def street(yaw_deg: float = 0.0, *, traffic: Any = None, length_m: float = 400.0
 
 def moment(
     elapsed_s: float, ahead_m: float, speed_mps: float = 0.0, states: Mapping[int, Any] = NOBODY
-) -> Moment:
+) -> EgoMoment:
     """The ego so far beyond the trigger, and the states of others by their numbers."""
-    return Moment(
+    return EgoMoment(
         elapsed_s=elapsed_s,
         snapshot=SimpleNamespace(find=states.get),
         ego_id=HERO,

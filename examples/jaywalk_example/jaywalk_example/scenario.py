@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.catalogue import scenario
@@ -40,7 +40,7 @@ class LostLoad(Scenario):
         where = self.element.where
         self.actor_ids = spawn_all(self.stage.client, self.stage.world, boxes, where)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """End when the ego has passed the boxes."""
         last_m = self.trigger_along_m + self.parameters.distance + _SPACING_M
         return moment.ego_along_m > last_m + _PASSED_M

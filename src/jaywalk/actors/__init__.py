@@ -8,7 +8,7 @@ from jaywalk.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from jaywalk.actors.crowd.crowd import Crowd as Crowd
-    from jaywalk.actors.events import Moment as Moment
+    from jaywalk.actors.events import EgoMoment as EgoMoment
     from jaywalk.actors.events import ScenarioEvent as ScenarioEvent
     from jaywalk.actors.pilots import Pilot as Pilot
     from jaywalk.actors.pilots import Pilots as Pilots
@@ -20,7 +20,7 @@ __getattr__, __all__ = lazy_exports(
     {
         "crowd.crowd": ("Crowd",),
         "events": (
-            "Moment",
+            "EgoMoment",
             "ScenarioEvent",
         ),
         "pilots": (

@@ -31,7 +31,7 @@ class ScenarioEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class EgoMoment:
     """The ego at this tick. Frame: CARLA's left-handed metres."""
 
     elapsed_s: float

@@ -27,7 +27,7 @@ _GB: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class HealthFinding:
     """One checked thing: ``ok``, a ``note`` (it works all the same) or a ``fix`` that is needed."""
 
     check: str
@@ -40,18 +40,18 @@ class Finding:
         return asdict(self)
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[HealthFinding]:
     """Every finding, in the order in which it helps to read them."""
     for check in CHECKS:
         yield from check()
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[HealthFinding]:
     detail = f"Python {platform.python_version()}"
     if (3, 11) <= sys.version_info[:2] <= (3, 12):
-        yield Finding(check="python", state=OK, detail=detail)
+        yield HealthFinding(check="python", state=OK, detail=detail)
     else:
-        yield Finding(
+        yield HealthFinding(
             check="python",
             state=MISSING,
             detail=detail,
@@ -59,10 +59,10 @@ def _python() -> Iterator[Finding]:
         )
 
 
-def _system() -> Iterator[Finding]:
+def _system() -> Iterator[HealthFinding]:
     detail = f"{platform.system()} {platform.machine()}"
     good = sys.platform == "linux"
-    yield Finding(
+    yield HealthFinding(
         check="system",
         state=OK if good else MISSING,
         detail=detail,
@@ -70,7 +70,7 @@ def _system() -> Iterator[Finding]:
     )
 
 
-def _cpu() -> Iterator[Finding]:
+def _cpu() -> Iterator[HealthFinding]:
     from llvmlite import binding
 
     cores = len(psutil.Process().cpu_affinity())
@@ -78,9 +78,9 @@ def _cpu() -> Iterator[Finding]:
     widest = next((name for name in ("avx512f", "avx2", "avx") if features.get(name)), "")
     detail = f"{cores} cores usable, {widest or 'no AVX'}"
     if cores >= 2:
-        yield Finding(check="cpu", state=OK, detail=detail)
+        yield HealthFinding(check="cpu", state=OK, detail=detail)
     else:
-        yield Finding(
+        yield HealthFinding(
             check="cpu",
             state=NOTE,
             detail=detail,
@@ -88,14 +88,14 @@ def _cpu() -> Iterator[Finding]:
         )
 
 
-def _carla_wheel() -> Iterator[Finding]:
+def _carla_wheel() -> Iterator[HealthFinding]:
     command = f"{sys.executable} -m pip install carla=={CARLA_VERSION}"
     try:
         found = version("carla")
     except PackageNotFoundError:
         found = ""
     good = found == CARLA_VERSION
-    yield Finding(
+    yield HealthFinding(
         check="carla wheel",
         state=OK if good else MISSING,
         detail=found or "not installed",
@@ -103,13 +103,13 @@ def _carla_wheel() -> Iterator[Finding]:
     )
 
 
-def _ports() -> Iterator[Finding]:
+def _ports() -> Iterator[HealthFinding]:
     busy = [port for port in PORTS if not port_is_free(port)]
     if not busy:
-        yield Finding(check="ports", state=OK, detail="2000-2002 are free")
+        yield HealthFinding(check="ports", state=OK, detail="2000-2002 are free")
         return
     holder = _holder(busy[0])
-    yield Finding(
+    yield HealthFinding(
         check="ports",
         state=NOTE,
         detail=f"{', '.join(map(str, busy))} in use{f' by {holder}' if holder else ''}",
@@ -144,7 +144,7 @@ def _holder(port: int) -> str:
     return ""
 
 
-def _kernels() -> Iterator[Finding]:
+def _kernels() -> Iterator[HealthFinding]:
     from jaywalk.core.kernels import cache_folder
     from jaywalk.server.start import kernels_are_compiled
     from jaywalk.server.world.vehicle_dynamics import step_vehicles
@@ -152,16 +152,16 @@ def _kernels() -> Iterator[Finding]:
     folder = cache_folder(step_vehicles)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        yield Finding(
+        yield HealthFinding(
             check="kernel cache",
             state=MISSING,
             detail=f"{folder} cannot be written",
             fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles anew",
         )
     elif kernels_are_compiled():
-        yield Finding(check="kernel cache", state=OK, detail=f"warm, in {folder}")
+        yield HealthFinding(check="kernel cache", state=OK, detail=f"warm, in {folder}")
     else:
-        yield Finding(
+        yield HealthFinding(
             check="kernel cache",
             state=NOTE,
             detail=f"cold, in {folder}",
@@ -169,16 +169,16 @@ def _kernels() -> Iterator[Finding]:
         )
 
 
-def _towns() -> Iterator[Finding]:
+def _towns() -> Iterator[HealthFinding]:
     from jaywalk.town.town import available_towns, load_town
 
     for name in available_towns():
         try:
             town = load_town(name)
             detail = f"{name}: {len(town.spawn_points)} spawn points, {len(town.lights)} lights"
-            yield Finding(check="town", state=OK, detail=detail)
+            yield HealthFinding(check="town", state=OK, detail=detail)
         except JaywalkError as problem:
-            yield Finding(
+            yield HealthFinding(
                 check="town",
                 state=MISSING,
                 detail=f"{name}: {problem}",
@@ -186,28 +186,28 @@ def _towns() -> Iterator[Finding]:
             )
 
 
-def _memory() -> Iterator[Finding]:
+def _memory() -> Iterator[HealthFinding]:
     memory = psutil.virtual_memory()
     detail = f"{memory.available / _GB:.1f} of {memory.total / _GB:.1f} GB available"
     good = memory.available / _GB >= _LEAST_MEMORY_GB
     fix = "" if good else f"close programs until {_LEAST_MEMORY_GB:g} GB are available"
-    yield Finding(check="memory", state=OK if good else MISSING, detail=detail, fix=fix)
+    yield HealthFinding(check="memory", state=OK if good else MISSING, detail=detail, fix=fix)
 
 
-def _disk() -> Iterator[Finding]:
+def _disk() -> Iterator[HealthFinding]:
     free_gb = shutil.disk_usage(Path.cwd()).free / _GB
     good = free_gb >= _LEAST_DISK_GB
     fix = "" if good else f"free {_LEAST_DISK_GB:g} GB, or work in another folder"
     detail = f"{free_gb:.1f} GB free here"
-    yield Finding(check="disk", state=OK if good else MISSING, detail=detail, fix=fix)
+    yield HealthFinding(check="disk", state=OK if good else MISSING, detail=detail, fix=fix)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[HealthFinding]:
     for extra in EXTRAS:
         if extra.installed:
-            yield Finding(check=f"extra {extra.name}", state=OK, detail=extra.summary)
+            yield HealthFinding(check=f"extra {extra.name}", state=OK, detail=extra.summary)
         else:
-            yield Finding(
+            yield HealthFinding(
                 check=f"extra {extra.name}",
                 state=NOTE,
                 detail=f"not installed; {extra.summary}",
@@ -215,7 +215,7 @@ def _extras() -> Iterator[Finding]:
             )
 
 
-CHECKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
+CHECKS: Final[tuple[Callable[[], Iterator[HealthFinding]], ...]] = (
     _python,
     _system,
     _cpu,

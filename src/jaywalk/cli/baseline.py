@@ -19,7 +19,7 @@ from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from jaywalk.metrics.driving.baseline import Baseline, Changes
-    from jaywalk.runner.baseline_driver import BaselineDriver, Verdict
+    from jaywalk.runner.baseline_driver import BaselineDriver, BaselineVerdict
 
 app = typer.Typer(
     help="Accepted record hashes and scores of runs: verify, accept, create.",
@@ -106,7 +106,7 @@ def verify(
     """
     chosen = _load(baselines, names, which="all" if every else "ci")
     driver = _driver(baselines, out, workers)
-    verdicts: list[Verdict] = []
+    verdicts: list[BaselineVerdict] = []
     with _interruptible():
         for number, one in enumerate(chosen, start=1):
             say(f"baseline {one.name} ({number} of {len(chosen)})")
@@ -285,7 +285,7 @@ def _interruptible() -> Iterator[None]:
         raise typer.Exit(_INCOMPLETE) from None
 
 
-def _exit_code(verdicts: list[Verdict], *, require_all: bool) -> int:
+def _exit_code(verdicts: list[BaselineVerdict], *, require_all: bool) -> int:
     states = {one.state for one in verdicts}
     if "incomplete" in states:
         return _INCOMPLETE
@@ -294,7 +294,7 @@ def _exit_code(verdicts: list[Verdict], *, require_all: bool) -> int:
     return _CHANGED if "changed" in states else 0
 
 
-def _print_verdicts(verdicts: list[Verdict]) -> None:
+def _print_verdicts(verdicts: list[BaselineVerdict]) -> None:
     print_table(["baseline", "state", ""], [[one.name, one.state, one.text] for one in verdicts])
     for one in verdicts:
         if one.changes is not None and not one.changes.is_equal:
@@ -313,7 +313,7 @@ def _print_verdicts(verdicts: list[Verdict]) -> None:
     finish([f"baselines: {line}"], then)
 
 
-def _print_changes(verdict: Verdict, changes: Changes) -> None:
+def _print_changes(verdict: BaselineVerdict, changes: Changes) -> None:
     say(f"{verdict.name}: {changes.summary()}; the new run is {verdict.run_folder}")
     for note in changes.notes:
         say(f"  {note}")

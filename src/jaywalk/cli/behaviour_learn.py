@@ -36,9 +36,9 @@ def export(
     """
     from jaywalk.datasets.behaviour_tables import write_tables
     from jaywalk.forecasting.behaviour.sim_export import export_runs
-    from jaywalk.forecasting.behaviour.sim_frames import Camera
+    from jaywalk.forecasting.behaviour.sim_frames import DashCamera
 
-    camera = Camera(fov_deg=fov_deg, range_m=range_m)
+    camera = DashCamera(fov_deg=fov_deg, range_m=range_m)
     data = export_runs(runs, camera)
     about: dict[str, Any] = {
         "camera": {"fov_deg": fov_deg, "range_m": range_m, "up_m": camera.up_m},
@@ -100,10 +100,10 @@ def train(
     Example: jaywalk behaviour train --model sfgru --task action --dataset jaad --annotations JAAD
     --out models/sfgru-action
     """
-    from jaywalk.forecasting.behaviour.learning import Plan, train_model
+    from jaywalk.forecasting.behaviour.learning import TrainingPlan, train_model
     from jaywalk.forecasting.behaviour.sampling import load_dataset
 
-    plan = Plan(
+    plan = TrainingPlan(
         model=model,
         task=task,
         settings=_settings(config, set_values or []),

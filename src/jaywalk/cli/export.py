@@ -14,7 +14,7 @@ from jaywalk.core.errors import UsageError
 _INCOMPLETE = 4
 
 
-class Format(StrEnum):
+class ExportFormat(StrEnum):
     """Whose result files."""
 
     leaderboard = "leaderboard"
@@ -31,7 +31,7 @@ class Layout(StrEnum):
 
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a recorded run.")],
-    form: Annotated[Format, typer.Option("--format", help="Whose result files to write.")],
+    form: Annotated[ExportFormat, typer.Option("--format", help="Whose result files to write.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File (.json) or folder to write.")],
     protocol: Annotated[
         str | None, typer.Option(help="Leaderboard: whose rules, e.g. leaderboard-2.1.")

@@ -250,13 +250,13 @@ def _sets(path: Path) -> dict[str, PeopleSet]:
 
 
 def _of_dataset(data: Any, source: str) -> PeopleSet:
-    from jaywalk.metrics.realism.people.behaviour import PeopleSet, Track
+    from jaywalk.metrics.realism.people.behaviour import PeopleSet, PersonTrack
 
     part = data.of_source(source)
 
-    def tracks(table: Any, name: str) -> tuple[Track, ...]:
+    def tracks(table: Any, name: str) -> tuple[PersonTrack, ...]:
         return tuple(
-            Track(
+            PersonTrack(
                 clip=str(scene),
                 time_s=rows["k"].to_numpy() * 0.1,
                 xy_m=rows.select("x", "y").to_numpy(),

@@ -33,7 +33,7 @@ Row = list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class TableColumn:
     """How a metric is printed."""
 
     name: str
@@ -43,9 +43,9 @@ class Column:
 
 
 COLUMNS: Final = (
-    Column(name="irs", title="IRS (%)", factor=100.0, decimals=1),
-    Column(name="nll", title="NLL", factor=1.0, decimals=2),
-    Column(name="ade", title="ADE (m)", factor=1.0, decimals=2),
+    TableColumn(name="irs", title="IRS (%)", factor=100.0, decimals=1),
+    TableColumn(name="nll", title="NLL", factor=1.0, decimals=2),
+    TableColumn(name="ade", title="ADE (m)", factor=1.0, decimals=2),
 )
 
 
@@ -84,7 +84,7 @@ def table_of_optimal_sets(
     return rows
 
 
-def _cell(column: Column, value: float) -> str:
+def _cell(column: TableColumn, value: float) -> str:
     if value != value:
         return "-"
     text = f"{column.factor * value:.{column.decimals}f}"

@@ -44,7 +44,7 @@ class Server(_Part):
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
-class Route(_Part):
+class RecordedRoute(_Part):
     """Which route was to be driven, and how ``route.parquet`` gives it."""
 
     route_id: str = ""
@@ -112,7 +112,7 @@ class Episode(_Part):
     seed: int | None = None
     agent: Agent = Agent()
     server: Server = Server()
-    route: Route = Route()
+    route: RecordedRoute = RecordedRoute()
     sampling: Sampling = Sampling()
     step_s: float | None = None
     ego_actor: int | None = None

@@ -28,7 +28,7 @@ from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.episode import (
     Agent,
     Episode,
-    Route,
+    RecordedRoute,
     Sampling,
     Server,
     SharedFile,
@@ -438,19 +438,19 @@ class PassiveRecorder:
             ),
         )
 
-    def _add_route(self, running: _Running) -> Route:
+    def _add_route(self, running: _Running) -> RecordedRoute:
         place = running.capture.first_ego_place_m
         if not self._routes or place is None:
-            return Route()
+            return RecordedRoute()
         index = match_route(self._routes, running.world.town, *place, self._used_routes)
         if index is None:
             self._say(f"episode {running.name}: no route begins near the ego in this town")
-            return Route()
+            return RecordedRoute()
         self._used_routes.add(index)
         entry = self._routes[index]
         for row in entry.rows():
             running.capture.writer.add("route", **row)
-        return Route(route_id=entry.route_id, dense=False, scenarios=list(entry.scenarios))
+        return RecordedRoute(route_id=entry.route_id, dense=False, scenarios=list(entry.scenarios))
 
 
 def newest_frame(handle: Any, patience_s: float = _FIRST_FRAME_S) -> int:

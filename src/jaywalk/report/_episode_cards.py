@@ -23,7 +23,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
 from jaywalk.record.reader import Record, open_record
 from jaywalk.report._moment_picture import moment_picture
-from jaywalk.report._scene import Body, Scene, read_scene, rows_worth_showing
+from jaywalk.report._scene import DrawnBody, Scene, read_scene, rows_worth_showing
 from jaywalk.report._series import Series, ego_series, series_figure
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
 from jaywalk.report.labels import label_of, number
@@ -123,7 +123,7 @@ def _column(values: FloatArray) -> list[int]:
     return [int(v) for v in np.diff(whole, prepend=0)]
 
 
-def _body(scene: Scene, body: Body, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+def _body(scene: Scene, body: DrawnBody, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
     """A body over the frames in which it can be seen; None when there is none."""
     there = np.flatnonzero((rows >= body.first) & (rows < body.first + len(body.pose)))
     if not len(there):
@@ -192,7 +192,7 @@ def _series(scene: Scene, series: Series | None, rows: np.ndarray[Any, np.dtype[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class CriticalMoment:
     """The moment an episode's picture shows."""
 
     row: int
@@ -326,7 +326,7 @@ def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -
     )
 
 
-def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -> Moment:
+def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -> CriticalMoment:
     """The moment to look at: the gravest infraction, else the closest call, else the end.
 
     A collision is shown at the last tick before it, when nobody has been pushed away yet.
@@ -336,14 +336,14 @@ def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -
         row = scene.row_of_tick(event.tick)
         if any(abs(hit.row - row) <= 1 for hit in scene.hits):
             row = max(row - 1, 0)
-        return Moment(
+        return CriticalMoment(
             row=row,
             time_s=float(scene.time_s[row]),
             words=f"{in_words(event.kind)} at {event.time_s:.1f} s",
         )
     if score is None and scene.hits:
         row = max(scene.hits[0].row - 1, 0)
-        return Moment(
+        return CriticalMoment(
             row=row, time_s=float(scene.time_s[row]), words=f"contact at {scene.time_s[row]:.1f} s"
         )
     if series is not None and (score is None or score.success):
@@ -355,6 +355,6 @@ def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -
                 k = int(np.nanargmin(values))
                 row = int(series.rows[k])
                 told = f"{words.format(values[k])}, at {scene.time_s[row]:.1f} s"
-                return Moment(row=row, time_s=float(scene.time_s[row]), words=told)
+                return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words=told)
     row = len(scene.time_s) - 1
-    return Moment(row=row, time_s=float(scene.time_s[row]), words="the end of the episode")
+    return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words="the end of the episode")

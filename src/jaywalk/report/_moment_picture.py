@@ -10,7 +10,7 @@ import shapely
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.box import box_points
-from jaywalk.report._scene import Body, Scene
+from jaywalk.report._scene import DrawnBody, Scene
 from jaywalk.report._series import corners
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, rings_of
 from jaywalk.report.svg import INK, drawing, el, path_of, text, text_width
@@ -182,7 +182,7 @@ def _bodies(scene: Scene, row: int, at: Onto, window: shapely.Polygon) -> list[s
     return parts
 
 
-def _ghosts(scene: Scene, body: Body, row: int, at: Onto) -> list[str]:
+def _ghosts(scene: Scene, body: DrawnBody, row: int, at: Onto) -> list[str]:
     parts = []
     for seconds in _GHOSTS_S:
         before = scene.row_at(float(scene.time_s[row]) - seconds)
@@ -194,7 +194,7 @@ def _ghosts(scene: Scene, body: Body, row: int, at: Onto) -> list[str]:
     return parts
 
 
-def _shape(body: Body, pose: FloatArray, at: Onto, ghost: float = 0.0) -> str:
+def _shape(body: DrawnBody, pose: FloatArray, at: Onto, ghost: float = 0.0) -> str:
     fill = BODY_FILLS[body.kind]
     edge = fill if ghost and body.kind != "vehicle" else INK
     style: dict[str, object] = {"fill": "none" if ghost else fill, "stroke": edge}
@@ -218,7 +218,7 @@ def pointed(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
     return box_points(pose[:2], np.cos(pose[2]), np.sin(pose[2]), half_m, shares)
 
 
-def _arrow(body: Body, row: int, at: Onto) -> str:
+def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
     """Where the body would be in one second at its speed."""
     k = row - body.first
     pose, speed = body.pose[k], float(body.speed_mps[k])

@@ -39,7 +39,7 @@ _DEFAULT_HALF_M: Final = {"vehicle": (2.3, 0.95), "walker": (0.19, 0.19), "prop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class DrawnBody:
     """One actor that can be drawn.
 
     Attributes:
@@ -89,7 +89,7 @@ class Light:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class DrawnHit:
     """A contact of the ego."""
 
     row: int
@@ -106,14 +106,14 @@ class Scene:
     episode: Episode
     ticks: IntArray
     time_s: FloatArray
-    bodies: tuple[Body, ...]
+    bodies: tuple[DrawnBody, ...]
     lights: tuple[Light, ...]
     route_m: FloatArray  # (n, 2)
-    hits: tuple[Hit, ...]
+    hits: tuple[DrawnHit, ...]
     controls: dict[str, FloatArray]  # of the ego: throttle, brake, speed_limit_mps
 
     @property
-    def ego(self) -> Body | None:
+    def ego(self) -> DrawnBody | None:
         """The driver under test."""
         return self.bodies[0] if self.bodies and self.bodies[0].kind == "ego" else None
 
@@ -167,7 +167,7 @@ def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:
     )
 
 
-def _bodies(tracks: EpisodeTracks, reach_m: float) -> tuple[Body, ...]:
+def _bodies(tracks: EpisodeTracks, reach_m: float) -> tuple[DrawnBody, ...]:
     bodies = [_body(tracks, k) for k in range(len(tracks.number)) if len(tracks.seen(k))]
     bodies.sort(key=lambda body: (body.kind != "ego", body.actor))
     if bodies and bodies[0].kind == "ego":
@@ -176,7 +176,7 @@ def _bodies(tracks: EpisodeTracks, reach_m: float) -> tuple[Body, ...]:
     return tuple(bodies)
 
 
-def _body(tracks: EpisodeTracks, body: int) -> Body:
+def _body(tracks: EpisodeTracks, body: int) -> DrawnBody:
     """Poses at every recorded tick of the actor's life; gaps keep the last pose and speed."""
     kind = tracks.kind[body]
     first = int(tracks.seen(body)[0])
@@ -188,7 +188,7 @@ def _body(tracks: EpisodeTracks, body: int) -> Body:
         speed = np.zeros_like(speed)
     place = tracks.pose[body, life][:, [X, Y]]
     half_x, half_y = np.nan_to_num(tracks.shape[body, [HX, HY]]).tolist()
-    return Body(
+    return DrawnBody(
         actor=int(tracks.number[body]),
         kind="ego" if body == tracks.ego_index else kind,  # type: ignore[arg-type]
         type_id=tracks.type_id[body],
@@ -199,7 +199,7 @@ def _body(tracks: EpisodeTracks, body: int) -> Body:
     )
 
 
-def _comes_near(body: Body, ego: Body, reach_m: float) -> bool:
+def _comes_near(body: DrawnBody, ego: DrawnBody, reach_m: float) -> bool:
     first = max(body.first, ego.first)
     last = min(body.first + len(body.pose), ego.first + len(ego.pose))
     if last <= first:
@@ -241,14 +241,14 @@ def _lights(record: Record, tick: IntArray) -> tuple[Light, ...]:
     return tuple(lights)
 
 
-def _hits(record: Record, tick: IntArray) -> tuple[Hit, ...]:
+def _hits(record: Record, tick: IntArray) -> tuple[DrawnHit, ...]:
     ego = record.episode.ego_actor
     if ego is None:
         return ()
     events = record.events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
     rows = events.select(c.TICK, c.X_M, c.Y_M, c.OTHER, c.OTHER_TYPE_ID, c.CLOSING_MPS).collect()
     return tuple(
-        Hit(
+        DrawnHit(
             row=int(np.searchsorted(tick, row[c.TICK])),
             place_m=(_number(row[c.X_M]), _number(row[c.Y_M])),
             other=row[c.OTHER],

@@ -20,7 +20,7 @@ from shapely.geometry.base import BaseGeometry
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.geometry.box import box_points
-from jaywalk.report._scene import Body, Scene
+from jaywalk.report._scene import DrawnBody, Scene
 from jaywalk.report.svg import HAIR, SOFT, drawing, el, path_of, text, text_width, ticks_of
 
 GAP_MARGIN_M: Final = 0.3  # on either side of the ego
@@ -93,7 +93,7 @@ def corners(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
     return box_points(pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2]), half_m)
 
 
-def _velocity(body: Body, time_s: FloatArray) -> FloatArray:
+def _velocity(body: DrawnBody, time_s: FloatArray) -> FloatArray:
     """Velocity by differences of the poses: it holds for bodies that are put, not driven, too."""
     n = len(body.pose)
     if n < 2 or body.kind == "prop":
@@ -103,7 +103,7 @@ def _velocity(body: Body, time_s: FloatArray) -> FloatArray:
     return np.asarray(np.concatenate([steps[:1], steps]))
 
 
-def _driven_path(ego: Body) -> BaseGeometry:
+def _driven_path(ego: DrawnBody) -> BaseGeometry:
     """The ego's path over the whole episode, run on straight at its end."""
     points = [ego.pose[0, :2]]
     for place in ego.pose[1:, :2]:
@@ -130,7 +130,7 @@ def _box_distance(seen: FloatArray, half_m: tuple[float, float]) -> FloatArray:
 
 
 def _clear_distance(
-    mine: FloatArray, half_m: tuple[float, float], pose: FloatArray, body: Body
+    mine: FloatArray, half_m: tuple[float, float], pose: FloatArray, body: DrawnBody
 ) -> FloatArray:
     if body.is_round:
         centre = _box_distance(_into_frame(mine, pose[:, None, :2]), half_m)[:, 0]
@@ -142,7 +142,7 @@ def _clear_distance(
 
 
 def _gap_ahead(
-    path: BaseGeometry, front_m: FloatArray, pose: FloatArray, other: Body, half_width_m: float
+    path: BaseGeometry, front_m: FloatArray, pose: FloatArray, other: DrawnBody, half_width_m: float
 ) -> FloatArray:
     """Distance along the path from the front to the body; infinite outside of the corridor."""
     found = np.full(len(pose), np.inf)

@@ -19,7 +19,7 @@ from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
 from jaywalk.metrics.realism.studies.studies import Curve, Study
 from jaywalk.report.comparison import Difference, PairOfRuns
 from jaywalk.report.labels import label_of, number
-from jaywalk.report.summary import Quantity, RunSummary
+from jaywalk.report.summary import Quantity, ReportSummary
 from jaywalk.report.svg import HAIR, SERIES, SOFT, drawing, el, legend, legend_lines, text, ticks_of
 
 _COLOURS = ("#7b4fa3", "#2e86ab", "#e4572e", "#3da35d")
@@ -106,14 +106,14 @@ def run_colour(index: int) -> str:
     return SERIES[index % len(SERIES)]
 
 
-def figures_of(runs: Sequence[RunSummary], pairs: Sequence[PairOfRuns]) -> list[FigureOfRuns]:
+def figures_of(runs: Sequence[ReportSummary], pairs: Sequence[PairOfRuns]) -> list[FigureOfRuns]:
     """Every figure that these runs give rise to."""
     found = [_percent_figure(runs), _rate_figure(runs), _scenario_figure(runs)]
     found += [_difference_figure(pair) for pair in pairs]
     return [figure for figure in found if figure is not None]
 
 
-def _percent_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
+def _percent_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
     groups = []
     for name in _PERCENT_NAMES:
         kind = "rate" if name == "success_rate" else "mean"
@@ -131,7 +131,7 @@ def _percent_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
     )
 
 
-def _rate_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
+def _rate_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
     names = dict.fromkeys(q.name for run in runs for q in run.quantities if q.kind == "per_km")
     groups = [
         _group(label_of(name).words, [r.quantity(name, "per_km") for r in runs]) for name in names
@@ -185,7 +185,7 @@ def _dots(
     groups: Sequence[DotGroup],
     span: tuple[float, float],
     axis: str,
-    runs: Sequence[RunSummary],
+    runs: Sequence[ReportSummary],
     title: str,
 ) -> str:
     keys = [(run_colour(k), run.label) for k, run in enumerate(runs)]
@@ -278,7 +278,7 @@ def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: floa
     return "".join(parts)
 
 
-def leading_metric(runs: Sequence[RunSummary]) -> str:
+def leading_metric(runs: Sequence[ReportSummary]) -> str:
     """The metric scenarios are shown by: the driving score where the protocol has one."""
     for name in ("driving_score", "route_completion"):
         values = [e.metrics.get(name, math.nan) for run in runs for e in run.run.episodes]
@@ -287,7 +287,7 @@ def leading_metric(runs: Sequence[RunSummary]) -> str:
     return "driving_score"
 
 
-def _scenario_figure(runs: Sequence[RunSummary]) -> FigureOfRuns | None:
+def _scenario_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
     """Leading metric of every scenario and run: a dot each, hollow where a seed failed."""
     rows: dict[str, list[list[EpisodeScore]]] = {}
     metric = leading_metric(runs)

@@ -24,7 +24,7 @@ from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.figures import figures_of, leading_metric, run_colour
 from jaywalk.report.labels import interval_text, label_of, number, p_text
 from jaywalk.report.scored_runs import ScoredRun, run_labels
-from jaywalk.report.summary import QuantityKind, RunSummary, summarise
+from jaywalk.report.summary import QuantityKind, ReportSummary, summarise
 from jaywalk.report.svg import claim, content_policy
 
 MOST_EPISODES: Final = 60
@@ -98,7 +98,7 @@ def build_page(
     )
 
 
-def summary_rows(runs: Sequence[RunSummary]) -> list[dict[str, Any]]:
+def summary_rows(runs: Sequence[ReportSummary]) -> list[dict[str, Any]]:
     """Rows of the summary table: one a quantity, one cell a run."""
     names: dict[tuple[str, QuantityKind], None] = {}
     for run in runs:
@@ -191,13 +191,13 @@ def _mean(cards: Sequence[EpisodeCard], metric: str) -> float:
     return sum(kept) / len(kept) if kept else math.nan
 
 
-def _warnings(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[str]:
+def _warnings(runs: Sequence[ReportSummary], comparison: Comparison | None) -> list[str]:
     if comparison is not None:
         return list(comparison.warnings)
     return [f"{run.label}: {text}" for run in runs for text in run.run.warnings]
 
 
-def _stars(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[str]:
+def _stars(runs: Sequence[ReportSummary], comparison: Comparison | None) -> list[str]:
     """Why intervals are weaker than asked for, each reason once."""
     notes = [q.note for run in runs for q in run.quantities]
     for pair in () if comparison is None else comparison.pairs:
@@ -205,7 +205,7 @@ def _stars(runs: Sequence[RunSummary], comparison: Comparison | None) -> list[st
     return sorted({note for note in notes if note})
 
 
-def _title(runs: Sequence[RunSummary]) -> str:
+def _title(runs: Sequence[ReportSummary]) -> str:
     names = " and ".join(run.label for run in runs) if len(runs) < 4 else f"{len(runs)} runs"
     suite = runs[0].run.suite
     return f"{names} on {suite}" if suite else names

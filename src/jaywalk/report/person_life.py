@@ -37,7 +37,7 @@ from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.retarget import DRIVEN
 from jaywalk.record import Record
 from jaywalk.record import columns as c
-from jaywalk.report._scene import Body, Scene, read_scene
+from jaywalk.report._scene import DrawnBody, Scene, read_scene
 from jaywalk.report.ground_plan import SURFACES, ground_plan, rings_of, town_of
 from jaywalk.report.replay import FilmEncoder
 from jaywalk.report.svg import claim
@@ -305,7 +305,7 @@ class PersonStage:
         self,
         draw: ImageDraw.ImageDraw,
         camera: Camera,
-        body: Body,
+        body: DrawnBody,
         pose: FloatArray,
         tick: int,
         *,

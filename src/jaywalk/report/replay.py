@@ -36,7 +36,7 @@ from jaywalk.report._moment_picture import (
     SURFACE_FILLS,
     pointed,
 )
-from jaywalk.report._scene import Body, Scene, read_scene
+from jaywalk.report._scene import DrawnBody, Scene, read_scene
 from jaywalk.report._series import Series, corners, ego_series
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
 from jaywalk.report.svg import INK, claim
@@ -52,7 +52,7 @@ _TRAIL_S: Final = {"ego": 3.0, "vehicle": 2.0, "walker": 4.0}
 _EDGE: Final = "#b3261e"
 
 
-class Stage:
+class ReplayCanvas:
     """Draws rows of one scene as RGB pictures."""
 
     def __init__(
@@ -157,7 +157,7 @@ class Stage:
             PatchCollection(discs, facecolors=BODY_FILLS["walker"], edgecolors=INK, linewidths=1.1),
         ]
 
-    def _trail(self, body: Body, row: int) -> FloatArray:
+    def _trail(self, body: DrawnBody, row: int) -> FloatArray:
         time_s = self._scene.time_s
         first = int(np.searchsorted(time_s, time_s[row] - _TRAIL_S[body.kind]))
         k = row - body.first
@@ -240,21 +240,21 @@ def _draw_plan(ax: Axes, plan: GroundPlan) -> None:
     )
 
 
-def _outline(body: Body, row: int) -> FloatArray:
+def _outline(body: DrawnBody, row: int) -> FloatArray:
     pose = body.pose[row - body.first]
     if body.kind == "prop":
         return np.asarray(corners(pose[None], body.half_m)[0])
     return pointed(pose, body.half_m)
 
 
-def _nose(body: Body, row: int) -> FloatArray:
+def _nose(body: DrawnBody, row: int) -> FloatArray:
     """A tick from a person towards where they face."""
     x, y, yaw = body.pose[row - body.first]
     long = 2.2 * max(body.half_m[0], 0.34)
     return np.array([(x, y), (x + long * np.cos(yaw), y + long * np.sin(yaw))])
 
 
-def _trail_colour(body: Body) -> str:
+def _trail_colour(body: DrawnBody) -> str:
     return BODY_FILLS[body.kind] if body.kind != "vehicle" else "#5d6673"
 
 
@@ -345,7 +345,7 @@ def write_still(record: Record, path: Path, time_s: float | None) -> tuple[float
     return float(scene.time_s[row]), words
 
 
-def _prepare(record: Record) -> tuple[Scene, Stage]:
+def _prepare(record: Record) -> tuple[Scene, ReplayCanvas]:
     scene = read_scene(record)
     if not len(scene.time_s):
         raise DataError(f"{record.folder} has no ticks: there is nothing to draw.")
@@ -354,7 +354,7 @@ def _prepare(record: Record) -> tuple[Scene, Stage]:
     episode = record.episode
     words = [episode.episode_id, episode.agent.name, episode.town]
     title = "  ·  ".join(word for word in words if word)
-    return scene, Stage(scene, plan, ego_series(scene), title=title)
+    return scene, ReplayCanvas(scene, plan, ego_series(scene), title=title)
 
 
 class FilmEncoder:

@@ -110,7 +110,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
+class ReportSummary:
     """All figures of one run."""
 
     label: str
@@ -135,7 +135,7 @@ class RunSummary:
         return next(wanted, None)
 
 
-def summarise(run: RunScore, label: str) -> RunSummary:
+def summarise(run: RunScore, label: str) -> ReportSummary:
     """All figures of a run: those of ``jaywalk score``, in the order of a reader's interest."""
     found = aggregate(run)
     means = [q for name, figure in found.metrics.items() if (q := _mean(found, name, figure))]
@@ -143,7 +143,7 @@ def summarise(run: RunScore, label: str) -> RunSummary:
     scores = [q for q in means if spec_of(q.name).zero_if_missing]
     rest = [q for q in means if not spec_of(q.name).zero_if_missing]
     success = _quantity("success_rate", "rate", found.success)
-    return RunSummary(
+    return ReportSummary(
         label=label,
         run=run,
         quantities=(success, *scores, *_rates(found), *rest),

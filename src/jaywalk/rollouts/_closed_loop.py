@@ -27,7 +27,7 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.metrics.realism.scene import N_FUTURE, STEP_S, Rollouts
-from jaywalk.rollouts._restage import SignalScript, Standing, actors_before, put_back
+from jaywalk.rollouts._restage import SignalScript, StandingActor, actors_before, put_back
 from jaywalk.rollouts.cases._recorded import RecordedScene
 from jaywalk.runner.session import STEP_S as TICK_S
 from jaywalk.runner.session import SimulatorSession
@@ -63,7 +63,7 @@ class ClosedLoop:
     policy: str
     seed: int
     arguments: dict[str, Any] = field(default_factory=dict)
-    _actors: list[Standing] = field(default_factory=list, init=False)
+    _actors: list[StandingActor] = field(default_factory=list, init=False)
     _opendrive: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class ClosedLoop:
             pass  # the server does not know it
         return self.world.fresh(town, self._opendrive)
 
-    def _leads(self, one: Standing) -> bool:
+    def _leads(self, one: StandingActor) -> bool:
         """Whether traffic drives a vehicle."""
         if one.actor == self.recorded.record.episode.ego_actor:
             return self.policy == TRAFFIC

@@ -10,7 +10,13 @@ from scipy.spatial import cKDTree
 
 from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.metrics.realism.red_light import lane_successors
-from jaywalk.metrics.realism.scene import CURRENT_STEP, N_STEPS, LoggedScene, Polylines, Signals
+from jaywalk.metrics.realism.scene import (
+    CURRENT_STEP,
+    N_STEPS,
+    LoggedScene,
+    Polylines,
+    SceneSignals,
+)
 
 Points = NDArray[np.float64]
 
@@ -29,7 +35,7 @@ _MEANS = np.array([OPEN, SHUT, SHUT, OPEN, SHUT, SHUT, OPEN, STOP_FIRST, OPEN], 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaneGraph:
+class RolloutLaneGraph:
     """Lanes of a scene with points a metre apart, and where each leads.
 
     Attributes:
@@ -71,7 +77,7 @@ def _resampled(line: Points) -> Points | None:
 
 
 def _lights(
-    signals: Signals, lines: list[Points], ids: list[int]
+    signals: SceneSignals, lines: list[Points], ids: list[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Where the light of each lane stops, and what it asks for at each future step.
 
@@ -93,7 +99,7 @@ def _lights(
     return stop_m, light[:, CURRENT_STEP + 1 :]
 
 
-def lane_graph(scene: LoggedScene) -> LaneGraph:
+def lane_graph(scene: LoggedScene) -> RolloutLaneGraph:
     """Lanes of a scene with its lights, whose logged program is part of the world."""
     source, lines, ids = scene.lanes.lines, [], []
     for i in range(len(source)):
@@ -104,7 +110,7 @@ def lane_graph(scene: LoggedScene) -> LaneGraph:
             ids.append(int(scene.lanes.lane_id[i]))
     stop_m, light = _lights(scene.signals, lines, ids)
     joined = Polylines.of([line[:, :3] for line in lines])
-    return LaneGraph(
+    return RolloutLaneGraph(
         lines=tuple(lines),
         successors=lane_successors(joined) if lines else [],
         stop_m=stop_m,
@@ -113,7 +119,7 @@ def lane_graph(scene: LoggedScene) -> LaneGraph:
 
 
 def write_way(
-    graph: LaneGraph,
+    graph: RolloutLaneGraph,
     lane: int,
     point: int,
     random: np.random.Generator,
@@ -151,7 +157,7 @@ def write_way(
     return len(line)
 
 
-def lane_places(scene: LoggedScene, graph: LaneGraph, rows: NDArray[np.int64]) -> Points:
+def lane_places(scene: LoggedScene, graph: RolloutLaneGraph, rows: NDArray[np.int64]) -> Points:
     """Lane and point of each of some tracks at the current step, -1 where none fits: [n, 2]."""
     found = np.full((len(rows), 2), -1.0)
     if not graph.lines:

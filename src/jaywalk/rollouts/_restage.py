@@ -21,7 +21,7 @@ _FAR_LIGHT_M: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StandingActor:
     """One actor as it was at a tick."""
 
     actor: int  # number in the record
@@ -46,7 +46,7 @@ class Standing:
         return float(np.hypot(*self.velocity_mps[:2]))
 
 
-def actors_before(recorded: RecordedScene) -> list[Standing]:
+def actors_before(recorded: RecordedScene) -> list[StandingActor]:
     """Actors of the scene one tick before its current one, the ego first, and props near it."""
     record, now = recorded.record, recorded.current_tick
     wanted = recorded.scene.object_id.tolist()
@@ -72,13 +72,13 @@ def actors_before(recorded: RecordedScene) -> list[Standing]:
     return sorted(found, key=lambda one: (one.actor != ego, one.kind == "prop", one.actor))
 
 
-def _standing(row: dict[str, Any]) -> Standing:
+def _standing(row: dict[str, Any]) -> StandingActor:
     kind = str(row["kind"])
     control = {}
     if kind == "vehicle" and row["throttle"] is not None:
         control = {name: float(row[name] or 0.0) for name in ("throttle", "steer", "brake")}
         control |= {name: bool(row[name]) for name in ("hand_brake", "reverse")}
-    return Standing(
+    return StandingActor(
         actor=int(row["actor"]),
         kind=kind,
         type_id=str(row["type_id"]),
@@ -98,7 +98,7 @@ def _vector(row: dict[str, Any], x: str, y: str, z: str) -> tuple[float, float, 
     return float(row[x] or 0.0), float(row[y] or 0.0), float(row[z] or 0.0)
 
 
-def put_back(client: Any, world: Any, actors: list[Standing]) -> dict[int, int]:
+def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, int]:
     """Spawn everybody and set them going; the last tick that passes is the scene's current one.
 
     Returns:
@@ -139,13 +139,13 @@ def put_back(client: Any, world: Any, actors: list[Standing]) -> dict[int, int]:
     return ids
 
 
-def _lifted(one: Standing, lift_m: float) -> Any:
+def _lifted(one: StandingActor, lift_m: float) -> Any:
     pose = one.transform
     pose.location.z += lift_m
     return pose
 
 
-def _blueprint(library: Any, one: Standing) -> Any:
+def _blueprint(library: Any, one: StandingActor) -> Any:
     model = library.find(one.type_id)
     for name, value in sorted(one.attributes.items()):
         if model.has_attribute(name) and model.get_attribute(name).is_modifiable:
@@ -153,7 +153,7 @@ def _blueprint(library: Any, one: Standing) -> Any:
     return model
 
 
-def _motion(one: Standing, ids: dict[int, int]) -> list[Any]:
+def _motion(one: StandingActor, ids: dict[int, int]) -> list[Any]:
     command, number = carla.command, ids[one.actor]
     found = [command.ApplyTransform(number, one.transform)]
     if one.kind == "vehicle":
@@ -165,7 +165,7 @@ def _motion(one: Standing, ids: dict[int, int]) -> list[Any]:
     return found + _walking(one, ids)
 
 
-def _walking(one: Standing, ids: dict[int, int]) -> list[Any]:
+def _walking(one: StandingActor, ids: dict[int, int]) -> list[Any]:
     if one.kind != "walker" or one.speed_mps == 0.0:
         return []
     x, y, _ = one.velocity_mps

@@ -51,7 +51,7 @@ class DrivenBaseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class BaselineVerdict:
     """Result of one verification."""
 
     name: str
@@ -86,23 +86,25 @@ class BaselineDriver:
     execute: Callable[[RunRequest, Scorer], RunSummary]
     say: Callable[[str], None]
 
-    def verify(self, baseline: Baseline) -> Verdict:
+    def verify(self, baseline: Baseline) -> BaselineVerdict:
         """Drive a baseline and compare it with what was accepted."""
         name = baseline.name
         if baseline.accepted is None:
             text = f"never accepted: jaywalk baseline accept {name} --reason ..."
-            return Verdict(name=name, state="never accepted", text=text)
+            return BaselineVerdict(name=name, state="never accepted", text=text)
         driven = self.drive(baseline)
         if driven.result is None:
             state = "skipped" if driven.skipped else "incomplete"
-            return Verdict(name=name, state=state, text=driven.problem)
+            return BaselineVerdict(name=name, state=state, text=driven.problem)
         changes = Changes.between(baseline, driven.result)
         text = changes.summary()
         if changes.is_equal:
             driven.clean()
-            return Verdict(name=name, state="unchanged", changes=changes, text=text)
+            return BaselineVerdict(name=name, state="unchanged", changes=changes, text=text)
         kept = driven.set_aside()
-        return Verdict(name=name, state="changed", changes=changes, text=text, run_folder=kept)
+        return BaselineVerdict(
+            name=name, state="changed", changes=changes, text=text, run_folder=kept
+        )
 
     def drive(self, baseline: Baseline, source: Path | None = None) -> DrivenBaseline:
         """Drive a baseline, or take the run in ``source`` that was driven elsewhere."""

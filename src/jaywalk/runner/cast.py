@@ -9,7 +9,7 @@ import carla
 
 from jaywalk.actors.crowd.crowd import Crowd
 from jaywalk.actors.crowd.state import CrowdSettings
-from jaywalk.actors.events import Moment, ScenarioEvent
+from jaywalk.actors.events import EgoMoment, ScenarioEvent
 from jaywalk.actors.posed.people import HabitPeople
 from jaywalk.actors.posed.repertoire import ambient_of, manner_of
 from jaywalk.actors.traffic.paths import DriverSettings
@@ -41,7 +41,7 @@ class Cast:
     crowd: Crowd | None = None
     posed: HabitPeople | None = None
 
-    def advance(self, moment: Moment) -> None:
+    def advance(self, moment: EgoMoment) -> None:
         """Everybody but the ego acts, before the world is ticked."""
         for scenario in self.scenarios:
             scenario.advance(moment)

@@ -25,7 +25,7 @@ from jaywalk.runner.pool import (
     Fault,
     Finished,
     OpeningWorld,
-    Progress,
+    PoolProgress,
     Setup,
     WorkerMessage,
 )
@@ -173,7 +173,7 @@ class _Worker:
             case Beat(simulated_s=simulated_s, route_share=share, doing=doing):
                 self._watchdog.beat(now_s, simulated_s, doing)
                 return [
-                    Progress(
+                    PoolProgress(
                         slot=self._slot,
                         episode_id=self.plan.episode_id,
                         simulated_s=simulated_s,

@@ -48,7 +48,7 @@ class Fault(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class PoolProgress:
     """An episode goes on."""
 
     slot: int
@@ -76,7 +76,7 @@ class Broken:
     error: str
 
 
-Event = Progress | Finished | Broken
+Event = PoolProgress | Finished | Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ Scorer = Callable[[Path], QuickScore | None]
 class Watcher(Protocol):
     """Is told how a run goes."""
 
-    def progress(self, event: Progress) -> None:
+    def progress(self, event: PoolProgress) -> None:
         """An episode goes on."""
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
@@ -213,7 +213,7 @@ class Pool:
             while queue or self._running:
                 self._hand_out(queue)
                 for event in self._crew.wait(_WAIT_S):
-                    if isinstance(event, Progress):
+                    if isinstance(event, PoolProgress):
                         self._watcher.progress(event)
                     elif isinstance(event, Finished):
                         self._take(event)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from jaywalk.core.text import printable
 from jaywalk.runner.plan import EpisodeOutcome
-from jaywalk.runner.pool import Broken, Progress, QuickScore
+from jaywalk.runner.pool import Broken, PoolProgress, QuickScore
 from jaywalk.runner.state import DONE, EpisodeRow
 from jaywalk.stats.bootstrap import cluster_codes
 from jaywalk.stats.clustered import clustered_wilson
@@ -37,7 +37,7 @@ class Tally:
     retried: int = 0
     finished_now: int = 0  # in this session
     scores: dict[str, QuickScore] = field(default_factory=dict)
-    running: dict[str, Progress] = field(default_factory=dict)
+    running: dict[str, PoolProgress] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -56,7 +56,7 @@ class Tally:
                     success=row.success, driving_score=score, no_min_speed=faster
                 )
 
-    def progress(self, event: Progress) -> None:
+    def progress(self, event: PoolProgress) -> None:
         """An episode goes on."""
         self.running[event.episode_id] = event
 
@@ -128,7 +128,7 @@ class PlainLines:
     def __init__(self, tally: Tally, write: Callable[[str], None]) -> None:
         self.tally, self._write = tally, write
 
-    def progress(self, event: Progress) -> None:
+    def progress(self, event: PoolProgress) -> None:
         """Nothing to say."""
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
@@ -164,7 +164,7 @@ class LiveTable:
         self._began_s = time.monotonic()
         self._live = Live(console=console, refresh_per_second=4, auto_refresh=False)
 
-    def progress(self, event: Progress) -> None:
+    def progress(self, event: PoolProgress) -> None:
         """An episode goes on."""
         self.tally.progress(event)
 

@@ -25,14 +25,14 @@ import carla
 import numpy as np
 
 from jaywalk import __version__
-from jaywalk.actors.events import Moment, ScenarioEvent
+from jaywalk.actors.events import EgoMoment, ScenarioEvent
 from jaywalk.agents.base import Decision, Forecast
 from jaywalk.record import columns as c
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.episode import (
     Agent,
     Episode,
-    Route,
+    RecordedRoute,
     Sampling,
     Server,
     SharedFile,
@@ -320,7 +320,7 @@ class StagedEpisode:
         sky = self._weather.advance(self.carla_world, self.progress.share)
         if sky is not None and self._capture is not None:
             self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
-        moment = Moment(
+        moment = EgoMoment(
             elapsed_s=self.elapsed_s,
             snapshot=self.snapshot,
             ego_id=self.ego.id,
@@ -427,7 +427,7 @@ class StagedEpisode:
                     **wet_grip_settings(server.wet_grip),
                 },
             ),
-            route=Route(
+            route=RecordedRoute(
                 route_id=plan.item.route.id,
                 dense=True,
                 scenarios=[

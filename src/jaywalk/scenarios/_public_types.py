@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import Roadside, place_on_route
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import INTERNAL, Parameters
@@ -127,12 +127,12 @@ class LbHardBrake(HardBrake):
 
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The public class stops background vehicles: the speed to compare with drops too."""
         HardBrake.start(self, moment)
         self.cap_traffic(moment, 0.0)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Everybody drives on together."""
         stood = self.went_on_m < 0.0
         over = HardBrake.tick(self, moment)
@@ -140,7 +140,7 @@ class LbHardBrake(HardBrake):
             self.cap_traffic(moment, None)
         return over
 
-    def waited_s(self, moment: Moment) -> float:
+    def waited_s(self, moment: EgoMoment) -> float:
         """Since it began to brake, as in the public class."""
         return moment.elapsed_s - self.started_s
 

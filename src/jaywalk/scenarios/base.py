@@ -26,7 +26,7 @@ from jaywalk.actors.events import (
     SWITCH,
     TIMEOUT,
     TRIGGER,
-    Moment,
+    EgoMoment,
     ScenarioEvent,
 )
 from jaywalk.core.errors import DataError, RegistryError
@@ -126,7 +126,7 @@ class Scenario(ABC):
         """Return the type in the keys of its random streams."""
         return self.rng_type or self.element.type
 
-    def advance(self, moment: Moment) -> None:
+    def advance(self, moment: EgoMoment) -> None:
         """Called once before each tick of the world."""
         if self.phase is Phase.WAITING:
             if moment.ego_along_m < self.trigger_along_m - _STARTS_BEFORE_M:
@@ -145,18 +145,18 @@ class Scenario(ABC):
         elif self.actor_ids:
             self.linger(moment)
 
-    def _finish(self, moment: Moment, phase: Phase, kind: str) -> None:
+    def _finish(self, moment: EgoMoment, phase: Phase, kind: str) -> None:
         self.phase = phase
         self.note(moment, kind)
         self.end(moment)
         self._suspend_blocked_criterion(moment, suspended=False)
 
-    def _suspend_blocked_criterion(self, moment: Moment, *, suspended: bool) -> None:
+    def _suspend_blocked_criterion(self, moment: EgoMoment, *, suspended: bool) -> None:
         """Suspend or resume the criterion for scenarios that have their own time-out."""
         if self.timeout_s < math.inf:
             self.note(moment, SWITCH, BLOCKED, active=not suspended)
 
-    def note(self, moment: Moment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
+    def note(self, moment: EgoMoment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
         """Report something; it goes to the record with the present tick."""
         self.events.append(
             ScenarioEvent(
@@ -164,7 +164,7 @@ class Scenario(ABC):
             )
         )
 
-    def cap_traffic(self, moment: Moment, speed_mps: float | None) -> None:
+    def cap_traffic(self, moment: EgoMoment, speed_mps: float | None) -> None:
         """Hold all background traffic below a speed; None lets it go.
 
         The record says so: traffic that the scenario slows down is no measure of the ego's speed.
@@ -177,17 +177,17 @@ class Scenario(ABC):
     def setup(self) -> None:  # noqa: B027  (optional)
         """Spawn what must stand ready; the world has not been ticked since."""
 
-    def approach(self, moment: Moment) -> None:  # noqa: B027  (optional)
+    def approach(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
         """The ego is on its way to the trigger."""
 
-    def start(self, moment: Moment) -> None:  # noqa: B027  (optional)
+    def start(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
         """The ego reached the trigger."""
 
     @abstractmethod
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Act; return whether the scenario is over."""
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """Clean up; the default destroys the scenario's actors."""
         self.destroy(self.actor_ids)
 
@@ -195,7 +195,7 @@ class Scenario(ABC):
         """The ego's control as the world gets it, of what the driver decided: the same."""
         return control
 
-    def linger(self, moment: Moment) -> None:  # noqa: B027  (optional)
+    def linger(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
         """Move what ``end`` left behind, until ``actor_ids`` is empty."""
 
     def destroy(self, actors: list[int]) -> None:

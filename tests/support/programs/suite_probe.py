@@ -19,7 +19,7 @@ import carla
 import numpy as np
 
 from jaywalk.actors._surroundings import Surroundings
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.pilots import follow
 from jaywalk.actors.traffic.traffic import Traffic, network_of
 from jaywalk.geometry.box import box_box_overlap
@@ -263,7 +263,7 @@ def drive(client, item, kind, seed, towns, traces):
         snapshot, elapsed_s = world.get_snapshot(), tick * DELTA_S
         watch.look(snapshot, scenario, elapsed_s)
         control = ego.control(snapshot)
-        moment = Moment(
+        moment = EgoMoment(
             elapsed_s=elapsed_s,
             snapshot=snapshot,
             ego_id=ego.actor.id,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaywalk.agents.adapters._leaderboard import Manner, _is_there, manner_of
+from jaywalk.agents.adapters._leaderboard import LeaderboardManner, _is_there, manner_of
 from jaywalk.agents.adapters._leaderboard_environment import (
     SpeedTables,
     give_old_numpy,
@@ -47,13 +47,13 @@ class _HandsOn(_Local):
 @pytest.mark.parametrize(
     ("kind", "manner"),
     [
-        (_Hosted, Manner.HOSTED),
-        (_Local, Manner.LOCAL),
-        (_Old, Manner.CONFIGURED),
-        (_HandsOn, Manner.LOCAL),
+        (_Hosted, LeaderboardManner.HOSTED),
+        (_Local, LeaderboardManner.LOCAL),
+        (_Old, LeaderboardManner.CONFIGURED),
+        (_HandsOn, LeaderboardManner.LOCAL),
     ],
 )
-def test_the_constructor_tells_the_evaluator(kind: type, manner: Manner) -> None:
+def test_the_constructor_tells_the_evaluator(kind: type, manner: LeaderboardManner) -> None:
     assert manner_of(kind) is manner
 
 

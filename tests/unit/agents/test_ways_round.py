@@ -8,15 +8,15 @@ from driver_fakes import route_along_x, straight_map
 
 from jaywalk.agents.driving.perception import EgoVehicle
 from jaywalk.agents.driving.route_line import STEP_M, make_line
-from jaywalk.agents.expert._bypass import Bypass, Standing, Way
+from jaywalk.agents.expert._bypass import Bypass, BypassPath, StandingObstacle
 
 WIDTH_M = 1.9
 
 
-def standing(*cars: tuple[float, float, bool]) -> Standing:
+def standing(*cars: tuple[float, float, bool]) -> StandingObstacle:
     """Cars 4.6 m long and 1.8 m wide: where they are along and aside, and whether they block."""
     at, right, blocks = (np.array(column) for column in zip(*cars, strict=True))
-    return Standing(
+    return StandingObstacle(
         from_m=at - 2.3,
         to_m=at + 2.3,
         left_m=right - 0.9,
@@ -65,7 +65,9 @@ def test_the_way_back_ends_before_a_junction(junction_m, back_m) -> None:
     if junction_m is not None:
         line.in_junction[int(junction_m / STEP_M) :] = True
     bypass = Bypass(line, road, None)
-    way = Way(offset_m=-2.5, from_m=50.0, to_m=60.0, transition_m=8.0, back_m=14.0, kind="opposite")
+    way = BypassPath(
+        offset_m=-2.5, from_m=50.0, to_m=60.0, transition_m=8.0, back_m=14.0, kind="opposite"
+    )
     fitted = bypass._fitted(way, own_car(), 20.0)
     if back_m is None:
         assert fitted is None

@@ -9,7 +9,7 @@ from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.datasets.behaviour_tables import write_tables
 from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 from jaywalk.forecasting.behaviour.sim_export import crossing_frames, export_runs, split_routes
-from jaywalk.forecasting.behaviour.sim_frames import Camera, covered_share, ego_words
+from jaywalk.forecasting.behaviour.sim_frames import DashCamera, covered_share, ego_words
 from jaywalk.forecasting.behaviour.tasks import find_task
 
 
@@ -28,7 +28,7 @@ def data(runs):
 
 def test_boxes_are_those_of_a_pinhole(data):
     boxes = data.boxes.filter(pl.col("pedestrian_id") == f"run/e0/{PERSON}-0")
-    camera = Camera()
+    camera = DashCamera()
     for row in (boxes.row(10, named=True), boxes.row(boxes.height - 20, named=True)):
         tick = row["frame"] / 30.0 / 0.05
         depth = PERSON_X_M - ego_x(tick) - camera.forward_m

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.learning import TrainingPlan, open_model, train_model
 from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 from jaywalk.forecasting.behaviour.scoring import Bootstrap, compare_report, score_report
 from jaywalk.forecasting.behaviour.tasks import find_task
@@ -24,7 +24,7 @@ def data():
 
 
 def trained(data, folder, model, task, settings):
-    train_model(data, Plan(model=model, task=task, settings=settings, seeds=(0,)), folder)
+    train_model(data, TrainingPlan(model=model, task=task, settings=settings, seeds=(0,)), folder)
     samples = draw_samples(data, find_task(task, "jaad"), "test")
     return samples, open_model(folder).predict(data, samples, task)
 

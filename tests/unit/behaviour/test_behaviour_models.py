@@ -8,7 +8,7 @@ from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingClassifier
 from jaywalk.core.errors import DataError, PrerequisiteError, RegistryError, UsageError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.forecasting.behaviour._targets import read_examples
-from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.learning import TrainingPlan, open_model, train_model
 from jaywalk.forecasting.behaviour.models._base import Fitting, class_weights, configured
 from jaywalk.forecasting.behaviour.models._forest import Forest, ForestConfig
 from jaywalk.forecasting.behaviour.models._gradient_boosting import (
@@ -114,7 +114,7 @@ def test_models_without_parameters_refuse_what_they_cannot(examples):
 
 
 def test_training_writes_a_model_that_can_be_opened(data, tmp_path):
-    plan = Plan(model="forest", task="joint", settings=SMALL, seeds=(0, 1))
+    plan = TrainingPlan(model="forest", task="joint", settings=SMALL, seeds=(0, 1))
     about = train_model(data, plan, tmp_path / "m")
     assert set(about["validation"]) == {"intention", "action"}
     names = {p.name for p in (tmp_path / "m").iterdir()}
@@ -129,7 +129,9 @@ def test_training_writes_a_model_that_can_be_opened(data, tmp_path):
         trained.predict(data, samples, "risk")
     # Other settings must not land in the same folder.
     with pytest.raises(UsageError, match="other settings"):
-        train_model(data, Plan(model="forest", task="action", settings=SMALL), tmp_path / "m")
+        train_model(
+            data, TrainingPlan(model="forest", task="action", settings=SMALL), tmp_path / "m"
+        )
     before = (tmp_path / "m" / "seed-0.npz").stat().st_mtime_ns
     train_model(data, plan, tmp_path / "m")
     assert (tmp_path / "m" / "seed-0.npz").stat().st_mtime_ns == before
@@ -154,7 +156,7 @@ def test_configs_refuse_what_they_do_not_know():
     with pytest.raises(RegistryError, match="Did you mean 'pedformer'"):
         make_model("pedformr")
     with pytest.raises(UsageError, match="no task 'walk'"):
-        Plan(model="forest", task="walk", settings={})
+        TrainingPlan(model="forest", task="walk", settings={})
     assert {entry.name for entry in MODELS} >= {"sfgru", "pcpa", "biped", "pedformer"}
 
 

@@ -9,7 +9,7 @@ from behaviour_people import people_data
 
 from jaywalk.core.errors import UsageError
 from jaywalk.forecasting.behaviour._targets import read_examples
-from jaywalk.forecasting.behaviour.learning import Plan, open_model, train_model
+from jaywalk.forecasting.behaviour.learning import TrainingPlan, open_model, train_model
 from jaywalk.forecasting.behaviour.models._base import Fitting
 from jaywalk.forecasting.behaviour.models.registry import make_model
 from jaywalk.forecasting.behaviour.sampling import draw_samples
@@ -84,7 +84,9 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(examples, name, tmp_path):
 
 
 def test_a_joint_network_answers_both_questions(data, tmp_path):
-    plan = Plan(model="pedformer", task="joint", settings={"state": 8, "epochs": 2}, seeds=(0,))
+    plan = TrainingPlan(
+        model="pedformer", task="joint", settings={"state": 8, "epochs": 2}, seeds=(0,)
+    )
     about = train_model(data, plan, tmp_path)
     assert set(about["validation"]) == {"intention", "action"}
     samples = draw_samples(data, find_task("intention", "sim"), "test")

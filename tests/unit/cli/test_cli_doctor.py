@@ -37,7 +37,9 @@ def test_every_town_is_loaded(answer):
 
 def test_something_missing_is_exit_code_3(monkeypatch):
     def broken():
-        yield health.Finding(check="carla wheel", state=health.MISSING, detail="none", fix="pip it")
+        yield health.HealthFinding(
+            check="carla wheel", state=health.MISSING, detail="none", fix="pip it"
+        )
 
     monkeypatch.setattr(health, "CHECKS", (broken,))
     result = CliRunner().invoke(app, ["doctor"])

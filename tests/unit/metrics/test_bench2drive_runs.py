@@ -17,7 +17,7 @@ from jaywalk.metrics.driving.export import export_run
 from jaywalk.metrics.driving.penalties import mean_speed_percent
 from jaywalk.metrics.driving.protocols import score_episode
 from jaywalk.metrics.driving.run_score import score_run
-from jaywalk.record.episode import Route
+from jaywalk.record.episode import RecordedRoute
 from jaywalk.scenarios.catalogue import SCENARIOS
 
 FULL = cruise(0.0, 101.5, 8.0)
@@ -227,7 +227,7 @@ def two_routes(tmp_path):
             episode_id=f"route-{number}-s1",
             scenario=f"route-{number}",
             town="Hand",
-            route=Route(
+            route=RecordedRoute(
                 route_id=str(number),
                 dense=True,
                 scenarios=({"type": "ParkingExit", "name": "ParkingExit_1"},),

@@ -14,7 +14,7 @@ from jaywalk.metrics.driving.export import export_run, number_episodes
 from jaywalk.metrics.driving.results import read_results
 from jaywalk.metrics.driving.results_score import score_results
 from jaywalk.metrics.driving.run_score import score_run
-from jaywalk.record.episode import Route
+from jaywalk.record.episode import RecordedRoute
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def run(tmp_path):
             others=[{}],
             episode_id=f"route-{number}-s1",
             scenario=f"route-{number}",
-            route=Route(route_id=str(number), dense=True),
+            route=RecordedRoute(route_id=str(number), dense=True),
             town="Hand",
         )
     return folder
@@ -125,7 +125,9 @@ def test_missing_routes_leave_the_summary_open(run, tmp_path):
 
 
 def test_fail2drive_takes_its_own_routes_alone(tmp_path):
-    write_drive(tmp_path / "r", cruise(0.0, 20.0, 8.0), route=Route(route_id="24757", dense=True))
+    write_drive(
+        tmp_path / "r", cruise(0.0, 20.0, 8.0), route=RecordedRoute(route_id="24757", dense=True)
+    )
     scored = score_run(tmp_path / "r", "fail2drive")
     with pytest.raises(UsageError, match="no route of Fail2Drive"):
         export_run(scored, "fail2drive", tmp_path / "out")
@@ -139,7 +141,7 @@ def test_seeds_become_repetitions(tmp_path):
             episode_id=f"kerb-s{seed}",
             scenario="kerb",
             seed=seed,
-            route=Route(route_id="kerb", dense=True),
+            route=RecordedRoute(route_id="kerb", dense=True),
         )
     found = number_episodes(score_run(tmp_path / "r", "leaderboard-2.0").episodes)
     assert [(one.episode_id, number, rep) for one, number, rep in found] == [

@@ -11,7 +11,7 @@ import score_cards as make
 from scipy import stats
 
 from jaywalk.metrics.generalization._cues import Thing, cue_table, what_changed
-from jaywalk.metrics.generalization.counterfactual import Profile, Stretch, excursions_of
+from jaywalk.metrics.generalization.counterfactual import ComparedStretch, Profile, excursions_of
 from jaywalk.metrics.generalization.gap import PairedRow, gap_of, headline_gap
 from jaywalk.metrics.generalization.run_pairs import (
     members_of,
@@ -152,8 +152,8 @@ def drive(speed_mps: float, *, brakings: tuple = (), excursions: tuple = ()) -> 
 
 
 def test_a_slower_drive_with_a_needless_braking():
-    both = Stretch(first_m=20.0, last_m=25.0, size=2.0)
-    needless = Stretch(first_m=70.0, last_m=75.0, size=3.0)
+    both = ComparedStretch(first_m=20.0, last_m=25.0, size=2.0)
+    needless = ComparedStretch(first_m=70.0, last_m=75.0, size=3.0)
     got = reaction_of(
         drive(10.0, brakings=(both,)),
         drive(8.0, brakings=(both, needless)),

@@ -16,8 +16,8 @@ from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.review.decisions import (
-    Decision,
-    Verdict,
+    ReviewDecision,
+    ReviewVerdict,
     accepted_names,
     read_decisions,
     write_decisions,
@@ -72,7 +72,9 @@ def test_pictures_show_the_person(tmp_path):
 
 def test_page(folder, tmp_path):
     library = open_library(folder)
-    made = {"000002": Decision(name="000002", verdict=Verdict.REJECT, note="dull </script>")}
+    made = {
+        "000002": ReviewDecision(name="000002", verdict=ReviewVerdict.REJECT, note="dull </script>")
+    }
     pack = make_pack(library, library.names, tmp_path / "pack", made)
     page = pack.page.read_text(encoding="utf-8")
     assert page.count("<article") == 3
@@ -95,8 +97,8 @@ def test_decision_files(tmp_path, folder):
     file = tmp_path / "review.csv"
     assert read_decisions(file) == {}
     wanted = [
-        Decision(name="000001", verdict=Verdict.ACCEPT, note='good, "very"'),
-        Decision(name="000002", verdict=Verdict.REJECT),
+        ReviewDecision(name="000001", verdict=ReviewVerdict.ACCEPT, note='good, "very"'),
+        ReviewDecision(name="000002", verdict=ReviewVerdict.REJECT),
     ]
     write_decisions(wanted, file)
     assert list(read_decisions(file).values()) == wanted
@@ -109,7 +111,7 @@ def test_decision_files(tmp_path, folder):
     file.write_text("x,y\n1,2\n")
     with pytest.raises(DataError, match="columns"):
         read_decisions(file)
-    strange = {"zzz": Decision(name="zzz", verdict=Verdict.ACCEPT)}
+    strange = {"zzz": ReviewDecision(name="zzz", verdict=ReviewVerdict.ACCEPT)}
     with pytest.raises(UsageError, match="'zzz'"):
         accepted_names(library, strange)
     with pytest.raises(UsageError, match="no clip was accepted"):
@@ -126,7 +128,7 @@ def test_terminal(folder, tmp_path):
     )
     assert given == 3
     found = read_decisions(file)
-    assert found["000001"].verdict is Verdict.REJECT  # changed after going back
+    assert found["000001"].verdict is ReviewVerdict.REJECT  # changed after going back
     assert "000002" not in found
     assert found["a/b c"].note == "too curved"
     text = clip_text(library, "000001")

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.datasets.behaviour_tables import write_tables
-from jaywalk.forecasting.behaviour.learning import Plan, train_model
+from jaywalk.forecasting.behaviour.learning import TrainingPlan, train_model
 from jaywalk.report.behaviour_page import heat_map, region_curves
 
 
@@ -21,8 +21,8 @@ def place(tmp_path_factory):
     data = people_data(videos=(3, 2, 2))
     write_tables(data, root / "people", {})
     for name, task in (("last-state", "action"), ("constant-velocity", "risk")):
-        train_model(data, Plan(model=name, task=task, settings={}), root / f"{name}-{task}")
-    plan = Plan(model="forest", task="joint", settings={"trees": 5}, seeds=(0,))
+        train_model(data, TrainingPlan(model=name, task=task, settings={}), root / f"{name}-{task}")
+    plan = TrainingPlan(model="forest", task="joint", settings={"trees": 5}, seeds=(0,))
     train_model(data, plan, root / "joint")
     return root
 

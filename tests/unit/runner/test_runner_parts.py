@@ -13,7 +13,7 @@ from jaywalk.record.run import STATE_FILE
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.job import compare_hashes
 from jaywalk.runner.plan import EpisodeOutcome
-from jaywalk.runner.pool import Broken, Fault, Progress, QuickScore
+from jaywalk.runner.pool import Broken, Fault, PoolProgress, QuickScore
 from jaywalk.runner.progress import LiveTable, PlainLines, Tally
 from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
 from jaywalk.runner.state import RunState
@@ -201,7 +201,7 @@ def test_the_live_table_shows_them():
     table = LiveTable(tally, "smoke with cruise", console)
     table.finished(outcome("a"), QuickScore(success=True, driving_score=80.0, no_min_speed=95.0))
     table.progress(
-        Progress(slot=0, episode_id="b", simulated_s=12.4, route_share=0.31, doing="driving")
+        PoolProgress(slot=0, episode_id="b", simulated_s=12.4, route_share=0.31, doing="driving")
     )
     console.print(table.view())
     text = console.export_text()

@@ -10,7 +10,7 @@ import pytest
 
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.formats.route_xml import (
-    Dialect,
+    RouteDialect,
     format_routes,
     parse_routes,
     read_routes,
@@ -67,7 +67,7 @@ def test_text_survives_byte_by_byte(text, tmp_path):
 
 def test_values_are_typed():
     route = parse_routes(TEXT, "x").routes[0]
-    assert (route.id, route.town, route.dialect) == ("7", "Harbour", Dialect.LEADERBOARD_2)
+    assert (route.id, route.town, route.dialect) == ("7", "Harbour", RouteDialect.LEADERBOARD_2)
     assert [k.position_m for k in route.keypoints] == [(1.5, 2.0, 0.0), (3.0, 4.0, 0.0)]
     assert [k.yaw_deg for k in route.keypoints] == [90.0, None]
     assert [w.route_percentage for w in route.weathers] == [0.0, 100.0]
@@ -76,7 +76,7 @@ def test_values_are_typed():
     assert (scenario.name, scenario.type, scenario.trigger.yaw_deg) == ("A", "CustomObstacle", 4.0)
     assert list(scenario.parameters) == ["objects", "frequency", "nested"]
     assert scenario.parameters["frequency"].get("to") == "100"
-    assert parse_routes(OLD, "x").routes[0].dialect is Dialect.LEADERBOARD_1
+    assert parse_routes(OLD, "x").routes[0].dialect is RouteDialect.LEADERBOARD_1
 
 
 @pytest.mark.parametrize(

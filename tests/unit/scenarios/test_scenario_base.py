@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria._min_speed import CAPS
 from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
@@ -43,7 +43,7 @@ def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):
 
 
 def moment(along_m, elapsed_s=0.0):
-    return Moment(
+    return EgoMoment(
         elapsed_s=elapsed_s, snapshot=None, ego_id=1, ego_along_m=along_m, ego_speed_mps=5.0
     )
 

@@ -8,7 +8,7 @@ from jaywalk.server.sensors.catalogue import (
     SENSORS,
     TICK,
     Attributes,
-    Stage,
+    SensorStage,
     floats,
     sensor,
     sensor_library,
@@ -68,9 +68,11 @@ def test_the_library_keeps_the_order_of_carla():
 
 def test_stages():
     stages = {spec.name: spec.stage for spec in SENSORS}
-    client = {name for name, stage in stages.items() if stage is Stage.CLIENT}
+    client = {name for name, stage in stages.items() if stage is SensorStage.CLIENT}
     assert client == {"sensor.other.lane_invasion", "sensor.other.rss"}
-    prompt = {name.rpartition(".")[2] for name, stage in stages.items() if stage is Stage.PROMPT}
+    prompt = {
+        name.rpartition(".")[2] for name, stage in stages.items() if stage is SensorStage.PROMPT
+    }
     assert prompt == {"collision", "gnss", "imu", "obstacle"}
 
 
@@ -86,6 +88,6 @@ def test_one_decorated_class_adds_a_sensor(monkeypatch):
     assert sensor_library()[-1].name == "sensor.other.thermometer"
     made = make_sensor("sensor.other.thermometer", {"sensor_tick": "0.5"}, 1, 0)
     assert isinstance(made, Thermometer)
-    assert made.stage is Stage.LATE
+    assert made.stage is SensorStage.LATE
     assert made.period_s == 0.5
     assert made.attributes.number("offset") == 1.5

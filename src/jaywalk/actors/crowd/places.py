@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.actors.crowd._crossings import Crossings, find_crossings
-from jaywalk.actors.crowd.state import Solids, read_solids
+from jaywalk.actors.crowd.state import SolidFootprints, read_solids
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.actors.traffic.traffic import network_of
 from jaywalk.core.arrays import FloatArray, IntArray
@@ -79,7 +79,7 @@ def find_places(
     ground: Ground,
     strips: list[LaneStrip],
     crossings: Crossings,
-    solids: Solids,
+    solids: SolidFootprints,
 ) -> Places:
     """All places of a town, in the order of its lanes."""
     rows = [_along(strip) for strip in strips if _is_walked(strip)]
@@ -266,7 +266,7 @@ class WalkNetwork:
     ground: Ground
     places: Places
     crossings: Crossings
-    solids: Solids
+    solids: SolidFootprints
 
 
 def walk_network_of(

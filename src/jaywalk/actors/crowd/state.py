@@ -52,7 +52,7 @@ _STOP_NAMES: Final = ("busshelter", "busstop", "bus_stop", "shelter")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solids:
+class SolidFootprints:
     """Footprints (n, 6): x, y, cos, sin, half length, half width (0: a cylinder)."""
 
     all: FloatArray
@@ -61,7 +61,7 @@ class Solids:
     parked: FloatArray  # vehicles that belong to the scenery
 
 
-def read_solids(world: carla.World, ground: Ground) -> Solids:
+def read_solids(world: carla.World, ground: Ground) -> SolidFootprints:
     """Read the level's objects; order by id, so that every client sees the same."""
     objects = sorted(
         (item for item in world.get_environment_objects(_LABELS.Any) if item.type in _SOLID),
@@ -84,7 +84,7 @@ def read_solids(world: carla.World, ground: Ground) -> Solids:
             groups["parked"].append(foot)
         elif any(word in item.name.lower() for word in _STOP_NAMES):
             groups["shelters"].append(foot)
-    return Solids(**{name: np.array(rows).reshape(-1, 6) for name, rows in groups.items()})
+    return SolidFootprints(**{name: np.array(rows).reshape(-1, 6) for name, rows in groups.items()})
 
 
 def _footprint(item: Any, ground: Ground) -> tuple[float, ...] | None:

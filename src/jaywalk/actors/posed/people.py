@@ -17,7 +17,7 @@ import numpy as np
 from jaywalk.actors.crowd._plans import CrowdView
 from jaywalk.actors.crowd.places import WalkNetwork
 from jaywalk.actors.crowd.state import ATTEMPTING, WILL_CROSS, make_crowd_rows
-from jaywalk.actors.events import NOTE, TRIGGER, Moment, ScenarioEvent
+from jaywalk.actors.events import NOTE, TRIGGER, EgoMoment, ScenarioEvent
 from jaywalk.actors.posed._detour import Obstacles, find_detour
 from jaywalk.actors.posed._nearby import STANDING_MPS, NearbyObstacles
 from jaywalk.actors.posed._players import PosedPeople
@@ -163,7 +163,7 @@ class HabitPeople:
 
     # -- the tick --------------------------------------------------------------------------------
 
-    def step(self, moment: Moment) -> None:
+    def step(self, moment: EgoMoment) -> None:
         """Decide for this tick, pose and move everybody; call before ``world.tick()``."""
         if not self._people:
             return
@@ -187,13 +187,13 @@ class HabitPeople:
             self._note(moment, person, "knocked down")
         self._tick += 1
 
-    def trigger(self, actor_id: int, moment: Moment) -> None:
+    def trigger(self, actor_id: int, moment: EgoMoment) -> None:
         """Start a person's role now, wherever the ego is."""
         person = self._people[self.ids.index(actor_id)]
         if person.activity is Activity.IDLE:
             self._begin(person, moment)
 
-    def _announce_roles(self, moment: Moment) -> None:
+    def _announce_roles(self, moment: EgoMoment) -> None:
         for person in self._people:
             placed, role = person.placed, person.placed.role
             self._note(
@@ -211,7 +211,7 @@ class HabitPeople:
                 along_m=round(placed.along_m, 2),
             )
 
-    def _watch_for_ego(self, moment: Moment) -> None:
+    def _watch_for_ego(self, moment: EgoMoment) -> None:
         """Start the roles of people whom the ego approaches."""
         waiting = [person for person in self._people if person.activity is Activity.IDLE]
         ego = moment.snapshot.find(moment.ego_id) if waiting else None
@@ -229,7 +229,7 @@ class HabitPeople:
 
     # -- starting and finishing ------------------------------------------------------------------
 
-    def _begin(self, person: PersonState, moment: Moment, **detail: Any) -> None:
+    def _begin(self, person: PersonState, moment: EgoMoment, **detail: Any) -> None:
         role = person.placed.role
         self.events.append(
             ScenarioEvent(
@@ -266,7 +266,12 @@ class HabitPeople:
             person.activity = Activity.ACTING
 
     def _set_off(
-        self, person: PersonState, moment: Moment, goal: tuple[float, float], clip: str, carry: str
+        self,
+        person: PersonState,
+        moment: EgoMoment,
+        goal: tuple[float, float],
+        clip: str,
+        carry: str,
     ) -> None:
         """Walk to a goal with a clip, around obstacles."""
         x, y, _ = self.posed.place_m(person.placed.actor_id)
@@ -288,7 +293,7 @@ class HabitPeople:
         self.posed.play(person.placed.actor_id, first, then)
         person.walk, person.activity = walk, Activity.WALKING
 
-    def _rest(self, person: PersonState, moment: Moment, what: str) -> None:
+    def _rest(self, person: PersonState, moment: EgoMoment, what: str) -> None:
         actor = person.placed.actor_id
         self.posed.steer(actor, 0.0)
         self.posed.play(actor, Cue(clip=person.placed.role.idle, loop=True))
@@ -307,7 +312,7 @@ class HabitPeople:
             return person.placed.role.intended == ATTEMPTING or person.placed.role.roams
         return person.activity in (Activity.WALKING, Activity.BLOCKED)
 
-    def _act(self, person: PersonState, moment: Moment) -> None:
+    def _act(self, person: PersonState, moment: EgoMoment) -> None:
         """Play a clip to its end, then walk back to the starting place if it is not near.
 
         A person about to walk into an obstacle walks back at once.
@@ -345,7 +350,7 @@ class HabitPeople:
     def _plain(self, child: bool) -> str:
         return self.repertoire.fitting(self.repertoire.walking, child)[0].name
 
-    def _walk(self, person: PersonState, moment: Moment) -> None:
+    def _walk(self, person: PersonState, moment: EgoMoment) -> None:
         actor, walk = person.placed.actor_id, person.walk
         assert walk is not None
         x, y, _ = self.posed.place_m(actor)
@@ -364,7 +369,7 @@ class HabitPeople:
         if bumps_soon(grid, obstacles, x, y, course, ahead_m):
             self._stop_short(person, walk, x, y)
 
-    def _arrive(self, person: PersonState, moment: Moment) -> None:
+    def _arrive(self, person: PersonState, moment: EgoMoment) -> None:
         """Continue along the sidewalk after crossing; stand at the goal otherwise."""
         if person.placed.role.intended != WILL_CROSS or person.strolls_on:
             self._rest(person, moment, "back" if person.going_home else "strolled")
@@ -389,7 +394,7 @@ class HabitPeople:
         self.posed.play(actor, self._idle(person.placed, walk.bearing_rad(x, y)))
         person.activity, person.retry_s = Activity.BLOCKED, _RETRY_S
 
-    def _try_again(self, person: PersonState, moment: Moment) -> None:
+    def _try_again(self, person: PersonState, moment: EgoMoment) -> None:
         person.retry_s -= self.delta_s
         self._watch_road(person, moment)
         if person.retry_s > 0.0 or person.walk is None:
@@ -410,7 +415,7 @@ class HabitPeople:
             self._walk_along(person, person.walk, clip, "")
             self._note(moment, person, "rerouted")
 
-    def _watch_road(self, person: PersonState, moment: Moment) -> None:
+    def _watch_road(self, person: PersonState, moment: EgoMoment) -> None:
         x, y, _ = self.posed.place_m(person.placed.actor_id)
         on_road = int(underfoot(self.network.grid, x, y)) in (ROAD, CROSSWALK)
         if on_road != person.on_road:
@@ -439,7 +444,7 @@ class HabitPeople:
 
     # -- obstacles -------------------------------------------------------------------------------
 
-    def _look(self, moment: Moment, moving: list[PersonState]) -> None:
+    def _look(self, moment: EgoMoment, moving: list[PersonState]) -> None:
         assert self._nearby is not None
         places = np.array([self.posed.place_m(person.placed.actor_id)[:2] for person in moving])
         self._nearby.look(moment.snapshot, places)
@@ -455,7 +460,7 @@ class HabitPeople:
         )
         return self._nearby.around(x, y, standing)
 
-    def _note(self, moment: Moment, person: PersonState, what: str, **detail: Any) -> None:
+    def _note(self, moment: EgoMoment, person: PersonState, what: str, **detail: Any) -> None:
         self.events.append(
             ScenarioEvent(
                 time_s=moment.elapsed_s,

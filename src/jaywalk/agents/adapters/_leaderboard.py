@@ -48,7 +48,7 @@ _NEEDED: Final = (
 )
 
 
-class Manner(Enum):
+class LeaderboardManner(Enum):
     """Convention by which an evaluator makes and calls an agent."""
 
     HOSTED = "Leaderboard 2.x, Bench2Drive"  # (carla_host, carla_port, debug), then setup(config)
@@ -102,15 +102,17 @@ class LeaderboardAgent(Driver):
         self._tables.offer(briefing.map)
         config = _config(briefing.arguments)
         gps, world = global_plan(briefing)
-        if self._manner is Manner.HOSTED:
+        if self._manner is LeaderboardManner.HOSTED:
             host, port = briefing.arguments.get("server", ("127.0.0.1", 2000))
             self._agent = self._kind(host, port, False)
         else:  # Leaderboard 1.0, whose base class calls setup, and local evaluators
-            self._agent = self._kind(config, *((0,) if self._manner is Manner.LOCAL else ()))
+            self._agent = self._kind(
+                config, *((0,) if self._manner is LeaderboardManner.LOCAL else ())
+            )
         self._agent.set_global_plan(gps, world)
-        if self._manner is Manner.LOCAL:
+        if self._manner is LeaderboardManner.LOCAL:
             self._agent.setup(config, "", None)
-        elif self._manner is Manner.HOSTED:
+        elif self._manner is LeaderboardManner.HOSTED:
             self._agent.setup(config)
         sensors = list(self._agent.sensors())
         self._check(sensors, briefing.arguments)
@@ -121,7 +123,7 @@ class LeaderboardAgent(Driver):
         track = getattr(self._agent.track, "value", "SENSORS")
         chosen = arguments.get("track") or os.environ.get(_TRACK_VARIABLE) or track
         check_track(track, str(chosen))
-        local = self._manner is Manner.LOCAL
+        local = self._manner is LeaderboardManner.LOCAL
         check_sensors(sensors, track, LOCAL_RADIUS_M if local else RADIUS_M)
 
     def _tell_provider(self, briefing: Briefing) -> None:
@@ -149,7 +151,7 @@ class LeaderboardAgent(Driver):
             return Decision(control=carla.VehicleControl(brake=1.0))
         data = self._rig.read(moment.frame, moment.snapshot)
         time_s = self._clock.get_time()
-        more = (self._rig.named_actors,) if self._manner is Manner.LOCAL else ()
+        more = (self._rig.named_actors,) if self._manner is LeaderboardManner.LOCAL else ()
         control = self._agent.run_step(data, time_s, *more)
         control.manual_gear_shift = False
         return Decision(control=control, plan=self._plan(), forecasts=self._forecasts(moment))
@@ -179,7 +181,7 @@ class LeaderboardAgent(Driver):
         """Let the agent clean up, then remove its sensors and forget the world."""
         try:
             if self._agent is not None:
-                self._agent.destroy(*((None,) if self._manner is Manner.LOCAL else ()))
+                self._agent.destroy(*((None,) if self._manner is LeaderboardManner.LOCAL else ()))
         finally:
             if self._rig is not None:
                 self._rig.close()
@@ -218,7 +220,7 @@ def _active_scenarios(briefing: Briefing) -> list[Any]:
     ]
 
 
-def manner_of(kind: type[Any]) -> Manner:
+def manner_of(kind: type[Any]) -> LeaderboardManner:
     """Return how to construct an agent, by the first constructor with named arguments."""
     for owner in kind.__mro__:
         if "__init__" not in vars(owner):
@@ -228,9 +230,13 @@ def manner_of(kind: type[Any]) -> Manner:
             continue  # hands everything on to its base
         names = [one.name for one in parameters]
         if "route_index" in names:
-            return Manner.LOCAL
-        return Manner.HOSTED if names[:1] == ["carla_host"] else Manner.CONFIGURED
-    return Manner.HOSTED
+            return LeaderboardManner.LOCAL
+        return (
+            LeaderboardManner.HOSTED
+            if names[:1] == ["carla_host"]
+            else LeaderboardManner.CONFIGURED
+        )
+    return LeaderboardManner.HOSTED
 
 
 def _config(arguments: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ _JUMP_MPS: Final = 15.0  # faster displacements are teleports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class ObservedBody:
     """Constant properties of an actor."""
 
     kind: int
@@ -103,7 +103,7 @@ class Perception:
     def __init__(self, world: Any, ego: Any) -> None:
         self._world = world
         self._ego_id = int(ego.id)
-        self._bodies: dict[int, Body | None] = {}  # None: nothing one can hit
+        self._bodies: dict[int, ObservedBody | None] = {}  # None: nothing one can hit
         self.emergency: set[int] = set()  # vehicles that may have to be let past
         self._count = -1
         self._ids: list[int] = []
@@ -268,7 +268,7 @@ def asked(question: Callable[[Any], T], actor: Any) -> T | None:
         return None
 
 
-def _body_of(actor: Any) -> Body | None:
+def _body_of(actor: Any) -> ObservedBody | None:
     kind = next((kind for prefix, kind in _KINDS if actor.type_id.startswith(prefix)), None)
     if kind is None:
         return None
@@ -282,7 +282,7 @@ def _body_of(actor: Any) -> Body | None:
         turn = actor.get_transform().rotation
         pitch, roll = math.radians(turn.pitch), math.radians(turn.roll)
         hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
-    return Body(
+    return ObservedBody(
         kind=kind,
         half_length_m=max(float(hx), least),
         half_width_m=max(float(hy), least),

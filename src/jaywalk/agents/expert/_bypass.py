@@ -116,7 +116,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StandingObstacle:
     """Things that stand, one row each, seen along the line."""
 
     from_m: FloatArray
@@ -157,7 +157,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class BypassPath:
     """A way round: offset of the line between two places, and over whose lane it leads."""
 
     offset_m: float
@@ -185,7 +185,7 @@ class Bypass:
     line: RouteLine
     carla_map: Any
     lanes: Lanes
-    way: Way | None = field(default=None, init=False)
+    way: BypassPath | None = field(default=None, init=False)
     _end_m: float = field(default=-1.0, init=False)
     _laid: tuple[int, FloatArray] = field(default_factory=lambda: (0, np.zeros(0)), init=False)
     _limits: FloatArray = field(default_factory=lambda: np.zeros(0), init=False)
@@ -247,7 +247,7 @@ class Bypass:
         least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
 
-    def take(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
+    def take(self, way: BypassPath, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
         """Lay a way if it fits and is clear."""
         fitted = self._fitted(way, own, along_m)
         if fitted is None or not self._is_clear(fitted, own, along_m, seen):
@@ -255,7 +255,9 @@ class Bypass:
         self._lay(fitted, along_m)
         return True
 
-    def _reconsider(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> None:
+    def _reconsider(
+        self, way: BypassPath, own: EgoVehicle, along_m: float, seen: Observation
+    ) -> None:
         """Forget the way at its end, or give it up while still in the own lane."""
         if along_m > self._end_m:
             self.way = None
@@ -284,7 +286,7 @@ class Bypass:
         seen: Observation,
         blocking: NDArray[np.bool_],
         standing: NDArray[np.bool_],
-    ) -> Standing:
+    ) -> StandingObstacle:
         """Everything that stands ahead, seen along the line."""
         wanted = blocking | standing
         some = seen.where(wanted)
@@ -295,7 +297,7 @@ class Bypass:
         sin = np.abs(some.sin * np.cos(yaw) - some.cos * np.sin(yaw))
         ahead = some.half_m[:, 0] * cos + some.half_m[:, 1] * sin
         aside = some.half_m[:, 0] * sin + some.half_m[:, 1] * cos
-        return Standing(
+        return StandingObstacle(
             from_m=at - ahead,
             to_m=at + ahead,
             left_m=right - aside,
@@ -305,7 +307,7 @@ class Bypass:
             actor_id=some.actor_id,
         )
 
-    def _ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
+    def _ways(self, things: StandingObstacle, own: EgoVehicle) -> list[BypassPath]:
         """Ways round that fit on the road, the least trouble first."""
         ways = []
         for right in (False, True):
@@ -322,7 +324,7 @@ class Bypass:
             if kind is None:
                 continue
             ways.append(
-                Way(
+                BypassPath(
                     offset_m=reach if right else -reach,
                     from_m=obstacle.from_m - own.front_m - _CLEAR_M,
                     to_m=obstacle.to_m - own.rear_m + _CLEAR_M,
@@ -334,13 +336,13 @@ class Bypass:
         rank = {"own": 0, "same": 1, "edge": 2, "opposite": 3}
         return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
 
-    def _close_ways(self, things: Standing, own: EgoVehicle) -> list[Way]:
+    def _close_ways(self, things: StandingObstacle, own: EgoVehicle) -> list[BypassPath]:
         """Ways in the own lane that leave things, not people, less room than usual."""
         side_m = np.where(things.side_m > _SIDE_M, things.side_m, _CLOSE_SIDE_M)
         ways = self._ways(replace(things, side_m=side_m), own)
         return [replace(way, kind="close") for way in ways if way.kind == "own"]
 
-    def _fitted(self, way: Way, own: EgoVehicle, along_m: float) -> Way | None:
+    def _fitted(self, way: BypassPath, own: EgoVehicle, along_m: float) -> BypassPath | None:
         """The way with transitions that fit before and behind it; None if there is not the room."""
         least = _LEAST_PER_OFFSET * abs(way.offset_m)
         room = way.from_m - along_m - 0.5
@@ -358,7 +360,7 @@ class Bypass:
             return None
         return replace(way, transition_m=min(way.transition_m, room))
 
-    def _back_m(self, way: Way, own: EgoVehicle) -> float:
+    def _back_m(self, way: BypassPath, own: EgoVehicle) -> float:
         """The transition back, shorter where the car is to be in its lane before a junction."""
         first = int(way.to_m / STEP_M)
         inside = self.line.in_junction[first : int((way.end_m + own.front_m) / STEP_M) + 2]
@@ -366,7 +368,9 @@ class Bypass:
             return way.back_m
         return min(STEP_M * int(np.argmax(inside)) - own.front_m - _BEFORE_JUNCTION_M, way.back_m)
 
-    def _is_clear(self, way: Way, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
+    def _is_clear(
+        self, way: BypassPath, own: EgoVehicle, along_m: float, seen: Observation
+    ) -> bool:
         if way.in_lane:
             return True
         cars = seen.where(seen.kind == VEHICLE)
@@ -384,7 +388,9 @@ class Bypass:
         standing = beside & (np.abs(pace) <= 0.3) & (at > along_m) & (at < way.to_m)
         return not bool((taken | standing).any())
 
-    def _oncoming_clear(self, way: Way, own: EgoVehicle, along_m: float, cars: Observation) -> bool:
+    def _oncoming_clear(
+        self, way: BypassPath, own: EgoVehicle, along_m: float, cars: Observation
+    ) -> bool:
         """Return whether nobody comes on the opposite lane before the own car is back."""
         if not len(cars):
             return True
@@ -414,7 +420,7 @@ class Bypass:
         comes = front < speed * (back_s + _SPARE_S)
         return not bool((np.isfinite(away) & ~gone & comes).any())
 
-    def _needed_s(self, way: Way, own: EgoVehicle, along_m: float, to_m: float) -> float:
+    def _needed_s(self, way: BypassPath, own: EgoVehicle, along_m: float, to_m: float) -> float:
         """Time until the car is at a place of the way, no faster than it can be driven."""
         out_mps = _bend_mps(way.offset_m, way.transition_m)
         back_mps = _bend_mps(way.offset_m, way.back_m)
@@ -426,7 +432,7 @@ class Bypass:
             speed, at = after, at + 1.0
         return spent_s
 
-    def _pass_mps(self, way: Way) -> float:
+    def _pass_mps(self, way: BypassPath) -> float:
         """The speed at which a way is driven: its own top, or the limit there.
 
         Where others come from the front the limit is not kept: the shorter one is there the better.
@@ -436,7 +442,7 @@ class Bypass:
         at = min(max(int(way.from_m / STEP_M), 0), len(self.line) - 1)
         return max(min(_PASS_MPS[way.kind], float(self.line.limit_mps[at])), 3.0)
 
-    def _lay(self, way: Way, along_m: float) -> None:
+    def _lay(self, way: BypassPath, along_m: float) -> None:
         first = int((way.from_m - way.transition_m) / STEP_M)
         last = min(int(way.end_m / STEP_M) + 1, len(self.line))
         first = max(first, int(along_m / STEP_M))
@@ -454,7 +460,7 @@ class Bypass:
         self.way, self._end_m = way, way.end_m
 
 
-def _decide_m(way: Way, speed_mps: float) -> float:
+def _decide_m(way: BypassPath, speed_mps: float) -> float:
     """How far before its beginning a way is decided on."""
     return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
 

@@ -15,7 +15,7 @@ import numpy as np
 from jaywalk.agents.driving._frame import project
 from jaywalk.agents.driving.perception import VEHICLE, EgoVehicle, Observation, Perception
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, change_length, lay_change
-from jaywalk.agents.expert._bypass import ASIDE, Bypass, Room, Way, room_beside, transition_m
+from jaywalk.agents.expert._bypass import ASIDE, Bypass, BypassPath, Room, room_beside, transition_m
 from jaywalk.agents.expert._rollouts import MILD_MPS2
 
 _NEAR_M: Final = 60.0
@@ -65,7 +65,9 @@ class MakeWay:
             self.perception.lit() & set(mine.actor_id[comes].tolist())
         )
 
-    def _aside(self, own: EgoVehicle, along_m: float, right: bool) -> tuple[bool, Way] | None:
+    def _aside(
+        self, own: EgoVehicle, along_m: float, right: bool
+    ) -> tuple[bool, BypassPath] | None:
         """The way on one side, up to the next junction, and whether it is only the road's edge.
 
         None: there is neither a lane nor an edge.
@@ -85,7 +87,7 @@ class MakeWay:
         to_m = min(from_m + _HOLD_M, end_m - own.front_m - _BEFORE_JUNCTION_M)
         if to_m - from_m < _LEAST_HOLD_M:
             return None
-        way = Way(
+        way = BypassPath(
             offset_m=offset if right else -offset,
             from_m=from_m,
             to_m=to_m,

@@ -39,7 +39,7 @@ TASKS_OF: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class TrainingPlan:
     """What to train.
 
     Attributes:
@@ -85,7 +85,7 @@ class TrainedModel:
 
 
 def train_model(
-    data: BehaviourData, plan: Plan, folder: Path, report: Report = lambda row: None
+    data: BehaviourData, plan: TrainingPlan, folder: Path, report: Report = lambda row: None
 ) -> dict[str, Any]:
     """Train, or go on where the folder ends; return what ``model.json`` holds."""
     model = make_model(plan.model, plan.settings)
@@ -150,7 +150,7 @@ def _fit_seeds(
     model: BehaviourModel,
     training: Examples,
     validation: Examples,
-    plan: Plan,
+    plan: TrainingPlan,
     seeds: tuple[int, ...],
     folder: Path,
     report: Report,

@@ -38,10 +38,10 @@ from jaywalk.datasets.behaviour_tables import (
 )
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
 from jaywalk.forecasting.behaviour.sim_frames import (
-    Camera,
-    Frames,
+    DashCamera,
+    DashView,
+    EgoFrames,
     Motion,
-    View,
     body_boxes,
     covered_share,
     ego_words,
@@ -71,7 +71,7 @@ _ASIDE_M = 12.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SceneContext:
     """A town as far as behaviour is concerned; CARLA's frame."""
 
     ground: SemanticMap
@@ -86,20 +86,20 @@ class Place:
         return found
 
 
-def read_place(opendrive: Path, name: str) -> Place:
+def read_place(opendrive: Path, name: str) -> SceneContext:
     """Read a town from its OpenDRIVE file."""
     town = town_from_opendrive(opendrive.read_text("utf-8"), name)
     corners = carla_to_right_handed(np.concatenate([s.outer_m[:, :2] for s in town.strips]))
     low, high = corners.min(axis=0) - _MARGIN_M, corners.max(axis=0) + _MARGIN_M
     middles = [np.asarray(polygon)[:, :2].mean(axis=0) for polygon in town.crosswalks]
-    return Place(
+    return SceneContext(
         ground=town_map(opendrive, name, low, high, _CELL_M),
         crosswalks_m=np.array(middles, np.float64).reshape(-1, 2),
     )
 
 
 def scene_rows(
-    video: str, record: Record, frames: Frames, ego: Motion, place: Place
+    video: str, record: Record, frames: EgoFrames, ego: Motion, place: SceneContext
 ) -> list[dict[str, object]]:
     """Signs and the ego's light at every frame."""
     marks = record.landmarks.select("type_id", "x_m", "y_m").collect()
@@ -145,7 +145,7 @@ def _any_ahead(ego: Motion, points_m: FloatArray) -> NDArray[np.bool_]:
     return found
 
 
-def _lights(record: Record, frames: Frames) -> list[int]:
+def _lights(record: Record, frames: EgoFrames) -> list[int]:
     ego = record.ego_states().select("tick", "at_light", "light_state").collect()
     by_tick = {
         tick: _LIGHTS.get(state, LIGHT_NONE) if at else LIGHT_NONE
@@ -163,7 +163,7 @@ _PART, _FULL = 0.25, 0.75
 Rows = dict[str, list[dict[str, object]]]
 
 
-def export_runs(runs: Iterable[Path], camera: Camera | None = None) -> BehaviourData:
+def export_runs(runs: Iterable[Path], camera: DashCamera | None = None) -> BehaviourData:
     """All episodes of some runs as a dataset called ``sim``.
 
     Args:
@@ -172,7 +172,7 @@ def export_runs(runs: Iterable[Path], camera: Camera | None = None) -> Behaviour
     """
     rows: Rows = {name: [] for name in ("videos", "pedestrians", "boxes", "scene", "ego")}
     routes: dict[str, str] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, SceneContext] = {}
     for run in runs:
         folders = list(find_records(run))
         if not folders:
@@ -188,7 +188,7 @@ def export_runs(runs: Iterable[Path], camera: Camera | None = None) -> Behaviour
             if opendrive.name not in places:
                 places[opendrive.name] = read_place(opendrive, record.episode.town)
             routes[video] = record.episode.scenario
-            _add_episode(rows, record, video, camera or Camera(), places[opendrive.name])
+            _add_episode(rows, record, video, camera or DashCamera(), places[opendrive.name])
     if not rows["boxes"]:
         raise DataError("nobody is seen in these runs; are they of the suite habit?")
     return _assemble(rows, routes)
@@ -220,7 +220,9 @@ def split_routes(routes: dict[str, str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _add_episode(rows: Rows, record: Record, video: str, camera: Camera, place: Place) -> None:
+def _add_episode(
+    rows: Rows, record: Record, video: str, camera: DashCamera, place: SceneContext
+) -> None:
     frames = read_frames(record)
     assert record.episode.ego_actor is not None
     ego = frames.motions[record.episode.ego_actor]
@@ -246,7 +248,7 @@ def _add_episode(rows: Rows, record: Record, video: str, camera: Camera, place: 
 
 
 def _add_people(
-    rows: Rows, record: Record, video: str, frames: Frames, view: View, place: Place
+    rows: Rows, record: Record, video: str, frames: EgoFrames, view: DashView, place: SceneContext
 ) -> None:
     ages = _ages(record)
     people, others = {}, []

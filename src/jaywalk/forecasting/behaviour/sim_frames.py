@@ -26,7 +26,7 @@ _WALK_MPS = 1.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Camera:
+class DashCamera:
     """Where the camera is and what it sees.
 
     Attributes:
@@ -54,10 +54,10 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class DashView:
     """The camera at every frame: place and axes, each ``(frames, 3)``."""
 
-    camera: Camera
+    camera: DashCamera
     place_m: FloatArray
     forward: FloatArray
     right: FloatArray
@@ -79,18 +79,20 @@ class View:
         return np.stack([x, y], axis=-1)
 
 
-def view_of(camera: Camera, ego_m: FloatArray, yaw_rad: FloatArray, pitch_rad: FloatArray) -> View:
+def view_of(
+    camera: DashCamera, ego_m: FloatArray, yaw_rad: FloatArray, pitch_rad: FloatArray
+) -> DashView:
     """The camera on an ego at ``(frames, 3)`` with yaw and pitch in CARLA's sense."""
     cy, sy, cp, sp = np.cos(yaw_rad), np.sin(yaw_rad), np.cos(pitch_rad), np.sin(pitch_rad)
     forward = np.stack([cp * cy, cp * sy, sp], axis=-1)
     right = np.stack([-sy, cy, np.zeros_like(cy)], axis=-1)
     up = np.stack([-sp * cy, -sp * sy, cp], axis=-1)
     place = ego_m + camera.forward_m * forward + camera.up_m * up
-    return View(camera=camera, place_m=place, forward=forward, right=right, up=up)
+    return DashView(camera=camera, place_m=place, forward=forward, right=right, up=up)
 
 
 def person_boxes(
-    view: View, centre_m: FloatArray, velocity_mps: FloatArray, half_height_m: float
+    view: DashView, centre_m: FloatArray, velocity_mps: FloatArray, half_height_m: float
 ) -> tuple[FloatArray, FloatArray]:
     """Boxes of a person, clipped to the picture, and depths; NaN where they are not seen.
 
@@ -126,7 +128,7 @@ def person_boxes(
     return clipped, np.where(seen, depth, np.nan)
 
 
-def body_boxes(view: View, corners_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+def body_boxes(view: DashView, corners_m: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Boxes around bodies given by eight corners ``(frames, 8, 3)``, and their nearest depths.
 
     NaN where the body is absent or not wholly in front of the camera.
@@ -179,7 +181,7 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frames:
+class EgoFrames:
     """An episode at frame times."""
 
     times_s: FloatArray
@@ -200,7 +202,7 @@ class Frames:
         return np.asarray(motion.place_m[:, None] + np.stack([x, y, z], axis=-1))
 
 
-def read_frames(record: Record) -> Frames:
+def read_frames(record: Record) -> EgoFrames:
     """Interpolate an episode's people and vehicles to frame times."""
     moving = pl.col(c.KIND).is_in(["vehicle", "walker"])
     tracks = read_tracks(record, only=moving, columns=(c.VZ_MPS, c.PITCH_DEG))
@@ -208,7 +210,7 @@ def read_frames(record: Record) -> Frames:
     times = np.arange(int(np.floor((at[-1] - at[0]) * FPS)) + 1) / FPS + at[0]
     last = np.maximum(np.searchsorted(at, times + 1e-9, side="right") - 1, 0)
     seen = [k for k in range(len(tracks.number)) if len(tracks.seen(k))]
-    return Frames(
+    return EgoFrames(
         times_s=times,
         ticks=tracks.tick[last],
         actors={int(tracks.number[k]): tracks.bodies.row(k, named=True) for k in seen},

@@ -24,9 +24,9 @@ from jaywalk.metrics.driving.criteria._min_speed import find_min_speed
 from jaywalk.metrics.driving.criteria._outside_lanes import find_outside_lanes
 from jaywalk.metrics.driving.criteria._red_light import find_red_lights
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, rules_of
-from jaywalk.metrics.driving.criteria._scene import Scene, read_scene
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene, read_scene
 from jaywalk.metrics.driving.criteria._stop_sign import find_stops
-from jaywalk.metrics.driving.criteria._track import RouteLine, Track
+from jaywalk.metrics.driving.criteria._track import CriteriaRoute, CriteriaTrack
 from jaywalk.metrics.driving.penalties import (
     NO_MIN_SPEED,
     PROTOCOLS,
@@ -70,7 +70,9 @@ def score_public(record: Record, protocol: str) -> EpisodeScore:
     return _card(record, prices, rules, part, scene.route, ending, events)
 
 
-def find_events(scene: Scene, route: RouteLine, rules: Rules, ending: Ending) -> list[Event]:
+def find_events(
+    scene: CriteriaScene, route: CriteriaRoute, rules: Rules, ending: Ending
+) -> list[Event]:
     """Events of all criteria that do not end a route, in the order of the criteria."""
     return [
         *find_outside_lanes(scene, rules),
@@ -87,8 +89,8 @@ def _card(
     record: Record,
     prices: Protocol,
     rules: Rules,
-    scene: Scene,
-    route: RouteLine,
+    scene: CriteriaScene,
+    route: CriteriaRoute,
     ending: Ending,
     events: Sequence[Event],
 ) -> EpisodeScore:
@@ -144,8 +146,8 @@ def _without_min_speed(prices: Protocol, value: float) -> dict[str, float]:
 
 def _signs_obeyed(
     prices: Protocol,
-    scene: Scene,
-    route: RouteLine,
+    scene: CriteriaScene,
+    route: CriteriaRoute,
     percent: float,
     messages: Mapping[str, Sequence[str]],
 ) -> dict[str, bool]:
@@ -280,7 +282,7 @@ def _values(events: Sequence[Event], key: str) -> list[float]:
     return [event.value for event in events if event.key == key and event.value is not None]
 
 
-def _infraction(prices: Protocol, track: Track, event: Event) -> Infraction:
+def _infraction(prices: Protocol, track: CriteriaTrack, event: Event) -> Infraction:
     return Infraction(
         kind=event.key,
         tick=int(track.tick[event.row]),

@@ -19,7 +19,7 @@ from defusedxml.common import DefusedXmlException
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.files import read_files
 from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, mean_speed_percent, percentages
-from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.driving.results import UNSCORED, ResultFinding, ResultSet, RouteRecord
 from jaywalk.metrics.driving.summary import (
     RunScore,
     ends,
@@ -188,9 +188,9 @@ def efficiency(records: Sequence[RouteRecord]) -> float:
 
 def _select(
     records: Sequence[RouteRecord], routes: Mapping[int, str] | None
-) -> tuple[list[RouteRecord], list[Finding]]:
+) -> tuple[list[RouteRecord], list[ResultFinding]]:
     kept: list[RouteRecord] = []
-    findings: list[Finding] = []
+    findings: list[ResultFinding] = []
     seen: set[tuple[str, int, int]] = set()
     for record in records:
         number = record.number
@@ -203,7 +203,7 @@ def _select(
             seen.add(key)
             kept.append(record)
             continue
-        findings.append(Finding(kind=UNSCORED, source=record.source, text=problem))
+        findings.append(ResultFinding(kind=UNSCORED, source=record.source, text=problem))
     return kept, findings
 
 

@@ -45,7 +45,7 @@ _FOLDERS_WITHOUT_MEANING = {"res", "results", "eval", "per_route", "."}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ResultFinding:
     """Something to tell about a file or a record.
 
     Attributes:
@@ -125,7 +125,7 @@ class ResultSet:
 
     name: str
     records: tuple[RouteRecord, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[ResultFinding, ...]
     announced: Mapping[str, int]
 
     @property
@@ -138,11 +138,11 @@ class ResultSet:
 class _Collector:
     root: str
     records: list[RouteRecord] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ResultFinding] = field(default_factory=list)
     announced: Counter[str] = field(default_factory=Counter)
 
     def tell(self, kind: str, source: str, text: str) -> None:
-        self.findings.append(Finding(kind=kind, source=source, text=text))
+        self.findings.append(ResultFinding(kind=kind, source=source, text=text))
 
 
 def read_results(path: Path, method: str | None = None) -> ResultSet:

@@ -17,7 +17,14 @@ from typing import Any
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving._checks import Flag, check_records
 from jaywalk.metrics.driving.penalties import Protocol, disagreements
-from jaywalk.metrics.driving.results import NOTE, UNREAD, UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.driving.results import (
+    NOTE,
+    UNREAD,
+    UNSCORED,
+    ResultFinding,
+    ResultSet,
+    RouteRecord,
+)
 from jaywalk.metrics.spec import MetricResult
 from jaywalk.stats.intervals import Interval
 
@@ -133,7 +140,7 @@ def one_method(results: ResultSet) -> str:
     return methods[0]
 
 
-def finding_lines(findings: Iterable[Finding]) -> list[str]:
+def finding_lines(findings: Iterable[ResultFinding]) -> list[str]:
     """One line for each kind of finding, naming the first few files."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for finding in findings:

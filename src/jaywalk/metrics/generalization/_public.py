@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from jaywalk.metrics.driving.penalties import PROTOCOLS, is_success, score_without_min_speed
-from jaywalk.metrics.driving.results import UNSCORED, Finding, ResultSet, RouteRecord
+from jaywalk.metrics.driving.results import UNSCORED, ResultFinding, ResultSet, RouteRecord
 from jaywalk.metrics.driving.summary import finding_lines, flags_and_warnings, listed, one_method
 from jaywalk.metrics.generalization._cues import cue_table
 from jaywalk.metrics.generalization.gap import PairedRow, Rounding, headline_gap
-from jaywalk.metrics.generalization.split import GENERALIZATION_OFFSET, Route, published_split
+from jaywalk.metrics.generalization.split import GENERALIZATION_OFFSET, SplitRoute, published_split
 
 _PROTOCOL = PROTOCOLS["fail2drive"]
 _SETUP_FAILED = "Failed - Agent couldn't be set up"
@@ -29,7 +29,7 @@ SECOND = "a second record of the same route and seed; the first counts"
 def score(
     results: ResultSet,
     *,
-    routes: Mapping[int, Route] | None = None,
+    routes: Mapping[int, SplitRoute] | None = None,
     rounding: Rounding = "none",
     success_requires_completion: bool = False,
     weak: Collection[tuple[str, str]] | None = None,
@@ -79,11 +79,11 @@ def score(
 
 
 def select_records(
-    records: Sequence[RouteRecord], split: Mapping[int, Route]
-) -> tuple[list[tuple[int, RouteRecord]], list[Finding]]:
+    records: Sequence[RouteRecord], split: Mapping[int, SplitRoute]
+) -> tuple[list[tuple[int, RouteRecord]], list[ResultFinding]]:
     """Records that count, with the numbers of their routes, and a finding for each other one."""
     kept: list[tuple[int, RouteRecord]] = []
-    findings: list[Finding] = []
+    findings: list[ResultFinding] = []
     seen: set[tuple[str, int, int]] = set()
     for record in records:
         number = record.number
@@ -97,13 +97,13 @@ def select_records(
             seen.add((record.seed, number, record.repetition))
             kept.append((number, record))
             continue
-        findings.append(Finding(kind=UNSCORED, source=record.source, text=problem))
+        findings.append(ResultFinding(kind=UNSCORED, source=record.source, text=problem))
     return kept, findings
 
 
 def _missing(
     kept: Sequence[tuple[int, RouteRecord]],
-    split: Mapping[int, Route],
+    split: Mapping[int, SplitRoute],
     records: Sequence[RouteRecord],
 ) -> tuple[list[str], list[str]]:
     """Routes without a row, seed by seed, and the names of the seeds."""
@@ -140,7 +140,7 @@ def _id_warning(kept: Sequence[tuple[int, RouteRecord]]) -> list[str]:
     return [f"note: the route id differs from the file name, which is used: {listed(other)}"]
 
 
-def _row(route: Route, record: RouteRecord, requires_completion: bool) -> PairedRow:
+def _row(route: SplitRoute, record: RouteRecord, requires_completion: bool) -> PairedRow:
     return PairedRow(
         pair=f"{route.number % GENERALIZATION_OFFSET:04d}",
         half=route.split,

@@ -33,7 +33,7 @@ import jaywalk.record
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria._scene import town_of
-from jaywalk.metrics.driving.criteria._track import RouteLine, advance, forward_of
+from jaywalk.metrics.driving.criteria._track import CriteriaRoute, advance, forward_of
 from jaywalk.metrics.generalization.split import SPLITS
 from jaywalk.metrics.safety._braking import find_braking
 from jaywalk.record import Episode, Record
@@ -48,7 +48,7 @@ _MERGE_M: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class ComparedStretch:
     """Part of the route, metres along it; ``size`` is m/s lost or metres aside."""
 
     first_m: float
@@ -63,8 +63,8 @@ class Profile:
     time_s: FloatArray
     along_m: FloatArray  # never falls
     speed_mps: FloatArray
-    brakings: tuple[Stretch, ...]
-    excursions: tuple[Stretch, ...]  # where the body crossed an edge of the route's lane
+    brakings: tuple[ComparedStretch, ...]
+    excursions: tuple[ComparedStretch, ...]  # where the body crossed an edge of the route's lane
 
     @property
     def reached_m(self) -> float:
@@ -98,11 +98,11 @@ def profile_of(record: Record) -> Profile:
         raise DataError(f"{record.folder} has no ego or no dense route to compare drives along.")
     place = rows.select(c.X_M, c.Y_M, c.Z_M).to_numpy().astype(np.float64)
     angles = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG).fill_null(0.0).to_numpy()
-    route = RouteLine(place_m=place, forward=forward_of(angles))
+    route = CriteriaRoute(place_m=place, forward=forward_of(angles))
     seen = tracks.present[tracks.ego]
     pose = tracks.ego_pose[seen]
     # Height does not matter here: the plane across the route decides.
-    flat = RouteLine(place_m=place * (1.0, 1.0, 0.0), forward=route.forward * (1.0, 1.0, 0.0))
+    flat = CriteriaRoute(place_m=place * (1.0, 1.0, 0.0), forward=route.forward * (1.0, 1.0, 0.0))
     at = advance(flat, np.column_stack([pose[:, X], pose[:, Y], np.zeros(len(pose))]), _WINDOW)
     along_m = np.maximum.accumulate(route.along_m[at] + _ahead_m(route, pose, at))
     time_s = tracks.time_s[seen]
@@ -113,7 +113,7 @@ def profile_of(record: Record) -> Profile:
             min(int(np.searchsorted(numbers, k)), len(numbers) - 1)
             for k in (event.start, event.end)
         )
-        stretch = Stretch(
+        stretch = ComparedStretch(
             first_m=float(along_m[first]), last_m=float(along_m[last]), size=event.lost_mps
         )
         brakings.append(stretch)
@@ -127,18 +127,18 @@ def profile_of(record: Record) -> Profile:
     )
 
 
-def _ahead_m(route: RouteLine, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
+def _ahead_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
     gap = pose[:, [X, Y]] - route.place_m[at, :2]
     return np.asarray(np.clip((gap * route.forward[at, :2]).sum(axis=1), 0.0, 1.0))
 
 
-def _aside_m(route: RouteLine, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
+def _aside_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
     """To the right of the route's line, metres."""
     gap, way = pose[:, [X, Y]] - route.place_m[at, :2], route.forward[at, :2]
     return np.asarray(gap[:, 1] * way[:, 0] - gap[:, 0] * way[:, 1])
 
 
-def _room_m(record: Record, route: RouteLine, half_width_m: float) -> FloatArray:
+def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatArray:
     """How far aside the ego may be at each point of the route; anywhere in a junction."""
     town = town_of(record.shared_file("opendrive"), record.episode.town)
     lanes = LaneFinder(town.carla_map).under(route.place_m)
@@ -148,12 +148,12 @@ def _room_m(record: Record, route: RouteLine, half_width_m: float) -> FloatArray
 
 def excursions_of(
     time_s: FloatArray, along_m: FloatArray, aside_m: FloatArray, room_m: FloatArray
-) -> list[Stretch]:
+) -> list[ComparedStretch]:
     """Stretches on which the ego was farther aside than there is room; ``size``: the farthest."""
     out = np.abs(aside_m) > room_m
     edges = np.diff(np.r_[False, out, False].astype(np.int8))
     firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    found: list[Stretch] = []
+    found: list[ComparedStretch] = []
     for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
         if time_s[last] - time_s[first] < _LEAST_S:
             continue
@@ -162,7 +162,7 @@ def excursions_of(
         if found and begin - found[-1].last_m < _MERGE_M:
             begin, size = found[-1].first_m, max(size, found[-1].size)
             found.pop()
-        found.append(Stretch(first_m=begin, last_m=end, size=size))
+        found.append(ComparedStretch(first_m=begin, last_m=end, size=size))
     return found
 
 

@@ -26,9 +26,9 @@ from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
 from jaywalk.metrics.generalization._cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.generalization.counterfactual import (
+    ComparedStretch,
     PairTally,
     Profile,
-    Stretch,
     check_pair,
     profile_of,
 )
@@ -94,7 +94,7 @@ def reaction_of(
     )
 
 
-def _without_counterpart(shift: Sequence[Stretch], base: Sequence[Stretch]) -> int:
+def _without_counterpart(shift: Sequence[ComparedStretch], base: Sequence[ComparedStretch]) -> int:
     return sum(
         not any(
             one.first_m <= other.last_m + _NEAR_M and other.first_m <= one.last_m + _NEAR_M

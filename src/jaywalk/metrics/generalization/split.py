@@ -60,7 +60,7 @@ _CLASS_NUMBERS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class SplitRoute:
     """A route of the split: number, class and whether it is of the Generalization half."""
 
     number: int
@@ -73,17 +73,17 @@ class Route:
         return f"{self.split.capitalize()}_{self.class_name}_{self.number:04d}"
 
 
-def published_split() -> dict[int, Route]:
+def published_split() -> dict[int, SplitRoute]:
     """The 200 published routes by number."""
     return {
-        number + offset: Route(number=number + offset, class_name=name, split=split)
+        number + offset: SplitRoute(number=number + offset, class_name=name, split=split)
         for split, offset in zip(SPLITS, (0, GENERALIZATION_OFFSET), strict=True)
         for name, first, last in _CLASS_NUMBERS
         for number in range(first, last + 1)
     }
 
 
-def read_split(path: Path) -> dict[int, Route]:
+def read_split(path: Path) -> dict[int, SplitRoute]:
     """Routes of a folder or archive of route files, from their names."""
     routes = {}
     for file in read_files(path, ".xml"):
@@ -92,7 +92,7 @@ def read_split(path: Path) -> dict[int, Route]:
             continue
         number = int(match[3])
         name = match[2].replace("TwoWays", "")
-        routes[number] = Route(number=number, class_name=name, split=match[1].lower())
+        routes[number] = SplitRoute(number=number, class_name=name, split=match[1].lower())
     if not routes:
         raise DataError(f"'{path}' holds no route file named like Base_Animals_0075.xml.")
     return routes

@@ -96,7 +96,7 @@ WINDOWS_PER_GROUP: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Windows:
+class MotionWindows:
     """Features of the windows of a collection.
 
     Attributes:
@@ -111,7 +111,7 @@ class Windows:
         return len(self.features)
 
 
-def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> Windows:
+def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> MotionWindows:
     """Windows of motions on the body of scale 1, at most 8 of each group.
 
     Args:
@@ -128,7 +128,7 @@ def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> Windows:
         owners.extend([number[name]] * len(found))
     if not owners:
         raise UsageError("no motion lasts two seconds; nothing to compare")
-    return Windows(features=np.concatenate(rows), group=np.array(owners, dtype=np.int64))
+    return MotionWindows(features=np.concatenate(rows), group=np.array(owners, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +139,12 @@ class Space:
     spread: FloatArray
     axes: FloatArray
 
-    def of(self, windows: Windows) -> FloatArray:
+    def of(self, windows: MotionWindows) -> FloatArray:
         """(windows, 16) places."""
         return np.asarray(((windows.features - self.mean) / self.spread) @ self.axes.T)
 
 
-def space_of(reference: Windows) -> Space:
+def space_of(reference: MotionWindows) -> Space:
     """Standardised leading components of a reference.
 
     Raises:
@@ -198,7 +198,7 @@ class Likeness:
     spread: float
 
 
-def likeness(collection: Windows, reference: Windows, space: Space) -> Likeness:
+def likeness(collection: MotionWindows, reference: MotionWindows, space: Space) -> Likeness:
     """Compare a collection with a reference."""
     a, b = space.of(collection), space.of(reference)
     groups = len(np.unique(reference.group))
@@ -226,7 +226,7 @@ def spread_among(places: FloatArray, group: IntArray, count: int) -> float:
     return float(np.median(nearest_other(places[kept], group[kept])))
 
 
-def distinct_share(collection: Windows, reference: Windows, space: Space) -> float:
+def distinct_share(collection: MotionWindows, reference: MotionWindows, space: Space) -> float:
     """Share of a collection's motions that are no near copies of another one of it.
 
     A motion is a copy when its windows lie (median) nearer to another motion than the closest

@@ -10,7 +10,7 @@ import numpy as np
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.rotation import angle_between_rad
 from jaywalk.metrics.motion._diversity import (
-    Windows,
+    MotionWindows,
     collect_windows,
     distinct_share,
     likeness,
@@ -140,7 +140,7 @@ def _chosen(
 
 def _compare(sets: dict[str, tuple[list[Clip], list[str]]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    windows: dict[str, Windows] = {}
+    windows: dict[str, MotionWindows] = {}
     for name, (motions, groups) in sets.items():
         result[name] = collection_figures(motions)
         if motions:

@@ -17,7 +17,7 @@ from jaywalk.metrics.realism._road_edge import EdgeSegments, distance_to_road_ed
 from jaywalk.metrics.realism._time_to_collision import time_to_collision
 from jaywalk.metrics.realism._trajectories import (
     BoxSizes,
-    Trajectories,
+    SceneTrajectories,
     generated_log,
     generated_trajectories,
     logged_trajectories,
@@ -58,7 +58,7 @@ class CaseFeatures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class SceneSurroundings:
     """What the features of a scene need to know about its map, prepared once."""
 
     edges: EdgeSegments | None
@@ -80,7 +80,9 @@ PUFFER = Window(first_step=CURRENT_STEP, from_step=CURRENT_STEP, in_space=False)
 GENERATION = Window(first_step=0, from_step=0, in_space=True)
 
 
-def track_features(tracks: Trajectories, around: Surroundings, window: Window) -> Features:
+def track_features(
+    tracks: SceneTrajectories, around: SceneSurroundings, window: Window
+) -> Features:
     """Features of some trajectories of all simulated objects."""
     rows, first, origin = around.rows, window.first_step, window.from_step
     return _features(
@@ -93,7 +95,9 @@ def track_features(tracks: Trajectories, around: Surroundings, window: Window) -
     )
 
 
-def generated_features(tracks: Trajectories, sizes: BoxSizes, around: Surroundings) -> Features:
+def generated_features(
+    tracks: SceneTrajectories, sizes: BoxSizes, around: SceneSurroundings
+) -> Features:
     """Features of generated scenes, whose boxes may change their size from step to step."""
     rows, n = around.rows, len(tracks.x_m)
     shape = (n, len(rows), N_STEPS)
@@ -112,8 +116,8 @@ def generated_features(tracks: Trajectories, sizes: BoxSizes, around: Surroundin
 
 
 def _features(
-    tracks: Trajectories,
-    around: Surroundings,
+    tracks: SceneTrajectories,
+    around: SceneSurroundings,
     window: Window,
     *,
     object_m: Float32Array,
@@ -156,14 +160,14 @@ def scored_tracks(scene: LoggedScene, config: ChallengeConfig) -> IntArray:
     return scene.evaluated_index
 
 
-def surroundings(case: Case, config: ChallengeConfig) -> Surroundings:
+def surroundings(case: Case, config: ChallengeConfig) -> SceneSurroundings:
     """Prepare map and signals of a case."""
     edges = case.scene.road_edges
     if config.is_flat:
         found = edge_segments(edges, z_stretch=0.0, cycle_tolerance_m=PUFFER_CYCLE_TOLERANCE_M)
     else:
         found = edge_segments(edges, z_stretch=road_edge.Z_STRETCH)
-    return Surroundings(
+    return SceneSurroundings(
         edges=found,
         lanes=None if config.is_flat else signalled_lanes(case.scene),
         rows=case.scene.rows_of(scored_tracks(case.scene, config)),

@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import BoolArray, Float32Array, IntArray
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 from jaywalk.metrics.realism.scene import STEP_S
 
 
 def displacement(
-    log: Trajectories, sim: Trajectories, rows: IntArray, *, from_step: int, in_space: bool
+    log: SceneTrajectories,
+    sim: SceneTrajectories,
+    rows: IntArray,
+    *,
+    from_step: int,
+    in_space: bool,
 ) -> NDArray[np.float64]:
     """Mean distance to the log [rollout, row] over the steps at which the log is valid.
 

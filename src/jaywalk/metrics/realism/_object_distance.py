@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 
 FAN = 8
 _BITS = 10
@@ -204,7 +204,7 @@ def _nearest(
 
 
 def distance_to_nearest_object(
-    tracks: Trajectories, rows: IntArray, first_step: int
+    tracks: SceneTrajectories, rows: IntArray, first_step: int
 ) -> NDArray[np.float32]:
     """Signed distance [rollout, row, step] to the nearest other simulated object.
 

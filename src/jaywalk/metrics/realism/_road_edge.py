@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism._object_distance import FAN, BoxTree, box_distance_sq, build_box_tree
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 from jaywalk.metrics.realism.scene import Polylines
 
 NO_EDGE_M = -1e10
@@ -229,7 +229,7 @@ def _most_offroad(
 
 
 def distance_to_road_edge(
-    tracks: Trajectories, edges: EdgeSegments | None, rows: IntArray, first_step: int
+    tracks: SceneTrajectories, edges: EdgeSegments | None, rows: IntArray, first_step: int
 ) -> NDArray[np.float32]:
     """Signed distance [rollout, row, step] of the most off-road corner; positive: off the road.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism._kinematics import linear_speed
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 
 MAX_TTC_S = 5.0
 _MAX_HEADING_RAD = math.radians(75.0)
@@ -69,7 +69,7 @@ def _following(
 
 
 def time_to_collision(
-    tracks: Trajectories,
+    tracks: SceneTrajectories,
     rows: IntArray,
     first_step: int,
     from_step: int = 0,

@@ -19,7 +19,7 @@ from jaywalk.metrics.realism.scene import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trajectories:
+class SceneTrajectories:
     """Poses [rollout, simulated track, 91], and what holds for every rollout.
 
     Boxes keep their logged size of the current step, in the log's future too.
@@ -34,11 +34,11 @@ class Trajectories:
     width_m: Float32Array
     height_m: Float32Array
 
-    def at(self, rollouts: slice, step: int, sizes: BoxSizes) -> Trajectories:
+    def at(self, rollouts: slice, step: int, sizes: BoxSizes) -> SceneTrajectories:
         """One step of some rollouts, with the boxes it has then."""
         one = slice(step, step + 1)
         row = rollouts.start if len(sizes.length_m) > 1 else 0
-        return Trajectories(
+        return SceneTrajectories(
             x_m=np.ascontiguousarray(self.x_m[rollouts, :, one]),
             y_m=np.ascontiguousarray(self.y_m[rollouts, :, one]),
             z_m=np.ascontiguousarray(self.z_m[rollouts, :, one]),
@@ -68,11 +68,11 @@ def _sizes(scene: LoggedScene) -> tuple[Float32Array, Float32Array, Float32Array
     )
 
 
-def logged_trajectories(scene: LoggedScene) -> Trajectories:
+def logged_trajectories(scene: LoggedScene) -> SceneTrajectories:
     """The log of the simulated tracks as one rollout."""
     rows = scene.simulated_index
     length, width, height = _sizes(scene)
-    return Trajectories(
+    return SceneTrajectories(
         x_m=np.ascontiguousarray(scene.x_m[rows])[None],
         y_m=np.ascontiguousarray(scene.y_m[rows])[None],
         z_m=np.ascontiguousarray(scene.z_m[rows])[None],
@@ -84,7 +84,7 @@ def logged_trajectories(scene: LoggedScene) -> Trajectories:
     )
 
 
-def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectories:
+def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> SceneTrajectories:
     """Logged history and simulated future; every simulated step counts as valid."""
     rows = scene.simulated_index
     if rollouts.n_steps != N_FUTURE:
@@ -101,7 +101,7 @@ def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectori
 
     length, width, height = _sizes(scene)
     future_valid = np.ones((len(rows), N_FUTURE), dtype=np.bool_)
-    return Trajectories(
+    return SceneTrajectories(
         x_m=joined(scene.x_m, rollouts.x_m),
         y_m=joined(scene.y_m, rollouts.y_m),
         z_m=joined(scene.z_m, rollouts.z_m),
@@ -113,7 +113,7 @@ def simulated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> Trajectori
     )
 
 
-def generated_log(scene: LoggedScene) -> tuple[Trajectories, BoxSizes]:
+def generated_log(scene: LoggedScene) -> tuple[SceneTrajectories, BoxSizes]:
     """The log as a generated scene.
 
     As in the official code, every step counts as valid, so what the log does not show stands at the
@@ -129,7 +129,9 @@ def generated_log(scene: LoggedScene) -> tuple[Trajectories, BoxSizes]:
     return replace(log, valid=np.ones_like(log.valid)), sizes
 
 
-def generated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> tuple[Trajectories, BoxSizes]:
+def generated_trajectories(
+    scene: LoggedScene, rollouts: Rollouts
+) -> tuple[SceneTrajectories, BoxSizes]:
     """Generated scenes, or simulated futures behind the logged history; every step is valid.
 
     Boxes have the sizes of the rollouts, else the logged ones: at the current step for whatever is
@@ -141,7 +143,7 @@ def generated_trajectories(scene: LoggedScene, rollouts: Rollouts) -> tuple[Traj
     if rollouts.n_steps != N_STEPS:
         sim = replace(simulated_trajectories(scene, rollouts), valid=every)
     else:
-        sim = Trajectories(
+        sim = SceneTrajectories(
             x_m=rollouts.x_m,
             y_m=rollouts.y_m,
             z_m=rollouts.z_m,

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism._object_distance import FAN, BoxTree, box_distance_sq, build_box_tree
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 from jaywalk.metrics.realism.scene import N_STEPS, SURFACE_STREET, LoggedScene, Polylines
 
 _REACH_M = 2.5
@@ -242,7 +242,7 @@ def _violations(
 
 
 def red_light_violations(
-    tracks: Trajectories, lanes: SignalledLanes | None, rows: IntArray, first_step: int
+    tracks: SceneTrajectories, lanes: SignalledLanes | None, rows: IntArray, first_step: int
 ) -> NDArray[np.bool_]:
     """Whether an object runs a red light at a step, [rollout, row, step]."""
     if lanes is None:

@@ -59,7 +59,7 @@ class Polylines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lanes:
+class SceneLanes:
     """Lane centre lines with their ids and types (2: surface street)."""
 
     lines: Polylines
@@ -75,7 +75,7 @@ class Lanes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
+class SceneSignals:
     """One row per step and signalled lane; ``n_steps`` is 0 if the scene has no list of states."""
 
     n_steps: int
@@ -112,8 +112,8 @@ class LoggedScene:
     sdc_index: int
     predict_index: IntArray
     road_edges: Polylines
-    lanes: Lanes
-    signals: Signals
+    lanes: SceneLanes
+    signals: SceneSignals
 
     def __post_init__(self) -> None:
         self._check_tracks()

@@ -49,7 +49,7 @@ class ClassRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class ClassAgreement:
     """How well a rule agrees with given labels.
 
     Attributes:
@@ -109,7 +109,7 @@ def fit_rule(displacements_m: FloatArray, labels: IntArray) -> ClassRule:
 
 def agreement(
     displacements_m: FloatArray, labels: IntArray, bases: Sequence[str], *, splits: int, seed: int
-) -> Agreement:
+) -> ClassAgreement:
     """Fit on a random half of the base motions, test on the other, many times.
 
     Mirror images stay with their original, so no motion is on both sides.
@@ -127,6 +127,6 @@ def agreement(
         truth = labels[~fitting]
         scores.append([float((found == truth).mean()), float(recalls(found, truth).mean())])
     accuracy, recall = np.mean(scores, axis=0)
-    return Agreement(
+    return ClassAgreement(
         accuracy=float(accuracy), macro_recall=float(recall), splits=splits, clips=len(labels)
     )

@@ -20,7 +20,7 @@ from jaywalk.motion.retarget import RootPolicy
 COLUMNS: Final = ("name", "decision", "note")
 
 
-class Verdict(StrEnum):
+class ReviewVerdict(StrEnum):
     """What was decided about a clip."""
 
     ACCEPT = "accept"
@@ -28,15 +28,15 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ReviewDecision:
     """A verdict on a clip, with a reason if one was given."""
 
     name: str
-    verdict: Verdict
+    verdict: ReviewVerdict
     note: str = ""
 
 
-def read_decisions(path: Path) -> dict[str, Decision]:
+def read_decisions(path: Path) -> dict[str, ReviewDecision]:
     """Read decisions; a file that does not exist holds none. The last word on a clip counts.
 
     Raises:
@@ -44,27 +44,27 @@ def read_decisions(path: Path) -> dict[str, Decision]:
     """
     if not path.exists():
         return {}
-    found: dict[str, Decision] = {}
+    found: dict[str, ReviewDecision] = {}
     try:
         with csv_lines(path, "a list of decisions (.csv)", "utf-8-sig") as file:
             reader = csv.DictReader(file)
             if not {"name", "decision"} <= set(reader.fieldnames or ()):
                 raise DataError(f"{path}: lacks the columns name and decision")
             for row in reader:
-                if row["decision"] not in list(Verdict):
+                if row["decision"] not in list(ReviewVerdict):
                     raise DataError(
                         f"{path}: line {reader.line_num} decides {row['decision']!r}; "
                         "expected accept or reject"
                     )
                 name = row["name"]
-                verdict, note = Verdict(row["decision"]), row.get("note") or ""
-                found[name] = Decision(name=name, verdict=verdict, note=note)
+                verdict, note = ReviewVerdict(row["decision"]), row.get("note") or ""
+                found[name] = ReviewDecision(name=name, verdict=verdict, note=note)
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise DataError(f"{path}: cannot be read as decisions ({problem})") from problem
     return found
 
 
-def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
+def write_decisions(decisions: Iterable[ReviewDecision], path: Path) -> None:
     """Write decisions; an interrupted write leaves the old file."""
     beside = path.with_name(path.name + ".new")
     with beside.open("w", newline="", encoding="utf-8") as file:
@@ -75,7 +75,7 @@ def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
     os.replace(beside, path)
 
 
-def accepted_names(library: MotionLibrary, decisions: Mapping[str, Decision]) -> list[str]:
+def accepted_names(library: MotionLibrary, decisions: Mapping[str, ReviewDecision]) -> list[str]:
     """Names of the library's clips that were accepted.
 
     Raises:
@@ -90,7 +90,7 @@ def accepted_names(library: MotionLibrary, decisions: Mapping[str, Decision]) ->
     names = [
         name
         for name in library.names
-        if name in decisions and decisions[name].verdict is Verdict.ACCEPT
+        if name in decisions and decisions[name].verdict is ReviewVerdict.ACCEPT
     ]
     if not names:
         raise UsageError("no clip was accepted; review some first")
@@ -99,7 +99,7 @@ def accepted_names(library: MotionLibrary, decisions: Mapping[str, Decision]) ->
 
 def apply_decisions(
     library: MotionLibrary,
-    decisions: Mapping[str, Decision],
+    decisions: Mapping[str, ReviewDecision],
     out: Path,
     *,
     say: Callable[[str], None] = lambda _: None,

@@ -22,7 +22,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.heading import heading_rad
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.review.decisions import Decision
+from jaywalk.motion.review.decisions import ReviewDecision
 from jaywalk.motion.smpl import JOINTS, LEFT_BALL, PARENTS, RIGHT_BALL
 
 _LEFT, _RIGHT, _MIDDLE, _GROUND = "#c0392b", "#2471a3", "#2c3e50", "#b0b0b0"
@@ -169,7 +169,7 @@ class Pack:
 def candidates(
     library: MotionLibrary,
     chosen: Sequence[str] | None,
-    decisions: Mapping[str, Decision],
+    decisions: Mapping[str, ReviewDecision],
     *,
     undecided: bool = False,
 ) -> list[str]:
@@ -200,7 +200,7 @@ def make_pack(
     library: MotionLibrary,
     names: Sequence[str],
     out: Path,
-    decisions: Mapping[str, Decision],
+    decisions: Mapping[str, ReviewDecision],
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> Pack:
@@ -251,7 +251,7 @@ def _card(library: MotionLibrary, name: str, caption: str, file: str) -> dict[st
 
 
 def _page(
-    library: MotionLibrary, cards: list[dict[str, str]], decisions: Mapping[str, Decision]
+    library: MotionLibrary, cards: list[dict[str, str]], decisions: Mapping[str, ReviewDecision]
 ) -> str:
     place = resources.files("jaywalk.motion") / "data" / "review.html.j2"
     template = Environment(autoescape=True).from_string(place.read_text(encoding="utf-8"))

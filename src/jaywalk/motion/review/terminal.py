@@ -10,7 +10,12 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.review.decisions import Decision, Verdict, read_decisions, write_decisions
+from jaywalk.motion.review.decisions import (
+    ReviewDecision,
+    ReviewVerdict,
+    read_decisions,
+    write_decisions,
+)
 from jaywalk.motion.review.pack import facts_of
 from jaywalk.motion.smpl import PARENTS
 
@@ -72,9 +77,9 @@ def review_in_terminal(
         elif key == "s":
             place += 1
         elif key in ("a", "r"):
-            verdict = Verdict.ACCEPT if key == "a" else Verdict.REJECT
+            verdict = ReviewVerdict.ACCEPT if key == "a" else ReviewVerdict.REJECT
             note = words[1] if len(words) > 1 else ""
-            decisions[name] = Decision(name=name, verdict=verdict, note=note)
+            decisions[name] = ReviewDecision(name=name, verdict=verdict, note=note)
             write_decisions(decisions.values(), file)
             place, given = place + 1, given + 1
         else:

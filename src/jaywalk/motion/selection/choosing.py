@@ -218,7 +218,7 @@ class ClipText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ClipChoice:
     """A clip and whether its captions let it pass."""
 
     name: str
@@ -239,7 +239,7 @@ class Selection:
         keywords: What was looked for.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ClipChoice, ...]
     lemmatiser: str
     keywords: frozenset[str]
 
@@ -321,7 +321,7 @@ def select(
     tokens = [[lemmatise(text) for text in clip.captions] for clip in clips]
     groups = categorise(tokens, categories, seed=seed)
     choices = tuple(
-        Choice(
+        ClipChoice(
             name=clip.name,
             caption=" | ".join(clip.captions),
             label=clip.label,

@@ -12,7 +12,7 @@ from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gestures import lead_head, look, look_round, use_arms
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_age, draw_role
-from jaywalk.motion.synthesis._plans import Behaviour, Plan, block_start_s, pace_word
+from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan, block_start_s, pace_word
 from jaywalk.motion.synthesis._programme import Hold, Pace, Turn, Walk
 from jaywalk.motion.synthesis._timeline import Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -22,7 +22,7 @@ def _side(draws: Draws) -> float:
     return 1.0 if draws.chance(0.5) else -1.0
 
 
-def _step_back(model: MotionModel, draws: Draws) -> Plan:
+def _step_back(model: MotionModel, draws: Draws) -> ClipPlan:
     """Out a few steps, look, backward to where they came from."""
     age = draw_age(draws)
     out, back = draws.uniform(0.65, 1.1), draws.uniform(0.45, 0.7)
@@ -42,10 +42,10 @@ def _step_back(model: MotionModel, draws: Draws) -> Plan:
         look_round(layer, block_start_s(timeline, 2) - 0.3, draws, 1 + draws.chance(0.6))
 
     caption = f"{role.noun} {pace_word(out)} out, stops, looks round and steps back"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
-def _turn_back(model: MotionModel, draws: Draws) -> Plan:
+def _turn_back(model: MotionModel, draws: Draws) -> ClipPlan:
     """Walks out and turns back without stopping."""
     age = draw_age(draws)
     speed = min(walking_speed_mps(age, draws), 1.35)
@@ -73,10 +73,10 @@ def _turn_back(model: MotionModel, draws: Draws) -> Plan:
         lead_head(layer, timeline.yaw_rad)
 
     caption = f"{role.noun} {pace_word(speed)} forward, turns around and {pace_word(speed)} back"
-    return Plan(role=role, blocks=(*first, walk, *last), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(*first, walk, *last), acting=act, caption=caption)
 
 
-def _stop_and_return(model: MotionModel, draws: Draws) -> Plan:
+def _stop_and_return(model: MotionModel, draws: Draws) -> ClipPlan:
     """Stops, thinks, turns round on the spot and goes back."""
     age = draw_age(draws)
     speed = min(walking_speed_mps(age, draws), 1.4)
@@ -105,10 +105,10 @@ def _stop_and_return(model: MotionModel, draws: Draws) -> Plan:
             use_arms(layer, thing, block_start_s(timeline, 2) - 0.3, 0.6, draws)
 
     caption = f"{role.noun} {pace_word(speed)} forward, stops, changes their mind and returns"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
-def _dash_back(model: MotionModel, draws: Draws) -> Plan:
+def _dash_back(model: MotionModel, draws: Draws) -> ClipPlan:
     """Runs out and hurries back, as a child after a ball."""
     age = Age.CHILD if draws.chance(0.5) else Age.ADULT
     out = draws.uniform(1.6, 2.4)
@@ -132,10 +132,10 @@ def _dash_back(model: MotionModel, draws: Draws) -> Plan:
 
     last = (Hold(seconds=0.6),) if walk.stops else ()
     caption = f"{role.noun} dashes out, turns around and hurries back"
-    return Plan(role=role, blocks=(Hold(seconds=0.4), walk, *last), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(Hold(seconds=0.4), walk, *last), acting=act, caption=caption)
 
 
-def _circle(model: MotionModel, draws: Draws) -> Plan:
+def _circle(model: MotionModel, draws: Draws) -> ClipPlan:
     """Walks a loop and ends near where it began."""
     age = draw_age(draws)
     speed = draws.uniform(0.6, 1.15)
@@ -161,10 +161,10 @@ def _circle(model: MotionModel, draws: Draws) -> Plan:
     first = (Hold(seconds=0.4),) if walk.starts else ()
     last = (Hold(seconds=0.5),) if walk.stops else ()
     caption = f"{role.noun} {pace_word(speed)} in a circle"
-    return Plan(role=role, blocks=(*first, walk, *last), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(*first, walk, *last), acting=act, caption=caption)
 
 
-def _waver(model: MotionModel, draws: Draws) -> Plan:
+def _waver(model: MotionModel, draws: Draws) -> ClipPlan:
     """Out, back, out again a little: cannot decide."""
     role = draw_role(model, draw_age(draws), 0.8, draws, plain=True)
     out, back = draws.uniform(0.7, 1.0), draws.uniform(0.45, 0.6)
@@ -185,7 +185,7 @@ def _waver(model: MotionModel, draws: Draws) -> Plan:
             look(layer, block_start_s(timeline, block) - 0.2, yaw, draws.uniform(0.3, 0.7))
 
     caption = f"{role.noun} walks out, steps back and out again, and cannot decide"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
 ATTEMPTING: Final = tuple(

@@ -11,7 +11,7 @@ from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gestures import lead_head, limp, look, look_round, stumble, use_arms
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_age, draw_role
-from jaywalk.motion.synthesis._plans import Behaviour, Plan, block_start_s, nothing, pace_word
+from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan, block_start_s, nothing, pace_word
 from jaywalk.motion.synthesis._programme import Block, Hold, Pace, Turn, Walk
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -51,7 +51,7 @@ def _ends(walk: Walk, draws: Draws) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _plain_walk(model: MotionModel, draws: Draws) -> Plan:
+def _plain_walk(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = walking_speed_mps(age, draws)
     role = draw_role(model, age, speed, draws)
@@ -65,10 +65,10 @@ def _plain_walk(model: MotionModel, draws: Draws) -> Plan:
         words[1:1] = ["stands, then"]
     if stops:
         words.append("and stops")
-    return Plan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=" ".join(words))
+    return ClipPlan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=" ".join(words))
 
 
-def _stroll(model: MotionModel, draws: Draws) -> Plan:
+def _stroll(model: MotionModel, draws: Draws) -> ClipPlan:
     age = Age.ELDERLY if draws.chance(0.5) else Age.ADULT
     speed = draws.uniform(0.4, 0.72)
     role = draw_role(model, age, speed, draws)
@@ -84,7 +84,7 @@ def _stroll(model: MotionModel, draws: Draws) -> Plan:
         if draws.chance(0.5):
             look_round(layer, draws.uniform(1.0, 3.0), draws)
 
-    return Plan(
+    return ClipPlan(
         role=role,
         blocks=_ends(walk, draws),
         acting=act,
@@ -92,7 +92,7 @@ def _stroll(model: MotionModel, draws: Draws) -> Plan:
     )
 
 
-def _run(model: MotionModel, draws: Draws) -> Plan:
+def _run(model: MotionModel, draws: Draws) -> ClipPlan:
     age = Age.CHILD if draws.chance(0.3) else Age.ADULT
     speed = draws.uniform(1.9, 2.9) if age is Age.CHILD else draws.uniform(2.0, 4.0)
     role = draw_role(model, age, speed, draws, plain=draws.chance(0.9))
@@ -104,7 +104,7 @@ def _run(model: MotionModel, draws: Draws) -> Plan:
         stops=draws.chance(0.15),
         turns=(Turn(at_s=1.0, seconds=2.0, angle_rad=draws.normal(0.0, 0.15)),),
     )
-    return Plan(
+    return ClipPlan(
         role=role,
         blocks=_ends(walk, draws),
         acting=nothing,
@@ -112,7 +112,7 @@ def _run(model: MotionModel, draws: Draws) -> Plan:
     )
 
 
-def _curve(model: MotionModel, draws: Draws) -> Plan:
+def _curve(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = min(walking_speed_mps(age, draws), 1.4)
     role = draw_role(model, age, speed, draws)
@@ -131,10 +131,10 @@ def _curve(model: MotionModel, draws: Draws) -> Plan:
 
     way = "left" if angle > 0.0 else "right"
     caption = f"{role.noun} {pace_word(speed)} forward and turns to the {way}"
-    return Plan(role=role, blocks=_ends(walk, draws), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=_ends(walk, draws), acting=act, caption=caption)
 
 
-def _wander(model: MotionModel, draws: Draws) -> Plan:
+def _wander(model: MotionModel, draws: Draws) -> ClipPlan:
     """Odd gaits on winding paths."""
     speed = draws.uniform(0.45, 1.1)
     role = draw_role(model, Age.ADULT, speed, draws, plain=False)
@@ -145,10 +145,10 @@ def _wander(model: MotionModel, draws: Draws) -> Plan:
         seconds=draws.uniform(5.5, 8.0), speed_mps=speed, starts=False, stops=False, turns=turns
     )
     caption = f"{role.noun} staggers across, swaying from side to side"
-    return Plan(role=role, blocks=(walk,), acting=nothing, caption=caption)
+    return ClipPlan(role=role, blocks=(walk,), acting=nothing, caption=caption)
 
 
-def _style(model: MotionModel, draws: Draws) -> Plan:
+def _style(model: MotionModel, draws: Draws) -> ClipPlan:
     """Gaits of every kind, also sneaking, swaggering and bent ones."""
     speed = float(np.clip(np.exp(draws.normal(-0.15, 0.4)), 0.4, 1.8))
     role = draw_role(model, Age.ADULT, speed, draws, plain=False)
@@ -160,10 +160,10 @@ def _style(model: MotionModel, draws: Draws) -> Plan:
         turns=(Turn(at_s=1.0, seconds=2.5, angle_rad=draws.normal(0.0, 0.35)),),
     )
     caption = f"{role.noun} {pace_word(speed)} forward in a peculiar way"
-    return Plan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=caption)
+    return ClipPlan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=caption)
 
 
-def _limp(model: MotionModel, draws: Draws) -> Plan:
+def _limp(model: MotionModel, draws: Draws) -> ClipPlan:
     age = Age.ELDERLY if draws.chance(0.5) else Age.ADULT
     speed = draws.uniform(0.45, 0.95)
     role = draw_role(model, age, speed, draws, plain=True)
@@ -174,10 +174,10 @@ def _limp(model: MotionModel, draws: Draws) -> Plan:
         limp(layer, timeline.phase, timeline.amplitude, side, size)
 
     caption = f"{role.noun} limps across, sparing the {('left', 'right')[side]} leg"
-    return Plan(role=role, blocks=(walk,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(walk,), acting=act, caption=caption)
 
 
-def _busy(model: MotionModel, draws: Draws) -> Plan:
+def _busy(model: MotionModel, draws: Draws) -> ClipPlan:
     """Walking with a phone, a cup, hands in the pockets."""
     age = draw_age(draws)
     speed = 0.9 * walking_speed_mps(age, draws)
@@ -193,10 +193,10 @@ def _busy(model: MotionModel, draws: Draws) -> Plan:
         use_arms(layer, thing, start, draws.uniform(1.5, 1.3 * end), draws)
 
     caption = f"{role.noun} {pace_word(speed)} across and {thing}"
-    return Plan(role=role, blocks=_ends(walk, draws), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=_ends(walk, draws), acting=act, caption=caption)
 
 
-def _looking(model: MotionModel, draws: Draws) -> Plan:
+def _looking(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = walking_speed_mps(age, draws)
     role = draw_role(model, age, speed, draws)
@@ -213,10 +213,10 @@ def _looking(model: MotionModel, draws: Draws) -> Plan:
     if walk.stops:
         blocks = (*blocks, Hold(seconds=0.6))
     caption = f"{role.noun} looks left and right, then {pace_word(speed)} across"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
-def _pause(model: MotionModel, draws: Draws) -> Plan:
+def _pause(model: MotionModel, draws: Draws) -> ClipPlan:
     """Hesitates on the way, then goes on."""
     age = draw_age(draws)
     speed = walking_speed_mps(age, draws)
@@ -232,10 +232,10 @@ def _pause(model: MotionModel, draws: Draws) -> Plan:
         look_round(layer, block_start_s(timeline, 2) - 0.2, draws)
 
     caption = f"{role.noun} steps out, hesitates, looks both ways and {pace_word(speed)} on"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
-def _hurry(model: MotionModel, draws: Draws) -> Plan:
+def _hurry(model: MotionModel, draws: Draws) -> ClipPlan:
     """Changes speed on the way: hurries, or slows down."""
     role = draw_role(model, Age.ADULT, 1.3, draws, plain=True)
     slow, fast = draws.uniform(0.6, 1.2), draws.uniform(1.4, 2.8)
@@ -250,10 +250,10 @@ def _hurry(model: MotionModel, draws: Draws) -> Plan:
     )
     word = "hurries up" if then > first else "slows down"
     caption = f"{role.noun} {pace_word(first)} and {word} on the way across"
-    return Plan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=caption)
+    return ClipPlan(role=role, blocks=_ends(walk, draws), acting=nothing, caption=caption)
 
 
-def _stumble(model: MotionModel, draws: Draws) -> Plan:
+def _stumble(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = draws.uniform(0.7, 1.5)
     role = draw_role(model, age, speed, draws, plain=True)
@@ -271,7 +271,7 @@ def _stumble(model: MotionModel, draws: Draws) -> Plan:
         stumble(layer, at, draws)
 
     caption = f"{role.noun} {pace_word(speed)} across, stumbles and catches their balance"
-    return Plan(role=role, blocks=(walk,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(walk,), acting=act, caption=caption)
 
 
 CROSSING: Final = tuple(

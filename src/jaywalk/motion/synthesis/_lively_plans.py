@@ -20,7 +20,7 @@ from jaywalk.motion.synthesis._gestures import (
 )
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_role
-from jaywalk.motion.synthesis._plans import Behaviour, Plan
+from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan
 from jaywalk.motion.synthesis._programme import Hold, Leap, Lift, Shuffle
 from jaywalk.motion.synthesis._staying_plans import stander
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
@@ -55,7 +55,7 @@ def leaps_in_a_row(
     return tuple(leaps)
 
 
-def _leap(model: MotionModel, draws: Draws) -> Plan:
+def _leap(model: MotionModel, draws: Draws) -> ClipPlan:
     age = Age.CHILD if draws.chance(0.5) else Age.ADULT
     role = draw_role(model, age, 0.9, draws, plain=True)
     leaps = leaps_in_a_row(1 + int(draws.uniform(0.0, 3.0)), draws, gap_s=1.7)
@@ -67,10 +67,10 @@ def _leap(model: MotionModel, draws: Draws) -> Plan:
 
     hold = Hold(seconds=leaps[-1].at_s + 2.3, leaps=leaps)
     caption = f"{role.noun} jumps on the spot {('once', 'twice', 'three times')[len(leaps) - 1]}"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _hop(model: MotionModel, draws: Draws) -> Plan:
+def _hop(model: MotionModel, draws: Draws) -> ClipPlan:
     """Hops ahead several times: this one gets away."""
     age = Age.CHILD if draws.chance(0.5) else Age.ADULT
     role = draw_role(model, age, 0.9, draws, plain=True)
@@ -83,12 +83,12 @@ def _hop(model: MotionModel, draws: Draws) -> Plan:
             swing_for_leap(layer, leap, swing)
 
     hold = Hold(seconds=leaps[-1].at_s + 2.0, leaps=leaps)
-    return Plan(
+    return ClipPlan(
         role=role, blocks=(hold,), acting=act, caption=f"{role.noun} hops forward several times"
     )
 
 
-def _kick(model: MotionModel, draws: Draws) -> Plan:
+def _kick(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws, odd=0.15)
     lifts, at_s = [], draws.uniform(0.5, 1.2)
     side = 0 if draws.chance(0.35) else 1
@@ -104,10 +104,10 @@ def _kick(model: MotionModel, draws: Draws) -> Plan:
 
     hold = Hold(seconds=at_s + 0.5, lifts=tuple(lifts))
     caption = f"{role.noun} stands and kicks with the {('left', 'right')[lifts[0].side]} foot"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _march(model: MotionModel, draws: Draws) -> Plan:
+def _march(model: MotionModel, draws: Draws) -> ClipPlan:
     """Marches on the spot, or stands on one leg."""
     role = stander(model, draws, odd=0.1)
     marches = draws.chance(0.7)
@@ -131,10 +131,10 @@ def _march(model: MotionModel, draws: Draws) -> Plan:
 
     hold = Hold(seconds=lifts[-1].at_s + each + 0.7, lifts=lifts)
     does = "marches on the spot" if marches else "stands on one leg, then on the other"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=f"{role.noun} {does}")
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=f"{role.noun} {does}")
 
 
-def _exercise(model: MotionModel, draws: Draws) -> Plan:
+def _exercise(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws, odd=0.15)
     kind = draws.one_of(("squats", "toes", "arms", "twists"))
     seconds = draws.uniform(5.0, 8.5)
@@ -164,10 +164,10 @@ def _exercise(model: MotionModel, draws: Draws) -> Plan:
         "twists": "twists the trunk from side to side",
     }
     caption = f"{role.noun} stands and {words[kind]}"
-    return Plan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
 
 
-def _dance(model: MotionModel, draws: Draws) -> Plan:
+def _dance(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws, odd=0.3)
     period = draws.uniform(0.55, 1.1)
     seconds = draws.uniform(5.0, 8.5)
@@ -195,7 +195,7 @@ def _dance(model: MotionModel, draws: Draws) -> Plan:
 
     hold = Hold(seconds=seconds, shuffles=tuple(moves))
     caption = f"{role.noun} dances on the spot, swaying and moving the arms"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
 LIVELY: Final = (

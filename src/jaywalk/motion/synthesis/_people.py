@@ -9,7 +9,7 @@ import numpy as np
 
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gait_model import StyleWish, draw_style
-from jaywalk.motion.synthesis._programme import Person
+from jaywalk.motion.synthesis._programme import ClipPerson
 from jaywalk.motion.synthesis._stand_model import draw_posture, draw_sway_spread
 from jaywalk.motion.synthesis.model_file import MotionModel
 
@@ -26,7 +26,7 @@ class Age(StrEnum):
 class Role:
     """A person with what a caption says of them."""
 
-    person: Person
+    person: ClipPerson
     age: Age
     plain: bool
 
@@ -64,7 +64,7 @@ def draw_role(
     run_from = float(np.clip(draws.normal(1.85, 0.08), 1.7, 2.0))
     noise = draws.uniform(0.25, 0.5) * (1.5 if age is Age.CHILD else 1.0)
     wish = StyleWish(speed_mps=pace, run=pace > run_from, plain=plain, noise=noise)
-    person = Person(
+    person = ClipPerson(
         style=draw_style(model.gait, wish, draws),
         posture=draw_posture(model.stand, draws, neutral=True),
         sway=draw_sway_spread(model.stand, draws),

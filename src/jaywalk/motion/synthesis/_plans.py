@@ -17,7 +17,7 @@ from jaywalk.motion.synthesis.model_file import MotionModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ClipPlan:
     """What one clip will show.
 
     Attributes:
@@ -34,7 +34,7 @@ class Plan:
 
 
 #: Draws a plan.
-Maker: TypeAlias = Callable[[MotionModel, Draws], Plan]
+Maker: TypeAlias = Callable[[MotionModel, Draws], ClipPlan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,7 @@ Block: TypeAlias = Walk | Hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class ClipPerson:
     """Who does it.
 
     Attributes:

@@ -21,7 +21,7 @@ from jaywalk.motion.synthesis._gestures import (
 )
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Role, draw_age, draw_role, in_odd_posture
-from jaywalk.motion.synthesis._plans import Behaviour, Plan
+from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan
 from jaywalk.motion.synthesis._programme import Hold, Shuffle, Turn, Walk
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -68,7 +68,7 @@ def _small_steps(seconds: float, draws: Draws, *, chance: float) -> tuple[Shuffl
     )
 
 
-def _idle(model: MotionModel, draws: Draws) -> Plan:
+def _idle(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws, odd=0.12)
     seconds = draws.uniform(4.5, 9.0)
     hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.4))
@@ -77,10 +77,10 @@ def _idle(model: MotionModel, draws: Draws) -> Plan:
         _restlessness(layer, draws)
 
     caption = f"{role.noun} stands and shifts their weight from one leg to the other"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _look(model: MotionModel, draws: Draws) -> Plan:
+def _look(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws)
     seconds = draws.uniform(5.0, 8.5)
     hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.5))
@@ -98,10 +98,10 @@ def _look(model: MotionModel, draws: Draws) -> Plan:
         _restlessness(layer, draws, every_s=6.0)
 
     caption = f"{role.noun} stands waiting and looks round to the left and the right"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _phone(model: MotionModel, draws: Draws) -> Plan:
+def _phone(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws)
     thing = draws.one_of(_STILL)
     seconds = draws.uniform(5.0, 9.0)
@@ -115,10 +115,10 @@ def _phone(model: MotionModel, draws: Draws) -> Plan:
         _restlessness(layer, draws, every_s=5.0)
 
     caption = f"{role.noun} stands and {thing}"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _hands(model: MotionModel, draws: Draws) -> Plan:
+def _hands(model: MotionModel, draws: Draws) -> ClipPlan:
     """Gestures of the gesture model, as of somebody who talks or works with the hands."""
     role = stander(model, draws, odd=0.25)
     seconds = draws.uniform(4.0, 8.5)
@@ -133,10 +133,10 @@ def _hands(model: MotionModel, draws: Draws) -> Plan:
             _restlessness(layer, draws)
 
     caption = f"{role.noun} stands and gestures with the arms and hands"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _act(model: MotionModel, draws: Draws) -> Plan:
+def _act(model: MotionModel, draws: Draws) -> ClipPlan:
     """Acts with a meaning, one after the other."""
     role = stander(model, draws)
     seconds = draws.uniform(5.0, 8.5)
@@ -153,10 +153,10 @@ def _act(model: MotionModel, draws: Draws) -> Plan:
                 at_s = use_arms(layer, name, at_s, draws.uniform(0.5, 1.8), draws) + 0.2
 
     did = " and ".join([*(["waves"] if waves else []), *names])
-    return Plan(role=role, blocks=(hold,), acting=act, caption=f"{role.noun} stands, {did}")
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=f"{role.noun} stands, {did}")
 
 
-def _bend(model: MotionModel, draws: Draws) -> Plan:
+def _bend(model: MotionModel, draws: Draws) -> ClipPlan:
     """Picks something up, ties a shoe, bows or leans back."""
     role = stander(model, draws)
     seconds = draws.uniform(4.5, 7.0)
@@ -174,10 +174,10 @@ def _bend(model: MotionModel, draws: Draws) -> Plan:
             look_round(layer, at_s, draws, 1)
 
     caption = f"{role.noun} {'crouches and picks something up' if deep else 'bends over'}"
-    return Plan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
 
 
-def _spot(model: MotionModel, draws: Draws) -> Plan:
+def _spot(model: MotionModel, draws: Draws) -> ClipPlan:
     """Small steps: round, aside, back."""
     role = stander(model, draws, odd=0.1)
     moves = []
@@ -207,10 +207,10 @@ def _spot(model: MotionModel, draws: Draws) -> Plan:
 
     hold = Hold(seconds=at_s + 0.5, shuffles=tuple(moves))
     caption = f"{role.noun} stands, {', '.join(words)}"
-    return Plan(role=role, blocks=(hold,), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
 
-def _pace(model: MotionModel, draws: Draws) -> Plan:
+def _pace(model: MotionModel, draws: Draws) -> ClipPlan:
     """A step or two about, never far."""
     age = draw_age(draws)
     speed = draws.uniform(0.4, 0.7)
@@ -227,7 +227,7 @@ def _pace(model: MotionModel, draws: Draws) -> Plan:
         look_round(layer, draws.uniform(0.0, 1.0), draws, 1)
 
     caption = f"{role.noun} stands waiting, takes a step or two and stands again"
-    return Plan(role=role, blocks=blocks, acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
 
 STAYING: Final = tuple(

@@ -26,7 +26,7 @@ from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._footing import place_feet
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._pose_channels import to_rotations
-from jaywalk.motion.synthesis._programme import Block, Person, Walk
+from jaywalk.motion.synthesis._programme import Block, ClipPerson, Walk
 from jaywalk.motion.synthesis._stand_model import quiet_movement, smooth_noise
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline, lay_out
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -56,7 +56,7 @@ class Generated:
 
 def generate(
     model: MotionModel,
-    person: Person,
+    person: ClipPerson,
     blocks: Sequence[Block],
     acting: Acting,
     seed: tuple[int, str, int],
@@ -88,7 +88,7 @@ def generate(
 
 def _frames(
     model: MotionModel,
-    person: Person,
+    person: ClipPerson,
     blocks: Sequence[Block],
     timeline: Timeline,
     layer: Layer,
@@ -124,7 +124,7 @@ def _frames(
 
 
 def _poses(
-    model: MotionModel, person: Person, timeline: Timeline, gait: FloatArray, draws: Draws
+    model: MotionModel, person: ClipPerson, timeline: Timeline, gait: FloatArray, draws: Draws
 ) -> tuple[FloatArray, FloatArray]:
     """(frames, 66) angles and (frames,) pelvis height: gait and standing mixed by amplitude."""
     frames = len(timeline)
@@ -181,7 +181,7 @@ def _sway(timeline: Timeline, layer: Layer, draws: Draws) -> FloatArray:
 
 
 def _speed_ratio(
-    blocks: Sequence[Block], timeline: Timeline, person: Person, root_m: FloatArray
+    blocks: Sequence[Block], timeline: Timeline, person: ClipPerson, root_m: FloatArray
 ) -> float | None:
     """Speed reached over speed wanted, where somebody walks steadily; None if nobody does."""
     ground = gaussian_filter1d(root_m[:, [0, 2]], 0.3 * timeline.rate_hz, axis=0, mode="nearest")

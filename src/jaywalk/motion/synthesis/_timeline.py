@@ -12,7 +12,7 @@ from scipy.ndimage import gaussian_filter1d
 from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gait_model import PERIOD_RANGE_S, GaitModel, run_share
-from jaywalk.motion.synthesis._programme import Block, Hold, Leap, Person, Shuffle, Walk
+from jaywalk.motion.synthesis._programme import Block, ClipPerson, Hold, Leap, Shuffle, Walk
 from jaywalk.motion.synthesis._stand_model import smooth_noise
 
 FRAMES_PER_S: Final = 60.0
@@ -81,7 +81,12 @@ def bump(time_s: FloatArray, at_s: float, seconds: float) -> FloatArray:
 
 
 def lay_out(
-    blocks: Sequence[Block], model: GaitModel, person: Person, draws: Draws, *, pace: float = 1.0
+    blocks: Sequence[Block],
+    model: GaitModel,
+    person: ClipPerson,
+    draws: Draws,
+    *,
+    pace: float = 1.0,
 ) -> Timeline:
     """Put blocks on the clock.
 
@@ -118,7 +123,7 @@ def lay_out(
     )
 
 
-def _speeds(block: Walk, person: Person, time_s: FloatArray, pace: float) -> FloatArray:
+def _speeds(block: Walk, person: ClipPerson, time_s: FloatArray, pace: float) -> FloatArray:
     """(frames,) wanted speed on the body of scale 1; people need two or three steps to start."""
     speed = np.full(len(time_s), block.speed_mps)
     for change in block.paces:
@@ -132,7 +137,7 @@ def _speeds(block: Walk, person: Person, time_s: FloatArray, pace: float) -> Flo
 
 
 def _walk(
-    block: Walk, model: GaitModel, person: Person, draws: Draws, *, phase: float, pace: float
+    block: Walk, model: GaitModel, person: ClipPerson, draws: Draws, *, phase: float, pace: float
 ) -> _Part:
     clock = float(np.sqrt(person.body_scale))
     rate = FRAMES_PER_S * clock
@@ -166,7 +171,7 @@ def _walk(
 
 
 def _codes(
-    model: GaitModel, person: Person, speed: FloatArray, turning: FloatArray, draws: Draws
+    model: GaitModel, person: ClipPerson, speed: FloatArray, turning: FloatArray, draws: Draws
 ) -> tuple[FloatArray, FloatArray]:
     """(frames, dims) codes and (frames,) periods for speeds and turn rates."""
     run = run_share(speed, person.run_from_mps)
@@ -211,7 +216,7 @@ def _end(phase: FloatArray, block: Walk, wanted: int) -> int:
     return int(after[0]) + 1 if len(after) else len(phase)
 
 
-def _hold(block: Hold, model: GaitModel, person: Person, *, phase: float) -> _Part:
+def _hold(block: Hold, model: GaitModel, person: ClipPerson, *, phase: float) -> _Part:
     frames = max(2, round(block.seconds * FRAMES_PER_S))
     time_s = np.arange(frames) / FRAMES_PER_S
     planted = np.ones((frames, 2))

@@ -17,7 +17,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.motion.smpl import JOINTS, PARENTS
 from jaywalk.motion.video.landmarks import LANDMARK_COUNT, Box, Picture, Sighting, read_frames
-from jaywalk.motion.video.reading import Person, Reading
+from jaywalk.motion.video.reading import Person, VideoReading
 
 _COLOURS: Final = {"left": (255, 80, 60), "right": (60, 160, 255), "middle": (255, 230, 60)}
 
@@ -26,7 +26,7 @@ def draw_overlay(
     clip: Path,
     out: Path,
     people: list[Person],
-    reading: Reading,
+    reading: VideoReading,
     *,
     rate_hz: float | None = None,
 ) -> None:

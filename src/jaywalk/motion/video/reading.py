@@ -38,7 +38,7 @@ _SAME: Final = 0.25  # landmarks nearer than this share of the height belong to 
 
 
 @dataclass(slots=True)
-class Track:
+class VideoTrack:
     """One person so far."""
 
     times_s: list[float] = field(default_factory=list)
@@ -80,14 +80,14 @@ class Tracker:
 
     source: PoseSource
     smallest_px: float
-    open: list[Track] = field(default_factory=list)
-    closed: list[Track] = field(default_factory=list)
+    open: list[VideoTrack] = field(default_factory=list)
+    closed: list[VideoTrack] = field(default_factory=list)
     _proposed_s: float = -1e9
     _thorough_s: float = -1e9
 
     def feed(self, frame: Frame) -> None:
         """Look for known people where they should be, then for new ones."""
-        found: list[tuple[Track, Sighting]] = []
+        found: list[tuple[VideoTrack, Sighting]] = []
         for track in self.open:
             sighting = self._look(frame.picture, track.expected(frame.time_s))
             if sighting is not None and self._plausible(track, sighting, frame.time_s):
@@ -101,7 +101,7 @@ class Tracker:
             self._proposed_s = frame.time_s
             self._search(frame)
 
-    def finish(self) -> list[Track]:
+    def finish(self) -> list[VideoTrack]:
         """All tracks, in the order in which they began."""
         self.closed += self.open
         self.open = []
@@ -117,7 +117,7 @@ class Tracker:
             sighting = self._look(frame.picture, box)
             if sighting is None or self._known(sighting.box, frame.time_s):
                 continue
-            track = Track()
+            track = VideoTrack()
             track.add(frame.time_s, sighting)
             self.open.append(track)
 
@@ -132,7 +132,7 @@ class Tracker:
             return None
         return sighting
 
-    def _plausible(self, track: Track, sighting: Sighting, time_s: float) -> bool:
+    def _plausible(self, track: VideoTrack, sighting: Sighting, time_s: float) -> bool:
         """Whether the person could have got there: not another one who crossed the box."""
         expected, box = track.expected(time_s), sighting.box
         late = 1.0 + 2.0 * (time_s - track.times_s[-1])
@@ -141,9 +141,11 @@ class Tracker:
         alike = 0.6 < box.height / max(expected.height, 1.0) < 1.7
         return alike and max(across, down) < 0.3 * late * expected.height
 
-    def _distinct(self, found: list[tuple[Track, Sighting]]) -> list[tuple[Track, Sighting]]:
+    def _distinct(
+        self, found: list[tuple[VideoTrack, Sighting]]
+    ) -> list[tuple[VideoTrack, Sighting]]:
         """Two tracks that see one person: it belongs to the one followed longer."""
-        kept: list[tuple[Track, Sighting]] = []
+        kept: list[tuple[VideoTrack, Sighting]] = []
         for track, sighting in sorted(found, key=lambda pair: -len(pair[0].seen)):
             size = sighting.box.height
             if all(sighting.apart_px(other) > _SAME * size for _, other in kept):
@@ -157,7 +159,7 @@ def track_people(
     *,
     smallest_px: float,
     progress: Callable[[Frame, int], None] = lambda _frame, _people: None,
-) -> list[Track]:
+) -> list[VideoTrack]:
     """Follow everybody through a clip; ``progress`` hears of every frame and the people in it."""
     tracker = Tracker(source=source, smallest_px=smallest_px)
     for frame in frames:
@@ -197,7 +199,7 @@ class VideoOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class VideoReading:
     """People of a clip before the fit.
 
     Attributes:
@@ -209,7 +211,7 @@ class Reading:
         rate_hz: Median rate of the clip.
     """
 
-    tracks: list[Track]
+    tracks: list[VideoTrack]
     camera: Camera
     width_px: int
     height_px: int
@@ -234,7 +236,7 @@ def find_people(
     options: VideoOptions,
     *,
     say: Callable[[str], None] = lambda _: None,
-) -> Reading:
+) -> VideoReading:
     """Follow everybody through a clip.
 
     Raises:
@@ -273,7 +275,7 @@ def find_people(
             f"{options.smallest_px:g} px tall (--smallest-px) and seen from head to feet"
         )
     rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else 25.0
-    return Reading(
+    return VideoReading(
         tracks=tracks,
         camera=camera,
         width_px=width,
@@ -300,7 +302,7 @@ def _glance(clip: Path) -> tuple[list[Picture], tuple[int, int], int]:
 
 
 def fit_people(
-    reading: Reading,
+    reading: VideoReading,
     clip: Path,
     options: VideoOptions,
     *,
@@ -326,7 +328,7 @@ def fit_people(
 
 
 def _person(
-    landmarks: Landmarks, reading: Reading, clip: Path, number: int, options: VideoOptions
+    landmarks: Landmarks, reading: VideoReading, clip: Path, number: int, options: VideoOptions
 ) -> Person:
     if landmarks.duration_s < options.shortest_s:
         raise DataError(

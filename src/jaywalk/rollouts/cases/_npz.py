@@ -23,11 +23,11 @@ from jaywalk.core.files import read_text
 from jaywalk.metrics.realism.scene import (
     N_STEPS,
     Case,
-    Lanes,
     LoggedScene,
     Polylines,
     Rollouts,
-    Signals,
+    SceneLanes,
+    SceneSignals,
 )
 from jaywalk.rollouts.cases._recorded import MANIFEST
 
@@ -132,12 +132,12 @@ def _scene(read: _Arrays, source: str, name: str) -> LoggedScene:
         sdc_index=read.number("sdc_track_index"),
         predict_index=read.ints("tracks_to_predict_index").reshape(-1),
         road_edges=_polylines(read, "road_edge"),
-        lanes=Lanes(
+        lanes=SceneLanes(
             lines=_polylines(read, "lane"),
             lane_id=read.ints("lane_id"),
             lane_type=read.ints("lane_type"),
         ),
-        signals=Signals(
+        signals=SceneSignals(
             n_steps=read.number("signal_num_steps"),
             step=step,
             lane_id=read.ints("signal_lane_id"),

@@ -16,7 +16,13 @@ from scipy.spatial import cKDTree
 
 from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.metrics.realism.red_light import lane_successors
-from jaywalk.metrics.realism.scene import N_STEPS, SURFACE_STREET, Lanes, Polylines, Signals
+from jaywalk.metrics.realism.scene import (
+    N_STEPS,
+    SURFACE_STREET,
+    Polylines,
+    SceneLanes,
+    SceneSignals,
+)
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import light_states
 from jaywalk.town.lanes import LaneStrip
@@ -78,7 +84,7 @@ class RoadMap:
         low, high = self.lanes.offsets[lane], self.lanes.offsets[lane + 1]
         return np.asarray(self.lanes.points_m[low:high], dtype=np.float64)
 
-    def around(self, centre_m: Points, radius_m: float) -> tuple[Polylines, Lanes]:
+    def around(self, centre_m: Points, radius_m: float) -> tuple[Polylines, SceneLanes]:
         """The part of the map within a radius; pieces that reach out of it stay whole."""
         edges = [part for edge in self.edges for part in _near_runs(edge, centre_m, radius_m)]
         chosen = [
@@ -86,7 +92,7 @@ class RoadMap:
             for i in range(len(self.lanes))
             if (np.hypot(*(self.line(i)[:, :2] - centre_m).T) < radius_m).any()
         ]
-        return Polylines.of(edges), Lanes(
+        return Polylines.of(edges), SceneLanes(
             lines=Polylines.of([self.line(i) for i in chosen]),
             lane_id=np.array(chosen, dtype=np.int64),
             lane_type=self.lane_type[chosen],
@@ -189,7 +195,9 @@ def road_map(town: Town) -> RoadMap:
 _STATE_OF = np.array([4, 5, 6, 0, 0], dtype=np.int64)
 
 
-def signals_of(record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]) -> Signals:
+def signals_of(
+    record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]
+) -> SceneSignals:
     """State of every signalled lane at every step; a vehicle stops where the lane begins."""
     step: list[NDArray[np.int64]] = []
     lane_id: list[NDArray[np.int64]] = []
@@ -207,7 +215,7 @@ def signals_of(record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: s
             state.append(now)
             stop.append(np.tile(town.line(lane)[0], (len(seen), 1)))
     none = np.zeros(0, np.int64)
-    return Signals(
+    return SceneSignals(
         n_steps=N_STEPS if step else 0,
         step=np.concatenate([none, *step]),
         lane_id=np.concatenate([none, *lane_id]),

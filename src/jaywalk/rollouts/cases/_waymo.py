@@ -18,10 +18,10 @@ from jaywalk.core.files import DATA_BYTES, open_file, read_bytes, read_text
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
     N_STEPS,
-    Lanes,
     LoggedScene,
     Polylines,
-    Signals,
+    SceneLanes,
+    SceneSignals,
 )
 from jaywalk.rollouts.cases._protobuf import (
     Field,
@@ -132,13 +132,13 @@ def _point(message: dict[str, Any] | None) -> list[float]:
     return [message["x"], message["y"], message["z"]] if message else [0.0, 0.0, 0.0]
 
 
-def _signals(scenario: dict[str, Any]) -> Signals:
+def _signals(scenario: dict[str, Any]) -> SceneSignals:
     rows = [
         (step, lane["lane"], lane["state"], _point(lane["stop_point"]))
         for step, states in enumerate(scenario["dynamic_map_states"][:N_STEPS])
         for lane in states["lane_states"]
     ]
-    return Signals(
+    return SceneSignals(
         n_steps=len(scenario["dynamic_map_states"]),
         step=np.array([row[0] for row in rows], dtype=np.int64),
         lane_id=np.array([row[1] for row in rows], dtype=np.int64),
@@ -187,7 +187,7 @@ def scene_of(scenario: dict[str, Any]) -> LoggedScene:
             [p["track_index"] for p in scenario["tracks_to_predict"]], dtype=np.int64
         ),
         road_edges=_lines([f["road_edge"] for f in scenario["map_features"] if f["road_edge"]]),
-        lanes=Lanes(
+        lanes=SceneLanes(
             lines=_lines([f["lane"] for f in lanes]),
             lane_id=np.array([f["id"] for f in lanes], dtype=np.int64),
             lane_type=np.array([f["lane"]["type"] for f in lanes], dtype=np.int64),

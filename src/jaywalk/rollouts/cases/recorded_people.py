@@ -15,7 +15,7 @@ import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
 from jaywalk.geometry.frames import carla_to_right_handed
-from jaywalk.metrics.realism.people.behaviour import PeopleSet, Track
+from jaywalk.metrics.realism.people.behaviour import PeopleSet, PersonTrack
 from jaywalk.record.reader import Record
 
 _COLUMNS = ("clip", "track", "kind", "t_s", "x_m", "y_m")
@@ -38,13 +38,13 @@ def read_people_csv(path: Path) -> PeopleSet:
     unknown = set(table["kind"].unique().to_list()) - set(_KINDS)
     if unknown:
         raise DataError(f"'{path}' has kinds {sorted(map(str, unknown))}; expected {list(_KINDS)}.")
-    tracks: dict[str, list[Track]] = {"person": [], "vehicle": []}
+    tracks: dict[str, list[PersonTrack]] = {"person": [], "vehicle": []}
     ordered = table.drop_nulls(_COLUMNS).sort("t_s")
     groups = ordered.partition_by("clip", "track", "kind", maintain_order=True, as_dict=True)
     for (clip, _, kind), rows in groups.items():
         if len(rows) >= 2:
             tracks[_KINDS[str(kind)]].append(
-                Track(
+                PersonTrack(
                     clip=str(clip),
                     time_s=rows["t_s"].to_numpy(),
                     xy_m=rows.select("x_m", "y_m").to_numpy(),
@@ -66,8 +66,8 @@ def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
     ``scenario`` (led by a scenario), or whatever role name they have. After a contact with a
     vehicle nobody is looked at any more.
     """
-    people: dict[str, list[Track]] = {}
-    vehicles: dict[str, list[Track]] = {}
+    people: dict[str, list[PersonTrack]] = {}
+    vehicles: dict[str, list[PersonTrack]] = {}
     for run in runs:
         folders = list(jaywalk.record.find_records(run))
         if not folders:
@@ -94,7 +94,7 @@ def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
     }
 
 
-def _episode(record: Record, clip: str) -> dict[str, list[Track]]:
+def _episode(record: Record, clip: str) -> dict[str, list[PersonTrack]]:
     actors = record.actors.filter(pl.col("kind").is_in(["walker", "vehicle"])).collect()
     ticks = record.ticks.collect()
     step_s = float(np.median(ticks["delta_s"].to_numpy())) if len(ticks) else _EVERY_S
@@ -108,7 +108,7 @@ def _episode(record: Record, clip: str) -> dict[str, list[Track]]:
         .partition_by("actor", as_dict=True)
     )
     hit = _first_contacts(record)
-    found: dict[str, list[Track]] = {}
+    found: dict[str, list[PersonTrack]] = {}
     for row in actors.iter_rows(named=True):
         rows = states.get((row["actor"],))
         if rows is None:
@@ -138,6 +138,6 @@ def _first_contacts(record: Record) -> dict[int, int]:
     return found
 
 
-def _track(clip: str, rows: pl.DataFrame) -> Track:
+def _track(clip: str, rows: pl.DataFrame) -> PersonTrack:
     places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
-    return Track(clip=clip, time_s=rows["time_s"].to_numpy().astype(np.float64), xy_m=places)
+    return PersonTrack(clip=clip, time_s=rows["time_s"].to_numpy().astype(np.float64), xy_m=places)

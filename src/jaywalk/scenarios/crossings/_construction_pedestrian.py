@@ -10,7 +10,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import pick_model, place_on_route, spawn_first_that_fits
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import BEHIND_M, Parameters
@@ -91,7 +91,7 @@ class ConstructionPedestrian(OnLane):
         # First, so that the last one stays the sign beside the road.
         self.actor_ids = [*self.actor_ids[:1], actor.id, *self.actor_ids[1:]]
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """The person crosses when the ego is about to pass."""
         if math.isnan(self.began_s):
             if self._gap_m(moment) <= max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
@@ -103,7 +103,7 @@ class ConstructionPedestrian(OnLane):
             self.destroy([self.walker_id])
         return OnLane.tick(self, moment)
 
-    def _gap_m(self, moment: Moment) -> float:
+    def _gap_m(self, moment: EgoMoment) -> float:
         """From the ego to where it passes: the middle of the lane beside the person."""
         state = moment.snapshot.find(moment.ego_id)
         pose = (
@@ -119,7 +119,7 @@ class ConstructionPedestrian(OnLane):
         control = carla.WalkerControl(way, _SPEED_MPS, False)
         self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
-    def react(self, moment: Moment) -> None:
+    def react(self, moment: EgoMoment) -> None:
         """Everybody else crawls."""
         self.cap_traffic(moment, _TRAFFIC_MPS)
 

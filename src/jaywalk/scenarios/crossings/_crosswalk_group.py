@@ -15,7 +15,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import pick_model, place_on_route, roadside, spawn_first_that_fits
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S, Parameters, Scenario
@@ -107,7 +107,7 @@ class PedestrianCrowd(Scenario):
         if person is not None:
             self.actor_ids.append(person.id)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Over when the ego has passed."""
         given: PedestrianCrowdParameters = self.parameters
         driven_m = moment.ego_along_m - self.trigger_along_m
@@ -172,12 +172,12 @@ class PedestriansOnRoad(Scenario):
             self.actor_ids.append(actor.id)
             self.walked_m.append(first_m + ahead_m)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """They walk."""
         self.standing = False
         self.note(moment, what="walk", actors=list(self.actor_ids))
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Walk along the lane, stand, vanish."""
         given: PedestriansOnRoadParameters = self.parameters
         since_s = moment.elapsed_s - self.started_s
@@ -288,7 +288,7 @@ class CrosswalkGroup(Scenario):
             self.actor_ids.append(actor.id)
             self.people.append(_Person(actor.id, wait_s, speed, way_m / speed))
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Cross; over when the ego has passed."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s) and (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import carla
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import (
     Roadside,
     check_side,
@@ -167,7 +167,7 @@ class SteppingOut(Scenario):
         pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
         return float(self.spawn(model, [pose]).bounding_box.extent.x) + _BEHIND_M
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Walk when the ego arrives in two seconds; over when it has passed."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s):
@@ -184,7 +184,7 @@ class SteppingOut(Scenario):
                 self.arrive()
         return left_m < -_END_M
 
-    def _go_back_if_blocked(self, moment: Moment) -> None:
+    def _go_back_if_blocked(self, moment: EgoMoment) -> None:
         """Resolve the deadlock of a car and a person who wait for each other."""
         walker = moment.snapshot.find(self.walker_id)
         if walker is None:

@@ -13,7 +13,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, line_path
 from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import Roadside, place_on_route, roadside, spawn_and_place
@@ -69,7 +69,7 @@ class VehicleTurning(Scenario):
         )
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, None, [pilot])
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Cross in time, then be gone."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s):

@@ -14,7 +14,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, lane_ahead, line_path, moved_aside, path_of
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
@@ -82,7 +82,7 @@ class HighwayCutIn(Scenario):
         pilot = Pilot(actor_id=self.actor_ids[0], path=path, speed_mps=0.0, acceleration_mps2=5.0)
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [pilot])
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Arrive with the ego, change lanes, drive on for a moment."""
         car = self.pilots.cars[0] if self.pilots.cars else None
         if car is None or car.knocked_s > WRECK_S or car.along_m > car.path.length_m - 3.0:
@@ -133,7 +133,7 @@ class CutIn(Scenario):
         """Place beside the route at which it waits."""
         raise NotImplementedError
 
-    def speed_mps(self, moment: Moment) -> float:
+    def speed_mps(self, moment: EgoMoment) -> float:
         """Speed after it has set off."""
         raise NotImplementedError
 
@@ -157,7 +157,7 @@ class CutIn(Scenario):
         stage = self.stage
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [car])
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Set off in time, then drive."""
         left_m = self.at_m - moment.ego_along_m
         if not self.going:
@@ -249,13 +249,13 @@ class StaticCutIn(CutIn):
         stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
         self.ready(self.actor_ids[_BEHIND], self.into_lane(aside_m, _OVER_M))
 
-    def speed_mps(self, moment: Moment) -> float:
+    def speed_mps(self, moment: EgoMoment) -> float:
         """As fast as the ego while it changes lanes, then 60 km/h."""
         if moment.elapsed_s - self.began_s < _STATIC_CUT_IN_CHANGE_S:
             return max(moment.ego_speed_mps, _SLOWEST_MPS)
         return _SPEED_MPS
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """No longer than 30 s."""
         over = CutIn.tick(self, moment)
         return over or (self.going and moment.elapsed_s - self.began_s > _TIMEOUT_S)

@@ -13,7 +13,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, lane_ahead, lane_behind, line_path, path_of
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import place_on_route, spawn_all
@@ -109,7 +109,7 @@ class EmergencyVehicle(Scenario):
             raise DataError(f"{self.element.where}: no road behind the trigger for it to come on.")
         return path_of([*before, *lane_ahead(here, _LONGEST_M)[1:]])
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """It drives up to the ego, and on when it can."""
         if not self.pilots.cars:
             return True

@@ -12,7 +12,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars
@@ -70,7 +70,7 @@ class Flow:
                 self._made += 1  # somebody is there already; leave this one out
             place -= self._gap_m
 
-    def step(self, moment: Moment, source: bool = True) -> None:
+    def step(self, moment: EgoMoment, source: bool = True) -> None:
         """Drive the cars; let one in at the source when there is room, take them off at the end."""
         self._measure(moment)
         self.pilots.step(moment.snapshot)
@@ -104,7 +104,7 @@ class Flow:
         self._last, self._made = car, self._made + 1
         return True
 
-    def _measure(self, moment: Moment) -> None:
+    def _measure(self, moment: EgoMoment) -> None:
         """Sizes come from the actors, which the client knows after a tick."""
         known = [car for car in self._unmeasured if moment.snapshot.has_actor(car.actor_id)]
         if not known:
@@ -127,7 +127,7 @@ class Flow:
         self.pilots.cars = [car for car in self.pilots.cars if not car.gone]
 
 
-def limit_mps(stage: Stage, moment: Moment) -> float:
+def limit_mps(stage: Stage, moment: EgoMoment) -> float:
     """The speed limit that holds for the ego here."""
     ego = stage.world.get_actor(moment.ego_id)
     limit = float(ego.get_speed_limit()) / MPS_TO_KMH if ego is not None else 0.0
@@ -140,19 +140,19 @@ class Flowing(Scenario):
 
     flows: list[Flow] = field(default_factory=list)
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Return whether the ego is through."""
         raise NotImplementedError
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """The cars drive; over when the ego is through."""
         self._drive(moment, source=True)
         return self.is_over(moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """No more cars come."""
 
-    def linger(self, moment: Moment) -> None:
+    def linger(self, moment: EgoMoment) -> None:
         """Those on the way drive on."""
         self._drive(moment, source=False)
 
@@ -160,7 +160,7 @@ class Flowing(Scenario):
         """The ways of its vehicles."""
         return [flow.path.way for flow in self.flows]
 
-    def _drive(self, moment: Moment, source: bool) -> None:
+    def _drive(self, moment: EgoMoment, source: bool) -> None:
         for flow in self.flows:
             flow.step(moment, source)
         self.actor_ids = [actor for flow in self.flows for actor in flow.actor_ids]

@@ -12,7 +12,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
@@ -40,7 +40,7 @@ class OpenRoad(Scenario):
         """Nothing is closed."""
         return []
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Wait for the ego."""
         return moment.ego_along_m > self.trigger_along_m + float(self.parameters.distance)
 
@@ -113,7 +113,7 @@ class HardBrake(Scenario):
         """The lead car."""
         return self.pilots.cars[0]
 
-    def approach(self, moment: Moment) -> None:
+    def approach(self, moment: EgoMoment) -> None:
         """Keep the distance to the ego."""
         given: HardBrakeParameters = self.parameters
         if moment.ego_along_m < self.trigger_along_m - given.lead_in or not self.pilots.cars:
@@ -125,7 +125,7 @@ class HardBrake(Scenario):
         self.car.speed_mps = min(max(wanted, 0.0), 1.1 * self.limit_mps)
         self._lead(moment)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Brake as hard as it can."""
         if not self.pilots.cars:
             return
@@ -140,7 +140,7 @@ class HardBrake(Scenario):
             [carla.command.SetVehicleLightState(self.car.actor_id, lights)]
         )
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Brake, stand, then drive on ahead of the ego."""
         self._lead(moment)
         if not self.pilots.cars:  # it was hit and taken away
@@ -156,11 +156,11 @@ class HardBrake(Scenario):
             self.note(moment, what="drives on", actor=self.car.actor_id)
         return False
 
-    def waited_s(self, moment: Moment) -> float:
+    def waited_s(self, moment: EgoMoment) -> float:
         """Seconds since it stopped."""
         return moment.elapsed_s - self.stopped_s
 
-    def _lead(self, moment: Moment) -> None:
+    def _lead(self, moment: EgoMoment) -> None:
         self.pilots.step(moment.snapshot)
         if not self.pilots.cars:
             return
@@ -169,9 +169,9 @@ class HardBrake(Scenario):
             self.pilots.cars.clear()
             self.destroy(self.actor_ids)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """It drives on."""
 
-    def linger(self, moment: Moment) -> None:
+    def linger(self, moment: EgoMoment) -> None:
         """To the end of the route."""
         self._lead(moment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters
@@ -40,7 +40,7 @@ class InterurbanFlow(LocatedFlow):
         self.ahead = junction_ahead(self)
         LocatedFlow.setup(self)
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m
 
@@ -78,6 +78,6 @@ class InterurbanAdvancedFlow(LocatedFlow):
             )
         return lane
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """The ego has passed where the second stream vanishes."""
         return passed(moment.snapshot, moment.ego_id, self.last.transform)

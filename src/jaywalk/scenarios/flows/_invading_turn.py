@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import (
     LanePath,
     lane_ahead,
@@ -103,7 +103,7 @@ class Ride:
         pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, cars)
         return cls(scenario, pilots, at_m)
 
-    def step(self, moment: Moment) -> bool:
+    def step(self, moment: EgoMoment) -> bool:
         """Ride, and stop when they have ridden far enough; whether the ego has passed."""
         given = self.scenario.parameters
         ridden_m = float(given.bicycle_drive_distance)
@@ -125,13 +125,13 @@ class _Riding(OnLane):
     ride: Ride | None
     layout = staticmethod(riders)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """They set off."""
         super().start(moment)
         self.ride = Ride.of(self)
         self.end_m = math.inf
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """They ride."""
         super().tick(moment)
         return self.ride is not None and self.ride.step(moment)
@@ -241,23 +241,23 @@ class InvadingTurn(Flowing):
             name=self.leaderboard_name, first_actor=self.cones[0], last_actor=self.cones[-1]
         )
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """They come, at the limit."""
         limit = limit_mps(self.stage, moment)
         self.flows[0].begin(limit)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Return whether the ego has reached the place at which they appear."""
         return moment.ego_along_m >= self.end_m
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """They drive past the cones; none appears right before the ego."""
         self._drive(moment, source=moment.ego_along_m < self.end_m - _SOURCE_M)
         self.actor_ids = [*self.cones, *self.actor_ids]
         return self.is_over(moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """Remove the cones; cars on the way drive on."""
         self.destroy(self.cones)
         self.actor_ids = self.flows[0].actor_ids

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 import carla
 import numpy as np
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, line_path, path_of
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters
@@ -89,21 +89,21 @@ class BicycleFlow(Streams):
             left_m -= _STEP_M if was_inside and not options[0].is_junction else 0.0
         return [path_of(way)]
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The bicycles come."""
         Streams.start(self, moment)
         self.lights.begin(moment.elapsed_s)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Green in time."""
         self.lights.step(moment.elapsed_s)
         return Streams.tick(self, moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again."""
         self.lights.release()
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m
 
@@ -160,7 +160,7 @@ class LocatedFlow(Streams):
         """The driving lane at a place."""
         return self.stage.map.get_waypoint(carla.Location(*at))
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """The ego is at the end of the way, or beside it."""
         ego = moment.snapshot.find(moment.ego_id)
         if ego is None:
@@ -242,7 +242,7 @@ def _place(lane: object) -> tuple[float, float, float]:
 class HighwayExit(LocatedFlow):
     """Over when the ego has left the junction at which the road forks."""
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Behind the next junction of the route."""
         route = self.stage.route
         inside = np.flatnonzero(route.in_junction & (route.along_m > self.trigger_along_m))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S
 from jaywalk.scenarios.flows._flow import Flow, Flowing
@@ -46,7 +46,7 @@ class Streams(Flowing):
             for number, path in enumerate(self.ways())
         ]
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The cars come."""
         speed = float(self.parameters.flow_speed)
         for flow in self.flows:

@@ -16,7 +16,7 @@ from typing import Final
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.scenarios.catalogue import FAIL2DRIVE, LEADERBOARD, SCENARIOS
 from jaywalk.scenarios.formats._public_placing import Moved, fit_triggers
-from jaywalk.scenarios.formats.route_xml import Dialect, Route, ScenarioElement, WeatherPoint
+from jaywalk.scenarios.formats.route_xml import Route, RouteDialect, ScenarioElement, WeatherPoint
 from jaywalk.scenarios.suite import SuiteRoute
 from jaywalk.scenarios.toolbox._finding import planner_of
 
@@ -33,7 +33,7 @@ def as_public(route: Route) -> Route:
     Raises:
         DataError: The route is of Leaderboard 1.0, whose files hold no scenarios.
     """
-    if route.dialect is not Dialect.LEADERBOARD_2:
+    if route.dialect is not RouteDialect.LEADERBOARD_2:
         raise DataError(f"Route {route.id} is of Leaderboard 1.0; expected one of 2.x.")
     return replace(
         route,

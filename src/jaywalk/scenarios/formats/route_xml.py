@@ -46,7 +46,7 @@ WEATHER: Final = (
 _SECTIONS: Final = ("weathers", "waypoints", "scenarios")
 
 
-class Dialect(Enum):
+class RouteDialect(Enum):
     """Layout of a route file."""
 
     LEADERBOARD_1 = "leaderboard-1.0"  # <waypoint/>s directly under <route>
@@ -152,7 +152,7 @@ class Route:
     keypoints: tuple[Keypoint, ...]
     weathers: tuple[WeatherPoint, ...] | None = None
     scenarios: tuple[ScenarioElement, ...] = ()
-    dialect: Dialect = Dialect.LEADERBOARD_2
+    dialect: RouteDialect = RouteDialect.LEADERBOARD_2
     # Tags of the elements under <route> in the order of the file, and those we do not know.
     layout: tuple[str, ...] = _SECTIONS
     others: tuple[Node, ...] = ()
@@ -263,7 +263,7 @@ def _route(node: Node, where: str) -> Route:
         )
         else None,
         scenarios=tuple(_scenario(n, where) for n in ours["scenarios"]),
-        dialect=Dialect.LEADERBOARD_1 if old else Dialect.LEADERBOARD_2,
+        dialect=RouteDialect.LEADERBOARD_1 if old else RouteDialect.LEADERBOARD_2,
         layout=_layout(node),
         others=tuple(others),
         strangers=tuple(
@@ -302,7 +302,7 @@ def check_route(route: Route, where: str) -> None:
     weathers: dict[float, set[tuple[str, str]]] = {}
     for count, weather in enumerate(route.weathers or (), 1):
         place = f"{where}, weather {count}"
-        default = 0.0 if route.dialect is Dialect.LEADERBOARD_1 else None
+        default = 0.0 if route.dialect is RouteDialect.LEADERBOARD_1 else None
         percentage = number(weather.attributes, "route_percentage", place, default)
         same = weathers.setdefault(percentage, set(weather.attributes))
         if same != set(weather.attributes):
@@ -319,7 +319,7 @@ def check_route(route: Route, where: str) -> None:
 
 
 def _route_node(route: Route) -> Node:
-    old = route.dialect is Dialect.LEADERBOARD_1
+    old = route.dialect is RouteDialect.LEADERBOARD_1
     strangers: dict[str, list[Node]] = {section: [] for section in _SECTIONS}
     for section, node in route.strangers:
         strangers[section].append(node)

@@ -17,7 +17,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
@@ -78,7 +78,7 @@ class BlockedIntersection(Scenario):
             ]
         )
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Wait for the ego, then for a while."""
         near = self.at_m - moment.ego_along_m < _NEAR_M
         # A driver that keeps the junction clear would wait before it without end.
@@ -182,24 +182,24 @@ class LeftTurn(Streams):
         way = self.ahead.crossing(self.arm, _SOURCE_S * speed, _SINK_S * speed, self.they)
         return [way.path]
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The cars come; at lights the ego has red for 5 s."""
         Streams.start(self, moment)
         if self.lights is not None:
             self.lights.begin(moment.elapsed_s)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Green in time."""
         if self.lights is not None:
             self.lights.step(moment.elapsed_s)
         return Streams.tick(self, moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again."""
         if self.lights is not None:
             self.lights.release()
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """10 m behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 

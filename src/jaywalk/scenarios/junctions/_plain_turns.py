@@ -10,7 +10,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario
 from jaywalk.scenarios.catalogue import LEADERBOARD, TURN_RIGHT, StreetNeeds, scenario
@@ -35,7 +35,7 @@ class PlainDrive(Scenario):
     parameters_type: ClassVar[type[Parameters]] = Parameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """200 m on."""
         return moment.ego_along_m > self.trigger_along_m + _DRIVEN_M
 
@@ -70,7 +70,7 @@ class PlainTurn(PlainDrive):
         if self.lit and not self.ahead.lights()[0]:
             raise DataError(f"{self.element.where}: the next junction has no traffic light.")
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """10 m behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
@@ -88,17 +88,17 @@ class TurnAtRed(PlainTurn):
     lit: ClassVar[bool] = True
     lights: RedThenGreen = field(init=False)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Red."""
         self.lights = RedThenGreen(self.ahead)
         self.lights.begin(moment.elapsed_s)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Green in time."""
         self.lights.step(moment.elapsed_s)
         return PlainTurn.tick(self, moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again."""
         self.lights.release()
 
@@ -117,11 +117,11 @@ class TurnAtGreen(PlainTurn):
     held: HeldLights | None = None
     mine_red: bool = False
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Green."""
         self.held = HeldLights.hold(*self.ahead.lights())
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Red, then let go."""
         since_s = moment.elapsed_s - self.started_s
         if self.held is not None and since_s >= RED_S and not self.mine_red:
@@ -132,7 +132,7 @@ class TurnAtGreen(PlainTurn):
             self.end(moment)
         return PlainTurn.tick(self, moment)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again."""
         if self.held is not None:
             self.held.release()

@@ -16,7 +16,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import JunctionPath
 from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import pick_model, spawn_all
@@ -54,17 +54,17 @@ class PriorityAtJunction(Scenario):
         """Find the junction."""
         self.ahead = junction_ahead(self)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Green for the ego, red for the others."""
         mine, others = self.ahead.lights()
         if mine:
             self.held = HeldLights.hold(mine, others)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Until the ego is through, with its tail."""
         return moment.ego_along_m > self.ahead.leave_m + _TAIL_M
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again."""
         if self.held is not None:
             self.held.release()
@@ -152,7 +152,7 @@ class PriorityTaken(Scenario):
             )
         )
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The ego has green, everybody else red, if it is about lights."""
         mine, others = self.ahead.lights() if self.holds_lights else ([], [])
         if mine:
@@ -169,7 +169,7 @@ class PriorityTaken(Scenario):
             return math.sqrt(2.0 * way_m / pull)
         return speed / pull + (way_m - ramp_m) / speed
 
-    def is_due(self, moment: Moment) -> bool:
+    def is_due(self, moment: EgoMoment) -> bool:
         """Return whether it has to set off now to meet the ego."""
         left_m = self.way.meets_route_m - moment.ego_along_m
         if left_m <= _NEAREST_M:
@@ -177,7 +177,7 @@ class PriorityTaken(Scenario):
         arrival_s = left_m / max(moment.ego_speed_mps, 0.1)
         return arrival_s <= self.needed_s() + float(self.parameters.lead)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Set off in time and drive through."""
         if not self.going and self.is_due(moment):
             self.going = True
@@ -192,7 +192,7 @@ class PriorityTaken(Scenario):
                 self.destroy(self.actor_ids)
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The lights run again; the vehicle is gone or goes."""
         if self.held is not None:
             self.held.release()

@@ -12,7 +12,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import JunctionPath, lane_behind, path_of
 from jaywalk.client.placing import place_on_route, spawn_first_that_fits
 from jaywalk.core.errors import DataError
@@ -128,7 +128,7 @@ class ObscuredStop(Scenario):
             carla.Rotation(yaw=self.ahead.yaw_deg + 90.0, roll=90.0),
         )
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Over when the ego is through."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
@@ -200,7 +200,7 @@ class StopJunction(Flowing):
                 )
             )
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The cars come, the first such that it meets an ego that does not stop."""
         speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
         for way, flow in zip(self.ways, self.flows, strict=True):
@@ -212,7 +212,7 @@ class StopJunction(Flowing):
             flow.begin(speed)
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 
-    def is_over(self, moment: Moment) -> bool:
+    def is_over(self, moment: EgoMoment) -> bool:
         """Return whether the ego has crossed the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _STOP_JUNCTION_PASSED_M
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 import carla
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import ordinary_cars, place_on_route, spawn_all
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.catalogue import (
@@ -66,7 +66,7 @@ class ControlLoss(Scenario):
         ]
         self.actor_ids = spawn_all(self.stage.client, self.stage.world, places, self.element.where)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Find out whether the ego is on a patch."""
         driven_m = moment.ego_along_m - self.trigger_along_m
         gaps = [abs(driven_m - ahead_m) for ahead_m in _PATCHES_M]
@@ -77,7 +77,7 @@ class ControlLoss(Scenario):
         self.ticks += 1
         return driven_m > _END_M
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The debris goes."""
         self.patch = -1
         Scenario.end(self, moment)
@@ -151,7 +151,7 @@ class _Crashed(OnLane):
     reach_m: ClassVar[float] = 40.0  # 50 m to the first crashed car
     layout = staticmethod(accident)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The police car's lights flash."""
         super().start(moment)
         lights = carla.VehicleLightState(_LIGHTS)

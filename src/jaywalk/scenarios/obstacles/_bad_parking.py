@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 import carla
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import DROP_M, ordinary_cars, pick_model
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Parameters, Scenario
@@ -100,7 +100,7 @@ class OpensDoor(LbTwoWays):
     layout = staticmethod(parked_beside)
     opened_s: float = math.nan
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Open the door in time."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.opened_s) and (

@@ -14,7 +14,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.client.placing import DROP_M, check_side, place_on_route
 from jaywalk.core.errors import DataError
@@ -197,7 +197,7 @@ class OppositeConstruction(OnLane):
         outwards = check_side(self.parameters.direction, self.element.where)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
-    def react(self, moment: Moment) -> None:
+    def react(self, moment: EgoMoment) -> None:
         """Nobody has to."""
 
     def closed(self) -> list[NDArray[np.float64]]:
@@ -256,7 +256,7 @@ class RightConstruction(OnLane):
     parameters_type: ClassVar[type[Parameters]] = RightConstructionParameters
     layout = staticmethod(site_on_the_right)
 
-    def react(self, moment: Moment) -> None:
+    def react(self, moment: EgoMoment) -> None:
         """Nobody has to."""
 
     def closed(self) -> list[NDArray[np.float64]]:

@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.client.placing import place_on_route, spawn_all
 from jaywalk.core.errors import DataError
@@ -122,7 +122,7 @@ class _Custom(OnLane):
             else super().announcement()
         )
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The things stay, as in the public class."""
         self.actor_ids = []
         super().end(moment)
@@ -267,15 +267,15 @@ class RoadBlocked(Scenario):
             name=self.leaderboard_name, first_actor=self.actor_ids[0], last_actor=self.actor_ids[-1]
         )
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """The traffic comes to a halt: the public class takes it away for as long."""
         self.cap_traffic(moment, _JAM_MPS)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Gone after a minute, counted from the trigger."""
         return moment.elapsed_s - self.started_s >= float(self.parameters.wait)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The road is free."""
         self.note(moment, what="the road is free")
         self.cap_traffic(moment, None)

@@ -9,7 +9,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import place_on_route, roadside, spawn_and_place, spawn_first_that_fits
 from jaywalk.scenarios.base import OBSTACLE_TIMEOUT_S, Parameters, Scenario
 from jaywalk.scenarios.catalogue import FAIL2DRIVE, Placing, Shift, scenario
@@ -94,7 +94,7 @@ class ImageOnObject(Scenario):
             carla.Rotation(yaw=yaw_deg + 90.0, roll=90.0),
         )
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Over when the ego has passed."""
         driven_m = moment.ego_along_m - self.trigger_along_m
         return driven_m > float(self.parameters.distance) + _DRIVEN_M

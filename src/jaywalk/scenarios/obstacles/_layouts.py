@@ -23,7 +23,7 @@ CONE: Final = "static.prop.constructioncone"
 NONE: Final = "none"
 
 
-class Placer(Protocol):
+class ObstaclePlacer(Protocol):
     """Returns a transform: metres ahead of an anchor, to the right, up, and degrees clockwise."""
 
     def __call__(
@@ -46,7 +46,7 @@ class Piece:
 class Spot:
     """Place at which a layout is built."""
 
-    place: Placer
+    place: ObstaclePlacer
     outwards: float  # 1: the obstacle is towards the right edge, -1: the left
     lane_width_m: float
 

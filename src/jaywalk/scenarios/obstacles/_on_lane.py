@@ -11,7 +11,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import DROP_M, check_side, kerb_offset_m, place_on_route, spawn_all
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.scenarios.base import (
@@ -161,11 +161,11 @@ class OnLane(Scenario):
         kerb_m = kerb_offset_m(self.stage.map, place_on_route(route, at_m), outwards > 0.0, 0.8)
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Note where the ego will have passed."""
         self.end_m = self._passed_m()
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """Others react to the ego that is near."""
         if math.isnan(self.near_s) and moment.ego_along_m > self.at_m - self.reach_m:
             self.near_s = moment.elapsed_s
@@ -174,11 +174,11 @@ class OnLane(Scenario):
             self.react(moment)
         return moment.ego_along_m > self.end_m
 
-    def react(self, moment: Moment) -> None:
+    def react(self, moment: EgoMoment) -> None:
         """Others make it possible to pass."""
         self.cap_traffic(moment, self.parameters.speed / MPS_TO_KMH)
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """Release the traffic and remove the objects."""
         if self.reacted:
             self.cap_traffic(moment, None)

@@ -12,7 +12,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import Moment
+from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, path_of
 from jaywalk.client.placing import pick_model, place_on_route, spawn_all
 from jaywalk.core.errors import DataError
@@ -96,7 +96,7 @@ class ParkingCutIn(CutIn):
         stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
         self.ready(self.actor_ids[1], self.into_lane(asides[1], _OVER_M))
 
-    def speed_mps(self, moment: Moment) -> float:
+    def speed_mps(self, moment: EgoMoment) -> float:
         """20 km/h."""
         return _SPEED_MPS
 
@@ -204,22 +204,22 @@ class ParkingExit(Scenario):
                 return actor
         raise DataError(f"{self.element.where}: there is no ego to park.")
 
-    def start(self, moment: Moment) -> None:
+    def start(self, moment: EgoMoment) -> None:
         """Cars pass, the first one beside the ego."""
         self.flow.begin(float(self.parameters.speed) / MPS_TO_KMH)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """The cars drive."""
         self.flow.step(moment)
         driven_m = moment.ego_along_m - self.trigger_along_m
         return driven_m > float(self.parameters.front_vehicle_distance) + _DRIVEN_M
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """No more cars come."""
         self.destroy(self.actor_ids)
         self.actor_ids = self.flow.actor_ids
 
-    def linger(self, moment: Moment) -> None:
+    def linger(self, moment: EgoMoment) -> None:
         """Those on the way drive on."""
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids

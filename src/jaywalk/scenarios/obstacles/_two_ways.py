@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.events import SWITCH, Moment
+from jaywalk.actors.events import SWITCH, EgoMoment
 from jaywalk.actors.lane_paths import lane_ahead, lane_behind, lane_beside, opposite_lane, path_of
 from jaywalk.client.placing import place_on_route
 from jaywalk.core.errors import DataError
@@ -70,14 +70,14 @@ class OnLaneTwoWays(OnLane):
         )
         OnLane.setup(self)
 
-    def tick(self, moment: Moment) -> bool:
+    def tick(self, moment: EgoMoment) -> bool:
         """The others drive."""
         over = OnLane.tick(self, moment)
         if self.reacted:
             self.flow.step(moment)
         return over
 
-    def react(self, moment: Moment) -> None:
+    def react(self, moment: EgoMoment) -> None:
         """The others appear, as far away as the limit asks for."""
         limit = limit_mps(self.stage, moment)
         reach_m = _SOURCE_S * limit + _SOURCE_M
@@ -88,19 +88,19 @@ class OnLaneTwoWays(OnLane):
         self.note(moment, SWITCH, WRONG_LANE_CRITERION, active=False)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
-    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+    def first_m(self, moment: EgoMoment, speed_mps: float, beside_m: float) -> float:
         """Position of the first car, such that it meets an ego that does not wait."""
         left_m = self.at_m - moment.ego_along_m
         arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)
         return min(max(beside_m - speed_mps * arrival_s, 0.0), max(beside_m - _NEAREST_M, 0.0))
 
-    def end(self, moment: Moment) -> None:
+    def end(self, moment: EgoMoment) -> None:
         """The obstacle goes; the others drive on."""
         self.note(moment, SWITCH, WRONG_LANE_CRITERION, active=True)
         OnLane.end(self, moment)
         self.actor_ids = self.flow.actor_ids
 
-    def linger(self, moment: Moment) -> None:
+    def linger(self, moment: EgoMoment) -> None:
         """The others drive to the end of their way."""
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
@@ -121,7 +121,7 @@ class LbTwoWays(OnLaneTwoWays):
     reach_m: ClassVar[float] = 30.0
     wait_s: ClassVar[float] = 5.0
 
-    def first_m(self, moment: Moment, speed_mps: float, beside_m: float) -> float:
+    def first_m(self, moment: EgoMoment, speed_mps: float, beside_m: float) -> float:
         """Position of the first car: at the source."""
         return 0.0
 

@@ -18,7 +18,7 @@ from jaywalk.server.protocol import methods as _methods  # noqa: F401  (register
 from jaywalk.server.protocol._background import Background
 from jaywalk.server.protocol._event_loop import READABLE, WRITABLE, EventLoop
 from jaywalk.server.protocol._peer import is_local, recognise_peers
-from jaywalk.server.protocol._streams import TOTAL_LIMIT_BYTES, Ledger, Streams, Subscriber
+from jaywalk.server.protocol._streams import TOTAL_LIMIT_BYTES, Ledger, StreamPublisher, Subscriber
 from jaywalk.server.protocol._traffic_managers import TrafficManagers
 from jaywalk.server.protocol.rpc import Later, RpcClient, guarded
 from jaywalk.server.session._publisher import Publisher
@@ -70,7 +70,7 @@ class CarlaServer:
         self._next_free_run_s = math.inf
         self._grace_ends_s = -math.inf
         self._greeted = False  # a client waits for a tick of a fresh episode
-        self.streams = Streams(self._loop, self._ledger, self._welcome, self._relieve)
+        self.streams = StreamPublisher(self._loop, self._ledger, self._welcome, self._relieve)
         self.simulation = start_simulation(self.streams)
         rpc_socket = self._loop.listen(port)
         self.port = rpc_socket.getsockname()[1]

@@ -128,7 +128,7 @@ class Subscriber:
         return True
 
 
-class Streams:
+class StreamPublisher:
     """The stream ports and their readers; implements the simulation's ``Publisher``."""
 
     def __init__(

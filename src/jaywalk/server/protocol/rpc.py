@@ -22,7 +22,7 @@ from jaywalk.server.encoding import codec
 from jaywalk.server.encoding._framing import NOTHING, FramingError, Inbox
 from jaywalk.server.encoding.codec import CARLA_0_9_16, Dialect
 from jaywalk.server.protocol._load_gate import LOAD, LoadGate
-from jaywalk.server.protocol._streams import Ledger, Streams
+from jaywalk.server.protocol._streams import Ledger, StreamPublisher
 from jaywalk.server.session._simulation import Simulation
 from jaywalk.server.world._tables import Actor, Kind
 from jaywalk.server.world._world import UnknownActorError, World
@@ -107,7 +107,7 @@ class RpcContext:
         return self.simulation.sensors
 
     @property
-    def streams(self) -> Streams:
+    def streams(self) -> StreamPublisher:
         """The streams of the server."""
         return self.server.streams
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaywalk.core.seeds import stream
 from jaywalk.server.sensors._readings import Reading, SensorPose, SensorType, pose_of
 from jaywalk.server.sensors._scene import SensorScene
-from jaywalk.server.sensors.catalogue import Attributes, Stage
+from jaywalk.server.sensors.catalogue import Attributes, SensorStage
 
 _TOLERANCE_S: Final = 1e-4  # simulated times are sums of rounded steps
 
@@ -28,7 +28,7 @@ class Sensor(ABC):
     """
 
     kind: SensorType
-    stage: ClassVar[Stage]  # set by the decorator that registers the class
+    stage: ClassVar[SensorStage]  # set by the decorator that registers the class
     sees: ClassVar[bool] = True  # False: the actor table is enough, solids are not needed
 
     def __init__(

@@ -13,7 +13,7 @@ from jaywalk.server.sensors._intersect import solid_distance
 from jaywalk.server.sensors._readings import ObstacleReading, Reading, SensorPose, SensorType
 from jaywalk.server.sensors._scene import SensorScene
 from jaywalk.server.sensors._solids import Solids, kernel, pose_axes
-from jaywalk.server.sensors.catalogue import PLACED, TICK, Stage, flag, floats, sensor
+from jaywalk.server.sensors.catalogue import PLACED, TICK, SensorStage, flag, floats, sensor
 from jaywalk.server.world._tables import Kind
 
 
@@ -25,7 +25,7 @@ from jaywalk.server.world._tables import Kind
     (flag("only_dynamics", "false"), flag("debug_linetrace", "false")),
     summary="the first thing in the way",
     order=14,
-    stage=Stage.PROMPT,
+    stage=SensorStage.PROMPT,
 )
 class ObstacleDetector(Sensor):
     """Reports the nearest obstacle ahead; the ground is never one."""

@@ -24,7 +24,7 @@ from jaywalk.server.sensors._readings import (
 )
 from jaywalk.server.sensors._scene import SensorScene
 from jaywalk.server.sensors._solids import pose_axes
-from jaywalk.server.sensors.catalogue import SEED, TICK, UNPLACED, Stage, floats, sensor
+from jaywalk.server.sensors.catalogue import SEED, TICK, UNPLACED, SensorStage, floats, sensor
 
 _BODY_NOISE: Final = floats(
     noise_accel_stddev_x="0.0",
@@ -55,7 +55,7 @@ PLACE_NOISE: Final = floats(
     PLACE_NOISE,
     summary="latitude, longitude and altitude",
     order=13,
-    stage=Stage.PROMPT,
+    stage=SensorStage.PROMPT,
 )
 class Gnss(Sensor):
     """Latitude, longitude (degrees) and altitude (metres) with bias and Gaussian noise on each."""
@@ -92,7 +92,7 @@ class Gnss(Sensor):
     _BODY_NOISE,
     summary="specific force, turn rate and compass",
     order=12,
-    stage=Stage.PROMPT,
+    stage=SensorStage.PROMPT,
 )
 class Imu(Sensor):
     """Measures in its own frame: x forward, y right, z up; a level IMU at rest reads +9.81 on z."""

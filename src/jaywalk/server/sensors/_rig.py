@@ -15,7 +15,7 @@ from jaywalk.server.sensors.catalogue import (
     SENSORS,
     TICK,
     UNPLACED,
-    Stage,
+    SensorStage,
     choice,
     flag,
     floats,
@@ -57,7 +57,7 @@ _RADIO_MESSAGES: Final = (
     PLACED,
     summary="contacts of its parent",
     order=15,
-    stage=Stage.PROMPT,
+    stage=SensorStage.PROMPT,
 )
 class CollisionSensor(Sensor):
     """Reports the contacts of the actor that it is attached to."""
@@ -104,7 +104,7 @@ class SilentSensor(Sensor):
     PLACED,
     summary="lane markings that its parent crosses",
     order=16,
-    stage=Stage.CLIENT,
+    stage=SensorStage.CLIENT,
 )
 class LaneInvasionSensor(SilentSensor):
     """Computed by the client itself."""
@@ -117,7 +117,7 @@ class LaneInvasionSensor(SilentSensor):
     PLACED,
     summary="responsibility-sensitive safety",
     order=17,
-    stage=Stage.CLIENT,
+    stage=SensorStage.CLIENT,
 )
 class RssSensor(SilentSensor):
     """Computed by the client itself."""

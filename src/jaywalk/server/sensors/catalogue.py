@@ -25,7 +25,7 @@ SensorT = TypeVar("SensorT", bound="type[Sensor]")
 _AFTER_CARLA: Final = 1000
 
 
-class Stage(Enum):
+class SensorStage(Enum):
     """Part of a tick in which a sensor measures.
 
     Prompt sensors cost little and send their frames before the tick is answered, so that a program
@@ -65,7 +65,7 @@ class SensorSpec(Spec):
     """
 
     attributes: tuple[SensorAttribute, ...]
-    stage: Stage
+    stage: SensorStage
     order: int = _AFTER_CARLA
     only_0916: bool = False
 
@@ -90,7 +90,7 @@ def sensor(
     type_id: str,
     *groups: tuple[SensorAttribute, ...],
     summary: str,
-    stage: Stage = Stage.LATE,
+    stage: SensorStage = SensorStage.LATE,
     order: int = _AFTER_CARLA,
     only_0916: bool = False,
 ) -> Callable[[SensorT], SensorT]:

@@ -11,7 +11,7 @@ from jaywalk.server.sensors._base import Sensor
 from jaywalk.server.sensors._raycast import Point, raycast_all
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import GRAVITY_MPS2, SensorScene, without_rows
-from jaywalk.server.sensors.catalogue import Stage
+from jaywalk.server.sensors.catalogue import SensorStage
 from jaywalk.server.session._publisher import Publisher
 from jaywalk.server.session._world_view import WorldView
 from jaywalk.server.world._tables import Actor, SpawnError
@@ -50,7 +50,7 @@ class SensorHub:
             sensor.born_frame = frame
         except JaywalkError as error:
             raise SpawnError(f"{INVALID_DESCRIPTION}: {error}") from error
-        if sensor.stage is not Stage.CLIENT:
+        if sensor.stage is not SensorStage.CLIENT:
             actor.stream_id = next(_STREAM_IDS)
             self._sensors[actor.id] = (actor, sensor)
 
@@ -67,7 +67,7 @@ class SensorHub:
         """Make vehicles invisible to a sensor from now on."""
         self._ignored[actor_id] = vehicles
 
-    def measure(self, stage: Stage, frame: int, delta_s: float) -> None:
+    def measure(self, stage: SensorStage, frame: int, delta_s: float) -> None:
         """Measure with the sensors of a stage that have readers, and publish the readings."""
         publisher, time_s = self._publisher, self._world.time_s
         scenes: dict[bool, SensorScene] = {}  # by whether the sensor sees; built when one needs it

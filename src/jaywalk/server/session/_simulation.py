@@ -17,7 +17,7 @@ from jaywalk.server.encoding._snapshot import SnapshotPacker, encode_snapshot
 from jaywalk.server.encoding._structs import ActorEncoder, encode_definitions
 from jaywalk.server.encoding.codec import DIALECTS, Dialect, Transform, WireError, ok
 from jaywalk.server.sensors._raycast import Point
-from jaywalk.server.sensors.catalogue import SensorSpec, Stage, sensor_library
+from jaywalk.server.sensors.catalogue import SensorSpec, SensorStage, sensor_library
 from jaywalk.server.session._publisher import WORLD_STREAM, Publisher
 from jaywalk.server.session._sensor_hub import SensorHub
 from jaywalk.server.session._world_view import clothes_color
@@ -280,7 +280,7 @@ class Simulation:
         self.world.step(self._delta_s, self.settings.substeps(self._delta_s))
         self._records = self._packer.pack(self.world)
         self._publish_snapshot()
-        self.sensors.measure(Stage.PROMPT, self.frame, self.delta_s)
+        self.sensors.measure(SensorStage.PROMPT, self.frame, self.delta_s)
         self._late_sensors_due = True
         return self.frame
 
@@ -293,7 +293,7 @@ class Simulation:
         """Publish the readings of the late sensors, unless that has been done for this frame."""
         if self._late_sensors_due:
             self._late_sensors_due = False
-            self.sensors.measure(Stage.LATE, self.frame, self.delta_s)
+            self.sensors.measure(SensorStage.LATE, self.frame, self.delta_s)
 
     def raycast_all(self, start: Point, end: Point) -> list[tuple[Point, int]]:
         """Return place and label of everything between two points, near to far; actors too."""

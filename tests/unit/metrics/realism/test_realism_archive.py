@@ -9,7 +9,7 @@ from realism_scenes import crossing_scene, red_signal, replay, scene
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism._features import case_features
 from jaywalk.metrics.realism.challenge import CONFIGS
-from jaywalk.metrics.realism.scene import Lanes, Polylines, Signals
+from jaywalk.metrics.realism.scene import Polylines, SceneLanes, SceneSignals
 from jaywalk.metrics.realism.score import aggregate, score_features
 from jaywalk.rollouts.cases._npz import (
     Maker,
@@ -22,7 +22,7 @@ from jaywalk.rollouts.inputs import read_cases
 
 
 def same(a, b):
-    if isinstance(a, Lanes | Polylines | Signals):
+    if isinstance(a, SceneLanes | Polylines | SceneSignals):
         return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     return np.array_equal(a, b)
 

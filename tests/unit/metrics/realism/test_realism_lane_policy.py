@@ -8,7 +8,7 @@ from realism_scenes import crossing_scene, follower_scene, red_signal, scene
 
 from jaywalk.core.errors import UsageError
 from jaywalk.metrics.realism.red_light import lane_successors
-from jaywalk.metrics.realism.scene import Lanes, Polylines
+from jaywalk.metrics.realism.scene import Polylines, SceneLanes
 from jaywalk.rollouts._policies import POLICIES, lane_follow, roll_out_scene
 
 
@@ -97,7 +97,7 @@ def test_forks_are_taken_at_random():
         [(-100.0, 0.0, 0.0), (0.0, 0.0, 0.0)],
         [(-100.0, 0.0, 0.0), (0.0, 40.0, 0.0)],
     ]
-    lanes = Lanes(lines=Polylines.of(ends), lane_id=np.arange(3), lane_type=np.full(3, 2))
+    lanes = SceneLanes(lines=Polylines.of(ends), lane_id=np.arange(3), lane_type=np.full(3, 2))
     found = lane_follow(replace(whole, lanes=lanes), 24)
     left = (found.y_m[:, 0, -1] > 5.0).mean()
     assert 0.2 < left < 0.8
@@ -136,6 +136,6 @@ def test_an_unknown_policy_is_named():
 
 
 def test_a_scene_without_lanes_goes_on_freely():
-    none = Lanes(lines=Polylines.of([]), lane_id=np.zeros(0, int), lane_type=np.zeros(0, int))
+    none = SceneLanes(lines=Polylines.of([]), lane_id=np.zeros(0, int), lane_type=np.zeros(0, int))
     found = lane_follow(replace(follower_scene(), lanes=none), 2)
     assert found.x_m[0, 0, -1] == pytest.approx(90.0, abs=8.0)

@@ -11,7 +11,7 @@ from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.realism.people.behaviour import (
     PeopleSet,
-    Track,
+    PersonTrack,
     behaviour,
     gap_samples,
     under_way,
@@ -24,7 +24,7 @@ from jaywalk.rollouts.cases.recorded_people import read_people_csv
 def track(x, y, step_s=0.1, clip="c", start_s=0.0):
     x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
     time_s = start_s + np.arange(len(x)) * step_s
-    return Track(clip=clip, time_s=time_s, xy_m=np.column_stack([x, y]))
+    return PersonTrack(clip=clip, time_s=time_s, xy_m=np.column_stack([x, y]))
 
 
 def crowd(seed, n=40, speed=1.3):
@@ -167,4 +167,4 @@ def test_files_are_read_and_errors_are_clear(tmp_path):
     with pytest.raises(DataError, match="lacks the columns"):
         read_people_csv(path)
     with pytest.raises(DataError, match="do not increase"):
-        Track(clip="c", time_s=np.zeros(2), xy_m=np.zeros((2, 2)))
+        PersonTrack(clip="c", time_s=np.zeros(2), xy_m=np.zeros((2, 2)))

@@ -85,7 +85,7 @@ class ConstantVelocityConfig:
 
 @behaviour_model("constant-velocity", summary="goes on; not learnt", tasks=_CAN, learnt=False)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantVelocity:
+class ConstantVelocityModel:
     """The box's centre extrapolated from the first to the last observed frame."""
 
     config: ConstantVelocityConfig = ConstantVelocityConfig()

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import Scene
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene
 
 _STANDING_MPS: Final = 0.1
 
 
-def find_blocked(scene: Scene, rules: Rules) -> Event | None:
+def find_blocked(scene: CriteriaScene, rules: Rules) -> Event | None:
     """The event that ends the route, if any."""
     track = scene.track
     active, switched = is_active(scene, rules, "blocked")
@@ -31,7 +31,7 @@ def find_blocked(scene: Scene, rules: Rules) -> Event | None:
 
 
 def is_active(
-    scene: Scene, rules: Rules, criterion: str
+    scene: CriteriaScene, rules: Rules, criterion: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether a criterion is on at each row, and where it was switched."""
     n = len(scene.track)

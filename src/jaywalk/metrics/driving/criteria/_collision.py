@@ -11,10 +11,10 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import Scene, Touch
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene, Touch
 
 
-def find_collisions(scene: Scene, rules: Rules) -> list[Event]:
+def find_collisions(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """Counted collisions of the main test, then of further tests that ran beside it."""
     ticks = scene.track.tick
     windows = [(int(ticks[0]), int(ticks[-1])), *scene.counters]
@@ -30,7 +30,7 @@ def kind_of_hit(type_id: str) -> str | None:
     return "collisions_pedestrian" if "walker" in type_id else None
 
 
-def _count(scene: Scene, rules: Rules, first_tick: int, last_tick: int) -> list[Event]:
+def _count(scene: CriteriaScene, rules: Rules, first_tick: int, last_tick: int) -> list[Event]:
     track = scene.track
     memory = _Memory(scene, rules)
     events = []
@@ -47,7 +47,7 @@ def _count(scene: Scene, rules: Rules, first_tick: int, last_tick: int) -> list[
     return events
 
 
-def _calls(scene: Scene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
+def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
     """Rows on which a test hears of a touch, in order."""
     track = scene.track
     calls = []
@@ -61,7 +61,7 @@ def _calls(scene: Scene, first_tick: int, last_tick: int) -> list[tuple[int, Tou
 class _Memory:
     """What a collision test remembers. It hears of a hit before it knows the tick's new state."""
 
-    def __init__(self, scene: Scene, rules: Rules) -> None:
+    def __init__(self, scene: CriteriaScene, rules: Rules) -> None:
         track = scene.track
         self._place, self._time, self._speed = track.place_m, track.game_s, track.speed_mps
         if rules.hit_all_places:

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import Scene
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene
 from jaywalk.metrics.driving.criteria._scripted import Span
 from jaywalk.metrics.driving.criteria._track import forward_of
 from jaywalk.record import columns as c
 
 
-def find_scenario_timeouts(scene: Scene, rules: Rules) -> list[Event]:
+def find_scenario_timeouts(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """One event per scenario that timed out, when it ended."""
     if not rules.scenario_criteria:
         return []
@@ -36,7 +36,7 @@ def find_scenario_timeouts(scene: Scene, rules: Rules) -> list[Event]:
 _TYPE = "YieldToEmergencyVehicle"
 
 
-def find_not_yielded(scene: Scene, rules: Rules) -> list[Event]:
+def find_not_yielded(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """One event per scenario of this kind in which the ego was still ahead at the end."""
     if not rules.scenario_criteria:
         return []
@@ -45,7 +45,7 @@ def find_not_yielded(scene: Scene, rules: Rules) -> list[Event]:
     return [event for event in found if event is not None]
 
 
-def _judge(scene: Scene, rules: Rules, span: Span) -> Event | None:
+def _judge(scene: CriteriaScene, rules: Rules, span: Span) -> Event | None:
     track = scene.track
     last = int(track.tick[-1]) if span.last_tick is None else min(span.last_tick, track.tick[-1])
     if span.first_tick > last or not scene.emergency:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.driving.criteria._blocked import find_blocked
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import Scene
-from jaywalk.metrics.driving.criteria._track import RouteLine, Track, advance
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene
+from jaywalk.metrics.driving.criteria._track import CriteriaRoute, CriteriaTrack, advance
 from jaywalk.record import Episode
 
 _WINDOW: Final = 2
@@ -42,7 +42,7 @@ class Completion:
         return float(self.percent[row])
 
 
-def find_completion(route: RouteLine, track: Track) -> Completion:
+def find_completion(route: CriteriaRoute, track: CriteriaTrack) -> Completion:
     """Follow the ego along the route."""
     index = advance(route, track.place_m, _WINDOW)
     along = route.along_m
@@ -58,7 +58,7 @@ _UNSAFE_M: Final = 15.0
 _UNSAFE_PERCENT: Final = 30.0
 
 
-def find_deviation(route: RouteLine, track: Track) -> Event | None:
+def find_deviation(route: CriteriaRoute, track: CriteriaTrack) -> Event | None:
     """The event that ends the route, if any."""
     row = _deviation_row(route, track)
     if row is None:
@@ -67,7 +67,7 @@ def find_deviation(route: RouteLine, track: Track) -> Event | None:
     return Event(key="route_dev", row=row, message=message)
 
 
-def _deviation_row(route: RouteLine, track: Track) -> int | None:
+def _deviation_row(route: CriteriaRoute, track: CriteriaTrack) -> int | None:
     points, along = route.place_m[:, :2].tolist(), route.along_m.tolist()
     index, unsafe_m, safe = 0, 0.0, True
     for row, (x, y) in enumerate(track.place_m[:, :2].tolist()):
@@ -96,7 +96,7 @@ _FIXED_S: Final = 5.0
 _USUAL_LIMIT_KMH: Final = 30.0  # what CARLA gives where a road says nothing
 
 
-def find_route_timeout(route: RouteLine, track: Track, rules: Rules) -> Event | None:
+def find_route_timeout(route: CriteriaRoute, track: CriteriaTrack, rules: Rules) -> Event | None:
     """The event that ends the route, if any."""
     elapsed_s = track.game_s - track.game_s[0]
     if rules.timeout == "fixed":
@@ -153,7 +153,9 @@ class Ending:
         return 1 if broken_off else 2
 
 
-def find_ending(scene: Scene, route: RouteLine, rules: Rules, episode: Episode) -> Ending:
+def find_ending(
+    scene: CriteriaScene, route: CriteriaRoute, rules: Rules, episode: Episode
+) -> Ending:
     """The first of completion, deviation, blocked, time-out, tick limit and the record's end."""
     track = scene.track
     completion = find_completion(route, track)

@@ -25,7 +25,7 @@ import polars as pl
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.metrics.driving.criteria._rules import Event, Rules
-from jaywalk.metrics.driving.criteria._track import RouteLine, Track, advance
+from jaywalk.metrics.driving.criteria._track import CriteriaRoute, CriteriaTrack, advance
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import COS, HX, HY, SIN, EpisodeTracks, load_tracks
@@ -191,7 +191,9 @@ _LAST_SHARE: Final = 0.95
 _ENOUGH_PERCENT: Final = 100.0
 
 
-def find_min_speed(route: RouteLine, track: Track, rules: Rules, *, ends: int = 2) -> list[Event]:
+def find_min_speed(
+    route: CriteriaRoute, track: CriteriaTrack, rules: Rules, *, ends: int = 2
+) -> list[Event]:
     """Sections that were too slow (or all, where the protocol notes all).
 
     Args:
@@ -219,7 +221,7 @@ def find_min_speed(route: RouteLine, track: Track, rules: Rules, *, ends: int = 
     return [e for e in found if rules.checkpoints_always or (e.value or 0.0) < _ENOUGH_PERCENT]
 
 
-def _section(track: Track, first: int, stop: int, row: int) -> Event:
+def _section(track: CriteriaTrack, first: int, stop: int, row: int) -> Event:
     others = track.traffic_mps[first:stop]
     counted = ~np.isnan(others)
     percent = _ENOUGH_PERCENT

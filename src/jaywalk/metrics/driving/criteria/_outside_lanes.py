@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from jaywalk.metrics.driving.criteria._blocked import is_active
 from jaywalk.metrics.driving.criteria._rules import Event, Rules
-from jaywalk.metrics.driving.criteria._scene import Scene
-from jaywalk.metrics.driving.criteria._track import RouteLine
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene
+from jaywalk.metrics.driving.criteria._track import CriteriaRoute
 from jaywalk.town.waypoints import LanesUnder
 
 _MAX_EGO_DEG: Final = 120.0
@@ -55,7 +55,7 @@ def is_wrong_lane(
 _WINDOW: Final = 3
 
 
-def find_outside_lanes(scene: Scene, rules: Rules) -> list[Event]:
+def find_outside_lanes(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """One event with the final percentage, or none. Its row is the last that changed it."""
     if scene.route is None:
         return []
@@ -89,7 +89,7 @@ def is_off_lane(driving: LanesUnder, parking: LanesUnder, margin_m: float) -> ND
 
 
 def _measure(
-    route: RouteLine, places_m: NDArray[np.float64], outside: NDArray[np.bool_]
+    route: CriteriaRoute, places_m: NDArray[np.float64], outside: NDArray[np.bool_]
 ) -> tuple[float, float, int]:
     """Metres passed, metres of them outside, and the row of the last change after a first one."""
     points, ways = route.place_m.tolist(), route.forward.tolist()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import RED, Light, Scene
+from jaywalk.metrics.driving.criteria._scene import RED, CriteriaLight, CriteriaScene
 from jaywalk.town.waypoints import LaneEnd, LanesUnder
 
 _NEAR_M: Final = 15.0
@@ -21,7 +21,7 @@ _SAMPLE_M: Final = 1.0
 _WALK_M: Final = 0.5
 
 
-def find_red_lights(scene: Scene, rules: Rules) -> list[Event]:
+def find_red_lights(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """Lights that were run, in order; the last one run cannot be run again at once."""
     rows = [(row, light) for light in scene.lights for row in _rows_at_red(scene, light)]
     if not rows or math.isnan(scene.half_length_m):
@@ -45,14 +45,14 @@ def find_red_lights(scene: Scene, rules: Rules) -> list[Event]:
     return events
 
 
-def _rows_at_red(scene: Scene, light: Light) -> list[int]:
+def _rows_at_red(scene: CriteriaScene, light: CriteriaLight) -> list[int]:
     red = np.flatnonzero(light.state == RED)
     away = np.linalg.norm(scene.track.place_m[red] - light.centre_m, axis=1)
     found: list[int] = red[away <= _NEAR_M].tolist()
     return found
 
 
-def stop_lines(scene: Scene, light: Light) -> list[LaneEnd]:
+def stop_lines(scene: CriteriaScene, light: CriteriaLight) -> list[LaneEnd]:
     """Ends of the lanes under a light's trigger box, just before the junction."""
     reach = _BOX_SHARE * light.half_m[0]
     steps = np.arange(-reach, reach, _SAMPLE_M)
@@ -64,7 +64,7 @@ def stop_lines(scene: Scene, light: Light) -> list[LaneEnd]:
 class _Tail:
     """A short segment behind the ego, at some rows."""
 
-    def __init__(self, scene: Scene, rules: Rules, rows: NDArray[np.int64]) -> None:
+    def __init__(self, scene: CriteriaScene, rules: Rules, rows: NDArray[np.int64]) -> None:
         self._line_share = rules.red_line_share
         track = scene.track
         yaw = np.deg2rad(track.rotation_deg[rows, 1])

@@ -27,8 +27,8 @@ from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.metrics.driving.criteria._min_speed import slowed_by_scenarios
 from jaywalk.metrics.driving.criteria._scripted import Span, Switch, spans_of, switches_of
 from jaywalk.metrics.driving.criteria._track import (
-    RouteLine,
-    Track,
+    CriteriaRoute,
+    CriteriaTrack,
     forward_of,
     read_ego,
     track_of,
@@ -59,7 +59,7 @@ class Landmark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Light(Landmark):
+class CriteriaLight(Landmark):
     """A traffic light and its state at each row of the track."""
 
     state: NDArray[np.uint8]
@@ -90,7 +90,9 @@ def _landmark(row: dict[str, Any], server_ids: dict[int, int]) -> Landmark:
     )
 
 
-def with_states(lights: list[Landmark], states: dict[int, IntArray], count: int) -> list[Light]:
+def with_states(
+    lights: list[Landmark], states: dict[int, IntArray], count: int
+) -> list[CriteriaLight]:
     """Lights with their states at ``count`` ticks; unknown before they were first seen."""
     out = []
     unseen = np.full(count, -1)
@@ -98,7 +100,7 @@ def with_states(lights: list[Landmark], states: dict[int, IntArray], count: int)
         seen = states.get(light.actor, unseen)
         state = np.where(seen >= 0, seen, _UNKNOWN).astype(np.uint8)
         out.append(
-            Light(
+            CriteriaLight(
                 actor=light.actor,
                 server_id=light.server_id,
                 place_m=light.place_m,
@@ -134,7 +136,10 @@ def collision_tests(actors: pl.DataFrame, ego: int) -> list[tuple[int, int]]:
 
 
 def spans_seen(
-    scenarios: list[dict[str, Any]], actors: pl.DataFrame, track: Track, route: RouteLine
+    scenarios: list[dict[str, Any]],
+    actors: pl.DataFrame,
+    track: CriteriaTrack,
+    route: CriteriaRoute,
 ) -> list[Span]:
     """Lives of the scenarios that started.
 
@@ -159,7 +164,7 @@ def spans_seen(
     return spans
 
 
-def _start_row(scenario: dict[str, Any], track: Track, route: RouteLine) -> int | None:
+def _start_row(scenario: dict[str, Any], track: CriteriaTrack, route: CriteriaRoute) -> int | None:
     """Row on which the route point nearest to the ego lies at the scenario's trigger."""
     points = [p for p in scenario.get("parameters", []) if p.get("tag") == "trigger_point"]
     if not points:
@@ -175,7 +180,7 @@ def _start_row(scenario: dict[str, Any], track: Track, route: RouteLine) -> int 
     return None
 
 
-def _last_tick(actors: pl.DataFrame, track: Track) -> int | None:
+def _last_tick(actors: pl.DataFrame, track: CriteriaTrack) -> int | None:
     """Last tick of the scenario's actors; None if they outlived the route."""
     theirs = actors.filter(pl.col(c.ROLE_NAME).str.starts_with(_SCENARIO_ROLE))
     last = theirs[c.LAST_TICK].max()
@@ -199,7 +204,7 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class CriteriaScene:
     """One episode as criteria see it, from the tick on which scoring begins.
 
     Attributes:
@@ -207,12 +212,12 @@ class Scene:
         is_watched: Whether another program drove, whose criteria the record shows by its sensors.
     """
 
-    track: Track
-    route: RouteLine | None
+    track: CriteriaTrack
+    route: CriteriaRoute | None
     lanes: LaneFinder
     half_length_m: float
     touches: tuple[Touch, ...]
-    lights: tuple[Light, ...]
+    lights: tuple[CriteriaLight, ...]
     stop_signs: tuple[Landmark, ...]
     spans: tuple[Span, ...]
     switches: tuple[Switch, ...]
@@ -222,14 +227,14 @@ class Scene:
     step_s: float
     is_watched: bool = False
 
-    def until(self, row: int) -> Scene:
+    def until(self, row: int) -> CriteriaScene:
         """The scene up to and with a row of its track."""
         stop = row + 1
         lights = tuple(replace(light, state=light.state[:stop]) for light in self.lights)
         return replace(self, track=self.track.rows(0, stop), lights=lights)
 
 
-def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
+def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
     """Read what criteria need.
 
     Args:
@@ -262,7 +267,7 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> Scene:
     landmarks = record.landmarks.collect()
     lights = landmarks_of(landmarks, server_ids, "traffic_light")
     again = [(one.first_tick, _last(one)) for one in spans if one.counts_collisions_again]
-    return Scene(
+    return CriteriaScene(
         track=track,
         route=route,
         lanes=LaneFinder(town.carla_map),
@@ -284,14 +289,14 @@ def _last(span: Span) -> int:
     return 2**31 - 1 if span.last_tick is None else span.last_tick
 
 
-def _scored_part(track: Track, tests: list[tuple[int, int]]) -> Track:
+def _scored_part(track: CriteriaTrack, tests: list[tuple[int, int]]) -> CriteriaTrack:
     if not tests:
         return track
     first, last = tests[0]
     return track.rows(track.row_of(first), track.row_of(last + 1))
 
 
-def _usual_step(track: Track) -> float:
+def _usual_step(track: CriteriaTrack) -> float:
     return float(np.median(np.diff(track.time_s))) if len(track) > 1 else 0.05
 
 
@@ -315,18 +320,18 @@ def _emergency(actors: pl.DataFrame) -> tuple[int, ...]:
     return tuple(found[c.ACTOR].to_list())
 
 
-def _route_line(record: Record, town: Town) -> RouteLine | None:
+def _route_line(record: Record, town: Town) -> CriteriaRoute | None:
     rows = record.route.sort(c.INDEX).collect()
     if rows.height < 2:
         return None
     place = route_points(record)
     headings = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
     if record.episode.route.dense and not headings[c.YAW_DEG].has_nulls():
-        return RouteLine(place_m=place, forward=forward_of(headings.fill_null(0.0).to_numpy()))
+        return CriteriaRoute(place_m=place, forward=forward_of(headings.fill_null(0.0).to_numpy()))
     dense = _planner(town).plan([(x, y, z) for x, y, z in place.tolist()])
     lifted = dense.position_m.copy()
     lifted[0, 2] += _SPAWN_LIFT_M
-    return RouteLine(place_m=lifted, forward=forward_of(dense.rotation_deg))
+    return CriteriaRoute(place_m=lifted, forward=forward_of(dense.rotation_deg))
 
 
 @lru_cache(maxsize=4)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import Landmark, Scene
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene, Landmark
 
 _STANDING_MPS: Final = 0.1
 _BACKWARDS: Final = -0.17
 
 
-def find_stops(scene: Scene, rules: Rules) -> list[Event]:
+def find_stops(scene: CriteriaScene, rules: Rules) -> list[Event]:
     """Stop signs that were run; the last one run cannot be run again at once."""
     near = _rows_near(scene, rules)
     if not len(near):
@@ -29,7 +29,7 @@ def find_stops(scene: Scene, rules: Rules) -> list[Event]:
     return test.events
 
 
-def _rows_near(scene: Scene, rules: Rules) -> NDArray[np.int64]:
+def _rows_near(scene: CriteriaScene, rules: Rules) -> NDArray[np.int64]:
     """Rows at which some sign may be near enough to the lane's centre beside the ego."""
     if not scene.stop_signs:
         return np.empty(0, np.int64)
@@ -50,7 +50,7 @@ def _rows_near(scene: Scene, rules: Rules) -> NDArray[np.int64]:
 class _StopTest:
     """The state of a test between ticks."""
 
-    def __init__(self, scene: Scene, rules: Rules) -> None:
+    def __init__(self, scene: CriteriaScene, rules: Rules) -> None:
         self._scene, self._rules = scene, rules
         self._forward = scene.track.forward
         self._target: Landmark | None = None

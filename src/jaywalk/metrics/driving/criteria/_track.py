@@ -19,7 +19,7 @@ from jaywalk.record.tracks import EpisodeTracks, number_columns, read_tracks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RouteLine:
+class CriteriaRoute:
     """Points about 1 m apart with the direction of travel. Frame: CARLA's."""
 
     place_m: FloatArray  # (m, 3)
@@ -37,7 +37,7 @@ class RouteLine:
         return float(self.along_m[-1])
 
 
-def advance(route: RouteLine, places_m: FloatArray, window: int) -> NDArray[np.int64]:
+def advance(route: CriteriaRoute, places_m: FloatArray, window: int) -> NDArray[np.int64]:
     """Last point passed at each place, looking ``window`` points beyond the one before.
 
     A point is passed when the ego is in front of the plane through it, across the route; of
@@ -58,7 +58,7 @@ def advance(route: RouteLine, places_m: FloatArray, window: int) -> NDArray[np.i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Track:
+class CriteriaTrack:
     """Arrays of n rows.
 
     ``speed_mps`` is horizontal. ``game_s`` is the sum of the steps as CARLA reports them (0.05 s is
@@ -83,9 +83,9 @@ class Track:
         """Unit vectors of the ego's heading, (n, 3)."""
         return forward_of(self.rotation_deg)
 
-    def rows(self, first: int, stop: int) -> Track:
+    def rows(self, first: int, stop: int) -> CriteriaTrack:
         """A part of it."""
-        return Track(**{k.name: getattr(self, k.name)[first:stop] for k in fields(self)})
+        return CriteriaTrack(**{k.name: getattr(self, k.name)[first:stop] for k in fields(self)})
 
     def row_of(self, tick: int) -> int:
         """First row at or after a tick (n if none is)."""
@@ -109,7 +109,7 @@ def read_ego(record: Record) -> EpisodeTracks:
     )
 
 
-def track_of(ego: EpisodeTracks, traffic: pl.DataFrame) -> Track:
+def track_of(ego: EpisodeTracks, traffic: pl.DataFrame) -> CriteriaTrack:
     """Track of the ticks that show the ego, with the traffic's mean speed by tick."""
     seen = ego.seen(ego.ego)
     tick = ego.tick[seen]
@@ -120,7 +120,7 @@ def track_of(ego: EpisodeTracks, traffic: pl.DataFrame) -> Track:
         return ego.values(ego.ego, *names)
 
     velocity = values(c.VX_MPS, c.VY_MPS, c.VZ_MPS)
-    return Track(
+    return CriteriaTrack(
         tick=tick,
         time_s=ego.time_s[seen],
         game_s=np.cumsum(ego.delta_s[seen] * steps),

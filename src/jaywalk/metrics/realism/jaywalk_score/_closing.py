@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism._kinematics import linear_speed
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 
 NAME = "closing_per_s"
 _SOFT_M = 0.3
@@ -70,7 +70,9 @@ def _closing(
     return out
 
 
-def closing_per_s(tracks: Trajectories, rows: IntArray, first_step: int) -> NDArray[np.float32]:
+def closing_per_s(
+    tracks: SceneTrajectories, rows: IntArray, first_step: int
+) -> NDArray[np.float32]:
     """Inverse of a soft time to collision [rollout, row, step]; 0 if nobody is ahead."""
     return _closing(
         tracks.x_m,

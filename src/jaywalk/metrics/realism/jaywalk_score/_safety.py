@@ -20,7 +20,7 @@ from jaywalk.core.kernels import kernel
 from jaywalk.metrics.realism._features import CaseFeatures
 from jaywalk.metrics.realism._object_distance import FAN
 from jaywalk.metrics.realism._road_edge import EdgeSegments, edge_gap
-from jaywalk.metrics.realism._trajectories import Trajectories
+from jaywalk.metrics.realism._trajectories import SceneTrajectories
 from jaywalk.metrics.realism.challenge import EVENTS
 from jaywalk.metrics.realism.scene import STEP_S
 from jaywalk.metrics.realism.score import RATE_OF
@@ -68,7 +68,7 @@ def _gaps(
 
 
 def road_edge_gap_m(
-    tracks: Trajectories, edges: EdgeSegments | None, rows: IntArray, first_step: int
+    tracks: SceneTrajectories, edges: EdgeSegments | None, rows: IntArray, first_step: int
 ) -> NDArray[np.float32]:
     """Distance [rollout, row, step] of the nearest corner to any road edge; 1e10 without edges."""
     if edges is None:

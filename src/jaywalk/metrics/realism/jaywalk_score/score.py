@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.realism._features import CaseFeatures, Features, case_features, surroundings
 from jaywalk.metrics.realism._trajectories import (
-    Trajectories,
+    SceneTrajectories,
     logged_trajectories,
     simulated_trajectories,
 )
@@ -80,7 +80,7 @@ def better_features(case: Case) -> CaseFeatures:
     rules = challenge_config("2025")
     found, around = case_features(case, rules), surroundings(case, rules)
 
-    def more(side: Features, tracks: Trajectories) -> Features:
+    def more(side: Features, tracks: SceneTrajectories) -> Features:
         added = {
             closing.NAME: closing.closing_per_s(tracks, around.rows, N_HISTORY),
             edge_gap.NAME: edge_gap.road_edge_gap_m(tracks, around.edges, around.rows, N_HISTORY),

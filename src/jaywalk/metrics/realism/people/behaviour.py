@@ -20,7 +20,7 @@ STEP_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Track:
+class PersonTrack:
     """One person or vehicle.
 
     Attributes:
@@ -56,8 +56,8 @@ class PeopleSet:
     """People of several clips, and the vehicles around them."""
 
     name: str
-    people: tuple[Track, ...]
-    vehicles: tuple[Track, ...] = ()
+    people: tuple[PersonTrack, ...]
+    vehicles: tuple[PersonTrack, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.people:
@@ -112,7 +112,7 @@ def _switches(speed_mps: NDArray[np.float64]) -> int:
     return count
 
 
-def walking_samples(track: Track) -> Samples:
+def walking_samples(track: PersonTrack) -> Samples:
     """Samples of one person's walking; empty if the track is shorter than about a second."""
     _, xy = track.resampled()
     if len(xy) < _MIN_STEPS:
@@ -153,14 +153,14 @@ def _gaps_s(
     return found
 
 
-def gap_samples(person: Track, vehicles: Sequence[Track]) -> NDArray[np.float64]:
+def gap_samples(person: PersonTrack, vehicles: Sequence[PersonTrack]) -> NDArray[np.float64]:
     """Gaps between a person and the vehicles of the clip whose paths the person comes onto."""
     here = person.resampled()
     same = (v.resampled() for v in vehicles if v.clip == person.clip)
     return np.array([gap for other in same for gap in _gaps_s(here, other)], dtype=np.float64)
 
 
-def under_way(track: Track) -> Track | None:
+def under_way(track: PersonTrack) -> PersonTrack | None:
     """A track from a second before its first step to a second after its last; None if none.
 
     Recorded people come into view walking; ours stand about first, until something begins.
@@ -175,10 +175,10 @@ def under_way(track: Track) -> Track | None:
     low_s = (first + moving[0] - _MARGIN_STEPS) * STEP_S
     high_s = (first + moving[-1] + _BASE_STEPS + _MARGIN_STEPS) * STEP_S
     keep = (track.time_s >= low_s - 1e-6) & (track.time_s <= high_s + 1e-6)
-    return Track(clip=track.clip, time_s=track.time_s[keep], xy_m=track.xy_m[keep])
+    return PersonTrack(clip=track.clip, time_s=track.time_s[keep], xy_m=track.xy_m[keep])
 
 
-def _pieces(track: Track) -> list[Track]:
+def _pieces(track: PersonTrack) -> list[PersonTrack]:
     """A track in equal pieces of at most ``WINDOW_S``."""
     count = int(np.ceil((track.time_s[-1] - track.time_s[0]) / WINDOW_S - 1e-6))
     if count <= 1:
@@ -187,7 +187,7 @@ def _pieces(track: Track) -> list[Track]:
     at = np.unique(np.searchsorted(track.time_s, cuts - 1e-9))
     at[-1] = len(track.time_s) - 1
     return [
-        Track(clip=track.clip, time_s=track.time_s[a : b + 1], xy_m=track.xy_m[a : b + 1])
+        PersonTrack(clip=track.clip, time_s=track.time_s[a : b + 1], xy_m=track.xy_m[a : b + 1])
         for a, b in itertools.pairwise(at.tolist())
         if b > a
     ]
@@ -195,7 +195,7 @@ def _pieces(track: Track) -> list[Track]:
 
 def behaviour(people: PeopleSet) -> list[Samples]:
     """Samples of every person of a set who walks, while under way, if the track is long enough."""
-    around: dict[str, list[Track]] = {}
+    around: dict[str, list[PersonTrack]] = {}
     for vehicle in people.vehicles:
         around.setdefault(vehicle.clip, []).append(vehicle)
     found = []

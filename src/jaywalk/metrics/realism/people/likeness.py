@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
-from jaywalk.metrics.realism.people.behaviour import FEATURES, PeopleSet, Samples, Track, behaviour
+from jaywalk.metrics.realism.people.behaviour import (
+    FEATURES,
+    PeopleSet,
+    PersonTrack,
+    Samples,
+    behaviour,
+)
 from jaywalk.stats.bootstrap import Estimate, bca
 
 _BINS = 400
@@ -92,7 +98,7 @@ def straight_people(reference: PeopleSet) -> PeopleSet:
         k = min(k, len(t) - 1)
         velocity = (track.xy_m[k] - track.xy_m[0]) / t[k]
         xy = track.xy_m[0] + t[:, None] * velocity
-        people.append(Track(clip=track.clip, time_s=track.time_s, xy_m=xy))
+        people.append(PersonTrack(clip=track.clip, time_s=track.time_s, xy_m=xy))
     return PeopleSet(name="straight", people=tuple(people), vehicles=reference.vehicles)
 
 
@@ -106,7 +112,7 @@ def random_people(reference: PeopleSet, seed: int = 0) -> PeopleSet:
         speed, heading = rng.uniform(0.0, 3.0, n), rng.uniform(-np.pi, np.pi, n)
         moves = np.stack([speed * np.cos(heading), speed * np.sin(heading)], axis=1).repeat(5, 0)
         xy = track.xy_m[0] + np.cumsum(moves[: len(t)], axis=0) * 0.1
-        people.append(Track(clip=track.clip, time_s=t, xy_m=xy))
+        people.append(PersonTrack(clip=track.clip, time_s=t, xy_m=xy))
     return PeopleSet(name="random", people=tuple(people), vehicles=reference.vehicles)
 
 
