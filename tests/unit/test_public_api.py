@@ -15,7 +15,7 @@ ROOMS = sorted(
     if path.parent.name not in ("cli", "gym")
 )
 PINNED = {
-    "actors": ["Crowd", "HabitPeople", "EgoMoment", "Pilot", "Pilots", "ScenarioEvent", "Traffic"],
+    "actors": ["Crowd", "EgoMoment", "HabitPeople", "Pilot", "Pilots", "ScenarioEvent", "Traffic"],
     "agents": [
         "AGENTS",
         "Briefing",
