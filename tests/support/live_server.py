@@ -35,7 +35,7 @@ def serve_command(*options: str, waits: dict[str, float] | None = None) -> list[
     for name, seconds in (waits or {}).items():
         code = f"{name}; {name} = {seconds!r}; {code}"
     if waits:
-        code = f"from jaywalk.server.protocol import server, streams; {code}"
+        code = f"from jaywalk.server.protocol import _server as server, _streams as streams; {code}"
     return [sys.executable, "-c", code, "serve", *options]
 
 
