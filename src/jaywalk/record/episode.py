@@ -97,6 +97,11 @@ class Wall(_Part):
     missing_ticks: int = 0  # of a watched episode: how many ticks the recorder did not get
 
 
+# Stands for our version in hashes, so that a release alone changes no hash. It is the version at
+# which hashes of the baselines began; `code` identifies the sources.
+_HASHED_VERSION: Final = "0.1.0"
+
+
 class Episode(_Part):
     """All of ``episode.json``."""
 
@@ -130,11 +135,10 @@ class Episode(_Part):
         return canonical_json(self.model_dump(mode="json"), indent=2) + "\n"
 
     def hashed_json(self) -> str:
-        """What the record's hash covers: everything but the wall and the code versions."""
+        """Return what the record's hash covers: all but wall times and our own code version."""
         values = self.model_dump(mode="json", exclude={"wall", "code"})
         if "jaywalk" in values["packages"]:
-            # A release alone changes no hash: every version counts as the first one.
-            values["packages"]["jaywalk"] = "0.1.0"
+            values["packages"]["jaywalk"] = _HASHED_VERSION
         return canonical_json(values)
 
 

@@ -269,3 +269,11 @@ def test_shared_files_are_kept_once_and_checked(tmp_path):
     (files.folder / first.name).unlink()
     with pytest.raises(DataError, match="needs the shared file"):
         record.shared_file("opendrive")
+
+
+def test_a_release_alone_changes_no_hash():
+    def hashed(**packages):
+        return jaywalk.record.Episode(episode_id="e", packages=packages).hashed_json()
+
+    assert hashed(jaywalk="0.1.0", numpy="2.3.1") == hashed(jaywalk="9.9.9", numpy="2.3.1")
+    assert hashed(jaywalk="0.1.0", numpy="2.3.1") != hashed(jaywalk="0.1.0", numpy="2.3.2")
