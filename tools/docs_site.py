@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,26 +17,12 @@ from mkdocs.structure.files import File, Files
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 OUTSIDE: Final = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-API_ROOMS: Final = {
-    "core": ("jaywalk.core.registry", "jaywalk.core.errors", "jaywalk.core.seeds"),
-    "geometry": ("jaywalk.geometry.path", "jaywalk.geometry.box", "jaywalk.geometry.frames"),
-    "record": ("jaywalk.record.reader", "jaywalk.record.episode", "jaywalk.record._contacts"),
-    "agents": ("jaywalk.agents.base", "jaywalk_agent"),
-    "scenarios": ("jaywalk.scenarios.base", "jaywalk.scenarios.suite"),
-    "runner": ("jaywalk.runner.job", "jaywalk.runner.plan"),
-    "metrics": (
-        "jaywalk.metrics.driving.protocols",
-        "jaywalk.metrics.driving.summary",
-        "jaywalk.metrics.driving.rates",
-    ),
-    "motion": ("jaywalk.motion.clip", "jaywalk.motion.library.reading"),
-    "report": (
-        "jaywalk.report.scored_runs",
-        "jaywalk.report.comparison",
-        "jaywalk.report.page",
-    ),
-    "stats": ("jaywalk.stats.intervals", "jaywalk.stats.clustered", "jaywalk.stats.bootstrap"),
-}
+API_ROOMS: Final = tuple(
+    path.parent.name
+    for path in sorted((ROOT / "src" / "jaywalk").glob("*/__init__.py"))
+    if path.parent.name not in ("cli", "gym")
+)
+_AGENT_PAGE: Final = "# jaywalk_agent\n\n::: jaywalk_agent\n"
 _LOADS: Final = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?(?:https?:)?//|"""
     r"""<link\b[^>]*\brel=["']?(?:stylesheet|preconnect|preload|icon)[^>]*\bhref=["']?(?:https?:)?//|"""
@@ -54,11 +42,20 @@ def on_files(files: Files, config: Any) -> Files:
     for source, page in OUTSIDE.items():
         text = _LINK.sub(_below_docs, (ROOT / source).read_text(encoding="utf-8"))
         files.append(File.generated(config, page, content=text))
-    for room, modules in API_ROOMS.items():
-        sections = "\n\n".join(f"::: {module}" for module in modules)
-        text = f"# {room}\n\n{sections}\n"
-        files.append(File.generated(config, f"api/{room}.md", content=text))
+    for room in API_ROOMS:
+        files.append(File.generated(config, f"api/{room}.md", content=_api_page(room)))
+    files.append(File.generated(config, "api/jaywalk_agent.md", content=_AGENT_PAGE))
     return files
+
+
+def _api_page(room: str) -> str:
+    """Return the page of a room: its docstring and every public class and function."""
+    package = import_module(f"jaywalk.{room}")
+    objects = [getattr(package, name) for name in package.__all__]
+    documented = [one for one in objects if inspect.isclass(one) or inspect.isfunction(one)]
+    sections = [f"::: {one.__module__}.{one.__qualname__}" for one in documented]
+    about = inspect.getdoc(package) or ""
+    return "\n\n".join([f"# jaywalk.{room}", about, *sections]) + "\n"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -76,7 +73,7 @@ def _expanded(entry: Any) -> Any:
     if not isinstance(content, str):
         return entry
     if content == "api":
-        return {title: [f"api/{room}.md" for room in API_ROOMS]}
+        return {title: [f"api/{room}.md" for room in (*API_ROOMS, "jaywalk_agent")]}
     pages = sorted((ROOT / "docs" / content).glob("*.md"), key=lambda page: page.stem)
     return {title: [f"{content}/{page.name}" for page in pages]}
 
