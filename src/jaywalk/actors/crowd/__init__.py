@@ -1,1 +1,1 @@
-"""The ambient crowd: places, routes, crossings and local motion of pedestrians."""
+"""Background crowd: places, routes, crossings and local motion of people."""

@@ -1,8 +1,8 @@
-"""People found in a world, taken over as they walk or stand.
+"""Takeover of walkers that already exist in a world.
 
-Who they are is drawn as for any crowd, but the speed they like is the one they walk with. Nobody
-can know where they were going: who walks on a sidewalk gets a way ahead, who is on the road goes
-on to the other side, who stands stands a while.
+Personal traits are drawn as for any crowd, except that the preferred speed is the present walking
+speed. The goals of these people are unknown: a person on a sidewalk gets a path ahead, a person on
+the road goes on to the other side, and a standing person stands for a while.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     import carla
 
 _WALKS_MPS: Final = 0.3
-_ACROSS_M: Final = 8.0  # how far beside a crossing somebody on the road may be
+_ACROSS_M: Final = 8.0  # largest distance from a crossing for a person on the road
 _SAME_WAY: Final = 0.6
 _STRAIGHT_M: Final = 9.0  # over a road where no crossing is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundWalking:
-    """A person as found."""
+    """A walker as it was found in the world."""
 
     candidate: Candidate
     speed_mps: float
-    yaw_rad: float  # of the way walked, or of the body of who stands
+    yaw_rad: float  # direction of motion, or of the body if the person stands
 
 
 def found_walking(
     world: carla.World, network: WalkNetwork, ids: list[int], seed: int, settings: CrowdSettings
 ) -> list[FoundWalking]:
-    """Look at people in the world and draw the rest of who they are."""
+    """Read the walkers ``ids`` from the world and draw their remaining traits."""
     actors = {actor.id: actor for actor in world.get_actors(ids)}
     snapshot = world.get_snapshot()
     found = []
@@ -84,7 +84,7 @@ def take_over(
     land: CrowdArea,
     settings: CrowdSettings,
 ) -> None:
-    """Set everybody going as they were."""
+    """Start all people with their present motion."""
     for row, one in enumerate(walks):
         mind = minds[row]
         if one.speed_mps <= _WALKS_MPS:
@@ -106,7 +106,7 @@ def take_over(
 def _go_across(
     rows: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, yaw_rad: float
 ) -> None:
-    """Give somebody on the road the nearest crossing that leads their way, or go straight on."""
+    """Send a person on the road over the nearest crossing in their direction, or straight on."""
     here = np.array([rows.x[row], rows.y[row]])
     way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])
     crossings = land.network.crossings

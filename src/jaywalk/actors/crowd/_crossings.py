@@ -1,7 +1,7 @@
-"""Where people cross: crosswalks with the lights that stop cars before them, and mid-block places.
+"""Crossings of a town: crosswalks with the lights that stop cars before them, and mid-block ones.
 
-A crossing leads straight from a point on the sidewalk to one on the other side; each is listed in
-both directions.
+A crossing leads straight from a point on one sidewalk to a point on the other side. Each crossing
+is listed in both directions.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from jaywalk.town.walkways import (
 
 LIGHTS: Final = 4  # lights that can stop cars before one crosswalk
 MID_BLOCK: Final = -1
-_MOUTH_M: Final = 4.5  # how far behind a crosswalk its sidewalk may lie
-_IN_M: Final = 0.7  # where people wait: this far from the kerb
+_MOUTH_M: Final = 4.5  # largest distance between a crosswalk and its sidewalk
+_IN_M: Final = 0.7  # distance of waiting people from the kerb
 _LONGEST_M: Final = 26.0
 _LONGEST_MID_M: Final = 17.0
 _FASTEST_KMH: Final = 70.0
 _MID_STEP_M: Final = 10.0
-_AWAY_M: Final = 14.0  # mid-block means at least this far from a crosswalk
-_BEHIND_LINE_M: Final = 14.0  # a crosswalk this near behind a light's line belongs to the light
+_AWAY_M: Final = 14.0  # smallest distance of a mid-block crossing from a crosswalk
+_BEHIND_LINE_M: Final = 14.0  # largest distance of a light's crosswalk behind its stop line
 
 
 class Crossings(NamedTuple):
-    """Rows; ``a`` is where one waits, ``b`` where one arrives."""
+    """Rows of crossings; people wait at ``a`` and arrive at ``b``."""
 
     a: FloatArray  # (n, 2)
     b: FloatArray  # (n, 2)
     crosswalk: IntArray  # number of the crosswalk, -1: mid-block
     lights: IntArray  # (n, LIGHTS) lights that are red for cars when people walk; -1: none
-    block_a: IntArray  # of the sidewalks at either end
+    block_a: IntArray  # sidewalk block at each end
     block_b: IntArray
 
 
@@ -62,7 +62,7 @@ def find_crossings(
     crosswalks: list[FloatArray],
     lanes: LaneNetwork,
 ) -> Crossings:
-    """All crossings of a town; away from crosswalks only where cars are not too fast."""
+    """Find all crossings of a town; mid-block ones only where the speed limit is low enough."""
     rows: list[tuple[float, float, float, float, int]] = []
     for index, polygon in enumerate(crosswalks):
         ends = _crosswalk_ends(grid, polygon)
@@ -90,7 +90,7 @@ def find_crossings(
 def _crosswalk_ends(
     grid: WalkGrid, polygon: FloatArray
 ) -> tuple[float, float, float, float] | None:
-    """Points on the sidewalks at both ends of a crosswalk; None when one end has none."""
+    """Return points on the sidewalks at both ends of a crosswalk; None if an end has none."""
     box = lengthened(polygon[:, :2], 0.0)
     ends = (0.5 * (box[0] + box[1]), 0.5 * (box[2] + box[3]))
     axis = ends[1] - ends[0]
@@ -111,9 +111,9 @@ def _crosswalk_ends(
 def _first_standing(
     grid: WalkGrid, x: float, y: float, ux: float, uy: float
 ) -> tuple[float, float]:
-    """The first place along a ray where one can stand, a step in from the kerb; NaN: none.
+    """Return the first standing place along a ray, a step in from the kerb; NaN if there is none.
 
-    The start may already lie on the sidewalk: then it looks back towards the road first.
+    If the start already lies on the sidewalk, the search goes back towards the road first.
     """
     begin = 0.0
     while begin > -3.0 and underfoot(grid, x + begin * ux, y + begin * uy) == SIDEWALK:
@@ -131,7 +131,7 @@ def _first_standing(
 
 
 def _fast_sections(strips: list[LaneStrip]) -> set[tuple[int, float]]:
-    """Road sections on which nobody crosses away from crosswalks."""
+    """Return the road sections that are too fast for mid-block crossings."""
     return {
         (strip.road.road_id, strip.section.start_m)
         for strip in strips
@@ -143,7 +143,7 @@ def _fast_sections(strips: list[LaneStrip]) -> set[tuple[int, float]]:
 def _mid_block(
     grid: WalkGrid, strips: list[LaneStrip], crosswalks: FloatArray
 ) -> list[tuple[float, float, float, float]]:
-    """Straight ways over the road between sidewalks or verges, away from crosswalks."""
+    """Return straight paths over the road between sidewalks or verges, away from crosswalks."""
     found = []
     fast = _fast_sections(strips)
     for strip in strips:
@@ -156,7 +156,7 @@ def _mid_block(
         for at in np.arange(0.5 * _MID_STEP_M, along[-1], _MID_STEP_M):
             k = int(np.searchsorted(along, at))
             kerb, beyond = strip.inner_m[k, :2], strip.outer_m[k, :2]
-            if not side_walk:  # a road without sidewalk: from beyond its outer edge
+            if not side_walk:  # a road without a sidewalk: start beyond its outer edge
                 kerb, beyond = strip.outer_m[k, :2], 2.0 * strip.outer_m[k, :2] - kerb
             across = kerb - beyond
             if np.hypot(*across) < 0.5:
@@ -173,7 +173,7 @@ def _mid_block(
 
 @kernel
 def _reach_over(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tuple[float, float]:
-    """Where a straight walk over the road arrives; NaN when something solid or land is between."""
+    """Return the end of a straight walk over the road; NaN if an object or land is in between."""
     if edge_gap(grid, x, y) <= 0.0 or underfoot(grid, x, y) == CROSSWALK:
         return np.nan, np.nan
     at, on_road = 0.0, 0.0
@@ -199,7 +199,7 @@ def _reach_over(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
 
 
 def crosswalk_lights(lanes: LaneNetwork) -> IntArray:
-    """Per crosswalk the lights whose cars wait right before it, (c + 1, LIGHTS); last: none."""
+    """Return the lights that stop cars right before each crosswalk, (c + 1, LIGHTS); last: none."""
     found: list[list[int]] = [[] for _ in range(len(lanes.crosswalks))]
     before: dict[int, list[int]] = {}
     for segment, successors in enumerate(lanes.successors):

@@ -1,4 +1,4 @@
-"""What every person does this tick, compiled: where on the path, whether to cross, which way."""
+"""Compiled decisions of the crowd for one tick: position on the path, crossing and direction."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from jaywalk.geometry.box import box_distance
 from jaywalk.town.ground import Ground, surface_height
 from jaywalk.town.walkways import NOWHERE, ROAD, WalkGrid, solid_gap, underfoot
 
-_LYING: Final = 0.55  # share of the standing height of the body's middle below which one lies
-_LOOK: Final = 5  # points of the path looked at for where one is
+_LYING: Final = 0.55  # a person whose middle is below this share of its height lies
+_LOOK: Final = 5  # path points searched for the present position
 _AHEAD_M: Final = 1.0
-_BRISK: Final = 1.12  # on the road people hurry a little
+_BRISK: Final = 1.12  # factor on the walking speed while on the road
 _NEAR_M: Final = 5.0
-_TOUCH_M: Final = 0.75  # between the middles of two people who pass
+_TOUCH_M: Final = 0.75  # between the middles of two passing people
 _BUMP_M: Final = 0.5
 _SOON_S: Final = 3.0
 _BODY_M: Final = 0.32
@@ -44,15 +44,15 @@ _CREEP_MPS: Final = 0.02
 _STUCK_S: Final = 4.0
 _STOPPED_MPS: Final = 0.3
 _REACTION_S: Final = 1.0
-_BEHIND_S: Final = 1.0  # after a car has passed
+_BEHIND_S: Final = 1.0  # wait this long after a car has passed
 _YIELD_MPS2: Final = 2.0  # braking that people at a crosswalk expect of drivers
 _NEIGHBOURS: Final = 12
 _TURNS: Final = (0.0, 0.25, -0.25, 0.5, -0.5, 0.85, -0.85, 1.25, -1.25, 1.8, -1.8)
-_ROUND_M: Final = 0.7  # room beside a car that is walked round
-_LEFT_COST: Final = 0.04  # who meets somebody passes on the right
-_HARD: Final = 5.0  # a cost above this means: something is in the way
-_AT_LIGHTS: Final = 2.0  # who waits for a light knows that it will come
-_RED_S: Final = 14.0  # a light's red phase before it was seen
+_ROUND_M: Final = 0.7  # room beside a car when people walk around it
+_LEFT_COST: Final = 0.04  # people who meet pass on the right
+_HARD: Final = 5.0  # a cost above this means that an obstacle is in the way
+_AT_LIGHTS: Final = 2.0  # factor on the patience of people who wait for a light
+_RED_S: Final = 14.0  # assumed red phase of a light until one was observed
 
 
 @kernel
@@ -64,9 +64,9 @@ def advance(
     ground: Ground,
     delta_s: float,
 ) -> None:
-    """Decide for everybody: fills heading, pace, need and changed.
+    """Decide for all people; fills heading, pace, need and changed.
 
-    ``delta_s`` is the time since they decided last.
+    ``delta_s`` is the time since their last decision, in seconds.
     """
     vx, vy = people.pace * np.cos(people.heading), people.pace * np.sin(people.heading)
     people.changed[:] = False
@@ -96,7 +96,7 @@ def advance(
 
 @kernel
 def _locate(people: CrowdRows, i: int) -> None:
-    """Move the place on the path forward to where the person is."""
+    """Advance the index on the path to the person's present position."""
     path, last = people.path[i], people.path_count[i] - 1
     best, where = np.inf, people.at[i]
     along = people.along[i]
@@ -114,7 +114,7 @@ def _locate(people: CrowdRows, i: int) -> None:
 def _progress(
     people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Crossings, delta_s: float
 ) -> None:
-    """Kerbs, crossings and the end of the path."""
+    """Handle kerbs, crossings and the end of the path."""
     state, along = people.state[i], people.along[i]
     if state == WALKING and along >= people.cross_from[i] - 0.25:
         people.state[i], people.waited[i] = WAITING, 0.0
@@ -156,7 +156,7 @@ def _may_cross(people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Cr
 
 @kernel
 def _light_lets(seen: CrowdSurroundings, crossings: Crossings, ref: int, needed_s: float) -> bool:
-    """Whether cars have red, and keep it long enough."""
+    """Return True if all lights for cars are red and stay red for ``needed_s`` seconds."""
     for k in range(LIGHTS):
         light = crossings.lights[ref, k]
         if light < 0:
@@ -182,7 +182,7 @@ def _endangers(
     margin_s: float,
     painted: bool,
 ) -> bool:
-    """Whether a moving car and a person on the way from ``a`` along ``u`` come too near."""
+    """Return True if a moving car comes too near to a person who walks from ``a`` along ``u``."""
     speed = np.hypot(car[6], car[7])
     if speed < _STOPPED_MPS:
         return False
@@ -193,18 +193,18 @@ def _endangers(
     half = car[5] + 0.6
     dx, dy = car[6] / speed, car[7] / speed
     cross = dx * uy - dy * ux
-    if abs(cross) < 0.35:  # along the crossing: a car that turns, or one that we walk beside
+    if abs(cross) < 0.35:  # along the crossing: a turning car, or one beside the person
         w = rx * ux + ry * uy
         aside = abs(-rx * uy + ry * ux)
         return bool(-6.0 < w < length + 6.0 and aside < 4.0)
-    # Where the car's line meets ours: s ahead of the car, w ahead of the person.
+    # Intersection of the two lines: s ahead of the car, w ahead of the person.
     s = (uy * -rx - ux * -ry) / cross
     w = (dy * -rx - dx * -ry) / cross
     if w < -half or w > length + half or s < -car[4] - 1.0:
         return False
     front = s - car[4] - 0.5
     if painted and front > _REACTION_S * speed + speed * speed / (2.0 * _YIELD_MPS2):
-        return False  # drivers stop at crosswalks, this one easily can
+        return False  # drivers stop at crosswalks, and this one still can without hard braking
     arrives, leaves = max(front, 0.0) / speed, (s + car[4] + 0.5) / speed
     enter, leave = max(w - half, 0.0) / pace, (w + half) / pace
     return bool(arrives < leave + margin_s and leaves > enter - _BEHIND_S)
@@ -221,7 +221,7 @@ def _steer(
     grid: WalkGrid,
     delta_s: float,
 ) -> None:
-    """Choose a direction near the wanted one in which nobody and nothing is met soon."""
+    """Choose a direction near the wanted one that avoids people and obstacles."""
     state = people.state[i]
     if state == WAITING:
         _face_road(people, i, crossings, delta_s)
@@ -276,7 +276,7 @@ def _neighbours(
     vy: NDArray[np.float64],
     seen: CrowdSurroundings,
 ) -> tuple[NDArray[np.float64], int]:
-    """The people within a few metres: offset and velocity."""
+    """Return offset and velocity of the people within a few metres."""
     near = np.empty((_NEIGHBOURS, 4))
     count = 0
     for j in range(len(people.x)):
@@ -297,7 +297,7 @@ def _neighbours(
 def _boxes_near(
     people: CrowdRows, i: int, seen: CrowdSurroundings
 ) -> tuple[NDArray[np.float64], int]:
-    """Standing cars and props within reach; cars that move are not dodged."""
+    """Return standing cars and props within reach; people do not dodge moving cars."""
     near = np.empty((_NEIGHBOURS, 6))
     count = 0
     for j in range(len(seen.vehicle)):
@@ -320,9 +320,9 @@ def _boxes_near(
 def _round_boxes(
     people: CrowdRows, i: int, wish: float, boxes: NDArray[np.float64], box_count: int
 ) -> float:
-    """The wanted direction, or the one to the nearer end of a standing car that is before it.
+    """Return the wanted direction, or that to the nearer end of a standing car in the way.
 
-    Without this people stay pinned to the side of a car whose driver waits for them to go.
+    Without this, people stay at the side of a car whose driver waits for them to go.
     """
     x, y = people.x[i], people.y[i]
     ahead_x, ahead_y = x + 0.6 * np.cos(wish), y + 0.6 * np.sin(wish)
@@ -333,7 +333,7 @@ def _round_boxes(
             continue
         dx, dy = x - box[0], y - box[1]
         along, aside = dx * box[2] + dy * box[3], dy * box[2] - dx * box[3]
-        over = np.sin(wish) * box[2] - np.cos(wish) * box[3] >= 0.0  # which side one wants to
+        over = np.sin(wish) * box[2] - np.cos(wish) * box[3] >= 0.0  # the wanted side
         past = abs(along) > box[4] + 0.6 * _ROUND_M
         end = (box[4] + _ROUND_M) * (1.0 if along >= 0.0 else -1.0)
         side = (box[5] + _ROUND_M) * (1.0 if over == past else -1.0)
@@ -352,7 +352,7 @@ def _in_the_way(
     box_count: int,
     on_road: bool,
 ) -> float:
-    """Cost of walls, poles, standing cars, props and of leaving the sidewalk that way."""
+    """Cost of walls, poles, standing cars, props and of leaving the sidewalk in a direction."""
     cos, sin = np.cos(way), np.sin(way)
     cost = 0.0
     here = solid_gap(grid, people.x[i], people.y[i])
@@ -383,7 +383,7 @@ def _in_the_way(
 def _meets(
     people: CrowdRows, i: int, vx: float, vy: float, near: NDArray[np.float64], count: int
 ) -> float:
-    """Cost of coming near to people soon when walking with a velocity."""
+    """Cost of coming near to other people soon at a given velocity."""
     cost = 0.0
     for k in range(count):
         dx, dy = near[k, 0], near[k, 1]
@@ -402,7 +402,7 @@ def _meets(
 
 @kernel
 def _face_road(people: CrowdRows, i: int, crossings: Crossings, delta_s: float) -> None:
-    """Turn towards the other side; a body turns only while it moves, so it creeps a little."""
+    """Turn towards the other side; a body turns only while moving, so it moves slowly."""
     ref = people.cross_ref[i]
     way = np.arctan2(crossings.b[ref, 1] - people.y[i], crossings.b[ref, 0] - people.x[i])
     turn = nearest_turn(way - people.heading[i])
@@ -416,7 +416,7 @@ def _face_road(people: CrowdRows, i: int, crossings: Crossings, delta_s: float) 
 
 @kernel
 def _set_pace(people: CrowdRows, i: int, heading: float, pace: float, delta_s: float) -> None:
-    """Turn and change speed as a body can."""
+    """Turn and change speed within the limits of a body."""
     turn = nearest_turn(heading - people.heading[i])
     most = _TURN_RAD_PER_S * delta_s
     if abs(turn) > 1.2 and pace > 0.0:

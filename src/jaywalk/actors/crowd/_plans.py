@@ -1,8 +1,9 @@
-"""What a person does next: where to, over which crossing, or stand a while.
+"""Plans of the people in a crowd, and the view of the world they are based on.
 
-Every draw comes from the person's own stream, so nobody's choices depend on who else is there.
+A plan is a walk along the sidewalk, a crossing, or a pause. All draws come from the person's own
+seed stream, so the plans of one person do not depend on the other people.
 
-What a crowd sees of the world: itself every tick, cars and lights a few times a second.
+``CrowdView`` reads the world into arrays: the crowd on every tick, cars and lights less often.
 """
 
 from __future__ import annotations
@@ -44,45 +45,45 @@ if TYPE_CHECKING:
 
 _NEAREST_M: Final = 12.0
 _FARTHEST_M: Final = 60.0
-_CROSSING_M: Final = 45.0  # how far somebody walks to cross
-_FEW: Final = 4  # the nearest crossings one chooses from
+_CROSSING_M: Final = 45.0  # largest distance to a crossing that a person chooses
+_FEW: Final = 4  # number of nearest crossings to choose from
 _LONGEST: Final = int(0.7 * PATH_POINTS * PATH_STEP_M / CELL_M)  # cells, some of them diagonal
 _TRIES: Final = 3
-_STEP_OUT_M: Final = 1.1  # beyond the kerb, by somebody who then turns back
-_KERB_M: Final = 0.7  # from where one waits to the kerb
-_ASIDE_M: Final = 0.5  # the way back of who turns back, beside the way out
+_STEP_OUT_M: Final = 1.1  # beyond the kerb, for a person who then turns back
+_KERB_M: Final = 0.7  # from the waiting place to the kerb
+_ASIDE_M: Final = 0.5  # the way back after an attempt lies this far beside the way out
 _SPREAD_M: Final = 1.1  # people use the whole width of a crosswalk
 
 
 @dataclass(slots=True)
 class PedestrianMemory:
-    """What one person keeps between plans."""
+    """Memory of one person between plans."""
 
     random: np.random.Generator
     intended: str
-    block: int  # piece of sidewalk the person is on
+    block: int  # block of sidewalk that the person is on
     keep_m: float  # distance kept from the edges of the sidewalk
     eager: float  # chance of crossing next
     crossing: int = -1  # row of the crossing under way
     stay: int = 0  # walks on this side before the next crossing
     crossed: int = 0  # crossings made
-    attempts: int = 0  # crossings begun or waited for, and given up
+    attempts: int = 0  # crossings that were begun or waited for and then given up
     way_yaw: float = field(default=np.nan)  # direction of the last walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdArea:
-    """The part of a town where the people of an episode live."""
+    """Part of a town that the people of an episode use."""
 
     network: WalkNetwork
-    places: NDArray[np.bool_]  # which places of the network
-    crossings: NDArray[np.bool_]  # which crossings
+    places: NDArray[np.bool_]  # mask of the network's places
+    crossings: NDArray[np.bool_]  # mask of the network's crossings
 
 
 def plan(
     people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, settings: CrowdSettings
 ) -> None:
-    """Give a person something new to do."""
+    """Give a person a new plan."""
     why = int(people.need[row])
     people.need[row] = NOTHING
     here = (float(people.x[row]), float(people.y[row]))
@@ -114,7 +115,7 @@ def _stand(people: CrowdRows, row: int, seconds: float) -> None:
 
 
 def _finish_crossing(mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]) -> None:
-    """Which side is one on after a crossing or an attempt."""
+    """Update side and counts of a person after a crossing or an attempt."""
     crossings, row = land.network.crossings, mind.crossing
     to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
     to_b = np.hypot(crossings.b[row, 0] - here[0], crossings.b[row, 1] - here[1])
@@ -133,7 +134,7 @@ def _plan_walk(
     here: tuple[float, float],
     back: bool,
 ) -> bool:
-    """Walk to some place on this side, ahead if possible (or back, when asked to)."""
+    """Plan a walk to a place on this side, ahead if possible, or back if asked to."""
     places = land.network.places
     dx, dy = places.x - here[0], places.y - here[1]
     away = np.hypot(dx, dy)
@@ -171,7 +172,7 @@ def _plan_crossing(
     settings: CrowdSettings,
     here: tuple[float, float],
 ) -> bool:
-    """Walk to a crossing and over it, or a step onto the road and back."""
+    """Plan a walk to a crossing and over it, or a step onto the road and back."""
     crossings = land.network.crossings
     anywhere = mind.random.random() < settings.jaywalking
     spread, draw, steps_out = mind.random.random(3)
@@ -209,7 +210,7 @@ def _plan_crossing(
 
 
 def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArray]:
-    """Out onto the road by a step (half of them: only to the kerb) and back."""
+    """Return a way one step onto the road (in half of the cases only to the kerb) and back."""
     out_m = _KERB_M + (_STEP_OUT_M if draw < 0.5 else -0.2)
     side = _ASIDE_M * np.array([-ahead[1], ahead[0]])
     return [start + out_m * ahead, start + out_m * ahead + side, start + side - 0.2 * ahead]
@@ -218,7 +219,7 @@ def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArr
 def _go_straight_on(
     people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]
 ) -> None:
-    """On the road with something in the way: leave it by the nearer side."""
+    """Send a person who is blocked on the road to its nearer side."""
     crossings, ref = land.network.crossings, mind.crossing
     ends = np.array([crossings.a[ref], crossings.b[ref]])
     nearer = int(np.argmin(np.hypot(*(ends - here).T)))
@@ -228,7 +229,7 @@ def _go_straight_on(
 
 
 def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
-    """Put a line on a person's path at equal steps; returns path units per metre."""
+    """Write a line to a person's path at equal steps; return path units per metre."""
     along = arc_lengths(line)
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
     at = np.linspace(0.0, along[-1], count)
@@ -239,13 +240,13 @@ def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)
 
 
-_CARS_EVERY: Final = 2  # of so many looks one is at cars
+_CARS_EVERY: Final = 2  # every n-th look reads the cars
 _LIGHTS_EVERY: Final = 5
-_LOW_M: Final = 0.1  # half the height of props that are walked over
+_LOW_M: Final = 0.1  # half height of props that people walk over
 
 
 class CrowdView:
-    """Reads snapshots into arrays with few calls."""
+    """Reader of snapshots into arrays, with few calls."""
 
     def __init__(
         self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
@@ -282,9 +283,9 @@ class CrowdView:
     def look(
         self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float
     ) -> CrowdSurroundings:
-        """Update the places of people; cars and lights when it is their turn.
+        """Update the positions of people; read cars and lights when they are due.
 
-        ``delta_s`` is the time since the last look.
+        ``delta_s`` is the time since the last look, in seconds.
         """
         self._read_people(snapshot, people)
         if self._looks % self._cars_every == 0:
@@ -307,7 +308,7 @@ class CrowdView:
         rows = []
         for row, actor in enumerate(self._own):
             state = find(actor)
-            if state is None:  # not yet in the world, or taken out of it
+            if state is None:  # not yet spawned, or already destroyed
                 rows.append((people.x[row], people.y[row], people.z[row]))
                 if self._looks:
                     people.state[row] = RELEASED
@@ -338,7 +339,7 @@ class CrowdView:
 
 
 def flat_box(actor: carla.Actor) -> tuple[float, ...]:
-    """Box of an actor from above: x, y, cos, sin, half length, half width."""
+    """Return the box of an actor from above: x, y, cos, sin, half length, half width."""
     pose, box = actor.get_transform(), actor.bounding_box
     yaw = math.radians(pose.rotation.yaw)
     cos, sin = math.cos(yaw), math.sin(yaw)

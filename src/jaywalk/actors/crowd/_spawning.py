@@ -1,7 +1,7 @@
-"""Who is about and where they start: drawn from each person's own stream, then put into the world.
+"""Traits and starting places of a crowd, drawn from each person's own stream, and spawning.
 
-A place that is taken, blocked or refused by the server leads to the person's next choice; when the
-choices run out the whole crowd is an error, never a smaller crowd.
+If a place is taken, blocked or refused by the server, the person's next choice is tried. If the
+choices run out, spawning fails with an error; the crowd never has fewer people than requested.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.town.routes import DenseRoute
 
-_CHOICES: Final = 60  # places one person tries
+_CHOICES: Final = 60  # number of places to try for one person
 _APART_M: Final = 1.2
 _STANDING_MPS: Final = 0.1
-_DROP_M: Final = 1.2  # the middle of a body above the map's ground; kerbs may be higher than it
-_ENOUGH: Final = 200  # sidewalk places that make verges unnecessary
-# How often people start at each kind of place; kinds a street lacks leave more to the others.
+_DROP_M: Final = 1.2  # middle of a body above the map's ground; kerbs may be higher
+_ENOUGH: Final = 200  # with this many sidewalk places, verges are not used
+# Weight of each kind of starting place; kinds that a street lacks leave more to the others.
 _SHARES: Final = {
     PlaceKind.SIDEWALK: 0.42,
     PlaceKind.CROSSWALK: 0.18,
@@ -54,13 +54,13 @@ ROLE_NAME: Final = "ambient"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A person before they are in the world."""
+    """A person before spawning."""
 
     number: int
     intended: str
     child: bool
-    model: float  # 0..1, which of the blueprints
-    pace: float  # 0..1, how fast for their age
+    model: float  # 0..1, selects the blueprint
+    pace: float  # 0..1, walking speed within the age group
     margin_s: float
     patience_s: float
     obeys: int
@@ -78,14 +78,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spawned:
-    """A person in the world."""
+    """A person after spawning."""
 
     person: CrowdMember
     candidate: Candidate
 
 
 def draw_person(seed: int, number: int, settings: CrowdSettings) -> Candidate:
-    """Draw person ``number``: the same whoever else is there."""
+    """Draw person ``number``; the result does not depend on the other people."""
     random = stream(seed, "crowd", "person", number)
     kind, child, model, pace, obeys, rest = random.random(6)
     crosses = settings.not_crossing + settings.attempting
@@ -115,7 +115,7 @@ def spawn_people(
     keep_clear_m: Sequence[tuple[float, float, float]],
     settings: CrowdSettings,
 ) -> list[Spawned]:
-    """Put everybody into the world or nobody."""
+    """Spawn all people or, on failure, none."""
     places = mark_parked(network.places, network.grid, standing_boxes(world, network.solids.parked))
     groups = _groups(places, route, settings, keep_clear_m)
     models = walker_models(world)
@@ -143,7 +143,7 @@ def spawn_people(
 
 
 def standing_boxes(world: carla.World, scenery: FloatArray) -> FloatArray:
-    """Boxes (n, 6) of vehicles that stand: the scenery's and those in the world."""
+    """Return boxes (n, 6) of standing vehicles, both scenery and actors."""
     rows = [scenery]
     for vehicle in sorted(world.get_actors().filter("vehicle.*"), key=lambda actor: actor.id):
         speed = vehicle.get_velocity()
@@ -169,7 +169,7 @@ def _groups(
     settings: CrowdSettings,
     keep_clear_m: Sequence[tuple[float, float, float]],
 ) -> dict[PlaceKind, NDArray[np.int64]]:
-    """Usable places by kind; verges only where sidewalks are scarce."""
+    """Return usable places by kind; verges only where sidewalks are scarce."""
     usable = places.block >= 0
     if route is not None:
         usable &= near_route(np.column_stack([places.x, places.y]), route, settings.band_m)
@@ -191,7 +191,7 @@ def _place(
     places: Places,
     taken: list[tuple[float, float]],
 ) -> Candidate | None:
-    """The next of a person's choices that nobody has; it is taken then."""
+    """Take the next free place among a person's choices; None if all are taken."""
     kinds = list(groups)
     shares = np.cumsum([_SHARES[kind] for kind in kinds])
     while kinds and next_choice[one.number] < _CHOICES:
@@ -209,7 +209,7 @@ def _place(
 
 
 def walker_models(world: carla.World) -> dict[str, list[Any]]:
-    """Blueprints of children and of all others, by id."""
+    """Return blueprints of children and of all others, sorted by id."""
     found = sorted(
         world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda m: str(m.id)
     )
@@ -221,7 +221,7 @@ def walker_models(world: carla.World) -> dict[str, list[Any]]:
 
 
 def attribute_of(model: Any, name: str) -> str:
-    """An attribute of a blueprint as text, "" where it has none."""
+    """Return an attribute of a blueprint as text; empty if it has none."""
     return str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
 
 
@@ -242,7 +242,7 @@ def _command(one: Candidate, model: Any) -> Any:
 
 
 def free_speed_mps(age: str, pace: float) -> float:
-    """Free walking speed; spreads as counted on streets: slow elderly, uneven children."""
+    """Free walking speed in m/s, with the observed spread: slow elderly, uneven children."""
     low, high = {"child": (0.8, 1.9), "elderly": (0.6, 1.15)}.get(age, (0.95, 1.75))
     return low + (high - low) * pace
 

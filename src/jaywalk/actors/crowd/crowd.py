@@ -1,7 +1,7 @@
-"""People on foot on the client side: seeded, on the tick, the same on every server.
+"""Background crowd on the client side: seeded, stepped on the tick, equal on every server.
 
 Call :meth:`Crowd.step` once before each ``world.tick()``. It reads the last snapshot, decides for
-everybody at once and sends one batch with the controls that changed.
+all people at once and sends one batch with the changed controls.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import stream
 from jaywalk.town.routes import DenseRoute
 
-_PLANS: Final = 4  # at a time; who comes later thinks a moment later, so no tick takes long
-_DECIDE_S: Final = 0.1  # people make up their minds ten times a second
+_PLANS: Final = 4  # plans per step; more must wait for a later step, so that no tick takes long
+_DECIDE_S: Final = 0.1  # interval between two decisions
 _CALM: Final = CrowdSettings()
-_WANDER_M: Final = 10.0  # people may leave the band of the route by this much
+_WANDER_M: Final = 10.0  # people may leave the band of the route by up to this distance
 
 
 @dataclass(slots=True)
 class Crowd:
-    """Ambient people.
+    """Background crowd.
 
     Example:
         >>> crowd = Crowd(client, world, seed=1)  # doctest: +SKIP
@@ -49,7 +49,7 @@ class Crowd:
 
     Attributes:
         ids: Actor ids in the order of the people's numbers.
-        people: Who they are, in the same order.
+        people: Traits of the people, in the same order.
     """
 
     client: carla.Client
@@ -72,15 +72,15 @@ class Crowd:
         route: DenseRoute | None = None,
         keep_clear_m: Sequence[tuple[float, float, float]] = (),
     ) -> list[int]:
-        """Put exactly ``count`` people on sidewalks along the route; returns their ids.
+        """Spawn exactly ``count`` people on sidewalks along the route; return their ids.
 
         Args:
-            count: How many.
-            route: People live in a band along it; None: in the whole town.
-            keep_clear_m: Circles (x, y, radius) without people, for instance round the ego.
+            count: Number of people.
+            route: People stay in a band along it; None: in the whole town.
+            keep_clear_m: Circles (x, y, radius) without people, for instance around the ego.
 
         Raises:
-            DataError: Not everybody found a place; nobody is left behind.
+            DataError: A person found no place; all people spawned so far are removed.
         """
         network = self._town()
         crowd = [draw_person(self.seed, number, self.settings) for number in range(count)]
@@ -94,10 +94,10 @@ class Crowd:
         return list(self.ids)
 
     def adopt(self, ids: Sequence[int]) -> None:
-        """Lead people who are in the world already: they go on as they walk or stand now.
+        """Take over people that already exist; they continue their present walking or standing.
 
         Args:
-            ids: Their actor ids; the place in this list names a person's random stream.
+            ids: Their actor ids; the position in this list names a person's random stream.
         """
         network = self._town()
         self.ids = list(ids)
@@ -112,7 +112,7 @@ class Crowd:
         return self.network
 
     def _settle(self, network: WalkNetwork, cast_as: list[Candidate]) -> None:
-        """Fill the rows from who was drawn and where they stand."""
+        """Fill the rows from the drawn people and their places."""
         self._rows = rows = make_crowd_rows(len(self.ids))
         self._minds = []
         self._view = CrowdView(self.world, self.ids)
@@ -138,7 +138,7 @@ class Crowd:
             )
 
     def step(self, snapshot: carla.WorldSnapshot | None = None) -> None:
-        """Decide for this tick and send what changed; call before ``world.tick()``."""
+        """Decide for this tick and send the changed controls; call before ``world.tick()``."""
         if self._view is None or self._land is None or not self.ids:
             return
         rows = self._rows
@@ -179,17 +179,17 @@ class Crowd:
         )
 
     def release(self, actor_id: int) -> None:
-        """Stop leading a person: somebody else does from now on. Others still avoid them."""
+        """Stop controlling a person, so that other code can; other people still avoid them."""
         row = self.ids.index(actor_id)
         self._rows.state[row], self._rows.pace[row] = RELEASED, 0.0
         self._rows.need[row] = NOTHING
 
     def state_of(self, actor_id: int) -> int:
-        """What a person does now, as numbered in ``crowd_state``."""
+        """Current state of a person, as numbered in ``crowd_state``."""
         return int(self._rows.state[self.ids.index(actor_id)])
 
     def crossings_made(self, actor_id: int) -> int:
-        """How often a person crossed a road so far."""
+        """Number of roads that a person has crossed so far."""
         return self._minds[self.ids.index(actor_id)].crossed
 
     def destroy(self) -> None:

@@ -1,9 +1,8 @@
-"""Places where people are: by crosswalks, bus stops, shop fronts, parked cars, along sidewalks.
+"""Walk network of a town: the places where people stand, and the crossings between sidewalks.
 
-Every place is on a sidewalk (or on a verge, where a road has none), off the carriageway and clear
-of everything solid.
-
-Everything about a town that people on foot need; built once a town, shared by all episodes.
+Places are at crosswalks, bus stops, shop fronts and parked cars, and along sidewalks. Every place
+is on a sidewalk (or on a verge, where a road has none), off the carriageway and clear of solid
+objects. The network is built once per town and shared by all episodes.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ if TYPE_CHECKING:
 
 _STEP_M: Final = 4.0
 _KERB_M: Final = 0.6  # from the kerb, or from the inner edge, to the middle of a person
-_ROOM_M: Final = 0.15  # least distance of a place from the edge of what is walked on
+_ROOM_M: Final = 0.15  # smallest distance of a place from the edge of the walkable area
 _SHOP_M: Final = 3.5
 _STOP_M: Final = 4.0
 _KERB_GAP_M: Final = 0.7  # a vehicle nearer to the kerb than this is parked
 _GAP_M: Final = 2.5
-_LEVEL_M: Final = 0.4  # a verge this much off the height of its road is a bank or a bridge
+_LEVEL_M: Final = 0.4  # a verge with a larger height difference to its road is a bank or a bridge
 
 
 class PlaceKind(IntEnum):
-    """Why somebody is at a place."""
+    """Kind of a place; the reason for a person to be there."""
 
     SIDEWALK = 0
     CROSSWALK = 1
@@ -63,14 +62,14 @@ class PlaceKind(IntEnum):
 
 
 class Places(NamedTuple):
-    """Rows of places. ``yaw`` looks along the street."""
+    """Rows of places; ``yaw`` points along the street."""
 
     x: FloatArray
     y: FloatArray
-    z: FloatArray  # of the ground
+    z: FloatArray  # height of the ground
     yaw: FloatArray
     kind: IntArray  # PlaceKind
-    block: IntArray  # connected piece of sidewalk
+    block: IntArray  # connected block of sidewalk
 
 
 def find_places(
@@ -81,7 +80,7 @@ def find_places(
     crossings: Crossings,
     solids: SolidFootprints,
 ) -> Places:
-    """All places of a town, in the order of its lanes."""
+    """Find all places of a town, in the order of its lanes."""
     rows = [_along(strip) for strip in strips if _is_walked(strip)]
     rows.append(_at_crosswalks(crossings))
     table = np.concatenate([*rows, np.zeros((0, 5))])
@@ -108,7 +107,7 @@ def _is_walked(strip: LaneStrip) -> bool:
 def _along(strip: LaneStrip) -> FloatArray:
     """Candidates (x, y, z, yaw, kind) along a strip: by the kerb, in the middle, at the far side.
 
-    Beside a lane of the road they lie beyond its outer edge; the grid knows where that is a verge.
+    Beside a lane of the road they lie beyond its outer edge; the grid tells where that is a verge.
     """
     inner, outer = strip.inner_m, strip.outer_m
     along = arc_lengths(inner)
@@ -139,7 +138,7 @@ def _along(strip: LaneStrip) -> FloatArray:
 
 
 def _at_crosswalks(crossings: Crossings) -> FloatArray:
-    """Places at the ends of crosswalks, facing the road, a little apart from each other."""
+    """Return places at the ends of crosswalks, facing the road, a little apart from each other."""
     chosen = crossings.crosswalk >= 0
     a, ahead = crossings.a[chosen], (crossings.b - crossings.a)[chosen]
     ahead = ahead / np.maximum(np.hypot(ahead[:, 0], ahead[:, 1]), 1e-6)[:, None]
@@ -174,7 +173,7 @@ def _check(
 
 
 def nearest_box(places_m: FloatArray, boxes: FloatArray, reach_m: float) -> IntArray:
-    """Row of the nearest box (n, 6) within reach of each place (k, 2); -1: none."""
+    """Return the row of the nearest box (n, 6) within reach of each place (k, 2); -1: none."""
     result = np.full(len(places_m), -1, np.int64)
     _nearest_box(
         np.ascontiguousarray(places_m),
@@ -201,11 +200,11 @@ def _nearest_box(
 
 
 def mark_parked(places: Places, grid: WalkGrid, boxes: FloatArray) -> Places:
-    """The same places; those by the front or rear of a parked vehicle become ``PARKED_GAP``.
+    """Return the places with those at the front or rear of a parked vehicle as ``PARKED_GAP``.
 
     Args:
         places: All places.
-        grid: To tell parked vehicles (by a kerb) from those that wait on a lane.
+        grid: Distinguishes parked vehicles (by a kerb) from those that wait on a lane.
         boxes: (n, 6) standing vehicles.
     """
     kind = places.kind.copy()
@@ -225,7 +224,7 @@ def mark_parked(places: Places, grid: WalkGrid, boxes: FloatArray) -> Places:
 
 
 def near_route(places_m: FloatArray, route: DenseRoute, band_m: float) -> NDArray[np.bool_]:
-    """Which places (n, 2) lie within ``band_m`` of a route, not beyond its ends."""
+    """Return a mask of the places (n, 2) within ``band_m`` of a route and not beyond its ends."""
     near = np.zeros(len(places_m), np.bool_)
     line = np.ascontiguousarray(route.position_m[:, :2])
     _mark_near(np.ascontiguousarray(places_m), line, float(band_m), near)
@@ -245,14 +244,14 @@ def _mark_near(
 
 
 def on_right(x_m: FloatArray, y_m: FloatArray, route: DenseRoute) -> NDArray[np.bool_]:
-    """Which places lie to the right of a route, seen from its nearest point."""
+    """Return a mask of the places to the right of a route, seen from its nearest point."""
     line, places = route.position_m[:, :2], np.column_stack([x_m, y_m])
     nearest = [int(np.argmin(((place - line) ** 2).sum(axis=1))) for place in places]
     return right_of(places, route, np.array(nearest, np.int64))
 
 
 def right_of(places_m: FloatArray, route: DenseRoute, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether places (n, 2) are on the right of who passes the points ``at`` of a route."""
+    """Return a mask of the places (n, 2) to the right of the points ``at`` of a route."""
     yaw = np.deg2rad(route.rotation_deg[at, 1])
     gap = places_m - route.position_m[at, :2]
     return np.asarray(np.cos(yaw) * gap[:, 1] - np.sin(yaw) * gap[:, 0] > 0.0)
@@ -260,7 +259,7 @@ def right_of(places_m: FloatArray, route: DenseRoute, at: NDArray[np.int64]) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkNetwork:
-    """Where people walk, stand and cross. Frame: CARLA's left-handed metres."""
+    """Places and crossings of a town for people on foot. Frame: CARLA's left-handed metres."""
 
     grid: WalkGrid
     ground: Ground
@@ -272,12 +271,12 @@ class WalkNetwork:
 def walk_network_of(
     world: carla.World, town: Town | None = None, lanes: LaneNetwork | None = None
 ) -> WalkNetwork:
-    """The walk network of a server's world; takes seconds, so keep it per town.
+    """Build the walk network of a server's world; takes seconds, so keep it per town.
 
     Args:
         world: A ``carla.World``.
-        town: The town when it is known already; else it is made of the server's map.
-        lanes: The traffic's lanes when they are known already.
+        town: The town, if already known; otherwise it is built from the server's map.
+        lanes: The lanes of the traffic, if already known.
     """
     if town is None:
         town = town_from_opendrive(world.get_map().to_opendrive())

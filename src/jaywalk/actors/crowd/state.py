@@ -1,9 +1,8 @@
-"""The crowd as arrays, one row a person; who the people are, and settings.
+"""State of the crowd as arrays with one row per person, its settings, and solid scenery.
 
-Solid scenery as a client sees it: footprints of buildings, walls, poles, trunks, street things.
-
-Asked of the server through the public API, so it works on any: boxes of the level's objects, with
-the rules below for what a box alone does not tell (lamp arms, tree crowns, awnings).
+Solid scenery is read from the server through the public API, so it works on any server: boxes of
+the level's objects as footprints of buildings, walls, poles, trunks and street furniture. The
+rules below add what a box alone does not tell (lamp arms, tree crowns, awnings).
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray
 from jaywalk.town.ground import Ground, surface_height
 
-_HEAD_M: Final = 1.9  # what hangs higher is walked under
-_STEP_M: Final = 0.2  # what is flatter is walked over
+_HEAD_M: Final = 1.9  # people walk under objects above this height
+_STEP_M: Final = 0.2  # people walk over flatter objects
 _POLE_M: Final = 0.2
 _TRUNK_M: Final = 0.25
 _TREE_HEIGHT_M: Final = 2.5
-_TREE_HALF_M: Final = 0.9  # wider plants as high as a tree are one: only the trunk is solid
+_TREE_HALF_M: Final = 0.9  # a wider plant of tree height is a tree: only its trunk is solid
 _LABELS: Final = carla.CityObjectLabel
 _SOLID: Final = frozenset(
     {
@@ -57,12 +56,12 @@ class SolidFootprints:
 
     all: FloatArray
     buildings: FloatArray
-    shelters: FloatArray  # of bus stops
-    parked: FloatArray  # vehicles that belong to the scenery
+    shelters: FloatArray  # bus stops
+    parked: FloatArray  # vehicles of the scenery
 
 
 def read_solids(world: carla.World, ground: Ground) -> SolidFootprints:
-    """Read the level's objects; order by id, so that every client sees the same."""
+    """Read the level's objects, ordered by id, so that every client gets the same rows."""
     objects = sorted(
         (item for item in world.get_environment_objects(_LABELS.Any) if item.type in _SOLID),
         key=lambda item: int(item.id),
@@ -88,7 +87,7 @@ def read_solids(world: carla.World, ground: Ground) -> SolidFootprints:
 
 
 def _footprint(item: Any, ground: Ground) -> tuple[float, ...] | None:
-    """Where an object stands in the way of people, or None."""
+    """Return the footprint of an object that blocks people; None if it does not."""
     box = item.bounding_box
     place, half = box.location, box.extent
     base_m, top_m = place.z - half.z, place.z + half.z
@@ -110,9 +109,9 @@ def _footprint(item: Any, ground: Ground) -> tuple[float, ...] | None:
 
 PATH_POINTS: Final = 320  # half a metre apart
 PATH_STEP_M: Final = 0.5
-# What somebody does.
+# Activity of a person.
 STANDING, WALKING, WAITING, CROSSING, DOWN, RELEASED = 0, 1, 2, 3, 4, 5
-# Why somebody needs a new plan.
+# Reason for a new plan.
 NOTHING, RESTED, ARRIVED, STUCK, GAVE_UP = 0, 1, 2, 3, 4
 # Intended classes.
 NOT_CROSSING, ATTEMPTING, WILL_CROSS = "not_crossing", "attempting", "crossing"
@@ -120,15 +119,15 @@ NOT_CROSSING, ATTEMPTING, WILL_CROSS = "not_crossing", "attempting", "crossing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdSettings:
-    """Who is about and how they behave."""
+    """Composition and behaviour of a crowd."""
 
-    not_crossing: float = 0.5  # shares of the intended classes; the rest crosses
+    not_crossing: float = 0.5  # shares of the intended classes; the others cross
     attempting: float = 0.15
     jaywalking: float = 0.25  # share of crossings away from crosswalks where there are any
     children: float = 0.12
-    obeying: float = 0.9  # share who wait for the light
-    band_m: float = 30.0  # people live within this distance of the route
-    side: str = "both"  # of the route that people start on: "left", "right" or "both"
+    obeying: float = 0.9  # share of people who wait for the light
+    band_m: float = 30.0  # people stay within this distance of the route
+    side: str = "both"  # side of the route where people start: "left", "right" or "both"
     pause: float = 0.35  # share of arrivals that end in a pause
     pause_s: tuple[float, float] = (2.0, 12.0)
 
@@ -140,16 +139,16 @@ class CrowdMember:
     number: int
     actor_id: int
     blueprint: str
-    age: str  # of the blueprint: "child", "adult", "elderly"; "" where it does not say
+    age: str  # of the blueprint: "child", "adult", "elderly"; "" if it does not state one
     gender: str
     intended: str  # "not_crossing", "attempting" or "crossing"
-    side: str  # of the route they start on: "left" or "right"; "" without a route
-    place: str  # kind of the place they start at
+    side: str  # side of the route at the start: "left" or "right"; "" without a route
+    place: str  # kind of the starting place
     speed_mps: float
 
 
 class CrowdRows(NamedTuple):
-    """Rows of the people we lead. Distances along a path start at its first point."""
+    """Rows of the controlled people; distances along a path start at its first point."""
 
     # From the world, every tick.
     x: NDArray[np.float64]
@@ -157,8 +156,8 @@ class CrowdRows(NamedTuple):
     z: NDArray[np.float64]
     # Constant.
     half_height: NDArray[np.float64]
-    speed: NDArray[np.float64]  # that they like
-    margin: NDArray[np.float64]  # seconds they want between themselves and a car
+    speed: NDArray[np.float64]  # preferred speed
+    margin: NDArray[np.float64]  # time gap in seconds that they want between themselves and a car
     patience: NDArray[np.float64]  # seconds they wait for a gap
     obeys: NDArray[np.int64]  # 1: waits for the light
     # The path.
@@ -167,15 +166,15 @@ class CrowdRows(NamedTuple):
     cross_from: NDArray[np.float64]  # along the path; inf: no crossing
     cross_to: NDArray[np.float64]
     cross_ref: NDArray[np.int64]  # row of the crossings; -1: none
-    # Memory.
+    # State kept between ticks.
     state: NDArray[np.int64]
-    at: NDArray[np.int64]  # point of the path passed last
+    at: NDArray[np.int64]  # last path point that was passed
     along: NDArray[np.float64]
     timer: NDArray[np.float64]  # seconds left to stand
     waited: NDArray[np.float64]  # seconds at the kerb
-    blocked: NDArray[np.float64]  # seconds in which somebody or something was in the way
+    blocked: NDArray[np.float64]  # seconds for which a person or an obstacle was in the way
     need: NDArray[np.int64]  # why a new plan is needed
-    # Out.
+    # Output.
     heading: NDArray[np.float64]
     pace: NDArray[np.float64]  # speed now
     sent_heading: NDArray[np.float64]
@@ -184,17 +183,17 @@ class CrowdRows(NamedTuple):
 
 
 class CrowdSurroundings(NamedTuple):
-    """What people see besides each other."""
+    """Vehicles, props, other people and lights around the crowd."""
 
     vehicle: NDArray[np.float64]  # (k, 8): x, y, cos, sin, half length, half width, vx, vy
     thing: NDArray[np.float64]  # (m, 6) props
-    stranger: NDArray[np.float64]  # (j, 4) people we do not lead: x, y, vx, vy
-    red_s: NDArray[np.float64]  # per light: for how long it has been red, -1: it is not
-    red_length_s: NDArray[np.float64]  # how long its last red phase took
+    stranger: NDArray[np.float64]  # (j, 4) people not controlled here: x, y, vx, vy
+    red_s: NDArray[np.float64]  # per light: seconds since it turned red, -1: not red
+    red_length_s: NDArray[np.float64]  # duration of its last red phase
 
 
 def make_crowd_rows(count: int) -> CrowdRows:
-    """Rows for ``count`` people, all standing."""
+    """Return rows for ``count`` people, all standing."""
     whole = {"obeys", "path_count", "cross_ref", "state", "at", "need"}
     rows: dict[str, NDArray[Any]] = {}
     for name in CrowdRows._fields:
