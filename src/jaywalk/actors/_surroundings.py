@@ -1,4 +1,4 @@
-"""Everything that can be hit, read from snapshots into arrays with few calls."""
+"""Solid objects and people of a world, read from snapshots into arrays with few calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Surroundings:
     """Vehicles, props and people of a world.
 
     Attributes:
-        owner: Row in the fleet of each box, -1 for others.
+        owner: Row in the fleet of each box; -1 for other actors.
         own_rows: Box row of each vehicle of the fleet.
         origin: (k, 3) actor origin and yaw of each box.
     """
@@ -61,7 +61,7 @@ class Surroundings:
         self._person[:, 4] = _PERSON_RADIUS_M
 
     def look(self, snapshot: carla.WorldSnapshot) -> tuple[FloatArray, FloatArray]:
-        """Boxes (x, y, cos, sin, half length, half width, vx, vy) and people (x, y, vx, vy, r)."""
+        """Read boxes (x, y, cos, sin, half length, half width, vx, vy), people (x, y, vx, vy, r)."""
         if len(snapshot) != self._count or not self._read(snapshot):
             self._count = len(snapshot)
             self._rescan()
@@ -80,7 +80,7 @@ class Surroundings:
 
 
 def _outline(thing: Any) -> tuple[float, float, float, float]:
-    """Half length, half width and middle of a body seen from above; props may lie on a side."""
+    """Half length, half width and middle of a body from above; props may lie on their side."""
     box = thing.bounding_box
     half, centre = box.extent, box.location
     if not thing.type_id.startswith("static."):

@@ -1,4 +1,4 @@
-"""What a scenario reports: moments of its life, for the record."""
+"""Events that a scenario reports for the record, and the ego's state at a tick."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ TIMEOUT: Final = "scenario_timeout"
 SWITCH: Final = "criterion_switch"
 BLOCKED: Final = "blocked"  # a criterion that may be switched
 NOTE: Final = "note"
-CAPS_TRAFFIC: Final = "caps the traffic"  # what a note with a ``cap_mps`` says
+CAPS_TRAFFIC: Final = "caps the traffic"  # text of a note with a ``cap_mps``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioEvent:
-    """One moment. ``name`` is the scenario's, of a switch the criterion's."""
+    """One event; ``name`` is that of the scenario or, for a switch, of the criterion."""
 
-    time_s: float  # of the episode
+    time_s: float  # time since the start of the episode
     kind: str
     name: str
-    detail: Mapping[str, Any] = field(default_factory=dict)  # what JSON can hold
+    detail: Mapping[str, Any] = field(default_factory=dict)  # JSON values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgoMoment:
-    """The ego at this tick. Frame: CARLA's left-handed metres."""
+    """State of the ego at this tick. Frame: CARLA's left-handed metres."""
 
     elapsed_s: float
     snapshot: carla.WorldSnapshot
     ego_id: int
-    ego_along_m: float  # on the route
+    ego_along_m: float  # distance along the route
     ego_speed_mps: float

@@ -1,7 +1,7 @@
 """The lanes of a town as flat arrays for traffic: centre lines, successors, stops, conflicts.
 
-Built from the map text a server hands out and the lights and signs it has, through the public API,
-so it is the same on every server. Frame: CARLA's left-handed metres and radians.
+The network is built through the public API from a server's map text, lights and signs, so it is
+the same on every server. Frame: CARLA's left-handed metres and radians.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jaywalk.town.lane_graph import LaneGraph, LaneKey, lane_key
 from jaywalk.town.limits import speed_limit_at
 from jaywalk.town.town import Town
 
-# Where the map says nothing; CARLA's vehicles assume the same.
+# Default where the map states none; CARLA's vehicles assume the same.
 DEFAULT_LIMIT_MPS: Final = 30.0 / MPS_TO_KMH
 _CONFLICT_M: Final = 2.6  # centre lines nearer than this cannot be used at the same time
 _SIGN_REACH_M: Final = 8.0  # a sign acts on the lanes that end this near to its trigger
@@ -39,11 +39,11 @@ class LaneNetwork:
     points: FloatArray  # (m, 5): x, y, z, yaw, distance along the segment
     limit_mps: FloatArray  # (m,)
     length_m: FloatArray  # (n,)
-    successors: list[list[int]]  # those from which one can go on for ever, if any
-    in_junction: NDArray[np.bool_]  # also lanes too short to wait on
+    successors: list[list[int]]  # if possible, only those that do not lead to a dead end
+    in_junction: NDArray[np.bool_]  # also True for lanes too short to wait on
     conflict_m: NDArray[np.float32]  # (n, n): along a, where the conflict with b ends; 0: none
     light: IntArray  # (n,) index of the traffic light that stops the segment, -1: none
-    light_at_m: FloatArray  # (n,) where along the segment
+    light_at_m: FloatArray  # (n,) its stop line, along the segment
     sign: IntArray  # (n,) 0: none, 1: yield, 2: stop, acting at the end of the segment
     crossings: list[list[tuple[float, float, int]]]  # per segment: from, to, crosswalk
     crosswalks: FloatArray  # (c, k, 2) corners; short polygons repeat their last one
@@ -53,7 +53,7 @@ class LaneNetwork:
 
 
 def build_network(town: Town, lights: list[carla.TrafficLight], signs: list[Any]) -> LaneNetwork:
-    """Make the network of a town with a server's traffic-light, stop and yield actors."""
+    """Build the network of a town with a server's traffic-light, stop and yield actors."""
     keys, lines, successors, junction = _lanes(LaneGraph(town.carla_map))
     lengths = np.array([line[-1, 4] for line in lines])
     starts = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
@@ -81,7 +81,7 @@ def build_network(town: Town, lights: list[carla.TrafficLight], signs: list[Any]
 def _lanes(
     graph: LaneGraph,
 ) -> tuple[list[LaneKey], list[FloatArray], list[list[int]], list[bool]]:
-    """Every lane once, long ones cut into pieces that follow each other."""
+    """Return every lane once, with long lanes cut into consecutive pieces."""
     first: dict[LaneKey, int] = {}
     last: dict[LaneKey, int] = {}
     keys: list[LaneKey] = []
@@ -141,7 +141,7 @@ def _limits(town: Town, points: FloatArray) -> FloatArray:
 
 
 def _endless(successors: list[list[int]]) -> list[list[int]]:
-    """Leave out ways that end in a dead end, wherever another way exists."""
+    """Remove successors that lead to a dead end, wherever another successor exists."""
     alive = [bool(group) for group in successors]
     changed = True
     while changed:
@@ -179,7 +179,7 @@ def _light_stops(
 def _signs(
     signs: list[Any], lines: list[FloatArray], inside: NDArray[np.bool_], after: list[list[int]]
 ) -> IntArray:
-    """Stop and yield signs act on lanes that enter a junction near their trigger volume."""
+    """Return the sign of each lane: signs act on lanes that enter a junction near their trigger."""
     result = np.zeros(len(lines), dtype=np.int64)
     enters = [
         me for me in range(len(lines)) if not inside[me] and any(inside[k] for k in after[me])
@@ -199,7 +199,7 @@ def _signs(
             if gaps[nearest] < reach and left_m < _SIGN_REACH_M:
                 found.append((float(gaps[nearest]), me))
         if found:
-            # Lanes of the other direction end elsewhere, so all that are near count.
+            # Lanes of the other direction end elsewhere, so all near lanes count.
             for _, me in found:
                 result[me] = max(result[me], kind)
     return result
@@ -208,13 +208,13 @@ def _signs(
 def _all_crossings(
     lines: list[FloatArray], crosswalks: list[FloatArray]
 ) -> list[list[tuple[float, float, int]]]:
-    """For each lane where it meets which crosswalk."""
+    """Find the crosswalks on each lane, with start and end along the lane."""
     low = np.array([polygon[:, :2].min(axis=0) - 1.0 for polygon in crosswalks]).reshape(-1, 2)
     high = np.array([polygon[:, :2].max(axis=0) + 1.0 for polygon in crosswalks]).reshape(-1, 2)
     found = []
     for line in lines:
         first, last = line[:, :2].min(axis=0), line[:, :2].max(axis=0)
-        # Most crosswalks are nowhere near most lanes.
+        # Most crosswalks are far from most lanes.
         about = np.flatnonzero(np.all((low <= last) & (high >= first), axis=1)).tolist()
         meets = [_crossing(line, crosswalks[k], low[k], high[k], k) for k in about]
         found.append(sorted(one for one in meets if one is not None))
@@ -243,7 +243,7 @@ def _padded(polygons: list[FloatArray]) -> FloatArray:
 
 @kernel
 def in_polygon(x_m: float, y_m: float, corners: NDArray[np.float64]) -> bool:
-    """Whether a point lies in a polygon."""
+    """Return True if a point lies in a polygon."""
     inside = False
     j = corners.shape[0] - 1
     for i in range(corners.shape[0]):
@@ -265,7 +265,7 @@ def _conflicts(
         for other in group:
             before[other, me] = True
     shared = (before.astype(np.float32) @ before.T.astype(np.float32)) > 0.0  # common predecessor
-    # Who comes behind on the same way is no conflict, also over a piece shorter than a car.
+    # A follower on the same lane is not a conflict, not even over a piece shorter than a car.
     short = np.array([line_m < _SHORT_M for line_m in points[starts[1:] - 1, 4]])
     over = (before.astype(np.float32) @ (before & short[:, None]).astype(np.float32)) > 0.0
     linked = before | over

@@ -1,4 +1,4 @@
-"""Ways for scenario vehicles along the lanes of a map, and over its junctions."""
+"""Paths for scenario vehicles along the lanes of a map and over its junctions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.geometry.path import arc_lengths
 
 _STEP_M: Final = 1.0
-_SIDE_DEG: Final = 45.0  # arms within this of a right angle or of straight ahead
+_SIDE_DEG: Final = 45.0  # tolerance of an arm's direction around a right angle or straight ahead
 MEET_M: Final = 2.0  # centre lines nearer than this meet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePath:
-    """A way to drive. Frame: CARLA's left-handed metres and degrees."""
+    """A path to drive. Frame: CARLA's left-handed metres and degrees."""
 
     line: FloatArray  # (n, 3): x, y, distance along
     z_m: FloatArray
@@ -36,7 +36,7 @@ class LanePath:
         return np.column_stack([self.line[:, :2], self.z_m, np.deg2rad(self.yaw_deg)])
 
     def pose(self, along_m: float, up_m: float) -> Any:
-        """The transform of a vehicle at a place of the way."""
+        """Transform of a vehicle at a distance along the path."""
         along = self.line[:, 2]
         at = min(max(along_m, 0.0), self.length_m)
         x, y = (float(np.interp(at, along, self.line[:, axis])) for axis in range(2))
@@ -45,12 +45,12 @@ class LanePath:
         return carla.Transform(carla.Location(x, y, z + up_m), carla.Rotation(yaw=yaw))
 
     def nearest_m(self, place: Any) -> float:
-        """How far along a location is."""
+        """Distance along the path of the point nearest to a location, in metres."""
         gaps = np.hypot(self.line[:, 0] - place.x, self.line[:, 1] - place.y)
         return float(self.line[int(np.argmin(gaps)), 2])
 
     def part(self, low_m: float, high_m: float) -> LanePath:
-        """The way between two distances along it, counted from its own beginning."""
+        """Return the part between two distances; its own distances start at 0."""
         keep = (self.line[:, 2] >= low_m) & (self.line[:, 2] <= high_m)
         line = self.line[keep].copy()
         line[:, 2] -= line[0, 2]
@@ -58,7 +58,7 @@ class LanePath:
 
 
 def line_path(points_m: FloatArray) -> LanePath:
-    """A path through points (n, 3); headings follow from it."""
+    """Make a path through points (n, 3); headings follow from the line."""
     steps = np.diff(points_m[:, :2], axis=0)
     keep = np.concatenate([[True], np.hypot(*steps.T) > 0.05])
     points = points_m[keep]
@@ -73,7 +73,7 @@ def line_path(points_m: FloatArray) -> LanePath:
 
 
 def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
-    """A path so far to the right of another, all along it or point by point."""
+    """Return a path moved to the right of another by one distance, or by one per point."""
     yaw = np.deg2rad(path.yaw_deg)
     x = path.line[:, 0] - right_m * np.sin(yaw)
     y = path.line[:, 1] + right_m * np.cos(yaw)
@@ -81,7 +81,7 @@ def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
 
 
 def path_of(waypoints: list[carla.Waypoint]) -> LanePath:
-    """A path through waypoints; points on the same spot are dropped."""
+    """Make a path through waypoints; repeated points are dropped."""
     rows = []
     for waypoint in waypoints:
         pose = waypoint.transform
@@ -99,12 +99,12 @@ def path_of(waypoints: list[carla.Waypoint]) -> LanePath:
 
 
 def lane_ahead(waypoint: carla.Waypoint, length_m: float) -> list[Any]:
-    """Waypoints a metre apart from here on, straight where the way forks."""
+    """Return waypoints one metre apart from here on, straight ahead at forks."""
     return _walk(waypoint, length_m, lambda point: point.next(_STEP_M), False)
 
 
 def lane_behind(waypoint: carla.Waypoint, length_m: float, within_road: bool = False) -> list[Any]:
-    """The waypoints that lead here, in driving order; optionally not beyond a junction."""
+    """Return the waypoints that lead here, in driving order; optionally not beyond a junction."""
     way = _walk(waypoint, length_m, lambda point: point.previous(_STEP_M), within_road)
     return way[::-1]
 
@@ -130,7 +130,7 @@ def _turn_deg(first: Any, second: Any) -> float:
 
 
 def opposite_lane(waypoint: carla.Waypoint) -> Any | None:
-    """The nearest driving lane of the other direction, left of a lane; None if there is none."""
+    """Return the nearest driving lane of the other direction, left of a lane; None if absent."""
     current = waypoint
     for _ in range(8):
         beside = current.get_left_lane() if current.lane_id * waypoint.lane_id > 0 else None
@@ -143,7 +143,7 @@ def opposite_lane(waypoint: carla.Waypoint) -> Any | None:
 
 
 def lane_beside(waypoint: carla.Waypoint) -> Any | None:
-    """The driving lane next to a lane, left rather than right; None if there is none."""
+    """Return the driving lane next to a lane, left before right; None: there is none."""
     for beside in (waypoint.get_left_lane(), waypoint.get_right_lane()):
         if beside is not None and beside.lane_type == carla.LaneType.Driving:
             return beside
@@ -152,12 +152,12 @@ def lane_beside(waypoint: carla.Waypoint) -> Any | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JunctionPath:
-    """A way over a junction that meets the ego's."""
+    """A path over a junction that meets the ego's route."""
 
     path: LanePath
     meets_along_m: float  # on the path
     meets_route_m: float  # on the ego's route
-    turn_deg: float  # of the path over the junction
+    turn_deg: float  # turn of the path over the junction
 
 
 def crossings(
@@ -170,17 +170,19 @@ def crossings(
     after_m: float,
     within_m: float = MEET_M,
 ) -> list[JunctionPath]:
-    """Ways from an arm (``left``, ``right`` or ``opposite``) that meet the route; straight first.
+    """Find paths from an arm (``left``, ``right`` or ``opposite``) that meet the route.
+
+    Straight paths come first.
 
     Args:
         junction: CARLA's junction.
-        arm: Where the vehicle comes from, as the ego sees it.
-        ego_yaw_deg: Heading of the ego as it enters.
+        arm: Arm from which the vehicle comes, as seen by the ego.
+        ego_yaw_deg: Heading of the ego at the entry.
         route_m: (n, 2) points of the ego's route over the junction.
-        along_m: Their distance along the route.
-        before_m: How long the way before the junction is; shorter if another junction comes first.
-        after_m: How long it goes on behind it.
-        within_m: How near the two ways must come.
+        along_m: Their distances along the route.
+        before_m: Length of the path before the junction; shorter if another junction comes first.
+        after_m: Length of the path behind the junction.
+        within_m: Largest distance between path and route at the meeting point.
     """
     heading = {"left": 90.0, "right": -90.0, "opposite": 180.0}[arm]
     found: list[JunctionPath] = []
@@ -208,7 +210,7 @@ def crossings(
 
 
 def _between(entry: Any, leaves: Any) -> list[Any]:
-    """Waypoints of a connecting lane from its entry to its exit."""
+    """Return the waypoints of a connecting lane from its entry to its exit."""
     way = [entry]
     for _ in range(200):
         options = [
@@ -225,7 +227,7 @@ def _between(entry: Any, leaves: Any) -> list[Any]:
 def _meeting(
     path: LanePath, route_m: FloatArray, along_m: FloatArray, within_m: float
 ) -> tuple[float, float] | None:
-    """Where two ways come nearest, at an angle; None if they stay apart or only run together."""
+    """Return the distances along path and route where they come nearest; None if too far apart."""
     gaps = np.hypot(
         path.line[:, None, 0] - route_m[None, :, 0], path.line[:, None, 1] - route_m[None, :, 1]
     )

@@ -1,9 +1,10 @@
-"""Scenario vehicles on the tick: each follows its path at the speed it is told, exactly.
+"""Scenario vehicles: each follows its path exactly at a commanded speed.
 
-Speed is set as a velocity, steering as a control, so a vehicle arrives when it is meant to on any
-server. One that was hit is left to the physics and brakes.
+Speed is set as a velocity and steering as a control, so a vehicle arrives at the intended time on
+any server. A vehicle that was hit is left to the physics and brakes.
 
-One scenario vehicle on its path: where it is, how to steer, and what is in its way.
+A kernel locates a vehicle on its path, steers it and finds obstacles ahead; ``Pilot`` holds the
+state of one vehicle and ``Pilots`` drives all of them on each tick.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ _SIDE_M: Final = 0.3  # clearance beside the car
 _PERSON_SIDE_M: Final = 0.5
 _CURVATURE_PER_STEER: Final = 0.78  # times 1 / wheel base; as background traffic steers
 _STRIDE: Final = 4
-_WINDOW: Final = 14  # points searched ahead for the present place
+_WINDOW: Final = 14  # points searched ahead for the present position
 
 
 @kernel
 def _project(
     line: NDArray[np.float64], first: int, last: int, x: float, y: float
 ) -> tuple[int, float, float]:
-    """Nearest segment of a range of the line: its number, distance along, distance away."""
+    """Return number, distance along and distance away of a range's nearest segment of the line."""
     best, where, along = np.inf, first, line[first, 2]
     for k in range(first, last):
         dx, dy = line[k + 1, 0] - line[k, 0], line[k + 1, 1] - line[k, 1]
@@ -49,7 +50,7 @@ def _project(
 def _is_off(
     line: NDArray[np.float64], first: int, last: int, x: float, y: float, wide_m: float
 ) -> bool:
-    """Whether a point is surely farther from a range of the line than that; a quick look."""
+    """Return True only if a point is farther than ``wide_m`` from a range of the line; fast."""
     k = first
     while True:
         following = min(k + _STRIDE, last)
@@ -73,21 +74,21 @@ def follow(
     people: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> int:
-    """Locate a vehicle, steer it, look ahead.
+    """Locate a vehicle on its path, steer it and find the first obstacle ahead.
 
     Args:
         line: (n, 3) path: x, y, along.
-        at: Segment it was on.
+        at: Last known segment of the vehicle.
         pose: x, y, yaw, speed.
         body: Half length, half width, centre of the box ahead of the origin.
-        reach_m: How far to look.
-        boxes: (k, 8) of everything solid, its own among them.
+        reach_m: Look-ahead distance.
+        boxes: (k, 8) solid objects, the vehicle itself included.
         people: (p, 5).
-        out: Along, steer, gap to the first thing in the way, that thing's speed along the path,
+        out: Along, steer, gap to the first obstacle, that obstacle's speed along the path,
             distance from the path.
 
     Returns:
-        The segment it is on.
+        The present segment of the vehicle.
     """
     x, y, yaw, speed = pose[0], pose[1], pose[2], pose[3]
     last = len(line) - 1
@@ -170,39 +171,39 @@ _HEADWAY_S: Final = 1.2
 _STANDSTILL_M: Final = 2.5
 _COMFORT_MPS2: Final = 3.0
 _EMERGENCY_MPS2: Final = 7.5
-_KNOCKED_MPS: Final = 2.5  # slower than told by this: something is in the way
+_KNOCKED_MPS: Final = 2.5  # slower than commanded by this much: the vehicle was hit
 _REACH_S: Final = 4.0
-WRECK_S: Final = 5.0  # a vehicle that was hit is taken away after this time
-_RISE_MPS: Final = 0.4  # no more, or a car lifts off the road on a climb
-_THROTTLE: Final = 0.3  # keeps the wheels turning; the velocity is what counts
+WRECK_S: Final = 5.0  # a vehicle that was hit is removed after this time
+_RISE_MPS: Final = 0.4  # largest vertical speed; with more, a car lifts off the road on a climb
+_THROTTLE: Final = 0.3  # keeps the wheels turning; the velocity decides
 
 
 @dataclass(slots=True, kw_only=True)
 class Pilot:
-    """One vehicle and what it is told."""
+    """One scenario vehicle with its path and commands."""
 
     actor_id: int
     path: LanePath
     speed_mps: float  # wanted
     acceleration_mps2: float = 2.5
-    heeds: bool = True  # brakes for what is in its way
-    full_brake: bool = False  # stops as hard as it can
-    command_mps: float = 0.0  # told at the last tick
+    heeds: bool = True  # brakes for obstacles
+    full_brake: bool = False  # brakes as hard as possible
+    command_mps: float = 0.0  # commanded at the last tick
     along_m: float = 0.0
     knocked: bool = False
-    knocked_s: float = 0.0  # how long ago
+    knocked_s: float = 0.0  # time since it was hit
     gone: bool = False
     seen: bool = False
     _at: int = 0
     _body: FloatArray = field(default_factory=lambda: np.array([2.3, 1.0, 0.0]))
 
     def measure(self, actor: carla.Actor) -> None:
-        """Take the size from the actor."""
+        """Read the size from the actor."""
         box = actor.bounding_box
         self._body = np.array([box.extent.x, box.extent.y, box.location.x])
 
     def place(self, along_m: float) -> None:
-        """Begin at a place of the path."""
+        """Start at a distance along the path."""
         self.along_m = along_m
         self._at = int(np.searchsorted(self.path.line[:-1, 2], along_m, side="right")) - 1
         self._at = max(self._at, 0)
@@ -210,7 +211,7 @@ class Pilot:
     def decide(
         self, state: Any, boxes: FloatArray, people: FloatArray, delta_s: float
     ) -> tuple[float, float]:
-        """Speed and steering for this tick."""
+        """Return speed and steering for this tick."""
         pose, velocity = state.get_transform(), state.get_velocity()
         speed = math.hypot(velocity.x, velocity.y)
         out = np.empty(5)
@@ -265,7 +266,7 @@ _NO_PEOPLE: Final = np.zeros((0, 5))
 
 @dataclass(slots=True)
 class Pilots:
-    """The moving vehicles of a scenario."""
+    """All moving vehicles of a scenario."""
 
     client: carla.Client
     world: carla.World
@@ -275,7 +276,7 @@ class Pilots:
     _around: Surroundings | None = None
 
     def step(self, snapshot: carla.WorldSnapshot) -> None:
-        """Drive everybody for a tick; one batch."""
+        """Drive all vehicles for one tick, with one batch of commands."""
         if not self.cars:
             return
         boxes, people = self._look(snapshot)
@@ -283,7 +284,7 @@ class Pilots:
         for car in self.cars:
             state = snapshot.find(car.actor_id)
             if state is None:
-                car.gone = car.seen  # a new one shows up after the next tick
+                car.gone = car.seen  # a new vehicle is in the snapshot only after the next tick
                 continue
             speed, steer = car.decide(state, boxes, people, self.delta_s)
             car.knocked_s += self.delta_s if car.knocked else 0.0
@@ -309,7 +310,7 @@ def _commands(car: Pilot, state: Any, speed_mps: float, steer: float) -> list[An
         return [carla.command.ApplyVehicleControl(actor, control)]
     velocity = state.get_velocity()
     now, rise = math.hypot(velocity.x, velocity.y), min(velocity.z, _RISE_MPS)
-    if now > 1.0:  # keep the direction of motion: the tyres' slip is part of the turn
+    if now > 1.0:  # keep the direction of motion: tyre slip is part of the turn
         way = carla.Vector3D(velocity.x * speed_mps / now, velocity.y * speed_mps / now, rise)
     else:
         yaw = math.radians(state.get_transform().rotation.yaw)

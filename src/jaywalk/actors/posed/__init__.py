@@ -1,1 +1,1 @@
-"""People posed by motion clips: where they stand, what they play, where they walk."""
+"""People posed by motion clips: standing places, clips and walks."""

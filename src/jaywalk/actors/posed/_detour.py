@@ -1,7 +1,7 @@
-"""Ways round what stands about: straight where that is free, else the shortest detour.
+"""Detours around standing obstacles: a straight path if it is free, else the shortest detour.
 
-Obstacles are the town's solid things (from its walk grid), boxes of standing vehicles and props,
-and discs of people who stand. What moves is none.
+Obstacles are the town's solid objects (from its walk grid), boxes of standing vehicles and props,
+and discs of standing people. Moving actors are ignored.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from jaywalk.geometry.box import box_distance
 from jaywalk.town.walkways import NOWHERE, ROAD, WalkGrid, solid_gap, underfoot
 
 CELL_M: Final = 0.25
-CLEAR_M: Final = 0.42  # from the middle of a person to what stands about
+CLEAR_M: Final = 0.42  # from the middle of a person to an obstacle
 DISC_M: Final = 0.75  # between the middles of two people
-_RIM_M: Final = 7.0  # how far beyond start and goal a detour may lead
-_LEAVE_M: Final = 0.8  # who stands too near to something may walk away from it
+_RIM_M: Final = 7.0  # margin of the search window around start and goal
+_LEAVE_M: Final = 0.8  # a person who stands too near to an obstacle may walk away from it
 _STEP_M: Final = 0.12
-_TIGHT_M: Final = 0.35  # more room than needed is liked up to here ...
-_TIGHT_COST: Final = 1.5  # ... and costs this much a metre where there is none
-_ROAD_COST: Final = 5.0  # a metre of road, for people who keep off it
+_TIGHT_M: Final = 0.35  # a path gains from more room than needed up to this much ...
+_TIGHT_COST: Final = 1.5  # ... and costs this much more per metre without any
+_ROAD_COST: Final = 5.0  # cost of a metre of road, for people who keep off it
 _WILD_COST: Final = 0.6
-_EVERY: Final = 4  # cells between corners of a way that keeps off the road
+_EVERY: Final = 4  # cells between corners of a path that keeps off the road
 
 
 class Obstacles(NamedTuple):
-    """What stands about."""
+    """Standing obstacles."""
 
     box: FloatArray  # (n, 6) x, y, cos, sin, half length, half width
     disc: FloatArray  # (m, 2) people
@@ -42,7 +42,7 @@ NO_OBSTACLES: Final = Obstacles(np.zeros((0, 6)), np.zeros((0, 2)))
 
 @kernel
 def room_at(grid: WalkGrid, things: Obstacles, x: float, y: float) -> float:
-    """Metres by which a person at a place is clear of everything; negative: too near."""
+    """Clearance of a person at a place, in metres; negative: too near."""
     room = solid_gap(grid, x, y) - CLEAR_M
     for k in range(len(things.box)):
         box = things.box[k]
@@ -66,7 +66,7 @@ def is_free(
     by: float,
     slack: float,
 ) -> bool:
-    """Whether the straight way is clear by ``slack`` metres, but for what one stands at already."""
+    """Return True if a straight path is clear by ``slack`` metres, except close to its start."""
     length = np.hypot(bx - ax, by - ay)
     here = min(room_at(grid, things, ax, ay), slack)
     steps = max(int(length / _STEP_M), 1)
@@ -80,7 +80,7 @@ def is_free(
 
 @kernel
 def _weight(grid: WalkGrid, x: float, y: float, room: float, keeps_off: bool) -> float:
-    """Cost of a metre at a place."""
+    """Cost per metre at a place."""
     weight = 1.0 + _TIGHT_COST * max(_TIGHT_M - room, 0.0) / _TIGHT_M
     what = underfoot(grid, x, y)
     if keeps_off and what == ROAD:
@@ -94,7 +94,7 @@ def _weight(grid: WalkGrid, x: float, y: float, room: float, keeps_off: bool) ->
 def _search(
     grid: WalkGrid, things: Obstacles, ax: float, ay: float, bx: float, by: float, keeps_off: bool
 ) -> NDArray[np.float64]:
-    """Points from a to b on cells of a window round both; empty without a way."""
+    """Return points from a to b on cells of a window around both; empty if there is no path."""
     x0, y0 = min(ax, bx) - _RIM_M, min(ay, by) - _RIM_M
     wide = int((abs(ax - bx) + 2.0 * _RIM_M) / CELL_M) + 1
     high = int((abs(ay - by) + 2.0 * _RIM_M) / CELL_M) + 1
@@ -146,7 +146,7 @@ def _search(
 
 @kernel
 def _pulled(grid: WalkGrid, things: Obstacles, way: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same way with as few corners as room allows."""
+    """Return the path with as few corners as the obstacles allow."""
     kept = [0]
     while kept[-1] < len(way) - 1:
         at = kept[-1]
@@ -170,18 +170,18 @@ def find_detour(
     *,
     keeps_off: bool = False,
 ) -> FloatArray:
-    """Corners (n, 2) of a way from start to goal; empty when there is none nearby.
+    """Return the corners (n, 2) of a path from start to goal; empty if there is none nearby.
 
     Args:
         grid: The town.
-        things: What stands about.
-        start_m: From here.
-        goal_m: To here.
+        things: Standing obstacles.
+        start_m: Start of the path.
+        goal_m: End of the path.
         keeps_off: Whether to keep off the road.
     """
     if not keeps_off and is_free(grid, things, *start_m, *goal_m, 0.0):
         return np.array([start_m, goal_m])
     way: FloatArray = _search(grid, things, *start_m, *goal_m, keeps_off)
-    if keeps_off and len(way):  # pulling would cut corners over the road
+    if keeps_off and len(way):  # fewer corners would cut over the road
         return np.concatenate([way[:-1:_EVERY], way[-1:]])
     return np.asarray(_pulled(grid, things, way)) if len(way) else way

@@ -20,12 +20,12 @@ _NEAR_M: Final = 15.0  # obstacles farther away from a walking person are ignore
 
 @dataclass(slots=True)
 class NearbyObstacles:
-    """What stands near the people who move, as of the last look.
+    """Standing obstacles near moving people, as of the last look.
 
     Attributes:
-        view: Reads vehicles, props and other people from a snapshot.
-        people: Rows in which the view keeps the places of the posed people.
-        delta_s: Time between two looks.
+        view: Reader of vehicles, props and other people in a snapshot.
+        people: Rows in which the view keeps the positions of the posed people.
+        delta_s: Time between two looks, in seconds.
     """
 
     view: CrowdView
@@ -34,7 +34,7 @@ class NearbyObstacles:
     _obstacles: Obstacles = field(default=NO_OBSTACLES, init=False)
 
     def look(self, snapshot: Any, places_m: FloatArray) -> None:
-        """Read the obstacles near ``places_m`` (n, 2), the people who move, from a snapshot."""
+        """Read the obstacles near the moving people at ``places_m`` (n, 2) from a snapshot."""
         seen = self.view.look(snapshot, self.people, self.delta_s)
         slow = np.hypot(seen.vehicle[:, 6], seen.vehicle[:, 7]) < _STOPPING_MPS
         boxes = np.concatenate([seen.vehicle[slow, :6], seen.thing])
@@ -46,7 +46,7 @@ class NearbyObstacles:
         )
 
     def around(self, x: float, y: float, standing: Iterable[tuple[float, float]]) -> Obstacles:
-        """Obstacles for a person at a place, with the posed people who stand near it."""
+        """Obstacles for a person at (x, y), including standing posed people nearby."""
         near = [(u, v) for u, v in standing if abs(u - x) < _NEAR_M and abs(v - y) < _NEAR_M]
         discs = np.concatenate([self._obstacles.disc, np.array(near).reshape(-1, 2)])
         return Obstacles(self._obstacles.box, discs)

@@ -1,7 +1,7 @@
-"""People who are posed by clips: every bone and the way over the ground, on every tick.
+"""Control of people posed by clips: all bones and the motion over the ground, on every tick.
 
-Call :meth:`PosedPeople.step` once before each ``world.tick()``. Everybody's pose is computed at
-once; one batch moves all people and one message sets all bones.
+Call :meth:`PosedPeople.step` once before each ``world.tick()``. The poses of all people are
+computed at once; one batch moves them and one message sets all bones.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from jaywalk.motion.playback.players import Cue, Players, Playing
 from jaywalk.motion.retarget import DRIVEN, engine_angles_deg
 from jaywalk.town.ground import Ground, surface_height
 
-_RIGHT_PLACE_M: Final = 0.3  # who is farther from where they were put was moved by somebody else
-_STEP_M: Final = 0.3  # before and behind, over which the height of the ground is averaged
+_RIGHT_PLACE_M: Final = 0.3  # a larger distance from the set position means that the walker was hit
+_STEP_M: Final = 0.3  # the height of the ground is averaged this far ahead and behind
 _STEP_POINTS: Final = 4
 _HIPS: Final = tuple(DRIVEN).index("crl_hips__C")
 
 
 class PosedPeople:
-    """Walkers led by clips.
+    """Walkers controlled by clips.
 
-    The walker is moved by ``ApplyWalkerState``, so its velocity is that of its way and it can be
-    hit; who is knocked over is let go and lies as the server lets them lie.
+    ``ApplyWalkerState`` moves the walker, so its velocity is that of its motion and it can be hit.
+    A person who is knocked over is released and lies as the server simulates it.
 
     Example:
         >>> people = PosedPeople(client, BoneLine("127.0.0.1", 2000), bank)  # doctest: +SKIP
@@ -44,8 +44,8 @@ class PosedPeople:
         ...     world.tick()
 
     Attributes:
-        players: The poses and ways; people have numbers there in the order they were taken.
-        ids: Actor ids in that order.
+        players: Poses and motions; people are numbered there in the order they were taken.
+        ids: Actor ids in the same order.
     """
 
     def __init__(
@@ -56,15 +56,15 @@ class PosedPeople:
         ground: Ground | None = None,
         delta_s: float = 0.05,
     ) -> None:
-        """Lead nobody yet.
+        """Start without people.
 
         Args:
             client: A ``carla.Client``.
-            line: To the same server.
+            line: Bone connection to the same server.
             bank: Clips.
-            ground: Heights of the town (``Town.ground``); None: everybody stays at the height they
-                have when they are taken.
-            delta_s: Length of a tick.
+            ground: Heights of the town (``Town.ground``); None: people stay at the height they have
+                when they are taken.
+            delta_s: Length of a tick in seconds.
         """
         self._client, self._line, self._delta_s = client, line, delta_s
         self._ground = ground
@@ -75,7 +75,7 @@ class PosedPeople:
         self._form = BoneForm()
         self._led = np.zeros(0, np.bool_)
         self._put = np.zeros(0, np.bool_)  # moved at least once
-        self._z_m = np.zeros(0)  # of the ground under everybody
+        self._z_m = np.zeros(0)  # ground height under each person
 
     def take(
         self,
@@ -85,14 +85,14 @@ class PosedPeople:
         *,
         pose: carla.Transform | None = None,
     ) -> None:
-        """Lead a walker from now on, posed from the next step on.
+        """Control a walker from now on; it is posed from the next step on.
 
         Args:
             actor: A ``carla.Walker``.
             cue: Its first clip.
             then: Clips that follow.
-            pose: A ``carla.Transform`` to put the person at; its z is the ground's. None: where the
-                walker is.
+            pose: A ``carla.Transform`` for the person, with the ground's z; None: the walker's
+                present position.
         """
         if actor.id in self._row:
             raise UsageError(f"walker {actor.id} is led already")
@@ -121,19 +121,19 @@ class PosedPeople:
         actor.blend_pose(1.0)
 
     def play(self, actor_id: int, cue: Cue, then: Sequence[Cue] = ()) -> None:
-        """Begin another clip, joined to what the person does now."""
+        """Begin another clip, joined to the present motion."""
         self.players.play(self._row[actor_id], cue, then)
 
     def steer(self, actor_id: int, radps: float) -> None:
-        """Turn a person's way on top of the clip's."""
+        """Add a yaw rate in rad/s to that of the clip."""
         self.players.steer(self._row[actor_id], radps)
 
     def playing(self, actor_id: int) -> Playing:
-        """What a person plays."""
+        """Clip that a person plays now."""
         return self.players.playing(self._row[actor_id])
 
     def phases(self) -> dict[int, tuple[str, float, float]]:
-        """Clip, place in it and weight of everybody who is led, by actor id."""
+        """Clip, position in it and weight for all controlled people, by actor id."""
         now = zip(self.ids, self._led.tolist(), self.players.phases(), strict=True)
         return {actor_id: phase for actor_id, led, phase in now if led}
 
@@ -142,20 +142,20 @@ class PosedPeople:
         return self._row[actor_id]
 
     def is_led(self, actor_id: int) -> bool:
-        """Whether the person still follows clips: not released, not knocked over."""
+        """Return True if the person still follows clips: not released and not knocked over."""
         return actor_id in self._row and bool(self._led[self._row[actor_id]])
 
     def place_m(self, actor_id: int) -> tuple[float, float, float]:
-        """Where a person was last put: x, y and the ground's z."""
+        """Position set last for a person: x, y and the ground's z, in metres."""
         row, rows = self._row[actor_id], self.players.rows
         return float(rows.x_m[row]), float(rows.y_m[row]), float(self._z_m[row])
 
     def step(self, snapshot: carla.WorldSnapshot | None = None) -> list[int]:
-        """Pose and move everybody for the coming tick; returns who was found knocked over.
+        """Pose and move all people for the coming tick; return the ids of those knocked over.
 
         Args:
-            snapshot: The last ``carla.WorldSnapshot``. With it, people who are not where they were
-                put are released.
+            snapshot: The last ``carla.WorldSnapshot``. If given, people who are not at the position
+                set last are released.
         """
         lost = [] if snapshot is None else self._lost(snapshot)
         for actor_id in lost:
@@ -163,13 +163,13 @@ class PosedPeople:
         self.players.advance(self._delta_s)
         led = np.flatnonzero(self._led)
         if len(led):
-            self._pose(led.tolist())  # first: the server takes them while we write the ways
+            self._pose(led.tolist())  # first, so that the server works on it meanwhile
             self._move(led)
             self._line.wait()
         return lost
 
     def release(self, actor_id: int) -> None:
-        """Let a person go: the server's own animation shows again, nobody leads them."""
+        """Release a person: the server's own animation shows again, and no code controls them."""
         row = self._row[actor_id]
         if self._led[row]:
             self._led[row] = False
@@ -189,7 +189,7 @@ class PosedPeople:
         return lost
 
     def _move(self, led: NDArray[np.int64]) -> None:
-        """One batch: where everybody is and how fast."""
+        """Send positions and velocities of all people in one batch."""
         rows = self.players.rows
         self._put[led] = True
         if self._ground is not None:
@@ -213,7 +213,7 @@ class PosedPeople:
         )
 
     def _pose(self, led: list[int]) -> None:
-        """Send everybody's bones; they count from when the line was waited for."""
+        """Send the bones of all people; they take effect once the line has been waited for."""
         angles = self.players.angles_deg(np.array(led, np.int64))
         hips = self.players.rows.hips_m[led]
         self._line.send(self._form.fill(led, angles, hips), len(led))
@@ -234,9 +234,10 @@ def _rest_bones(rig: Rig) -> list[Bone]:
 def _heights(
     ground: Ground, x_m: FloatArray, y_m: FloatArray, yaw_rad: FloatArray, z_m: FloatArray
 ) -> None:
-    """Heights of the ground under everybody, on the level they are on.
+    """Compute the heights of the ground under all people, on the level that they are on.
 
-    A mean over a step's length, before and behind: nobody leaps up a kerb within a tick.
+    A height is the mean over a step's length ahead and behind, so that no person jumps up a kerb
+    within one tick.
     """
     for i in range(x_m.shape[0]):
         cos, sin = math.cos(yaw_rad[i]), math.sin(yaw_rad[i])

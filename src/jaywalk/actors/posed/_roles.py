@@ -1,4 +1,4 @@
-"""Who the posed people of an episode are: each drawn from a stream of their own, given a spot."""
+"""Roles of the posed people of an episode, each drawn from its own seed stream, and their spots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaywalk.actors.posed._spots import Spots
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire, Use
 from jaywalk.core.seeds import stream
 
-_SPREAD_M: Final = 25.0  # how far from their share of the route people may be put, about
+_SPREAD_M: Final = 25.0  # typical distance of a person from their share of the route
 _KIND_BONUS: Final = {
     PlaceKind.CROSSWALK: 0.8,
     PlaceKind.BUS_STOP: 1.2,
@@ -22,29 +22,29 @@ _KIND_BONUS: Final = {
     PlaceKind.SHOP_FRONT: 0.3,
 }
 _ROAMS_M: Final = 0.25
-_SHORT: Final = 0.2  # of a short route nobody crosses at its beginning
-CHOICES: Final = 80  # spots one person tries
+_SHORT: Final = 0.2  # share of a short route, at its beginning, without crossing people
+CHOICES: Final = 80  # number of spots to try for one person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRole:
-    """What a person is meant to do, before they have a place.
+    """Role of a person, before they have a place.
 
     Attributes:
-        number: Of the person.
+        number: Number of the person.
         intended: ``not_crossing``, ``attempting`` or ``crossing``.
         kind: Subcategory: the behaviour of the dynamic clip, or ``stroll``.
         child: Whether a child.
-        model: 0..1, which of the blueprints.
-        idle: Clip until the trigger, and after everything.
+        model: 0..1, selects the blueprint.
+        idle: Clip before the trigger and after the role has ended.
         clip: The dynamic clip.
-        carry: Clip to be looped when the dynamic one does not lead far enough; "" if it does.
-        reach_rad: Direction of the dynamic clip's farthest point, beside the first heading.
-        roams: The dynamic clip leads about on the spot, by more than a step.
+        carry: Clip to loop if the dynamic one does not lead far enough; "" if it does.
+        reach_rad: Direction of the dynamic clip's farthest point, relative to the first heading.
+        roams: The dynamic clip moves about the spot by more than a step.
         trigger_m: Distance of the ego at which the person begins.
         strolls: Walks along the sidewalk.
-        facing_rad: Turned away from the spot's direction while idle.
-        share: Of the route, where the person would like to be.
+        facing_rad: Angle between the spot's direction and the person's heading while idle.
+        share: Wanted position, as a share of the route.
     """
 
     number: int
@@ -66,7 +66,7 @@ class PersonRole:
 def draw_roles(
     seed: int, count: int, manner: HabitManner, repertoire: Repertoire
 ) -> list[PersonRole]:
-    """``count`` people; the same whatever the town, but for their places."""
+    """Draw ``count`` people; apart from their places, they are the same in every town."""
     crossing, attempting = round(manner.crossing * count), round(manner.attempting * count)
     classes = [WILL_CROSS] * crossing + [ATTEMPTING] * attempting
     classes = (classes + [NOT_CROSSING] * count)[:count]
@@ -122,7 +122,7 @@ def _draw(
 
 
 def _pick(random: np.random.Generator, uses: tuple[Use, ...]) -> Use:
-    """A clip; behaviours first, then clips, so that rare behaviours are not drowned."""
+    """Draw a behaviour, then one of its clips, so that rare behaviours get an equal share."""
     kinds = sorted({use.kind for use in uses})
     kind = kinds[int(random.random() * len(kinds))]
     fitting = [use for use in uses if use.kind == kind]
@@ -132,7 +132,7 @@ def _pick(random: np.random.Generator, uses: tuple[Use, ...]) -> Use:
 def choices(
     role: PersonRole, spots: Spots, seed: int, manner: HabitManner, length_m: float
 ) -> NDArray[np.int64]:
-    """The person's spots in the order of preference."""
+    """Return the person's spots in the order of preference."""
     first_m = min(manner.first_m, _SHORT * length_m)
     usable = np.flatnonzero(spots.along_m >= first_m)
     if manner.side != "both":
@@ -143,6 +143,6 @@ def choices(
     wanted_m = first_m + role.share * max(length_m - first_m, 0.0)
     away = np.abs(spots.along_m[usable] - wanted_m) / _SPREAD_M
     bonus = np.array([_KIND_BONUS.get(PlaceKind(int(k)), 0.0) for k in spots.kind[usable]])
-    # Gumbel draws: a spot's chance falls off with its distance from where the person would be.
+    # Gumbel draws: a spot's chance falls off with its distance from the wanted position.
     score = bonus - away + random.gumbel(size=len(usable))
     return np.asarray(usable[np.argsort(-score, kind="stable")][:CHOICES])

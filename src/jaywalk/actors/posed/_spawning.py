@@ -1,4 +1,4 @@
-"""Posed people put into the world: everybody at a spot of their own, or an error."""
+"""Spawning of posed people: each person gets a spot, or an error is raised."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from jaywalk.core.errors import DataError
 from jaywalk.town.routes import DenseRoute
 
 ROLE_NAME: Final = "habit"
-_APART_M: Final = (1.2, 0.75)  # between two people; the second where there is no other room
+_APART_M: Final = (1.2, 0.75)  # between two people; the second value where there is no other room
 _DROP_M: Final = 1.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedPerson:
-    """A person with a spot. ``b_m`` is where they would arrive; None: they do not cross."""
+    """A person with a spot; ``b_m`` is the far end of their crossing, None if they do not cross."""
 
     role: PersonRole
     a_m: tuple[float, float]
@@ -53,10 +53,10 @@ def spawn_posed(
     seed: int,
     keep_clear_m: Sequence[tuple[float, float, float]] = (),
 ) -> list[tuple[PlacedPerson, Any]]:
-    """Everybody with their actor, in the order of the roles.
+    """Spawn all people; return each with their actor, in the order of the roles.
 
     Raises:
-        DataError: Somebody found no spot; nobody is left behind.
+        DataError: A person found no spot; all people spawned so far are removed.
     """
     parked = standing_boxes(world, network.solids.parked)
     length_m = float(route.along_m[-1])

@@ -1,8 +1,9 @@
-"""Where the posed people of a route stand: kerbs before crossings of the route, and sidewalks.
+"""Standing places of the posed people of a route: kerbs before crossings, and sidewalks.
 
-Who crosses stands where a straight way over the road meets the route: at the ends of crosswalks, by
-bus stops and shop fronts, in gaps between parked cars, at the kerb. Who does not stands at any
-place near the route. Everything is off the carriageway and clear of solid things.
+People who cross stand where a straight way over the road meets the route: at the ends of
+crosswalks, by bus stops and shop fronts, in gaps between parked cars, at the kerb. People who do
+not cross stand at any place near the route. All places are off the carriageway and clear of solid
+objects.
 """
 
 from __future__ import annotations
@@ -45,26 +46,26 @@ _SHOP_M: Final = 6.0
 _PARKED_M: Final = 4.0
 _STEP_M: Final = 0.25
 _ROOM_M: Final = 0.15
-_CLEAR_M: Final = 0.42  # between the middle of somebody's way over the road and solid things
+_CLEAR_M: Final = 0.42  # between the middle of a way over the road and solid objects
 _SHARP: Final = 0.5  # sine of the least angle between way and route
 _TWICE_M: Final = 12.0  # a way that meets the route again this much later goes along it
-_SHORT: Final = 0.1  # of a short route, instead of ...
-_LATEST_M: Final = 12.0  # nobody crosses so near to the end of the route
+_SHORT: Final = 0.1  # share of a short route, instead of ...
+_LATEST_M: Final = 12.0  # nobody crosses this near to the end of the route
 
 
 class Spots(NamedTuple):
-    """Rows of places to stand. ``b`` is NaN where nobody crosses."""
+    """Rows of places to stand; ``b`` is NaN for places without a crossing."""
 
-    a: FloatArray  # (n, 2) where one stands
-    b: FloatArray  # (n, 2) where one arrives
-    z_m: FloatArray  # of the ground at ``a``
+    a: FloatArray  # (n, 2) start of the way
+    b: FloatArray  # (n, 2) end of the way
+    z_m: FloatArray  # height of the ground at ``a``
     yaw_rad: FloatArray  # over the road, else along the street
     kind: IntArray  # PlaceKind
-    right: NDArray[np.bool_]  # of the route
-    along_m: FloatArray  # of the route, where ways meet or nearest
+    right: NDArray[np.bool_]  # to the right of the route
+    along_m: FloatArray  # distance along the route of the meeting point or nearest point
 
     def where(self, keep: NDArray[np.bool_]) -> Spots:
-        """Some of them."""
+        """Return the rows selected by a mask."""
         return Spots(
             a=self.a[keep],
             b=self.b[keep],
@@ -77,18 +78,18 @@ class Spots(NamedTuple):
 
 
 def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) -> Spots:
-    """Places from which a straight way over the road meets the route.
+    """Find places from which a straight way over the road meets the route.
 
     Args:
-        network: Where people walk.
-        route: The ego's.
-        parked: Boxes (n, 6) of vehicles that stand.
+        network: Walk network of the town.
+        route: Route of the ego.
+        parked: Boxes (n, 6) of standing vehicles.
     """
     line = np.ascontiguousarray(route.position_m[:, :2])
     rows = _ways_over(network, route, line, parked)
     if len(rows) < _FEW:  # where crossings are rare, people cross anywhere
         rows += _ways_across(network, route, line, parked)
-    if len(rows) < _FEW:  # and stand behind each other
+    if len(rows) < _FEW:  # and stand in a second row
         rows += _second_row(network, parked, rows)
     table = np.array(rows).reshape(-1, 6)
     along = route.along_m[table[:, 5].astype(int)]
@@ -111,7 +112,7 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
 def _ways_over(
     network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
 ) -> list[tuple[float, ...]]:
-    """Ways (start, end, whether painted, point of the route) at the town's crossings."""
+    """Return ways (start, end, whether painted, point of the route) at the town's crossings."""
     crossings = network.crossings
     middle = 0.5 * (crossings.a + crossings.b)
     rows = []
@@ -132,7 +133,7 @@ def _ways_over(
 def _ways_across(
     network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
 ) -> list[tuple[float, ...]]:
-    """The same straight across the route, from sidewalk to sidewalk, in both directions."""
+    """Return ways straight across the route, from sidewalk to sidewalk, in both directions."""
     rows: list[tuple[float, ...]] = []
     for k in range(0, len(line), _ACROSS_M):
         if route.in_junction[k]:
@@ -152,7 +153,7 @@ def _ways_across(
 def _second_row(
     network: WalkNetwork, parked: FloatArray, rows: list[tuple[float, ...]]
 ) -> list[tuple[float, ...]]:
-    """The same ways, begun farther from the kerb."""
+    """Return the ways with their starts moved farther from the kerb."""
     more: list[tuple[float, ...]] = []
     for ax, ay, bx, by, painted, meets in rows:
         size = max(float(np.hypot(bx - ax, by - ay)), 1e-6)
@@ -166,7 +167,7 @@ def _second_row(
 
 @kernel
 def _first_kerb(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tuple[float, float]:
-    """The first place beside the road where one can stand, a little in from the kerb; NaN: none."""
+    """Return the first standing place beside the road, a little in from the kerb; NaN: none."""
     at = 1.0
     while at < _WIDEST_M:
         px, py = x + at * ux, y + at * uy
@@ -181,7 +182,7 @@ def _first_kerb(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
 
 
 def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
-    """Places of people who do not cross: near the route, verges only where sidewalks are rare."""
+    """Find places near the route for people who do not cross; verges only if sidewalks are rare."""
     xy = np.column_stack([places.x, places.y])
     usable = (places.block >= 0) & near_route(xy, route, band_m)
     walked = usable & (places.kind != int(PlaceKind.VERGE))
@@ -203,9 +204,9 @@ def staying_spots(places: Places, route: DenseRoute, band_m: float) -> Spots:
 
 
 def _first_passed(gap_m: FloatArray, band_m: float) -> int:
-    """Where a route passes a place for the first time: it may come back on the other side.
+    """Return the point at which a route first passes a place; it may return on the other side.
 
-    ``gap_m`` has the distances of all points of the route, one of them within the band.
+    ``gap_m`` holds the distances of all points of the route, at least one within the band.
     """
     near = gap_m <= band_m
     first = int(np.argmax(near))
@@ -240,7 +241,7 @@ def _heights_at(
 
 @kernel
 def _meets(line: NDArray[np.float64], ax: float, ay: float, bx: float, by: float) -> int:
-    """Point of the route that a way meets at a fair angle, once; -1: none."""
+    """Return the point of the route that a way meets once, at a large enough angle; -1: none."""
     found = -1
     for k in range(len(line) - 1):
         px, py = line[k, 0], line[k, 1]
@@ -265,7 +266,7 @@ def _meets(line: NDArray[np.float64], ax: float, ay: float, bx: float, by: float
 def _walkable(
     grid: WalkGrid, parked: NDArray[np.float64], ax: float, ay: float, bx: float, by: float
 ) -> bool:
-    """Whether one can stand at ``a`` and ``b`` and nothing solid is on the way between."""
+    """Return True if a person can stand at ``a`` and ``b`` and no solid object lies between."""
     for x, y in ((ax, ay), (bx, by)):
         what = underfoot(grid, x, y)
         if (what != SIDEWALK and what != VERGE) or edge_gap(grid, x, y) < _ROOM_M:

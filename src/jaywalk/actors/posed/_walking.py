@@ -1,9 +1,8 @@
-"""Walking somewhere with a clip: its gait is kept, its way bent towards the goal.
+"""Walks of posed people to a goal, with the gait of a clip, and random walks along sidewalks.
 
-Nobody is slid: steering adds a little turning to the clip's own, and the clip runs slower in tight
-bends. A way that is blocked by something that stands is found anew; where there is none one waits.
-
-Ways of people who walk along the sidewalk.
+The path of the clip is bent towards the goal without sliding: steering adds a small yaw rate to the
+clip's own, and the clip runs slower in tight bends. If a standing obstacle blocks the path, a new
+one is searched; if there is none, the person waits.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ def stroll_way(
     random: np.random.Generator,
     course_rad: float | None = None,
 ) -> NDArray[np.float64] | None:
-    """Corners (n, 2) of a way to some place on the same sidewalk; None: there is none.
+    """Return the corners (n, 2) of a path to a place on the same sidewalk; None: there is none.
 
     Args:
-        network: Where people walk.
-        here: Where the way begins.
+        network: Walk network of the town.
+        here: Start of the path.
         random: Draws the place.
-        course_rad: Of somebody under way, who takes the place that is least behind them.
+        course_rad: Course of a person who is already walking; the place least behind is taken.
     """
     places = network.places
     away = np.hypot(places.x - here[0], places.y - here[1])
@@ -61,28 +60,28 @@ def stroll_way(
 
 
 _AIM_M: Final = 1.1  # ahead on the way
-_LOOK_M: Final = 6.0  # ahead for what stands there
+_LOOK_M: Final = 6.0  # distance ahead that is checked for obstacles
 _GAIN_PER_S: Final = 1.8
 _FASTEST_RADPS: Final = 1.2
 _BEND_RAD: Final = 0.6  # beyond this error the gait is slowed
 _SLOW: Final = 0.55
-_COURSE_S: Final = 0.4  # over which the course is averaged
+_COURSE_S: Final = 0.4  # averaging time of the course
 STOP_AHEAD_M: Final = 0.45
 _ARRIVED_M: Final = 0.45
 _ASIDE_M: Final = (0.0, 1.5, -1.5, 3.0, -3.0, 5.0, -5.0, 8.0, -8.0)
-_MOVING_M: Final = 0.004  # a tick; less tells no course
+_MOVING_M: Final = 0.004  # per tick; a shorter motion gives no course
 
 
 @dataclass(slots=True, kw_only=True)
 class PathWalk:
-    """One person's way to a goal.
+    """Path of one person to a goal.
 
     Attributes:
-        way: Corners (n, 2), the last one the goal.
+        way: Corners (n, 2); the last one is the goal.
         keeps_off: Keeps off the road when a detour is needed.
-        reroutes: How often the way was found anew.
-        at: Corner walked towards.
-        course_rad: Direction of the way over the ground beside where the person faces.
+        reroutes: Number of times that a new path was searched.
+        at: Corner that the person walks towards.
+        course_rad: Direction of motion over the ground relative to the person's heading.
     """
 
     way: FloatArray
@@ -95,11 +94,11 @@ class PathWalk:
 
     @property
     def goal_m(self) -> tuple[float, float]:
-        """Where it ends."""
+        """End of the path."""
         return float(self.way[-1, 0]), float(self.way[-1, 1])
 
     def bearing_rad(self, x: float, y: float) -> float:
-        """Direction of a point a little ahead on the way."""
+        """Direction of a point a little ahead on the path."""
         aim = self._aim(x, y)
         return math.atan2(aim[1] - y, aim[0] - x)
 
@@ -121,7 +120,7 @@ class PathWalk:
         return self.goal_m
 
     def follow(self, players: Players, row: int, delta_s: float) -> bool:
-        """Bend the person's way for the next step; True: arrived."""
+        """Steer the person for the next step; return True on arrival."""
         rows = players.rows
         x, y, yaw = float(rows.x_m[row]), float(rows.y_m[row]), float(rows.yaw_rad[row])
         self._sense(x, y, yaw, delta_s)
@@ -131,7 +130,7 @@ class PathWalk:
             players.steer(row, 0.0)
             return True
         if rows.since_s[row] < rows.turn_s[row]:
-            players.steer(row, 0.0)  # still turning, as the clip was begun
+            players.steer(row, 0.0)  # the start of the clip still turns the person
             return False
         error = math.remainder(self.bearing_rad(x, y) - yaw - self.course_rad, 2.0 * math.pi)
         most = _FASTEST_RADPS
@@ -164,10 +163,10 @@ class PathWalk:
         left = ((goal[0] - x) * dx + (goal[1] - y) * dy) / size
         return left < _ARRIVED_M and math.hypot(goal[0] - x, goal[1] - y) < 3.0
 
-    # -- what stands in the way ------------------------------------------------------------------
+    # -- obstacles ---------------------------------------------------------------------------------
 
     def is_clear(self, grid: WalkGrid, things: Obstacles, x: float, y: float) -> bool:
-        """Whether the next metres of the way are free."""
+        """Return True if the next metres of the path are free."""
         left, px, py = _LOOK_M, x, y
         for k in range(self.at, len(self.way)):
             cx, cy = float(self.way[k, 0]), float(self.way[k, 1])
@@ -183,7 +182,7 @@ class PathWalk:
         return True
 
     def reroute(self, grid: WalkGrid, things: Obstacles, x: float, y: float) -> bool:
-        """Find another way to the goal; False when there is none."""
+        """Find another path to the goal; return False if there is none."""
         found = find_detour(grid, things, (x, y), self.goal_m, keeps_off=self.keeps_off)
         if len(found) < 2:
             return False
@@ -198,9 +197,10 @@ def ways_out(
     here_m: tuple[float, float],
     goals_m: tuple[tuple[float, float], ...],
 ) -> FloatArray:
-    """A way off the road for somebody whose goals are taken: beside a goal; empty if there is none.
+    """Return a path off the road for a person whose goals are taken; empty if there is none.
 
-    Goals in order of preference; places beside one are tried along the road, nearest first.
+    The path leads to a place beside one of the goals, which are in order of preference. Places
+    beside a goal are tried along the road, nearest first.
     """
     for goal in goals_m:
         dx, dy = goal[0] - here_m[0], goal[1] - here_m[1]
@@ -223,7 +223,7 @@ def bumps_soon(
     course_rad: float,
     ahead_m: float = STOP_AHEAD_M,
 ) -> bool:
-    """Whether going straight on leads into something within so many metres: a step."""
+    """Return True if straight motion leads into an obstacle within ``ahead_m`` (default: a step)."""
     here = room_at(grid, things, x, y)
     steps = max(1, math.ceil(ahead_m / STOP_AHEAD_M))
     for step in range(1, steps + 1):

@@ -1,7 +1,7 @@
-"""A clip played on one walker of a server, and what the server says of it.
+"""Trial of a clip on one walker of a server, as observed by a client.
 
-Everything reported here comes back over the wire (``get_bones`` and snapshots), not from the
-library: it is what sensors and other clients see.
+All reported values come back over the wire (``get_bones`` and snapshots), not from the library:
+they are what sensors and other clients see.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _DROP_M: Final = 1.0
 _SETTLE_TICKS: Final = 5
 _LONGEST_TICKS: Final = 12000
 _LEVEL: Final = 0.03  # of slope: choose a place flatter than this
-_PLACES: Final = 40  # to look at
+_PLACES: Final = 40  # number of candidates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedWalker:
-    """What a client saw of a walker, tick by tick. Frame: CARLA's left-handed metres.
+    """Observations of a walker, tick by tick. Frame: CARLA's left-handed metres.
 
     Attributes:
-        rig: Whose bones.
-        bones_m: (ticks, bones, 3) places in the world, in the rig's order.
+        rig: Rig of the walker.
+        bones_m: (ticks, bones, 3) positions in the world, in the rig's order.
         relative: (ticks, bones, 6) ``x y z pitch yaw roll`` relative to the parent, degrees.
-        actor: (ticks, 4) ``x y z yaw``: z is the ground's under the soles; radians.
-        velocity_mps: (ticks, 3) as the snapshot has it.
-        clips: Name of the clip in every tick.
-        joining: (ticks,) whether two clips were being joined.
-        delta_s: Length of a tick.
+        actor: (ticks, 4) ``x y z yaw``; z is the ground's under the soles, yaw in radians.
+        velocity_mps: (ticks, 3) velocity from the snapshot.
+        clips: Name of the clip on every tick.
+        joining: (ticks,) True while two clips are joined.
+        delta_s: Length of a tick in seconds.
     """
 
     rig: str
@@ -63,11 +63,11 @@ class ObservedWalker:
 
 
 def spawn_walker(world: carla.World, rig: str, pose: carla.Transform) -> Any:
-    """A walker with a certain rig.
+    """Spawn a walker with a given rig.
 
     Raises:
-        UsageError: There is no such rig.
-        DataError: The server has no such walker, or no room for it.
+        UsageError: The rig is unknown.
+        DataError: The server has no walker with this rig, or no room for it.
     """
     if rig not in _ATTRIBUTES:
         raise UsageError(f"unknown rig {rig!r}; expected {', '.join(_ATTRIBUTES)}")
@@ -88,7 +88,7 @@ def spawn_walker(world: carla.World, rig: str, pose: carla.Transform) -> Any:
 
 
 def level_place(world: carla.World) -> Any:
-    """A level place on a straight road with nobody on it: its pose, z on the ground."""
+    """Find an empty, level place on a straight road; return its pose, with z on the ground."""
     best = None
     for pose in world.get_map().get_spawn_points()[:_PLACES]:
         here = world.get_map().get_waypoint(pose.location)
@@ -115,10 +115,10 @@ def play_clips(
     seconds: float,
     ground: Ground | None = None,
 ) -> ObservedWalker:
-    """Play cues, one after the other, on a walker of a synchronous world and watch it.
+    """Play cues, one after the other, on a walker of a synchronous world and observe it.
 
-    Without ``ground`` the walker stays at the height of the place, which is level. ``seconds`` of
-    0 end with the last clip.
+    Without ``ground`` the walker stays at the height of the place, which is level. With ``seconds``
+    of 0 the trial ends with the last clip.
     """
     delta_s = world.get_settings().fixed_delta_seconds
     place = level_place(world)
@@ -149,7 +149,7 @@ def _watch(
     for tick in range(ticks):
         people.step(world.get_snapshot())
         world.tick()
-        if tick == 0:  # the walker was put from where it had settled; that is no motion of the clip
+        if tick == 0:  # moved here from where it had settled; not a motion of the clip
             continue
         state = world.get_snapshot().find(actor.id)
         pose, speed = state.get_transform(), state.get_velocity()

@@ -64,7 +64,7 @@ _STANDING: Final = (Activity.IDLE, Activity.RESTED)
 
 @dataclass(slots=True, kw_only=True)
 class PersonState:
-    """One posed person: who they are, what they do and where they walk."""
+    """State of one posed person: role, activity and path."""
 
     placed: PlacedPerson
     activity: Activity = Activity.IDLE
@@ -79,7 +79,7 @@ class PersonState:
 
 @dataclass(slots=True)
 class HabitPeople:
-    """Posed people along a route, each with a role of their own.
+    """Posed people along a route, each with an individual role.
 
     Example:
         >>> people = HabitPeople(client, world, line, walks, bank, repertoire, 1)  # doctest: +SKIP
@@ -123,7 +123,7 @@ class HabitPeople:
         """Spawn exactly ``count`` idle people along the route; returns their ids.
 
         Raises:
-            DataError: Not everybody found a place; those already spawned are removed.
+            DataError: A person found no place; those already spawned are removed.
         """
         roles = draw_roles(self.seed, count, manner, self.repertoire)
         found = spawn_posed(
@@ -164,7 +164,7 @@ class HabitPeople:
     # -- the tick --------------------------------------------------------------------------------
 
     def step(self, moment: EgoMoment) -> None:
-        """Decide for this tick, pose and move everybody; call before ``world.tick()``."""
+        """Decide for this tick, then pose and move all people; call before ``world.tick()``."""
         if not self._people:
             return
         if self._tick == 0:
@@ -188,7 +188,7 @@ class HabitPeople:
         self._tick += 1
 
     def trigger(self, actor_id: int, moment: EgoMoment) -> None:
-        """Start a person's role now, wherever the ego is."""
+        """Start a person's role now, regardless of the ego."""
         person = self._people[self.ids.index(actor_id)]
         if person.activity is Activity.IDLE:
             self._begin(person, moment)
@@ -307,7 +307,7 @@ class HabitPeople:
     # -- acting and walking ----------------------------------------------------------------------
 
     def _needs_room(self, person: PersonState) -> bool:
-        """Whether a person moves, or is about to, so that obstacles matter."""
+        """Return True if a person moves, or is about to, so that obstacles matter."""
         if person.activity is Activity.ACTING:
             return person.placed.role.intended == ATTEMPTING or person.placed.role.roams
         return person.activity in (Activity.WALKING, Activity.BLOCKED)
@@ -405,7 +405,7 @@ class HabitPeople:
         free = person.walk.reroute(grid, obstacles, x, y)
         person.tries = 0 if free else person.tries + 1
         if not free and person.on_road and person.tries % _OTHER_GOAL_EVERY == 0:
-            # nobody stays on the road because their goal is occupied
+            # a person must not stay on the road because their goal is occupied
             out = ways_out(grid, obstacles, (x, y), (person.walk.goal_m, person.placed.a_m))
             if len(out):
                 person.walk, free = PathWalk(way=out), True

@@ -1,9 +1,10 @@
-"""What people can play: the clips of a library by what they are good for.
+"""Clips of a library sorted by use, and the composition of the posed people of an episode.
 
-Idle clips keep a person in place however long they are looped; clips to walk with lead somewhere
-when looped. Libraries differ, so both are measured, not looked up by name.
+Idle clips keep a person in place however long they are looped; walking clips move forward when
+looped. Libraries differ, so both properties are measured and not looked up by name.
 
-How the people of an episode are: shares of the classes, sides, ages, distances; and variants.
+``HabitManner`` holds the shares of classes and ages, the sides and the distances; variants change
+it.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from jaywalk.motion.selection.lemmas import bundled, tags_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HabitManner:
-    """Who the posed people of an episode are.
+    """Composition of the posed people of an episode.
 
     Attributes:
-        crossing: Share of people who cross the ego's way; rounded to whole people.
-        ordinary: Share of those crossing who just walk; the others do any behaviour of the class.
-        attempting: Share who step out and come back. The rest stays off the road.
+        crossing: Share of people who cross the ego's path; rounded to whole people.
+        ordinary: Share of crossing people who just walk; others show any behaviour of the class.
+        attempting: Share of people who step out and come back. The rest stay off the road.
         children: Share of children.
-        side: Of the route that people start on: "left", "right" or "both".
+        side: Side of the route where people start: "left", "right" or "both".
         trigger_m: Interval of the ego's distance at which people begin to move.
-        strolling: Share of those not crossing who walk along the sidewalk.
-        band_m: People who do not cross stand this near to the route.
+        strolling: Share of people not crossing who walk along the sidewalk.
+        band_m: Largest distance from the route of people who do not cross.
         first_m: Nobody crosses within this distance after the start of the route.
     """
 
@@ -62,7 +63,7 @@ VARIANTS: Final = (*_CHANGES, *WEATHER_VARIANTS)
 
 
 def split_variant(variant: str) -> tuple[str, ...]:
-    """The parts of a variant: one or several of ``VARIANTS``, as in ``left,night``."""
+    """Split a variant into its parts: one or several of ``VARIANTS``, as in ``left,night``."""
     parts = tuple(part.strip() for part in variant.split(",") if part.strip())
     unknown = [part for part in parts if part not in VARIANTS]
     if unknown:
@@ -76,7 +77,7 @@ def split_variant(variant: str) -> tuple[str, ...]:
 
 
 def manner_of(variant: str) -> HabitManner:
-    """The people of a variant."""
+    """Return the composition of the posed people in a variant."""
     manner = HabitManner()
     for part in split_variant(variant):
         manner = replace(manner, **_CHANGES.get(part, {}))
@@ -84,7 +85,7 @@ def manner_of(variant: str) -> HabitManner:
 
 
 def ambient_of(variant: str) -> CrowdSettings:
-    """The ambient people of a variant, who follow no clips and wait for gaps."""
+    """Return the crowd settings of a variant; the crowd follows no clips and waits for gaps."""
     parts, calm = split_variant(variant), CrowdSettings()
     if "idle" in parts:
         calm = replace(calm, not_crossing=1.0, attempting=0.0)
@@ -99,35 +100,35 @@ def ambient_of(variant: str) -> CrowdSettings:
 _IDLE_EXCURSION_M: Final = 0.15
 _IDLE_DRIFT_MPS: Final = 0.005
 _IDLE_TURN_RADPS: Final = 0.03
-_STAY_EXCURSION_M: Final = 0.75  # of what people do who stay where they are
-_WALK_MPS: Final = 0.5  # a loop slower than this does not bring anybody over a road
+_STAY_EXCURSION_M: Final = 0.75  # largest excursion of a clip for people who stay in place
+_WALK_MPS: Final = 0.5  # a slower loop does not bring a person over a road
 _WALK_LOOP_M: Final = 1.2
 _WALK_TURN_RADPS: Final = 0.35
 _PLAIN_MPS: Final = (0.8, 1.7)
-# How most people cross: grown-ups and children who walk without anything odd about their gait.
+# Ordinary crossings: adults and children who walk with an inconspicuous gait.
 _ORDINARY_MPS: Final = {False: (1.1, 1.7), True: (0.9, 1.7)}
 _ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look"))
 _POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
-_CHILD_SCALE: Final = 0.87  # bodies smaller than this are children's
+_CHILD_SCALE: Final = 0.87  # smaller bodies are children's
 _LEAST_IDLES: Final = 4
 _MEASURED_ON: Final = {False: "man", True: "boy"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """A clip and what it is good for.
+    """A clip and its measured properties.
 
     Attributes:
-        name: In the library.
+        name: Name in the library.
         motion_class: ``not_crossing``, ``attempting`` or ``crossing``.
-        kind: Behaviour in a word, for tables: the subcategory.
+        kind: Behaviour in one word, for tables: the subcategory.
         child: A child's motion.
         idle: Loops on the spot.
         walks: Loops forward, fast and straight enough to lead over a road.
         plain: Walks at an ordinary pace.
-        speed_mps: Of the loop.
+        speed_mps: Speed of the loop.
         reach_m: Farthest distance from the start.
-        reach_rad: Direction of the farthest point, seen from the person's first heading.
+        reach_rad: Direction of the farthest point, relative to the person's first heading.
     """
 
     name: str
@@ -144,27 +145,27 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repertoire:
-    """Clips by use, each in the library's order."""
+    """Clips by use, each group in the library's order."""
 
     idle: tuple[Use, ...]
     staying: tuple[Use, ...]
     attempting: tuple[Use, ...]
     crossing: tuple[Use, ...]
-    walking: tuple[Use, ...]  # to be looped on the way
-    ordinary: tuple[Use, ...]  # of these, how most people cross a road
+    walking: tuple[Use, ...]  # to be looped while walking
+    ordinary: tuple[Use, ...]  # those of them with which most people cross a road
 
     def fitting(self, uses: tuple[Use, ...], child: bool) -> tuple[Use, ...]:
-        """Those for an age, or all where the library has none for it."""
+        """Return the clips for an age group, or all if the library has none for it."""
         return tuple(use for use in uses if use.child == child) or uses
 
 
 def read_repertoire(library: MotionLibrary) -> Repertoire:
-    """Measure a library; a fraction of a second for hundreds of clips, so keep it.
+    """Measure a library; takes a fraction of a second for hundreds of clips, so keep the result.
 
     Raises:
-        DataError: The library lacks clips of a class, or nobody walks in it.
+        DataError: The library lacks clips of a class, or has no walking clips.
     """
-    # captures have glitches: nobody is posed by a clip in which a bone jumps
+    # captures have glitches: clips in which a bone jumps are not used
     uses = [
         _measure(library, row, name)
         for row, name in enumerate(library.names)
@@ -172,7 +173,7 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
     ]
     staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
     still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
-    if len(still) < _LEAST_IDLES:  # a small library: the quietest there are
+    if len(still) < _LEAST_IDLES:  # a small library: take its quietest clips
         still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
     walking = tuple(u for u in uses if u.walks and u.plain)
     found = Repertoire(
@@ -235,7 +236,7 @@ def _measure(library: MotionLibrary, row: int, name: str) -> Use:
 
 
 def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
-    """Speed, turning rate and length of a loop, by the frames at its two ends alone."""
+    """Speed, turning rate and length of a loop, computed from its first and last frames only."""
     stretch = walking_stretch(way, rate_hz) or range(len(way))
     last = max(len(stretch) - 1 - round(SHORTEST_S * rate_hz), 1)
     first = min(round(0.15 * last), last - 1)
@@ -246,7 +247,7 @@ def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
 
 
 def _kind(name: str, motion_class: str, caption: str) -> str:
-    """The behaviour in the name of a generated clip; of other clips the caption's first tag."""
+    """Return the behaviour in a generated clip's name, or the first tag of another's caption."""
     parts = name.removeprefix("M").split("-")
     if len(parts) == 3 and parts[2].isdecimal():
         return parts[1]

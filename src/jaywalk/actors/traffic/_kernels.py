@@ -1,4 +1,4 @@
-"""What every background vehicle does this tick, compiled: perceive, arbitrate, drive."""
+"""Compiled decisions of background vehicles for one tick: perceive, arbitrate, drive."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from jaywalk.geometry.box import box_distance
 
 _SIDE_M: Final = 0.3  # clearance beside the car
 _PERSON_SIDE_M: Final = 0.6
-_STANDING_SIDE_M: Final = 0.25  # nobody stops for good for who stands at the kerb
-_PERSON_S: Final = 2.0  # how far people are foreseen
+_STANDING_SIDE_M: Final = 0.25  # small, so that no vehicle waits forever for a person at the kerb
+_PERSON_S: Final = 2.0  # prediction time for people
 _LINE_M: Final = 1.0  # from the front to a stop line
 _PULL_MPS: Final = 0.3
 _STOP_HARD_MPS2: Final = 3.5  # the hardest braking for a light that turns yellow
 _CURVATURE_PER_STEER: Final = 0.78  # times 1 / length of the wheel base; effective, see the docs
-_CLEAR_S: Final = 2.5  # a gap this long behind me lets another enter
+_CLEAR_S: Final = 2.5  # a gap this long behind a vehicle lets another one enter
 _EMERGENCY_MPS2: Final = 8.0
-_CROSSWALK_M: Final = 40.0  # no crosswalk is longer
+_CROSSWALK_M: Final = 40.0  # upper bound of a crosswalk's length
 _IN_M: Final = 0.5  # with the front this far in, a vehicle is inside a junction
 
 
 @kernel
 def locate(fleet: Fleet) -> None:
-    """Move each vehicle's place on its path forward to where it is now."""
+    """Advance each vehicle's index on its path to its present position."""
     for i in range(len(fleet.x)):
         path, last = fleet.path[i], fleet.path_count[i] - 1
         best, where = np.inf, fleet.at[i]
@@ -57,7 +57,7 @@ def locate(fleet: Fleet) -> None:
 
 @kernel
 def look_ahead(fleet: Fleet, others: Others) -> None:
-    """The nearest thing in the corridor of each vehicle: where on its path, and how fast."""
+    """Find position on the path and speed of the nearest obstacle in each vehicle's corridor."""
     for i in range(len(fleet.x)):
         reach = 12.0 + fleet.half_length[i] + 3.2 * fleet.speed[i]
         fleet.hit_along[i], fleet.hit_speed[i] = np.inf, 0.0
@@ -87,7 +87,7 @@ def look_ahead(fleet: Fleet, others: Others) -> None:
 
 @kernel
 def _trace_box(fleet: Fleet, i: int, box: Any, reach: float, side: float) -> float:
-    """Walk the path in steps as long as the distance to the box: it can hide nowhere between."""
+    """Walk along the path in steps as long as the distance to the box, so that none is skipped."""
     path = fleet.path[i]
     k, end = fleet.at[i], fleet.path_count[i]
     while k < end:
@@ -108,7 +108,7 @@ def _trace_box(fleet: Fleet, i: int, box: Any, reach: float, side: float) -> flo
 
 @kernel
 def _trace_person(fleet: Fleet, i: int, person: Any, reach: float) -> float:
-    """Where on the path a person is, or will be when walking on for a moment."""
+    """Return the distance along the path of a person, now or within the prediction time."""
     path = fleet.path[i]
     walking = person[2] * person[2] + person[3] * person[3] > 0.04
     room = _PERSON_SIDE_M if walking else _STANDING_SIDE_M
@@ -155,7 +155,7 @@ def arbitrate(
     stop_wait_s: float,
     patience_s: float,
 ) -> None:
-    """Who may enter a junction: holders first, then by right of way, then by arrival."""
+    """Grant entry to junctions: holders first, then by right of way, then by arrival."""
     count = len(fleet.x)
     rank = np.full(count, np.inf)
     for i in range(count):
@@ -167,7 +167,7 @@ def arbitrate(
         if f < 0:
             continue
         front = _front(fleet, i)
-        if front > fleet.feature_from[i, f] + _IN_M:  # inside: whatever was said before
+        if front > fleet.feature_from[i, f] + _IN_M:  # inside, regardless of earlier decisions
             fleet.granted[i] = 1
             continue
         left = fleet.feature_from[i, f] - front
@@ -180,7 +180,7 @@ def arbitrate(
             taken = stops and _taken_outside(fleet, i, f, conflict, outside)
             if _light_allows(fleet, i, f, lights) and not taken:
                 continue
-            fleet.granted[i] = 0  # turned yellow, or somebody not of ours comes, in time
+            fleet.granted[i] = 0  # yellow, or another vehicle comes, with enough time to stop
         if not _asks(fleet, i, f, left, lights, stop_wait_s):
             continue
         waited = (tick - fleet.arrived[i]) * delta_s if fleet.arrived[i] >= 0 else 0.0
@@ -202,10 +202,10 @@ def _front(fleet: Fleet, i: int) -> float:
 
 @kernel
 def _next_junction(fleet: Fleet, i: int) -> int:
-    """The junction a vehicle comes to next, or the one it is in; -1: none on its path.
+    """Return the next junction of a vehicle, or the one it is in; -1: none on its path.
 
-    The next one counts as soon as the front is in one: where two lie so close together that nobody
-    can stand between them, it must be asked for from inside.
+    The next one counts as soon as the front is in a junction: if no vehicle can stand between two
+    junctions, entry to the second must be requested from inside the first.
     """
     front, found = _front(fleet, i), -1
     rear = front - 2.0 * fleet.half_length[i]
@@ -219,7 +219,7 @@ def _next_junction(fleet: Fleet, i: int) -> int:
 
 @kernel
 def _first_segment(fleet: Fleet, i: int, f: int) -> int:
-    """The first segment of a junction on the path; -1: no junction, -2: not known."""
+    """Return the first segment of a junction on the path; -1: no junction, -2: unknown."""
     if f < 0:
         return -1
     for a in range(HELD):
@@ -232,7 +232,7 @@ def _first_segment(fleet: Fleet, i: int, f: int) -> int:
 
 @kernel
 def _light_allows(fleet: Fleet, i: int, junction: int, lights: NDArray[np.float64]) -> bool:
-    """Whether the lights before a junction let the vehicle in."""
+    """Return True if the lights before a junction let the vehicle in."""
     for f in range(FEATURES):
         before = fleet.feature_to[i, f] <= fleet.feature_from[i, junction] + 1.0
         if fleet.feature_kind[i, f] == LIGHT and before and not _passes(fleet, i, f, lights):
@@ -242,7 +242,7 @@ def _light_allows(fleet: Fleet, i: int, junction: int, lights: NDArray[np.float6
 
 @kernel
 def _passes(fleet: Fleet, i: int, f: int, lights: NDArray[np.float64]) -> bool:
-    """Green, behind it, or too near to stop. The tail must not pass the line on red."""
+    """Return True if green, already passed or too near to stop; the tail must not pass on red."""
     front, speed = _front(fleet, i), fleet.speed[i]
     tail = front - 2.0 * fleet.half_length[i]
     line, edge = fleet.feature_from[i, f], fleet.feature_to[i, f]
@@ -280,7 +280,7 @@ def _may_enter(
 ) -> bool:
     exit_m = fleet.feature_to[i, f] + 2.0 * fleet.half_length[i] + 2.5
     if fleet.hit_along[i] < exit_m and fleet.hit_speed[i] < 1.5:
-        return False  # it would stand in the junction
+        return False  # the vehicle would stand in the junction
     if _taken_outside(fleet, i, f, conflict, outside):
         return False
     front = _front(fleet, i)
@@ -292,7 +292,7 @@ def _may_enter(
         other = _next_junction(fleet, j)
         if other < 0:
             continue
-        # Until it is granted the next junction it holds nothing but the one it is in.
+        # Before the next junction is granted, a vehicle holds only the one it is in.
         granted = fleet.granted[j] == 1
         until = fleet.feature_to[j, other] if granted else fleet.feature_from[j, other]
         if _collide(fleet, i, f, j, until, conflict):
@@ -312,7 +312,7 @@ def _may_enter(
 def _taken_outside(
     fleet: Fleet, i: int, f: int, conflict: NDArray[np.float32], outside: NDArray[np.bool_]
 ) -> bool:
-    """Whether somebody not of ours uses lanes that the passage of a junction crosses."""
+    """Return True if a vehicle outside the fleet uses lanes that a junction passage crosses."""
     for a in range(HELD):
         mine = fleet.held[i, a]
         if mine < 0 or fleet.held_from[i, a] >= fleet.feature_to[i, f]:
@@ -329,7 +329,7 @@ def _taken_outside(
 def _collide(
     fleet: Fleet, i: int, f: int, j: int, until: float, conflict: NDArray[np.float32]
 ) -> bool:
-    """Whether the passage of i conflicts with what is left of the way of j to a place on it."""
+    """Return True if the passage of i conflicts with the rest of the path of j up to ``until``."""
     rear = fleet.along[j] + fleet.centre[j] - fleet.half_length[j]
     for b in range(HELD):
         theirs = fleet.held[j, b]
@@ -360,7 +360,7 @@ def drive(
     headway_s: float,
     gap_m: float,
 ) -> None:
-    """Pedals and steering of every vehicle."""
+    """Compute pedals and steering of every vehicle."""
     for i in range(len(fleet.x)):
         speed, front = fleet.speed[i], _front(fleet, i)
         wanted = min(_allowed_speed(fleet, i, b_comfort), fleet.cap[i])
@@ -374,7 +374,7 @@ def drive(
             )
         line = _stop_line(fleet, i, others, lights)
         if np.isfinite(line):
-            # A line has no length: stand a little before it.
+            # A line has no length: stop a little before it.
             pull = min(
                 pull,
                 _follow(
@@ -388,7 +388,7 @@ def drive(
 
 @kernel
 def _allowed_speed(fleet: Fleet, i: int, braking: float) -> float:
-    """The limit here, lowered in time for what comes."""
+    """Allowed speed here, lowered in time for slower parts of the path ahead."""
     path = fleet.path[i]
     allowed = 1e9
     for k in range(fleet.at[i], fleet.path_count[i]):
@@ -412,13 +412,13 @@ def _follow(
     headway_s: float,
     gap_m: float,
 ) -> float:
-    """Intelligent driver model, with a floor that stops for what is nearer than the gap."""
+    """Intelligent driver model, with a floor that stops for obstacles nearer than the gap."""
     if gap < 0.3:
         return -_EMERGENCY_MPS2
     closing = speed - lead
     desired = gap_m + max(speed * headway_s + speed * closing / (2.0 * np.sqrt(a_max * b)), 0.0)
     pull = a_max * (1.0 - (speed / max(wanted, 0.1)) ** 4 - (desired / gap) ** 2)
-    if closing > 0.0:  # never brake less than what just stops in the room left
+    if closing > 0.0:  # brake at least as hard as needed to stop in the room left
         needed = closing * closing / (2.0 * max(gap - 0.7 * gap_m, 0.3))
         if needed > b:
             pull = min(pull, -needed)
@@ -427,7 +427,7 @@ def _follow(
 
 @kernel
 def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]) -> float:
-    """The nearest line on the path that must not be passed now."""
+    """Return the nearest line on the path that must not be passed now."""
     front = _front(fleet, i)
     nearest, held_back, half = np.inf, np.inf, fleet.half_length[i]
     junction = _next_junction(fleet, i)
@@ -457,7 +457,7 @@ def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]
 
 @kernel
 def _pedals(fleet: Fleet, i: int, delta_s: float) -> None:
-    """Acceleration to pedals: a rough map, corrected by what the car did (works on any server)."""
+    """Convert acceleration to pedals by a rough map, corrected by the response of the car."""
     want, speed = fleet.acceleration[i], fleet.speed[i]
     if speed < _PULL_MPS and want < 0.05:
         fleet.throttle[i], fleet.brake[i], fleet.pedal[i] = 0.0, 1.0, 0.0
@@ -504,7 +504,7 @@ def outside_holds(
     points: NDArray[np.float64],
     out: NDArray[np.bool_],
 ) -> None:
-    """Mark the junction lanes that vehicles which are not ours use or are about to use."""
+    """Mark the junction lanes that vehicles outside the fleet use or are about to use."""
     out[:] = False
     for j in range(len(mine)):
         if mine[j] >= 0:
@@ -540,7 +540,7 @@ def mark_crosswalks(
     ahead_s: float,
     near: NDArray[np.bool_],
 ) -> None:
-    """Mark who is on which crosswalk now or ``ahead_s`` later."""
+    """Mark the people on each crosswalk, now or ``ahead_s`` seconds later."""
     for row in range(len(people)):
         x, y = people[row, 0], people[row, 1]
         soon_x, soon_y = x + ahead_s * people[row, 2], y + ahead_s * people[row, 3]

@@ -1,4 +1,4 @@
-"""Where background traffic may be: free spawn points, near a route if wanted, and closed lanes."""
+"""Placement of background traffic: free spawn points, optionally near a route, and closed lanes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SAME_M: Final = 1.2
 _SAME_LEVEL_M: Final = 3.0
 _SAME_COSINE: Final = 0.85
 _PACE_SHARE: Final = 1.3
-_TOUCHES: Final = 3  # points in common that are more than an end in common
+_TOUCHES: Final = 3  # with at least this many shared points, lanes share more than an end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementRules:
-    """Where cars are wanted and where not. Frame: CARLA's left-handed metres."""
+    """Areas to fill with cars and areas to keep clear. Frame: CARLA's left-handed metres."""
 
     clear: tuple[Circle, ...] = ()  # no cars in these
     near_m: FloatArray | None = None  # (n, 2) points; places near them come first
     reach_m: float = 120.0
-    only_near: bool = False  # no places farther than that
+    only_near: bool = False  # use no places farther away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,9 @@ def free_places(
     network: LaneNetwork,
     closed: frozenset[int],
 ) -> Iterator[SpawnPlace]:
-    """Spawn points in random order, the wanted ones first, none near another or where not wanted.
+    """Yield spawn points in random order, preferred ones first, apart and outside clear areas.
 
-    The order is drawn over all points, so what is kept clear shifts nobody else.
+    The order is drawn over all points, so keeping an area clear does not change the other cars.
     """
     spots = np.array([(pose.location.x, pose.location.y) for pose in poses]).reshape(-1, 2)
     order = random.permutation(len(poses))
@@ -75,7 +75,7 @@ def free_places(
 
 
 def segment_at(network: LaneNetwork, pose: carla.Transform) -> int:
-    """The lane a car stands on: the nearest point whose direction agrees."""
+    """Return the lane that a car stands on: the nearest point with the same direction."""
     yaw = np.deg2rad(pose.rotation.yaw)
     points = network.points
     gap = np.hypot(points[:, 0] - pose.location.x, points[:, 1] - pose.location.y)
@@ -87,12 +87,12 @@ def segment_at(network: LaneNetwork, pose: carla.Transform) -> int:
 def closed_segments(
     network: LaneNetwork, ways: Iterable[FloatArray], pace_of: FloatArray | None = None
 ) -> frozenset[int]:
-    """Lanes that run along some ways, and those that lead nowhere else.
+    """Return the lanes along some paths, and those that lead only to such lanes.
 
     Args:
         network: The lanes.
         ways: Arrays (n, 4): x, y, z, yaw in radians.
-        pace_of: A way; lanes of a much higher speed limit than any on it are closed too.
+        pace_of: A path; lanes with a much higher speed limit than any on it are closed too.
     """
     closed = _along(network, ways)
     if pace_of is not None:
@@ -101,7 +101,7 @@ def closed_segments(
 
 
 def _faster(network: LaneNetwork, way: FloatArray) -> set[int]:
-    """Lanes on which one drives much faster than anywhere on a way."""
+    """Return the lanes with a much higher speed limit than any lane of a path."""
     on_way = cKDTree(way[:, :2]).query(network.points[:, :2])[0] < _SAME_M
     limit = np.nan_to_num(network.limit_mps)
     if not on_way.any():
@@ -126,7 +126,7 @@ def _along(network: LaneNetwork, ways: Iterable[FloatArray]) -> set[int]:
 
 
 def _with_approaches(network: LaneNetwork, closed: set[int]) -> frozenset[int]:
-    """Add lanes from which one can only go on to closed ones."""
+    """Add the lanes that lead only to closed ones."""
     changed = True
     while changed:
         changed = False

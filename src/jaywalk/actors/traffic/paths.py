@@ -1,6 +1,7 @@
-"""The path ahead of a background vehicle: which lanes it will take and what it meets on them.
+"""State and settings of background traffic, one row per vehicle, and the paths of its vehicles.
 
-The state of background traffic as arrays, one row a vehicle, and its settings.
+The path of a vehicle consists of the lanes it will take, with lights, signs, crosswalks and
+junctions on them as features.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ OFF: Final = int(LightState.OFF)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverSettings:
-    """How background drivers drive; the defaults are those of a calm urban driver."""
+    """Driving style of background vehicles; the defaults describe a calm urban driver."""
 
     acceleration_mps2: float = 1.6
     comfortable_braking_mps2: float = 2.2
@@ -44,7 +45,7 @@ class DriverSettings:
 
 
 class Fleet(NamedTuple):
-    """Rows of the vehicles we drive. Distances along a path start at its first point."""
+    """Rows of the fleet's vehicles; distances along a path start at its first point."""
 
     # From the world, every tick.
     x: NDArray[np.float64]
@@ -54,7 +55,7 @@ class Fleet(NamedTuple):
     # Constant.
     half_length: NDArray[np.float64]
     half_width: NDArray[np.float64]
-    centre: NDArray[np.float64]  # of the box, ahead of the origin
+    centre: NDArray[np.float64]  # centre of the box, ahead of the origin
     factor: NDArray[np.float64]
     # The path ahead.
     path: NDArray[np.float64]  # (n, PATH_POINTS, 4): x, y, along, allowed speed
@@ -67,36 +68,36 @@ class Fleet(NamedTuple):
     held: NDArray[np.int64]  # (n, HELD) segments of the next junctions, -1: none
     held_from: NDArray[np.float64]  # where each begins on the path
     held_to: NDArray[np.float64]
-    # Memory.
-    at: NDArray[np.int64]  # point of the path passed last
+    # State kept between ticks.
+    at: NDArray[np.int64]  # last path point that was passed
     along: NDArray[np.float64]
-    asked: NDArray[np.int64]  # first segment of the junction it comes to or is in, -1: none
+    asked: NDArray[np.int64]  # first segment of the next or present junction, -1: none
     granted: NDArray[np.int64]  # 1: may pass that junction
     arrived: NDArray[np.int64]  # tick of arrival at the next junction, -1: not yet
-    stopped: NDArray[np.float64]  # seconds stood at the stop line
+    stopped: NDArray[np.float64]  # seconds of standing at the stop line
     pedal: NDArray[np.float64]  # integral part of the pedal
     last_speed: NDArray[np.float64]
     cap: NDArray[np.float64]  # speed cap from outside (scenarios); inf: none
-    # Out.
+    # Output.
     acceleration: NDArray[np.float64]
     throttle: NDArray[np.float64]
     brake: NDArray[np.float64]
     steer: NDArray[np.float64]
-    hit_along: NDArray[np.float64]  # where the nearest thing on the path is; inf: nothing
+    hit_along: NDArray[np.float64]  # distance along the path of the nearest obstacle; inf: none
     hit_speed: NDArray[np.float64]
 
 
 class Others(NamedTuple):
-    """Everything on the road: boxes of all vehicles and props, and people."""
+    """All solid objects on the road: boxes of vehicles and props, and people."""
 
     box: NDArray[np.float64]  # (k, 8): x, y, cos, sin, half length, half width, vx, vy
-    owner: NDArray[np.int64]  # row in the fleet, -1: not ours
+    owner: NDArray[np.int64]  # row in the fleet; -1: not in the fleet
     person: NDArray[np.float64]  # (p, 5): x, y, vx, vy, radius
     person_crosswalk: NDArray[np.bool_]  # (p, c) on or about to step on each crosswalk
 
 
 def make_fleet(count: int) -> Fleet:
-    """Rows for ``count`` vehicles, all zero."""
+    """Return rows for ``count`` vehicles, all zero."""
     shapes: dict[str, tuple[int, ...]] = {
         "path": (count, PATH_POINTS, 4),
         **dict.fromkeys(
@@ -127,26 +128,26 @@ def make_fleet(count: int) -> Fleet:
     return Fleet(**rows)
 
 
-_AHEAD_M: Final = 110.0  # path kept ahead of the present segment
+_AHEAD_M: Final = 110.0  # length of path kept ahead of the present segment
 _LEFT_RAD: Final = -0.6
 
 
 @dataclass(slots=True)
 class Journey:
-    """The lanes of one vehicle, present first, and its random stream."""
+    """Lanes of one vehicle, starting with the present one, and its random stream."""
 
     random: np.random.Generator
     segments: list[int] = field(default_factory=list)
-    cuts: FloatArray = field(default_factory=lambda: np.zeros(1))  # where each segment begins
+    cuts: FloatArray = field(default_factory=lambda: np.zeros(1))  # start of each segment
 
     def extend(self, network: LaneNetwork, closed: frozenset[int] = frozenset()) -> None:
-        """Choose lanes until the path is long enough; closed ones only where nothing else leads."""
+        """Choose lanes until the path is long enough; closed ones only without an alternative."""
         room = PATH_POINTS - 8
         while True:
             ahead = float(sum(network.length_m[s] for s in self.segments[1:]))
             count = sum(_points_in(network, s) for s in self.segments)
             choice = network.successors[self.segments[-1]]
-            # A path never ends inside a junction: its exit must be known to enter.
+            # A path never ends inside a junction: to enter, its exit must be known.
             settled = not network.in_junction[self.segments[-1]]
             if not choice or (ahead > _AHEAD_M and settled) or (count > room and settled):
                 return
@@ -161,7 +162,7 @@ def _points_in(network: LaneNetwork, segment: int) -> int:
 def write_path(
     fleet: Fleet, row: int, journey: Journey, network: LaneNetwork, lateral_mps2: float
 ) -> None:
-    """Fill the path and the features of one vehicle from its lanes."""
+    """Write the path and the features of one vehicle from its lanes."""
     pieces, limits, cuts = [], [], []
     along = 0.0
     for segment in journey.segments:

@@ -1,4 +1,4 @@
-"""Background traffic on the client side: seeded, on the tick, the same on every server.
+"""Background traffic on the client side: seeded, stepped on the tick, equal on every server.
 
 Call :meth:`Traffic.step` once before each ``world.tick()``. It reads the last snapshot, decides for
 all vehicles at once and sends one batch of controls.
@@ -48,11 +48,11 @@ from jaywalk.core.seeds import stream
 from jaywalk.town.town import Town, town_from_opendrive
 
 _CALM: Final = DriverSettings()
-_CURB_S: Final = 1.2  # a person this near to stepping on a crosswalk counts as on it
+_CURB_S: Final = 1.2  # a person this close in time to a crosswalk counts as on it
 
 
 def network_of(world: carla.World, town: Town | None = None) -> LaneNetwork:
-    """The lanes, lights and signs of a server's world; takes seconds, so keep it per town."""
+    """Build the lanes, lights and signs of a server's world; takes seconds, so keep it per town."""
     if town is None:
         town = town_from_opendrive(world.get_map().to_opendrive())
     return build_network(town, _lights(world), _signs(world))
@@ -108,16 +108,16 @@ class Traffic:
         *,
         only_near: bool = False,
     ) -> list[int]:
-        """Put up to ``count`` cars on the map's spawn points; returns their ids.
+        """Spawn up to ``count`` cars on the map's spawn points; return their ids.
 
         Args:
-            count: How many are wanted; fewer when the points run out.
-            keep_clear_m: Circles (x, y, radius) without cars, for instance round the ego.
+            count: Wanted number of cars; fewer if the points run out.
+            keep_clear_m: Circles (x, y, radius) without cars, for instance around the ego.
             near_m: Points (n, 2), for instance a route; places within ``reach_m`` come first.
-            reach_m: How near.
-            only_near: Rather fewer cars than farther ones.
+            reach_m: Largest distance that counts as near.
+            only_near: Spawn fewer cars if there are no more near places.
 
-        The world is ticked once, so that the server knows where everybody stands.
+        The world is ticked once, so that the server knows the positions of all cars.
         """
         network = self._lanes()
         wishes = PlacementRules(
@@ -147,10 +147,10 @@ class Traffic:
         return list(self.ids)
 
     def adopt(self, ids: Sequence[int]) -> None:
-        """Drive vehicles that are in the world already, from where they are, as fast as they go.
+        """Drive vehicles that already exist, from their present position and speed.
 
         Args:
-            ids: Their actor ids; the place in this list names a vehicle's random stream.
+            ids: Their actor ids; the position in this list names a vehicle's random stream.
         """
         self.ids = list(ids)
         self._settle(self._lanes(), list(range(len(self.ids))))
@@ -169,7 +169,7 @@ class Traffic:
 
     @property
     def seen(self) -> Others | None:
-        """Everything on the road at the last step; None before the first."""
+        """All solid objects on the road at the last step; None before the first step."""
         return self._seen
 
     def _lanes(self) -> LaneNetwork:
@@ -178,7 +178,7 @@ class Traffic:
         return self.network
 
     def _settle(self, network: LaneNetwork, numbers: list[int]) -> None:
-        """Read the cars' sizes and put each on the lane it stands on."""
+        """Read the sizes of the cars and put each on its lane."""
         self._lights = _lights(self.world)
         self._yellow_s = np.zeros(len(self._lights))
         self._yellow_time_s = np.array([light.get_yellow_time() for light in self._lights])
@@ -248,7 +248,7 @@ class Traffic:
         self._tick += 1
 
     def _watch_lights(self) -> NDArray[np.float64]:
-        """State of each light, and for yellow ones how long they stay so."""
+        """Return the state of each light and the remaining yellow time, (lights, 2)."""
         lights = np.zeros((len(self._lights), 2))
         lights[:, 0] = [int(light.state) for light in self._lights]
         yellow = lights[:, 0] == YELLOW
@@ -268,7 +268,7 @@ class Traffic:
         return self._seen
 
     def _advance(self, row: int, journey: Journey) -> None:
-        """Drop the lane whose end the tail has passed; distances count from the next one."""
+        """Drop the lane whose end the tail has passed; distances then start at the next lane."""
         fleet = self._fleet
         if len(journey.segments) < 2:
             return
@@ -296,11 +296,11 @@ class Traffic:
         )
 
     def cap_speed(self, actor_id: int, speed_mps: float | None) -> None:
-        """Hold a vehicle below a speed (0: it brakes to a stop); None lets it go."""
+        """Limit the speed of a vehicle (0: it brakes to a stop); None removes the limit."""
         self._fleet.cap[self.ids.index(actor_id)] = np.inf if speed_mps is None else speed_mps
 
     def cap_all(self, speed_mps: float | None) -> None:
-        """Hold every vehicle below a speed; None lets them go."""
+        """Limit the speed of all vehicles; None removes the limit."""
         self._fleet.cap[:] = np.inf if speed_mps is None else speed_mps
 
     def destroy(self) -> None:
@@ -310,7 +310,7 @@ class Traffic:
 
 
 def _near_crosswalks(people: NDArray[np.float64], crosswalks: FloatArray) -> NDArray[np.bool_]:
-    """Which people are on which crosswalk, or walk onto it within a moment."""
+    """Return a mask (people, crosswalks) of people on a crosswalk, or about to step on it."""
     near = np.zeros((len(people), len(crosswalks)), np.bool_)
     mark_crosswalks(people, crosswalks, _CURB_S, near)
     return near
