@@ -61,7 +61,7 @@ class Surroundings:
         self._person[:, 4] = _PERSON_RADIUS_M
 
     def look(self, snapshot: carla.WorldSnapshot) -> tuple[FloatArray, FloatArray]:
-        """Read boxes (x, y, cos, sin, half length, half width, vx, vy), people (x, y, vx, vy, r)."""
+        """Read boxes (x, y, cos, sin, half length and width, vx, vy), people (x, y, vx, vy, r)."""
         if len(snapshot) != self._count or not self._read(snapshot):
             self._count = len(snapshot)
             self._rescan()

@@ -1,4 +1,4 @@
-"""Episodes in, records out."""
+"""Execution of runs: episodes in, records out."""
 
 from __future__ import annotations
 

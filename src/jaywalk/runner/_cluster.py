@@ -1,6 +1,6 @@
-"""Episodes on a Ray cluster: the same workers, watched over on their own machines.
+"""Episodes on a Ray cluster, with one supervised worker process per Ray actor.
 
-A record in one piece of bytes, for workers that do not see the run folder.
+Workers that do not see the run folder send each record packed into bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RECORD: Final = "record"
 
 
 def pack(run_folder: Path, episode_id: str) -> bytes:
-    """A record with the shared files it needs."""
+    """Pack a record and the shared files it needs into bytes."""
     folder = RunFolder(run_folder).episode(episode_id)
     record = jaywalk.record.open(folder)
     buffer = io.BytesIO()
@@ -46,14 +46,14 @@ def pack(run_folder: Path, episode_id: str) -> bytes:
 
 
 def unpack(data: bytes, run_folder: Path, episode_id: str) -> Path:
-    """Put a packed record into a run folder, whole or not at all; returns its folder.
+    """Write a packed record into a run folder, completely or not at all; return its folder.
 
     Raises:
-        DataError: It is no record, or holds anything but plain files at the two places.
+        DataError: The data are not a record, or hold anything but plain files at the two places.
     """
     target = RunFolder(run_folder).episode(episode_id)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Named as writers name theirs, so that what a kill leaves is cleared away like the rest.
+    # Named like a writer's temporary folder, so that the usual cleanup removes leftovers of a kill.
     temporary = Path(tempfile.mkdtemp(prefix=f".unfinished-{episode_id}-", dir=target.parent))
     try:
         for place, name, content in _members(data):
@@ -72,7 +72,7 @@ def unpack(data: bytes, run_folder: Path, episode_id: str) -> Path:
 
 
 def _members(data: bytes) -> list[tuple[str, str, bytes]]:
-    """Place, name and content of everything; nothing may lead out of the two places."""
+    """Return place, name and content of each member; no path may lead out of the two places."""
     found: list[tuple[str, str, bytes]] = []
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
@@ -97,17 +97,17 @@ _POLL_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
-    """What a remote worker answers; ``parcel`` where it does not see the run folder."""
+    """Result of a remote worker; ``parcel`` is set if it does not see the run folder."""
 
     event: Finished | Broken
     parcel: bytes | None = None
 
 
 class RemoteWorker:
-    """Runs in a Ray actor: one supervised worker process on that machine."""
+    """Ray actor with one supervised worker process on its machine."""
 
     def __init__(self, setup: Setup, token: str, working_folder: str) -> None:
-        # Agents are named by paths that are relative to where the user is.
+        # Paths of agents are relative to the user's working folder.
         if Path(working_folder).is_dir():
             os.chdir(working_folder)
         self._own: Path | None = None
@@ -118,7 +118,7 @@ class RemoteWorker:
         self._crew = LocalCrew(setup, 1, log_prefix=f"{socket.gethostname()}-{os.getpid()}-")
 
     def run(self, plan: EpisodePlan) -> _Result:
-        """Run one episode to its end, however it ends."""
+        """Run one episode and return its result, success or failure."""
         missing = _missing_file(plan)
         if missing:
             return _Result(event=_refusal(plan, missing))
@@ -145,7 +145,7 @@ class RemoteWorker:
 
 
 def _sees(run_folder: Path, token: str) -> bool:
-    """Whether this machine has the run folder itself, not one of the same name."""
+    """Return True if this machine sees the run folder itself, not another one of the same name."""
     try:
         return (run_folder / _TOKEN_FILE).read_text(encoding="utf-8") == token
     except OSError:
@@ -168,16 +168,16 @@ def _refusal(plan: EpisodePlan, missing: str) -> Broken:
 
 
 class ClusterCrew:
-    """A :class:`~jaywalk.runner.pool.Crew` of Ray actors; a lost one is replaced when needed."""
+    """A :class:`~jaywalk.runner.pool.Crew` of Ray actors; a lost actor is replaced when needed."""
 
     def __init__(self, setup: Setup, address: str, workers: int, episodes: int) -> None:
-        """Connect.
+        """Connect to a cluster.
 
         Args:
-            setup: What workers need to know.
+            setup: Settings for the workers.
             address: ``local`` for a cluster on this machine, else that of a running one.
             workers: Episodes at a time; 0: as many as the cluster has CPUs.
-            episodes: How many there are to run.
+            episodes: Number of episodes to run.
         """
         self._ray = _import_ray()
         self._setup = setup
@@ -197,7 +197,7 @@ class ClusterCrew:
         return len(self._actors)
 
     def name(self, slot: int) -> str:
-        """Slot and actor."""
+        """Slot and Ray actor."""
         actor = self._actors[slot]
         return f"ray:{actor._actor_id.hex()}" if actor is not None else ""
 
@@ -209,7 +209,7 @@ class ClusterCrew:
         self._calls[self._actors[slot].run.remote(plan)] = slot
 
     def wait(self, timeout_s: float) -> list[Event]:
-        """What happened; returns early when something does."""
+        """Return events; returns before the timeout if there are any."""
         self._release_idle()
         if not self._calls:
             time.sleep(timeout_s)
@@ -218,7 +218,7 @@ class ClusterCrew:
         return [self._collect(call) for call in ready]
 
     def _release_idle(self) -> None:
-        """Give CPUs back: a slot without work at this point gets none unless one is retried."""
+        """Release CPUs: a slot that is idle now gets no more work, except for retries."""
         for slot, actor in enumerate(self._actors):
             if actor is not None and slot not in self._plans:
                 actor.close.remote()
@@ -272,7 +272,7 @@ def _import_ray() -> Any:
 
 
 def _connect(ray: Any, address: str, workers: int) -> None:
-    # Ray's own answer to a driver that dies: its actors are ended, and with them our processes.
+    # If a driver dies, Ray ends its actors, and our processes end with them.
     options: dict[str, Any] = {
         "logging_level": logging.ERROR,
         "log_to_driver": False,

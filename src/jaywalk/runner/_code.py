@@ -1,4 +1,4 @@
-"""Code versions of a run: what was driven with what, and whether two runs agree in it."""
+"""Code versions of a run, and differences between the versions of two runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _UNKNOWN = "not recorded"
 def code_of_run(
     suite: Suite, agent: str, *, motions: str = "", opendrive: str | None = None, server: str = ""
 ) -> Code:
-    """Versions of everything of ours that decides a run's episodes, but for its routes.
+    """Return the versions of all Jaywalk code and data that decide a run's episodes, except routes.
 
     Args:
         suite: Routes to drive.
         agent: Name, file or address of the driver.
-        motions: Digest of the motion library the user gave; "" for the default one.
-        opendrive: Text of the town, where the user gave a file.
-        server: Address of a server that is not ours, whose towns are unknown.
+        motions: Digest of the user's motion library; "" for the default one.
+        opendrive: Text of the town, if the user gave a file.
+        server: Address of an external server, whose towns are unknown.
     """
     posed = any(item.posed for item in suite.routes)
     return Code(
@@ -38,11 +38,11 @@ def code_of_run(
 
 
 def code_of_episode(code: Code, town: str, route: str) -> Code:
-    """What a record says: the run's versions, with the sources this process itself runs.
+    """Return the versions for a record: those of the run, with the sources of this process.
 
     Args:
         code: Versions of the run.
-        town: Where the episode is driven.
+        town: Town of the episode.
         route: Digest of its route.
     """
     towns = {town: code.towns[town]} if town in code.towns else {}
@@ -50,21 +50,21 @@ def code_of_episode(code: Code, town: str, route: str) -> Code:
 
 
 def suite_digest(routes: Mapping[str, str]) -> str:
-    """Digest of a set of routes, given those of each."""
+    """Return the digest of a set of routes from their digests."""
     text = "\n".join(f"{name}\0{digest}" for name, digest in sorted(routes.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def code_differences(old: Code, new: Code) -> list[str]:
-    """In which parts two runs' versions differ, a line each; towns only where both have them.
+    """List differences between the versions of two runs; towns only if both have them.
 
-    Routes are compared one by one elsewhere: a run may grow by some.
+    Routes are compared elsewhere, one by one, because a run may gain routes.
     """
     pairs = {
         "our sources": (old.sources, new.sources),
         "driver version": (old.driver, new.driver),
     }
-    if old.motions and new.motions:  # a run may grow by routes with posed people
+    if old.motions and new.motions:  # a run may gain routes with posed people
         pairs["motion library"] = (old.motions, new.motions)
     for town in sorted(old.towns.keys() & new.towns.keys()):
         pairs[f"town {town}"] = (old.towns[town], new.towns[town])
@@ -74,7 +74,7 @@ def code_differences(old: Code, new: Code) -> list[str]:
 
 
 def distinct(codes: Iterable[Code]) -> list[Code]:
-    """Each version once, in order."""
+    """Return each version once, in order."""
     found: list[Code] = []
     for code in codes:
         if code not in found:
@@ -84,7 +84,7 @@ def distinct(codes: Iterable[Code]) -> list[Code]:
 
 @cache
 def default_motions_digest() -> str:
-    """Digest of the default motion library's content; generates the library if need be."""
+    """Return the digest of the default motion library, which is generated if needed."""
     from jaywalk.motion.library.reading import library_digest
     from jaywalk.motion.synthesis.default import default_library
 
@@ -101,7 +101,7 @@ def _towns(suite: Suite, opendrive: str | None) -> dict[str, str]:
 def _town_digest(name: str) -> str:
     try:
         return load_town(name).sha256
-    except RegistryError:  # the server will say so
+    except RegistryError:  # the server reports it
         return ""
 
 

@@ -1,6 +1,6 @@
-"""One episode: a plan and a world in, a record out.
+"""One episode: from a plan and a world to a record.
 
-An episode runs to the loosest protocol's end; each protocol cuts when it scores.
+An episode runs until the most lenient protocol ends it; each protocol cuts the record on scoring.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ def run_episode(
     """Run one episode and write its record to ``run_folder/episodes/<episode id>``.
 
     Args:
-        plan: What to run.
-        world: Where.
-        run_folder: The run it belongs to.
-        heartbeat: Told now and then how far the episode is.
-        watchdog_s: Somebody will end this process after so many seconds without a heartbeat; an
-            agent that takes nearly as long for one answer has failed.
+        plan: Episode to run.
+        world: Session to run it in.
+        run_folder: Folder of the run.
+        heartbeat: Called from time to time with the progress of the episode.
+        watchdog_s: The process is ended after this many seconds without a heartbeat; an agent that
+            takes nearly as long for one answer has failed.
 
     Raises:
-        InfrastructureError: The server failed; try again with another one.
-        JaywalkError: The plan itself is wrong (town, route, scenario); trying again is no use.
+        InfrastructureError: The server failed; a retry with another one may succeed.
+        JaywalkError: The plan itself is wrong (town, route, scenario); a retry does not help.
     """
     try:
         stage = StagedEpisode(plan, world, run_folder, heartbeat)
         return _DrivenEpisode(stage, watchdog_s).run()
-    except RuntimeError as problem:  # what the wheel raises when a server is gone
+    except RuntimeError as problem:  # raised by the wheel when the server is gone
         raise InfrastructureError(f"{plan.episode_id}: {problem}") from problem
 
 
 class _DrivenEpisode:
-    """A staged episode with a driver who may fail."""
+    """A staged episode with a driver that may fail."""
 
     def __init__(self, stage: StagedEpisode, watchdog_s: float) -> None:
         self._stage = stage
         self._setup_limit_s = agent_time_limit_s(watchdog_s, setting_up=True)
         self._step_limit_s = agent_time_limit_s(watchdog_s, setting_up=False)
         self._failure = ""
-        self._rejected = False  # for its sensors
-        self._made: Driver | None = None  # also one that could not be set up
+        self._rejected = False  # because of its sensors
+        self._made: Driver | None = None  # also set if its setup failed
 
     def run(self) -> EpisodeOutcome:
         stage = self._stage
@@ -117,12 +117,12 @@ class _DrivenEpisode:
         return driver
 
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
-        """Call the agent; its exception is its failure, unless the server is what failed."""
+        """Call the agent; its exception counts as its failure, unless the server failed."""
         try:
             with time_limit(limit_s):
                 return call()
         except InfrastructureError:
-            raise  # nobody listens where the agent should be
+            raise  # no agent listens at the address
         except (Exception, AgentTimeout) as problem:
             stage = self._stage
             if isinstance(problem, RuntimeError) and not stage.server.is_alive():

@@ -1,6 +1,6 @@
-"""A run folder before work begins: what is finished, what is left over, what is to be run.
+"""State of a run folder before work begins: its lock, finished episodes and episodes to run.
 
-One scheduler per run folder at a time.
+The lock allows one scheduler per run folder at a time.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _POLL_S: Final = 0.1
 
 
 class RunLock:
-    """A lock on a run folder that goes away with its holders, however they end.
+    """Lock on a run folder that is released when its holders end, for whatever reason.
 
     Workers inherit it (:meth:`fileno`): after a ``kill -9`` of the scheduler the folder stays
-    locked until the last of its workers, which the system ends too, writes no more.
+    locked until its last worker, which the system ends too, has stopped writing.
     """
 
     def __init__(self, run_folder: Path, *, grace_s: float = _GRACE_S) -> None:
         """Take the lock.
 
         Args:
-            run_folder: Which run.
-            grace_s: How long to wait for workers of a scheduler that is gone.
+            run_folder: Folder of the run.
+            grace_s: Time to wait for workers of a scheduler that has ended, in seconds.
 
         Raises:
-            PrerequisiteError: Somebody else has it; with the process id.
+            PrerequisiteError: Another process holds it; the message names the process id.
         """
         self.path = RunFolder(run_folder).lock_file
         self._file: IO[str] = self.path.open("a+", encoding="utf-8")
@@ -73,11 +73,11 @@ class RunLock:
         return self._file.read().strip()
 
     def fileno(self) -> int:
-        """For processes that shall hold the lock as well."""
+        """File descriptor for processes that also hold the lock."""
         return self._file.fileno()
 
     def release(self) -> None:
-        """Let go; the lock is free when everybody who inherited it has ended."""
+        """Release the lock; it is free when all processes that inherited it have ended."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -88,7 +88,7 @@ class RunLock:
 
 
 def _is_running(holder: str) -> bool:
-    """Whether the scheduler named in the file lives; unknown and distant ones count as living."""
+    """Return True if the scheduler named in the lock file lives; True also if that is unknown."""
     words = holder.split()
     if len(words) != 4 or words[3] != socket.gethostname():
         return bool(words)
@@ -107,10 +107,10 @@ _DAMAGED: Final = ".damaged-"
 def missing_plans(
     run_folder: Path, plans: Sequence[EpisodePlan], state: RunState, say: Callable[[str], None]
 ) -> list[EpisodePlan]:
-    """Bring state and folder into line and return what is left to run.
+    """Bring state and folder into agreement and return the episodes left to run.
 
-    A whole record whose row does not say so is taken on, a damaged one is put aside, and what
-    writers that were killed left behind is removed. Call it with the run's lock held.
+    A complete record that the state does not list is adopted, a damaged one is set aside, and
+    leftovers of killed writers are removed. The caller must hold the run's lock.
     """
     jaywalk.record.remove_unfinished(RunFolder(run_folder).episodes)
     state.announce(plan.episode_id for plan in plans)
@@ -136,13 +136,13 @@ def missing_plans(
 def adopt(
     run_folder: Path, episode_id: str, say: Callable[[str], None], expected: str = ""
 ) -> EpisodeOutcome | None:
-    """The outcome of a record that is there and whole; None where it has to be run.
+    """Return the outcome of an existing, complete record; None if the episode has to be run.
 
     Args:
         run_folder: Folder of the run.
-        episode_id: Which episode.
-        say: Told why a record is put aside.
-        expected: Hash the record had when it was written, if that is known.
+        episode_id: Id of the episode.
+        say: Called with the reason if a record is set aside.
+        expected: Hash of the record when it was written, if known.
     """
     folder = RunFolder(run_folder).episode(episode_id)
     if not folder.exists():
@@ -172,7 +172,7 @@ def adopt(
 
 
 def _put_aside(folder: Path) -> Path:
-    """Rename so that no reader of the run takes it for an episode."""
+    """Rename a folder so that readers of the run do not take it for an episode."""
     number = 1
     while (aside := folder.with_name(f"{_DAMAGED}{folder.name}-{number}")).exists():
         number += 1

@@ -1,8 +1,8 @@
-"""A worker process: keeps a world open and runs the episodes it is sent, one after another.
+"""Worker process: keeps a world open and runs the episodes it receives, one after another.
 
 Started by :mod:`jaywalk.runner.local` as ``python -m jaywalk.runner._worker FD PARENT_PID``. It
-talks over the inherited socket and ends when that closes. After any fault it ends too, so that the
-next episode begins in a fresh process.
+communicates over the inherited socket and ends when that closes. It also ends after any fault, so
+that the next episode begins in a fresh process.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from jaywalk.runner.pool import (
     WorkerMessage,
 )
 
-# Errors of ours that may be gone at the next try; the others are about the plan itself.
+# Errors that a retry may avoid; all others concern the plan itself.
 _RETRYABLE_ERRORS = (InfrastructureError, PrerequisiteError)
 
 
 class _ParentIsGone(BaseException):
-    """Not an Exception, so that nobody on the way takes it for a failure of the agent."""
+    """Parent ended. Not an Exception, so that no handler takes it for a failure of the agent."""
 
 
 class _WorldKeeper:
-    """Opens a world when one is needed; a server's seed is fixed, so another seed is another."""
+    """Holder of an open world; the seed of a server is fixed, so each seed needs another world."""
 
     def __init__(self, setup: Setup, module: ModuleType) -> None:
         self._setup, self.module = setup, module
@@ -54,11 +54,11 @@ class _WorldKeeper:
         self._seed: int | None = None
 
     def has_world(self, seed: int) -> bool:
-        """Whether no time will be spent on opening."""
+        """Return True if a world for this seed is already open."""
         return self._world is not None and (bool(self._setup.server) or self._seed == seed)
 
     def world(self, seed: int) -> Any:
-        """The open world."""
+        """Return the open world; opens one if needed."""
         if not self.has_world(seed):
             self.close()
             if self._setup.server:
@@ -78,7 +78,7 @@ class _WorldKeeper:
 
 
 def main(fd: int, parent_pid: int) -> NoReturn:
-    """Serve until told to end."""
+    """Serve episodes until the parent ends the connection."""
     exit_with_parent(parent_pid)
     os.set_inheritable(fd, False)
     line = Connection(fd)
@@ -93,15 +93,15 @@ def main(fd: int, parent_pid: int) -> NoReturn:
         with contextlib.suppress(Exception):
             keeper.close()
     except (EOFError, _ParentIsGone):
-        code = 2  # nobody is there to report to
-    # The wheel's threads sometimes hang or abort when the interpreter ends; all is written by now.
+        code = 2  # there is no parent to report to
+    # The wheel's threads sometimes hang or abort at interpreter exit; all files are written by now.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
 def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePlan) -> bool:
-    """Run one episode and report; False after a fault."""
+    """Run one episode and report it; return False after a fault."""
 
     def tell(message: WorkerMessage) -> None:
         try:
@@ -128,7 +128,7 @@ def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePl
             fault = Fault.AGENT
         tell(EpisodeFault(fault=fault, error=f"{type(problem).__name__}: {problem}"))
         return False
-    # In the runner's own form, so that the parent need not import what the worker did.
+    # Use the runner's own types, so that the parent does not import what the worker imported.
     names = [field.name for field in dataclasses.fields(EpisodeOutcome)]
     outcome = EpisodeOutcome(**{name: getattr(found, name) for name in names})
     tell(EpisodeDone(outcome=outcome))

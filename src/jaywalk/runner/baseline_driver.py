@@ -1,4 +1,4 @@
-"""Baselines driven again: compared with what was accepted, or accepted anew."""
+"""Repeated runs of baselines, to compare them with the accepted result or to accept a new one."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from jaywalk.runner.pool import QuickScore, Scorer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivenBaseline:
-    """A baseline driven again, or the reason why that was impossible."""
+    """A baseline that was driven again, or the reason why that was impossible."""
 
     result: Baseline | None = None
     problem: str = ""
-    skipped: bool = False  # something it needs is missing
+    skipped: bool = False  # a requirement is missing
     run_folder: Path | None = None
     is_scratch: bool = False
 
     def clean(self) -> None:
-        """Remove a run that nobody asked to keep."""
+        """Remove a run that is not to be kept."""
         if self.is_scratch and self.run_folder is not None:
             shutil.rmtree(self.run_folder, ignore_errors=True)
 
@@ -61,7 +61,7 @@ class BaselineVerdict:
     run_folder: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the verdict as JSON values."""
         plain: dict[str, Any] = {"name": self.name, "state": self.state, "text": self.text}
         if self.run_folder:
             plain["run"] = self.run_folder
@@ -87,7 +87,7 @@ class BaselineDriver:
     say: Callable[[str], None]
 
     def verify(self, baseline: Baseline) -> BaselineVerdict:
-        """Drive a baseline and compare it with what was accepted."""
+        """Drive a baseline and compare it with the accepted result."""
         name = baseline.name
         if baseline.accepted is None:
             text = f"never accepted: jaywalk baseline accept {name} --reason ..."
@@ -107,7 +107,7 @@ class BaselineDriver:
         )
 
     def drive(self, baseline: Baseline, source: Path | None = None) -> DrivenBaseline:
-        """Drive a baseline, or take the run in ``source`` that was driven elsewhere."""
+        """Drive a baseline, or use the run in ``source`` that was driven elsewhere."""
         suite = baselines.suite_of(baseline, self.folder)
         absent = baselines.missing_towns(suite)
         if absent:
@@ -128,7 +128,7 @@ class BaselineDriver:
             left = summary.total - summary.done
             problem = f"{left} of {summary.total} episodes could not be driven; see {place}/logs"
             return DrivenBaseline(problem=problem, run_folder=place, is_scratch=scratch)
-        baselines.check_run(baseline, request)  # somebody may have edited the sources meanwhile
+        baselines.check_run(baseline, request)  # the sources may have been edited meanwhile
         current = {
             name: entry
             for name, entry in entries.items()
@@ -153,7 +153,7 @@ class BaselineDriver:
         return {"name": baseline.name, "summary": f"accepted: {changes.summary()}"}
 
     def _scorer(self, entries: dict[str, BaselineEpisode]) -> Scorer:
-        """Score an episode when it is finished, for the display and for the baseline at once."""
+        """Return a function that scores a finished episode for the display and the baseline."""
 
         def score(folder: Path) -> QuickScore | None:
             try:

@@ -1,4 +1,4 @@
-"""From a baseline to a run and back: what to drive, and what the records come to."""
+"""Conversion of a baseline to a run request, and of the records back to a baseline."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _LOG_HEAD: Final = (
 
 
 def scratch_folder() -> Path:
-    """Where baselines are driven unless told otherwise: one folder per version of our sources."""
+    """Default folder for runs of baselines: one per version of Jaywalk's sources."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
     return root / "jaywalk" / "baselines" / sources_digest()[:SHORT]
 
 
 def check_new_name(name: str) -> None:
-    """Raise unless a name can be that of a file."""
+    """Raise unless a name is valid as a file name."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"The name is '{name}', expected lower-case letters, digits, '-', '_' and '.'."
@@ -61,7 +61,7 @@ def check_new_name(name: str) -> None:
 
 
 def check_reason(reason: str) -> str:
-    """A reason that says something, in one line."""
+    """Return a reason as one line; raise if it says too little."""
     plain = " ".join(reason.split())
     if not plain:
         raise UsageError("--reason is empty; say in a few words why the scores may change.")
@@ -69,7 +69,7 @@ def check_reason(reason: str) -> str:
 
 
 def suite_of(baseline: Baseline, folder: Path) -> Suite:
-    """The routes of a baseline."""
+    """Return the routes of a baseline as a suite."""
     run = baseline.run
     if run.suite.endswith(".toml"):
         suite = table_suite(folder / run.suite)
@@ -79,12 +79,12 @@ def suite_of(baseline: Baseline, folder: Path) -> Suite:
 
 
 def missing_towns(suite: Suite) -> list[str]:
-    """Towns of the routes that this machine does not have."""
+    """List the towns of the routes that this machine does not have."""
     return sorted({one.route.town for one in suite.routes} - set(available_towns()))
 
 
 def request_of(baseline: Baseline, suite: Suite, run_folder: Path, *, workers: int) -> RunRequest:
-    """The run of a baseline."""
+    """Return the run request of a baseline."""
     run = baseline.run
     return RunRequest(
         run_folder=run_folder,
@@ -99,12 +99,12 @@ def request_of(baseline: Baseline, suite: Suite, run_folder: Path, *, workers: i
 def driven(
     baseline: Baseline, request: RunRequest, entries: Mapping[str, BaselineEpisode]
 ) -> Baseline:
-    """The same baseline with what was driven just now, yet to be compared or accepted.
+    """Return the baseline with new results, to be compared or accepted.
 
     Args:
-        baseline: What was asked for.
+        baseline: The requested baseline.
         request: Its run, complete.
-        entries: Episodes that are scored already; the others are read from their records.
+        entries: Episodes already scored; the others are read from their records.
     """
     routes = {item.id: route_digest(item) for item in request.suite.routes}
     code = request.code().model_copy(update={"suite": suite_digest(routes)})
@@ -133,7 +133,7 @@ def driven(
 def _with_weakness(
     episodes: dict[str, BaselineEpisode], run_folder: Path
 ) -> dict[str, BaselineEpisode]:
-    """Say of pairs whether they show more than a shared start."""
+    """Add to pairs whether they show more than a common start."""
     pairs: dict[tuple[str, str], dict[str, str]] = {}
     for name, one in episodes.items():
         if one.pair:
@@ -155,10 +155,10 @@ def _with_weakness(
 
 
 def check_run(baseline: Baseline, request: RunRequest) -> None:
-    """Raise unless a run folder holds just what the baseline asks for, driven by this code.
+    """Raise unless a run folder holds exactly the baseline's episodes, driven by this code.
 
     Raises:
-        DataError: It is no run, another one, or incomplete.
+        DataError: The folder holds no run, another run or an incomplete one.
         UsageError: Other versions of code or data drove it.
     """
     folder = request.run_folder
@@ -216,13 +216,13 @@ def _other_run(config: RunConfig, request: RunRequest) -> list[str]:
 
 
 def accepted(baseline: Baseline, reason: str) -> Baseline:
-    """The baseline as accepted today."""
+    """Return the baseline as accepted today."""
     today = datetime.now(UTC).date().isoformat()
     return baseline.model_copy(update={"accepted": Accepted(date=today, reason=reason)})
 
 
 def log_entry(old: Baseline | None, new: Baseline) -> str:
-    """What the log says about an acceptance."""
+    """Return the log entry of an acceptance."""
     assert new.accepted is not None
     lines = [f"## {new.accepted.date} {new.name}", "", f"{new.accepted.reason}", ""]
     if old is None or old.accepted is None:
@@ -241,7 +241,7 @@ def log_entry(old: Baseline | None, new: Baseline) -> str:
 
 
 def append_log(folder: Path, entry: str) -> None:
-    """Add to the log of a folder of baselines."""
+    """Append an entry to the log of a folder of baselines."""
     path = folder / LOG_FILE
     before = path.read_text(encoding="utf-8") if path.is_file() else _LOG_HEAD
     write_whole(path, f"{before.rstrip()}\n\n{entry}")
@@ -251,7 +251,7 @@ def append_log(folder: Path, entry: str) -> None:
 
 
 def table_suite(path: Path) -> Suite:
-    """A suite from a table of the few numbers that make up public routes.
+    """Read a suite from a table with the few numbers that define public routes.
 
     Top level: ``suite`` (name with version), ``vehicles``. Each ``[[route]]``: ``id``, ``town``,
     ``points`` (x, y, z in metres), ``scenario`` (type), ``trigger`` (x, y, z, yaw), and
@@ -277,7 +277,7 @@ def table_suite(path: Path) -> Suite:
 
 
 def _route_xml(one: dict[str, Any]) -> str:
-    """The route as a file of the Leaderboard 2.x has it."""
+    """Return the route in the form of a Leaderboard 2.x file."""
     points = [_place("position", point) for point in one["points"]]
     scenario = Node(
         tag="scenario",

@@ -1,4 +1,4 @@
-"""Everybody on the stage of one episode: the ego, traffic, people and scenarios."""
+"""Actors of one episode: the ego, traffic, people and scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jaywalk.town.routes import DenseRoute
 
 EGO_BLUEPRINT: Final = "vehicle.lincoln.mkz_2020"
 _EGO_DROP_M: Final = 0.5
-_EGO_CLEAR_M: Final = 15.0  # no traffic appears so near to the ego
+_EGO_CLEAR_M: Final = 15.0  # no traffic is spawned this near to the ego
 _PEOPLE_CLEAR_M: Final = 5.0
 _APART_M: Final = 1.2  # between people at the start
 _SETTLE_TICKS: Final = 10
@@ -33,7 +33,7 @@ _SETTLE_TICKS: Final = 10
 
 @dataclass(slots=True, kw_only=True)
 class Cast:
-    """Who takes part."""
+    """All participants of an episode."""
 
     ego: Any
     scenarios: list[Scenario] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Cast:
     posed: HabitPeople | None = None
 
     def advance(self, moment: EgoMoment) -> None:
-        """Everybody but the ego acts, before the world is ticked."""
+        """Let all actors except the ego act, before the world is ticked."""
         for scenario in self.scenarios:
             scenario.advance(moment)
         if self.traffic is not None:
@@ -53,13 +53,13 @@ class Cast:
             self.posed.step(moment)
 
     def disturbed(self, control: Any) -> Any:
-        """The ego's control as scenarios let it through."""
+        """Return the ego's control after changes by scenarios."""
         for scenario in self.scenarios:
             control = scenario.disturb(control)
         return control
 
     def take_events(self) -> list[ScenarioEvent]:
-        """What scenarios and posed people reported since this was last asked."""
+        """Return and clear the events of scenarios and posed people."""
         sources = [scenario.events for scenario in self.scenarios]
         if self.posed is not None:
             sources.append(self.posed.events)
@@ -69,12 +69,12 @@ class Cast:
         return found
 
     def announcements(self) -> tuple[ScenarioAnnouncement, ...]:
-        """What the scenarios say of themselves to agents that ask for it."""
+        """Announcements of the scenarios, for agents that ask for them."""
         said = (scenario.announcement() for scenario in self.scenarios)
         return tuple(one for one in said if one is not None)
 
     def intended_classes(self) -> dict[int, str]:
-        """What each person is meant to do, by actor id."""
+        """Intended class of each person, by actor id."""
         found: dict[int, str] = {}
         if self.crowd is not None:
             found |= {one.actor_id: one.intended for one in self.crowd.people}
@@ -86,7 +86,7 @@ class Cast:
 def set_the_stage(
     plan: EpisodePlan, world: SimulatorSession, carla_world: Any, route: DenseRoute, key: str
 ) -> Cast:
-    """Spawn everybody and let the ego come to rest on its wheels.
+    """Spawn all actors and let the ego come to rest on its wheels.
 
     Raises:
         DataError: The route or a scenario does not fit into the town.
@@ -100,7 +100,7 @@ def set_the_stage(
     cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, manner, network)
     needs = _set_up_scenarios(plan, world, carla_world, route, seed, cast)
     clear = [(x, y, _EGO_CLEAR_M), *needs.circles()]
-    # In pairs the pace of traffic is compared with, so it must be of the same part of the town.
+    # The pace of traffic is compared within pairs, so both need traffic from the same town part.
     ids = cast.traffic.spawn(
         plan.item.vehicles, clear, route.position_m[:, :2], only_near=bool(plan.item.pair)
     )
@@ -124,7 +124,7 @@ def _spawn_people(
     cast: Cast,
     needs: Needs,
 ) -> None:
-    """Posed people have the first choice of places: theirs decide what the route is about."""
+    """Spawn people; posed people choose places first, because theirs define the route."""
     if not (plan.item.people or plan.item.posed):
         return
     walks = world.walks(key, carla_world)
@@ -154,11 +154,11 @@ def _set_up_scenarios(
     seed: int,
     cast: Cast,
 ) -> Needs:
-    """Scenarios come before the traffic: they say which lanes it keeps off.
+    """Set up scenarios before the traffic, because they decide which lanes it keeps off.
 
     Returns:
-        In pairs what the scenarios of either route need, so that both get the same background;
-        else nothing.
+        For pairs, the needs of the scenarios of both routes, so that both get the same
+        background; otherwise empty needs.
     """
     assert cast.traffic is not None
     stage = Stage(
@@ -183,10 +183,10 @@ def _set_up_scenarios(
 
 
 def spawn_ego(carla_world: Any, route: DenseRoute, where: str) -> Any:
-    """The ego at the start of a route, after a tick of the world.
+    """Spawn the ego at the start of a route and tick the world once.
 
     Raises:
-        DataError: Something is in its place; the message begins with ``where``.
+        DataError: The place is occupied; the message begins with ``where``.
     """
     model = carla_world.get_blueprint_library().find(EGO_BLUEPRINT)
     model.set_attribute("role_name", "hero")
@@ -203,7 +203,7 @@ def spawn_ego(carla_world: Any, route: DenseRoute, where: str) -> Any:
 
 
 def _hand_to_traffic_manager(world: SimulatorSession, ids: list[int], seed: int) -> None:
-    """Let CARLA's own Traffic Manager drive."""
+    """Let CARLA's own Traffic Manager drive the vehicles."""
     port = free_port()
     try:
         manager = world.client.get_trafficmanager(port)

@@ -1,4 +1,4 @@
-"""``config.json`` of a run: everything that decides what its episodes are."""
+"""``config.json`` of a run: all settings that decide its episodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 FORMAT: Final = "jaywalk-run"
 _DECISIVE_PACKAGES: Final = ("jaywalk", "carla")
-_WHEEL: Final = "carla"  # another version of it needs another folder
+_WHEEL: Final = "carla"  # another version of it needs another run folder
 _VERSIONED: Final = ("code", "packages", "suite")  # parts that another version may change
 _NOTED_PACKAGES: Final = ("numpy", "numba", "scipy", "polars", "pyarrow")
 
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 
 class SuiteConfig(_Part):
-    """Which suite; routes by id with a digest of all that is in them."""
+    """Suite of a run; routes by id with a digest of their content."""
 
     name: str
     variant: str = ""
@@ -42,7 +42,7 @@ class SuiteConfig(_Part):
 
 
 class AgentConfig(_Part):
-    """Who drives; ``sha256`` is that of the agent's file, where it is one."""
+    """Driver of a run; ``sha256`` is that of the agent's file, if it is a file."""
 
     name: str
     version: str = ""
@@ -51,12 +51,12 @@ class AgentConfig(_Part):
 
 
 class RunConfig(_Part):
-    """All of ``config.json``.
+    """Content of ``config.json``.
 
     Attributes:
-        episodes: Those announced, in order; some may be missing.
-        code: Versions of our code and data that the run was last driven with.
-        earlier_code: Versions before that, of a run that mixes them (``--allow-mixed-code``).
+        episodes: Announced episodes, in order; some may be missing.
+        code: Versions of Jaywalk's code and data in the latest session of the run.
+        earlier_code: Earlier versions, for a run that mixes them (``--allow-mixed-code``).
     """
 
     format: str = FORMAT
@@ -77,14 +77,14 @@ def resolve_config(
     options: dict[str, Any],
     code: Code | None = None,
 ) -> RunConfig:
-    """The config of a run that is about to start.
+    """Return the config of a run that is about to start.
 
     Args:
         suite: Routes to drive, after all overrides.
-        agent: Who drives.
+        agent: The driver.
         plans: The episodes.
-        options: What else decides how they go: traffic, motions, people, vehicles, server kind.
-        code: Versions of our code and data.
+        options: Other settings of the episodes: traffic, motions, people, vehicles, server kind.
+        code: Versions of Jaywalk's code and data.
     """
     routes = {item.id: route_digest(item) for item in suite.routes}
     code = (code or Code()).model_copy(update={"suite": suite_digest(routes)})
@@ -108,19 +108,19 @@ def resolve_config(
 
 
 def route_digest(item: SuiteRoute) -> str:
-    """Short digest of a route with who else is about: another route cannot take its name."""
+    """Return a short digest of a route with its background; a changed route gets another digest."""
     text = format_routes(RouteFile(routes=(item.route,)))
     about = f"{text}\0{item.vehicles}\0{item.traffic_speed}\0{item.people}\0{item.pair}"
     about += f"\0{item.wet_grip}"
     if item.posed:
         about += f"\0{item.posed}"
-    if item.pair_scenarios:  # of the partner too: the background keeps off what they need
+    if item.pair_scenarios:  # the background keeps off the lanes of both scenarios
         about += f"\0{[(one.attributes, one.elements) for one in item.pair_scenarios]}"
     return hashlib.sha256(about.encode()).hexdigest()[:16]
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of what an episode is computed with."""
+    """Return the versions of the packages that compute an episode."""
     found: dict[str, str] = {}
     for name in (*_DECISIVE_PACKAGES, *_NOTED_PACKAGES):
         try:
@@ -131,7 +131,7 @@ def package_versions() -> dict[str, str]:
 
 
 def differences(old: RunConfig, new: RunConfig) -> list[str]:
-    """What keeps two configs from being one run; more routes and more seeds do not."""
+    """List differences that make two configs different runs; added routes and seeds do not."""
     pairs: dict[str, tuple[Any, Any]] = {
         "suite": (old.suite.name, new.suite.name),
         "variant": (old.suite.variant, new.suite.variant),
@@ -141,7 +141,7 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))
-    if "motions" in pairs:  # a digest, too long to be read
+    if "motions" in pairs:  # a digest, too long to read
         there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
         pairs["motion library"] = (there, here)
     pairs[f"version of {_WHEEL}"] = (old.packages.get(_WHEEL), new.packages.get(_WHEEL))
@@ -149,7 +149,7 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
 
 
 def version_differences(old: RunConfig, new: RunConfig) -> list[str]:
-    """In which of our code and data two configs differ: sources, motions, towns, routes, driver."""
+    """List differences in code and data: sources, motions, towns, routes, driver."""
     lines = code_differences(old.code, new.code)
     if old.packages.get("jaywalk") != new.packages.get("jaywalk"):
         versions = (old.packages.get("jaywalk"), new.packages.get("jaywalk"))
@@ -163,7 +163,7 @@ def version_differences(old: RunConfig, new: RunConfig) -> list[str]:
 
 
 def merge(old: RunConfig, new: RunConfig) -> RunConfig:
-    """The union of two configs of one run; versions that differ are kept beside each other."""
+    """Return the union of two configs of one run; differing versions are kept side by side."""
     routes = {**old.suite.routes, **new.suite.routes}
     towns = {**old.code.towns, **new.code.towns}
     earlier = [*old.earlier_code, *([old.code] if version_differences(old, new) else [])]
@@ -185,7 +185,7 @@ def merge(old: RunConfig, new: RunConfig) -> RunConfig:
 
 
 def read_config(run_folder: Path) -> RunConfig | None:
-    """The config of a run folder; None where there is none."""
+    """Read the config of a run folder; None if there is none."""
     path = RunFolder(run_folder).config_file
     if not path.is_file():
         return None
@@ -202,15 +202,15 @@ def read_config(run_folder: Path) -> RunConfig | None:
 def settle_config(
     run_folder: Path, wanted: RunConfig, *, allow_mixed_code: bool = False
 ) -> RunConfig:
-    """Write the config, joined with the one that is there; a different one is refused.
+    """Write the config, merged with the existing one; an incompatible one is refused.
 
     Args:
         run_folder: Folder of the run.
-        wanted: Config of what is about to be driven.
-        allow_mixed_code: Go on although the folder holds episodes of other versions of our code.
+        wanted: Config of the episodes that are about to be driven.
+        allow_mixed_code: Continue although the folder holds episodes of other code versions.
 
     Raises:
-        UsageError: The folder holds another run, or one of other versions of our code.
+        UsageError: The folder holds another run, or one of other code versions.
     """
     there = on_disk = read_config(run_folder)
     if there is not None:
@@ -222,7 +222,7 @@ def settle_config(
             )
     written = _codes_of_records(run_folder)
     if there is not None and not written and version_differences(there, wanted):
-        # Nothing was driven with the old versions.
+        # No episode was driven with the old versions.
         there = there.model_copy(update={name: getattr(wanted, name) for name in _VERSIONED})
     reasons = [] if there is None else version_differences(there, wanted)
     if there is None:
@@ -245,7 +245,7 @@ def settle_config(
 
 
 def _codes_of_records(run_folder: Path) -> list[Code]:
-    """Versions the records of a folder name; unreadable records are dealt with later."""
+    """Return the versions in the records of a folder; unreadable records are handled later."""
     found: list[Code] = []
     for path in sorted(run_folder.glob(f"episodes/[!.]*/{EPISODE_FILE}")):
         try:
@@ -257,7 +257,7 @@ def _codes_of_records(run_folder: Path) -> list[Code]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write a file completely or not at all."""
     temporary = path.with_name(f".{path.name}.tmp")
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -1,4 +1,4 @@
-"""What a driver sees of a pair: both halves are driven, and photographed where the shift shows."""
+"""Pictures of a pair from the driver's place: both halves are driven, and the shift is captured."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _EYE: Final = (1.5, 1.6)  # metres before the middle of the car, and above the r
 _FOV_DEG: Final = 90
 _EVERY_TICKS: Final = 6
 _WAIT_S: Final = 20.0  # for a picture
-_BEST_M, _BEST_OF_MANY_M, _SPREAD_M = 14.0, 20.0, 8.0  # how far before the shift a picture is best
-_ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # a thing this large is seen well
-_ASIDE: Final = 0.7  # of half the picture; things farther out are about to leave it
+_BEST_M, _BEST_OF_MANY_M, _SPREAD_M = 14.0, 20.0, 8.0  # best distance from the shift
+_ENOUGH_PX: Final = 0.01 * SIZE_PX[0] * SIZE_PX[1]  # an object this large is clearly visible
+_ASIDE: Final = 0.7  # share of half the picture; objects farther out are about to leave it
 _SMALL_ASIDE: Final = 0.86
 _REACH_M: Final = 60.0
-_GIVE_UP_S: Final = 6.0  # after the best picture
+_GIVE_UP_S: Final = 6.0  # time after the best picture
 _FEW: Final = 3
-_GOOD: Final = 0.1  # a score worth ending a drive for
-_WAITING: Final = 0.4  # worth of a picture before the scenario begins
-_PLACE_M: Final = 4.0  # a base is photographed about so near to where its shift was
+_GOOD: Final = 0.1  # a score that is good enough to end a drive
+_WAITING: Final = 0.4  # factor for a picture before the scenario begins
+_PLACE_M: Final = 4.0  # a base is captured about this near to the place of its shift
 _LIGHTS: Final = carla.VehicleLightState
 _LAMPS: Final = (
     (int(_LIGHTS.Brake), "brake lights on"),
@@ -46,7 +46,7 @@ _LAMPS: Final = (
     (int(_LIGHTS.Special1), "blue lights on"),
 )
 _OTHERS: Final = ("hero", "background")
-_BLOCKERS: Final = "_PedestrianOtherBlocker_"  # a class in which what hides a person is the shift
+_BLOCKERS: Final = "_PedestrianOtherBlocker_"  # class whose shift is an object that hides a person
 _SMALL: Final = frozenset(
     f"static.prop.{name}"
     for name in (
@@ -69,11 +69,11 @@ class Photo:
 
     item: SuiteRoute
     pixels: NDArray[np.uint8]  # (rows, columns, 3): red, green, blue
-    along_m: float  # of the route
+    along_m: float  # distance along the route
     elapsed_s: float
     score: float
-    detail_px: tuple[int, int] | None = None  # column and row of something small
-    lamps: str = ""  # that are lit on what the scenarios brought; no camera shows them
+    detail_px: tuple[int, int] | None = None  # column and row of a small object
+    lamps: str = ""  # lamps lit on actors of the scenarios; no camera shows them
 
 
 def photograph_pairs(
@@ -84,7 +84,7 @@ def photograph_pairs(
     seed: int = 1,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Photo, Photo]]:
-    """Base and shift of every pair among some routes."""
+    """Yield base and shift of every pair in a set of routes."""
     halves: dict[str, list[SuiteRoute]] = {}
     for item in items:
         halves.setdefault(item.pair, []).append(item)
@@ -136,7 +136,7 @@ class _Drive:
         return camera
 
     def photo(self) -> Photo:
-        """Drive until nothing better can come."""
+        """Drive until no better picture is possible; return the best one."""
         stage = self._stage
         driver = make_driver(_DRIVER)
         seed = derive_seed(self._plan.seed, "driver", seed_name(_DRIVER))
@@ -183,7 +183,7 @@ class _Drive:
         return passed or (late_s > _GIVE_UP_S and since_s > _GIVE_UP_S)
 
     def _things(self) -> set[int]:
-        """What the scenarios brought: a small picture, who crosses or hides them, or all of it."""
+        """Return the scenarios' actors to show: small ones, else those of the shift, else all."""
         named = {one for scenario in self._stage.cast.scenarios for one in scenario.actor_ids}
         found = {
             actor.id: actor.type_id
@@ -221,7 +221,7 @@ class _Drive:
         return ", ".join(word for flags, word in _LAMPS if lit & flags == flags)
 
     def _take(self, source: queue.SimpleQueue[Any]) -> Any:
-        """The picture of this tick."""
+        """Return the picture of this tick."""
         frame = self._stage.snapshot.frame
         while True:
             try:
@@ -234,7 +234,7 @@ class _Drive:
                 return found
 
     def _score(self, seen: NDArray[np.bool_], ids: list[int], things: set[int]) -> float:
-        """How well the things are seen, and from how near; for a base also where its shift was."""
+        """Score the visibility of objects and, for a base, the distance to the place of its shift."""
         near = 1.0
         if self._partner is not None:
             apart_m = self._stage.progress.along_m - self._partner.along_m
@@ -266,7 +266,7 @@ class _Drive:
 
 
 def _seen(mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], list[int]]:
-    """Where a picture of instances shows some things, and which of them."""
+    """Return the pixels of an instance image that show some objects, and the ids of those shown."""
     pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
     instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
     wanted = np.zeros(65536, np.bool_)

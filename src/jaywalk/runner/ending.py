@@ -1,6 +1,7 @@
-"""When an episode is over: the loosest of all protocols' rules; each protocol cuts on its own.
+"""End of an episode by the most lenient rules of all protocols, and progress along the route.
 
-Where the ego is on its route, tick by tick; it never goes back.
+Each protocol later cuts the record by its own rules. Progress is updated on each tick and never
+decreases.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from jaywalk.runner.session import STEP_S
 from jaywalk.scenarios.base import Phase
 from jaywalk.town.routes import DenseRoute
 
-_WINDOW: Final = 8  # points looked at ahead of the last one passed
+_WINDOW: Final = 8  # points searched ahead of the last one passed
 _NEAR_END_M: Final = 10.0
 _NEAR_END_SHARE: Final = 0.99
 
 
 class RouteProgress:
-    """Follows an ego along a dense route.
+    """Progress of an ego along a dense route.
 
     Attributes:
         index: Last point passed.
-        along_m: Distance driven along the route, between points too.
+        along_m: Distance driven along the route, interpolated between points.
         away_m: Distance from the nearest point of the window.
     """
 
@@ -51,7 +52,7 @@ class RouteProgress:
         return self.along_m / self.length_m
 
     def follow(self, x_m: float, y_m: float, z_m: float) -> None:
-        """Take the ego's present place."""
+        """Update the progress with the ego's present position."""
         first = self.index
         stop = min(first + _WINDOW + 1, len(self._place))
         to_ego = np.array([x_m, y_m]) - self._place[first:stop, :2]
@@ -67,7 +68,7 @@ class RouteProgress:
 
     @property
     def is_complete(self) -> bool:
-        """The Leaderboard's rule: 99 % passed and within 10 m of the end."""
+        """Apply the Leaderboard's rule: 99 % passed and within 10 m of the end."""
         share = float(self._along[self.index]) / self.length_m
         return share > _NEAR_END_SHARE and self._end_m < _NEAR_END_M
 
@@ -82,14 +83,14 @@ NOT_SET_UP: Final = "agent setup failed"
 SENSORS_INVALID: Final = "agent sensors invalid"
 
 _STANDING_MPS: Final = 0.1
-_BLOCKED_S: Final = 180.0  # the longest any protocol waits
-_AWAY_M: Final = 35.0  # every protocol has ended the route at 30 m
+_BLOCKED_S: Final = 180.0  # longest waiting time of all protocols
+_AWAY_M: Final = 35.0  # all protocols end the route at 30 m
 _SLOW_SHARE: Final = 0.10  # route time-out: a tenth of the speed limit ...
 _START_S: Final = 300.0  # ... and five minutes
 
 
 class EndRules:
-    """Watches one episode for its end."""
+    """End rules of one episode."""
 
     def __init__(self) -> None:
         self._standing_s = 0.0
@@ -98,7 +99,7 @@ class EndRules:
         self._charged_m = 0.0
 
     def judge(self, elapsed_s: float, speed_mps: float, cast: Cast, way: RouteProgress) -> str:
-        """Why the episode is over, or nothing; call once a tick."""
+        """Return the reason why the episode is over, or an empty text; call once per tick."""
         if way.is_complete:
             return COMPLETED
         if way.away_m > _AWAY_M:
@@ -112,10 +113,10 @@ class EndRules:
         return TIMED_OUT if elapsed_s > self._limit_s else ""
 
     def _is_blocked(self, speed_mps: float, cast: Cast) -> bool:
-        """Whether the ego stood for too long; obstacles end by a time-out of their own.
+        """Return True if the ego stood for too long; obstacle scenarios have their own time-out.
 
-        They suspend the rule while they last, and it counts from zero when they are over: by then
-        most of them are gone, and a driver that waited may go on.
+        They suspend the rule while they run, and the time counts from zero afterwards: by then most
+        obstacles are gone, and a driver that waited may continue.
         """
         held_up = any(
             scenario.phase is Phase.RUNNING and scenario.timeout_s < math.inf

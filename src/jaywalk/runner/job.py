@@ -1,6 +1,6 @@
-"""A run: one suite, one agent, some seeds, one folder. Runs what is missing and nothing twice.
+"""A run: one suite, one agent, some seeds and one folder; only missing episodes are run.
 
-Whether a run is deterministic: every episode once more, and hashes of the records compared.
+A run is verified as deterministic by driving every episode again and comparing record hashes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jaywalk.scenarios.suite import Suite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Episodes whose two records were compared; those recorded only once are not among them."""
+    """Comparison of episodes with two records; episodes recorded only once are left out."""
 
     identical: tuple[str, ...]
     differing: tuple[str, ...]
@@ -38,7 +38,7 @@ class Verification:
 
     @property
     def compared(self) -> int:
-        """How many pairs there were."""
+        """Number of compared pairs."""
         return len(self.identical) + len(self.differing)
 
 
@@ -52,23 +52,23 @@ def compare_hashes(first: Mapping[str, str], second: Mapping[str, str]) -> Verif
     )
 
 
-VERIFY_FOLDER: Final = ".verify"  # hidden, so that nobody scores the repeats
+VERIFY_FOLDER: Final = ".verify"  # hidden, so that the repeats are not scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """Everything a run needs; the suite has all overrides already.
+    """All settings of a run; the suite already has all overrides.
 
     Attributes:
-        options: What the suite was overridden with, for the config: people, vehicles, town.
-        motions: Folder of the people's motion library, "" for ours.
-        motions_sha256: Of what is in it; the config holds this, so another one is refused.
-        opendrive: Text of the town to use, if not one the server has by name.
+        options: Overrides of the suite, for the config: people, vehicles, town.
+        motions: Folder of the people's motion library; "" for the default one.
+        motions_sha256: Digest of its content, kept in the config, so another one is refused.
+        opendrive: Text of the town, if the server does not have it by name.
         server: ``HOST:PORT`` of a running server; "" for embedded ones.
         cluster: "" for this machine, ``local`` or an address for Ray.
         workers: Episodes at a time; 0: one per core of this machine or of the cluster.
-        backwards: Last route first.
-        allow_mixed_code: Go on in a folder with episodes of other versions of our code.
+        backwards: Run the last route first.
+        allow_mixed_code: Continue in a folder with episodes of other code versions.
     """
 
     run_folder: Path
@@ -90,7 +90,7 @@ class RunRequest:
     allow_mixed_code: bool = False
 
     def code(self) -> Code:
-        """Versions of our code and data."""
+        """Versions of Jaywalk's code and data."""
         return code_of_run(
             self.suite,
             self.agent.name,
@@ -100,7 +100,7 @@ class RunRequest:
         )
 
     def plans(self, code: Code | None = None) -> list[EpisodePlan]:
-        """The episodes asked for."""
+        """Return the requested episodes."""
         return plan_episodes(
             self.suite,
             self.agent,
@@ -113,14 +113,14 @@ class RunRequest:
         )
 
     def repeat(self) -> RunRequest:
-        """The same once more, beside it; in another order, for that must not matter either."""
+        """Return the same request in a subfolder and in reverse order, which must not matter."""
         folder = self.run_folder / VERIFY_FOLDER
         return replace(self, run_folder=folder, backwards=not self.backwards)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """How a request stands after a session."""
+    """State of a request after a session."""
 
     run_folder: Path
     total: int
@@ -132,12 +132,12 @@ class RunSummary:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every episode asked for is recorded."""
+        """True if all requested episodes are recorded."""
         return self.done == self.total
 
 
 class Show(Watcher, AbstractContextManager[Any], Protocol):
-    """A watcher that is open for the length of a run."""
+    """A watcher that is open during a run."""
 
 
 ShowMaker = Callable[[Tally], Show]
@@ -150,12 +150,12 @@ def run_request(
     say: Callable[[str], None] = lambda text: None,
     score: Scorer | None = None,
 ) -> RunSummary:
-    """Run what is missing of a request.
+    """Run the missing episodes of a request.
 
     Args:
-        request: What to run.
+        request: The run.
         show: Makes the display from the tally.
-        say: Told what is worth a line.
+        say: Called with messages for the user.
         score: Scores a finished episode for the display.
 
     Raises:
@@ -227,7 +227,7 @@ def _make_crew(request: RunRequest, episodes: int, lock: RunLock) -> Crew:
         from jaywalk.runner._cluster import ClusterCrew
 
         return ClusterCrew(setup, request.cluster, request.workers, episodes)
-    # One world at a time can be driven on a server that is not ours.
+    # An external server can run only one world at a time.
     size = 1 if request.server else max(1, min(request.workers or cores(), episodes))
     return LocalCrew(setup, size, lock_fd=lock.fileno())
 

@@ -1,4 +1,4 @@
-"""Worker processes of this machine, each with its own server, watched over."""
+"""Supervised worker processes on this machine, each with its own server."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class LocalCrew:
     def __init__(
         self, setup: Setup, size: int, *, lock_fd: int | None = None, log_prefix: str = ""
     ) -> None:
-        """Make the slots; processes start with their first episode.
+        """Create the slots; processes start with their first episode.
 
         Args:
-            setup: What workers need to know.
+            setup: Settings for the workers.
             size: Number of slots.
-            lock_fd: Open file that workers hold as well, see ``runner.folder.RunLock``.
-            log_prefix: Tells the logs of several crews in one run folder apart.
+            lock_fd: Open lock file that workers also hold, see ``runner.folder.RunLock``.
+            log_prefix: Distinguishes the logs of several crews in one run folder.
         """
         self._setup, self._log_prefix = setup, log_prefix
         self._lock_fd = lock_fd
@@ -75,7 +75,7 @@ class LocalCrew:
         worker.begin(plan)
 
     def wait(self, timeout_s: float) -> list[Event]:
-        """What happened; returns early when something does."""
+        """Return events; returns before the timeout if there are any."""
         busy = [worker for worker in self._workers if worker and worker.plan is not None]
         if busy:
             wait([worker.line for worker in busy], timeout_s)
@@ -98,7 +98,7 @@ class LocalCrew:
 
 
 class _Worker:
-    """One process as its parent sees it."""
+    """One worker process, seen from its parent."""
 
     def __init__(self, setup: Setup, slot: int, log_path: Path, lock_fd: int | None) -> None:
         self._slot, self._setup, self._log = slot, setup, log_path
@@ -120,7 +120,7 @@ class _Worker:
                 stdout=log,
                 stderr=log,
                 pass_fds=[theirs.fileno(), *([] if lock_fd is None else [lock_fd])],
-                # Ctrl-C in the terminal is for the scheduler, which then ends its workers.
+                # Ctrl-C in the terminal goes to the scheduler, which then ends its workers.
                 start_new_session=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
@@ -137,17 +137,17 @@ class _Worker:
 
     def begin(self, plan: EpisodePlan) -> None:
         self.plan = plan
-        # Until the worker says what it is doing it starts up and may open a world.
+        # Until the worker reports its activity, it is starting up and may open a world.
         self._watchdog.expect(time.monotonic(), "starting")
         self._send(plan)
 
     def _send(self, message: Setup | EpisodePlan | None) -> None:
-        # A worker that has just died is noticed when its line is read.
+        # A worker that has just died is detected when its line is read.
         with contextlib.suppress(OSError):
             self.line.send(message)
 
     def news(self) -> list[Event]:
-        """Read what has come; a dead or late worker is killed and reported."""
+        """Read new messages; a dead or late worker is killed and reported."""
         events: list[Event] = []
         ended = not self.is_alive
         try:
@@ -216,7 +216,7 @@ class _Worker:
             self._process.wait(max(timeout_s, 0.0))
 
     def kill(self) -> None:
-        """End the process and its server, whatever they do."""
+        """Kill the process and its server."""
         if self.is_alive:
             kill_tree(self.pid)
         self._process.wait()
@@ -224,7 +224,7 @@ class _Worker:
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,6 +1,6 @@
-"""What is to be run: one plan per episode, derived from suite, agent, seeds and options alone.
+"""Plans and outcomes of episodes.
 
-What an episode comes to.
+A run has one plan per episode, derived from suite, agent, seeds and options alone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeOutcome:
-    """An episode that has been recorded; an agent's failure is one, too."""
+    """Outcome of a recorded episode; a failure of the agent is recorded too."""
 
     episode_id: str
     end_reason: str
-    failure: str  # what the agent raised, with its traceback
+    failure: str  # exception of the agent, with its traceback
     record_hash: str
     simulated_s: float
     wall_s: float
@@ -29,7 +29,7 @@ class EpisodeOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """Who drives: a registered name or a file, with its arguments."""
+    """Driver of a run: a registered name or a file, with its arguments."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -45,21 +45,21 @@ class EpisodePlan:
     seed: int
     agent: AgentSpec
     traffic: str = "own"  # or "traffic-manager"
-    motions: str = ""  # folder of the people's motion library, "" for ours
-    motions_sha256: str = ""  # of what is in it
-    opendrive: str | None = None  # text of a town the server does not have by name
-    code: Code = field(default_factory=Code)  # of the run; the worker adds its own sources
+    motions: str = ""  # folder of the people's motion library, "" for the default one
+    motions_sha256: str = ""  # digest of its content
+    opendrive: str | None = None  # text of a town that the server does not have by name
+    code: Code = field(default_factory=Code)  # versions of the run; the worker adds its own sources
 
     @property
     def motions_name(self) -> str:
-        """What a record calls the motion library: by content, wherever it lies; "" for ours."""
+        """Name of the motion library in a record, with its digest; "" for the default one."""
         if not self.motions:
             return ""
         return f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
 
     @property
     def episode_id(self) -> str:
-        """Unique in a run and safe as a folder name."""
+        """Id of the episode, unique in a run and safe as a folder name."""
         return f"{self.item.id}-s{self.seed}"
 
 
@@ -74,7 +74,7 @@ def plan_episodes(
     opendrive: str | None = None,
     code: Code | None = None,
 ) -> list[EpisodePlan]:
-    """All episodes of a run: routes in the suite's order, each with every seed."""
+    """Return all episodes of a run: routes in the suite's order, each with every seed."""
     return [
         EpisodePlan(
             suite=suite.name,

@@ -1,6 +1,6 @@
-"""The scheduler: hands episodes to a crew until all are done or given up.
+"""Scheduler that gives episodes to a crew until all are done or given up.
 
-Who runs episodes for a scheduler, and what they report.
+``Crew`` is the interface of the workers; the message and event classes are their reports.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ EPISODE_MODULE: Final = "jaywalk.runner._episode"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What every worker of a run has to know.
+    """Settings that every worker of a run needs.
 
     Attributes:
-        run_folder: Where records go.
+        run_folder: Folder for the records.
         server: ``HOST:PORT`` of a running server; "" for an embedded one per worker.
-        module: Has ``World`` and ``run_episode``.
-        watchdog_s: Wall seconds an episode may stand still.
+        module: Name of the module with ``SimulatorSession`` and ``run_episode``.
+        watchdog_s: Wall seconds without progress after which an episode is ended.
     """
 
     run_folder: Path
@@ -39,17 +39,17 @@ class Setup:
 
 
 class Fault(Enum):
-    """What went wrong, as far as the next step depends on it."""
+    """Kind of a fault, which decides the next step."""
 
-    EPISODE = "episode"  # crash, lost server, stuck: worth another try
-    WORLD = "world"  # no world to run in: if it stays so, nothing can be run
-    AGENT = "agent"  # nobody listens where a remote agent should: likewise
-    PLAN = "plan"  # the plan itself cannot be run; another try would end the same
+    EPISODE = "episode"  # crash, lost server or no progress: retry
+    WORLD = "world"  # no world could be opened: if this persists, no episode can run
+    AGENT = "agent"  # no remote agent listens at its address: likewise
+    PLAN = "plan"  # the plan itself cannot be run; a retry would fail too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolProgress:
-    """An episode goes on."""
+    """Progress of an episode."""
 
     slot: int
     episode_id: str
@@ -68,7 +68,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """An attempt came to nothing."""
+    """An attempt failed."""
 
     slot: int
     episode_id: str
@@ -91,7 +91,7 @@ class EpisodeBegins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """A worker's episode goes on."""
+    """Heartbeat of a worker's episode."""
 
     simulated_s: float
     route_share: float
@@ -113,28 +113,28 @@ class EpisodeFault:
     error: str
 
 
-# Messages of a worker to its parent. The parent sends a Setup, then an EpisodePlan each, then None.
+# Messages of a worker to its parent. The parent sends a Setup, then each EpisodePlan, then None.
 WorkerMessage = OpeningWorld | EpisodeBegins | Beat | EpisodeDone | EpisodeFault
 
 
 class Crew(Protocol):
-    """A number of slots, each running one episode at a time."""
+    """A set of slots, each running one episode at a time."""
 
     @property
     def size(self) -> int:
         """Number of slots."""
 
     def name(self, slot: int) -> str:
-        """Who works in a slot now, for the run's state."""
+        """Name of the worker in a slot, for the run's state."""
 
     def start(self, slot: int, plan: EpisodePlan) -> None:
         """Begin an episode in a free slot."""
 
     def wait(self, timeout_s: float) -> list[Event]:
-        """What happened; returns early when something does."""
+        """Return events; returns before the timeout if there are any."""
 
     def close(self, *, at_once: bool = False) -> None:
-        """End all workers with their servers; ``at_once`` gives up what they are doing."""
+        """End all workers with their servers; ``at_once`` aborts their episodes."""
 
 
 DEFAULT_RETRIES: Final = 2
@@ -146,7 +146,7 @@ _LACKING: Final = {Fault.WORLD: "world can be opened", Fault.AGENT: "agent can b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickScore:
-    """What the live table shows of an episode; scores may be NaN.
+    """Scores of an episode in the live table; they may be NaN.
 
     Attributes:
         no_min_speed: Driving score without the minimum-speed factor.
@@ -157,28 +157,28 @@ class QuickScore:
     no_min_speed: float = math.nan
 
 
-# Record folder -> score, or None where it cannot be scored.
+# Maps a record folder to its score, or None if it cannot be scored.
 Scorer = Callable[[Path], QuickScore | None]
 
 
 class Watcher(Protocol):
-    """Is told how a run goes."""
+    """Observer of a run's progress."""
 
     def progress(self, event: PoolProgress) -> None:
-        """An episode goes on."""
+        """Handle the progress of an episode."""
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
-        """An episode has been recorded."""
+        """Handle a recorded episode."""
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
-        """An attempt came to nothing."""
+        """Handle a failed attempt."""
 
     def refresh(self) -> None:
-        """Time has passed."""
+        """Update the display; called regularly."""
 
 
 class Pool:
-    """Runs plans on a crew: retries faults, keeps the state, tells a watcher."""
+    """Runs plans on a crew: retries faults, keeps the state, notifies a watcher."""
 
     def __init__(
         self,
@@ -199,14 +199,14 @@ class Pool:
         self._startup_failures = 0
 
     def run(self, plans: Sequence[EpisodePlan]) -> None:
-        """Run all; returns when each is done or given up.
+        """Run all plans; return when each is done or given up.
 
-        Interrupted by any exception it puts the episodes in flight back.
+        On any exception, the episodes in flight are marked as pending again.
 
         Raises:
-            PrerequisiteError: No world can be opened at all, or no agent be reached.
+            PrerequisiteError: No world can be opened at all, or no agent can be reached.
         """
-        # Seed by seed: a run cut short has seen every route, and servers are kept longer.
+        # Seed by seed: an interrupted run has covered every route, and servers are kept longer.
         order = sorted(plans, key=lambda plan: plan.seed)
         queue = deque(order)
         try:
@@ -236,7 +236,7 @@ class Pool:
                 self._running[slot], self._seed_of_slot[slot] = plan, plan.seed
 
     def _next_for(self, slot: int, queue: deque[EpisodePlan]) -> EpisodePlan:
-        """The first with the seed of the slot's server, else the first."""
+        """Return the first plan with the seed of the slot's server, else the first plan."""
         wanted = self._seed_of_slot.get(slot)
         chosen = next((plan for plan in queue if plan.seed == wanted), queue[0])
         queue.remove(chosen)
@@ -259,7 +259,7 @@ class Pool:
     def _handle(self, event: Broken, queue: deque[EpisodePlan]) -> None:
         plan = self._running.pop(event.slot)
         name = plan.episode_id
-        # It may have died after the record was in place.
+        # The worker may have died after the record was in place.
         outcome = adopt(self._folder, name, lambda text: None)
         if outcome is not None:
             self._keep(outcome)

@@ -1,6 +1,6 @@
-"""How a run shows itself: a live table on a terminal, a line per episode in a pipe.
+"""Display of a run in progress: a live table on a terminal, one line per episode in a pipe.
 
-Counts and running scores of a run in progress.
+``Tally`` keeps the counts and running scores.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from jaywalk.stats.intervals import Interval, rule_of_three, t_quantile
 
 @dataclass(slots=True)
 class Tally:
-    """How a run stands; ``elapsed_s`` values come from the caller's monotonic clock."""
+    """Counts and scores of a run; ``elapsed_s`` values come from the caller's monotonic clock."""
 
     total: int
     done: int = 0
@@ -41,11 +41,11 @@ class Tally:
 
     @property
     def left(self) -> int:
-        """Episodes neither done nor given up."""
+        """Number of episodes neither done nor given up."""
         return self.total - self.done - self.failed
 
     def count_old(self, row: EpisodeRow) -> None:
-        """Take in an episode of an earlier session."""
+        """Add an episode of an earlier session."""
         if row.state == DONE:
             self.done += 1
             self.agent_failures += bool(row.failure)
@@ -57,11 +57,11 @@ class Tally:
                 )
 
     def progress(self, event: PoolProgress) -> None:
-        """An episode goes on."""
+        """Note the progress of an episode."""
         self.running[event.episode_id] = event
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
-        """An episode has been recorded."""
+        """Count a recorded episode."""
         self.running.pop(outcome.episode_id, None)
         self.done += 1
         self.finished_now += 1
@@ -70,7 +70,7 @@ class Tally:
             self.scores[outcome.episode_id] = score
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
-        """An attempt came to nothing."""
+        """Count a failed attempt."""
         self.running.pop(event.episode_id, None)
         if will_retry:
             self.retried += 1
@@ -78,13 +78,13 @@ class Tally:
             self.failed += 1
 
     def eta_s(self, elapsed_s: float) -> float | None:
-        """Wall seconds left if the rest goes as what was finished in this session."""
+        """Estimate the wall seconds left from the episodes finished in this session."""
         if self.finished_now == 0:
             return None
         return elapsed_s / self.finished_now * self.left
 
     def success_rate(self) -> tuple[float, Interval] | None:
-        """Share of successes, 0 to 1, with the interval that ``jaywalk score`` prints."""
+        """Share of successes, 0 to 1, with the same interval as in ``jaywalk score``."""
         if not self.scores:
             return None
         hits = [float(score.success) for score in self.scores.values()]
@@ -92,7 +92,7 @@ class Tally:
         return sum(hits) / len(hits), clustered_wilson(hits, routes)
 
     def driving_score(self) -> tuple[float, Interval] | None:
-        """Mean driving score with a quick t interval over routes; reports have the bootstrap's."""
+        """Mean driving score with a quick t interval over routes; reports use the bootstrap."""
         rows = {name: one.driving_score for name, one in self.scores.items()}
         rows = {name: value for name, value in rows.items() if math.isfinite(value)}
         if not rows:
@@ -111,14 +111,14 @@ class Tally:
         return mean, Interval(max(mean - half, 0.0), min(mean + half, 100.0), 0.95)
 
     def no_min_speed(self) -> float:
-        """Mean driving score without the minimum-speed factor; NaN without any."""
+        """Mean driving score without the minimum-speed factor; NaN if there are no scores."""
         values = [one.no_min_speed for one in self.scores.values()]
         kept = [value for value in values if math.isfinite(value)]
         return math.fsum(kept) / len(kept) if kept else math.nan
 
 
 def _route(episode_id: str) -> str:
-    """Route of ``<route>-s<seed>``: seeds of a route resemble each other."""
+    """Return the route of ``<route>-s<seed>``: seeds of a route are not independent."""
     return episode_id.rpartition("-s")[0] or episode_id
 
 
@@ -129,15 +129,15 @@ class PlainLines:
         self.tally, self._write = tally, write
 
     def progress(self, event: PoolProgress) -> None:
-        """Nothing to say."""
+        """Ignore progress; only finished episodes get a line."""
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
-        """``n/N  id  end reason  simulated s  wall s  score``."""
+        """Write ``n/N  id  end reason  simulated s  wall s  score``."""
         self.tally.finished(outcome, score)
         self._write("\t".join([self._count(), *_cells(outcome, score)]))
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
-        """What went wrong and whether it is tried again."""
+        """Write the error and whether the episode will be retried."""
         self.tally.broken(event, will_retry=will_retry)
         then = "will be tried again" if will_retry else "given up"
         error = " ".join(event.error.split())
@@ -165,28 +165,28 @@ class LiveTable:
         self._live = Live(console=console, refresh_per_second=4, auto_refresh=False)
 
     def progress(self, event: PoolProgress) -> None:
-        """An episode goes on."""
+        """Note the progress of an episode."""
         self.tally.progress(event)
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
-        """A line above the table for what is worth one."""
+        """Print a line above the table for noteworthy outcomes."""
         self.tally.finished(outcome, score)
         if outcome.failure:
             last = outcome.failure.strip().rsplit("\n", 1)[-1]
             self._print(f"{outcome.episode_id}: agent failed: {last}", "yellow")
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
-        """A line above the table."""
+        """Print a line above the table."""
         self.tally.broken(event, will_retry=will_retry)
         then = "will be tried again" if will_retry else "given up"
         self._print(f"{event.episode_id}: {then}: {event.error}", "yellow" if will_retry else "red")
 
     def refresh(self) -> None:
-        """Draw."""
+        """Redraw the table."""
         self._live.update(self.view(), refresh=True)
 
     def view(self) -> RenderableType:
-        """The table as it is now."""
+        """Return the current table."""
         tally = self.tally
         counts = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
         cells = {

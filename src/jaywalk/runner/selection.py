@@ -1,4 +1,4 @@
-"""From what a user names to a suite: registered or files, a part of it, with overrides."""
+"""Selection of a suite by name or route files, with subsets and overrides."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SUFFIXES: Final = (".xml", ".toml", ".yaml", ".yml")
 
 
 def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
-    """A suite by name, or of route files.
+    """Find a suite by name, or make one from route files.
 
     Args:
         name: A registered suite; a route file, a folder of them or a glob; or ``files``.
         variant: Variant of a registered suite.
-        routes: A glob of route files to drive instead of the suite's own; or of ids, to drive only
-            those of them that match.
+        routes: A glob of route files to drive instead of the suite's routes; or a glob of ids, to
+            drive only the matching routes.
     """
     if name == FILES_SUITE or (_looks_like_files(name) and not _is_registered(name)):
         if variant:
@@ -41,7 +41,7 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
 
 
 def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
-    """The user's routes with as many vehicles and people about as in the suite."""
+    """Return the user's routes with as many vehicles and people as in the suite."""
     about = suite.routes[0]
     found = suite_of_files(files, vehicles=about.vehicles, people=about.people, posed=about.posed)
     found = replace(
@@ -51,7 +51,7 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
 
 
 def _is_registered(name: str) -> bool:
-    """A folder that happens to have the name of a suite does not hide it."""
+    """Return True for a suite's name, even if a folder has the same name."""
     return name in SUITES
 
 
@@ -80,9 +80,9 @@ def _matching(suite: Suite, pattern: str) -> Suite:
 
 
 def subset_of(suite: Suite, ids: str) -> Suite:
-    """Routes by a text of ids and inclusive ranges, as in ``1,5-9``; the suite's order is kept.
+    """Select routes by ids and inclusive ranges, as in ``1,5-9``; the suite's order is kept.
 
-    An id is that of the suite or of the route in its file.
+    An id is that of the suite or that of the route in its file.
     """
     if not ids:
         return suite
@@ -96,7 +96,7 @@ def _group(suite: Suite, group: str) -> set[int]:
     whole = _places(suite, group)
     if whole:
         return whole
-    # Ids may hold dashes themselves: try every one of them as that of a range.
+    # Ids may contain dashes: try each dash as that of a range.
     for cut in [place for place, letter in enumerate(group) if letter == "-"]:
         first, last = _places(suite, group[:cut]), _places(suite, group[cut + 1 :])
         if first and last:
@@ -124,9 +124,9 @@ def override(
     town: str = "",
     wet_grip: bool | None = None,
 ) -> Suite:
-    """The suite with other numbers of people or vehicles about, another town or other wet roads.
+    """Return the suite with other numbers of people or vehicles, another town or other wet grip.
 
-    Of people two in three are posed where the suite has such people.
+    Two thirds of the people are posed if the suite has posed people.
     """
 
     def changed(one: SuiteRoute) -> SuiteRoute:
@@ -151,7 +151,7 @@ def _in_town(route: Route, town: str) -> Route:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Seeds of a text such as ``1,2,5-8``; each once, in the order given."""
+    """Parse seeds such as ``1,2,5-8``; each once, in the given order."""
     seeds: list[int] = []
     for group in text.replace(" ", "").split(","):
         first, dash, last = group.partition("-")
@@ -166,7 +166,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def check_ids(items: Sequence[SuiteRoute]) -> None:
-    """Raise unless every id of a suite can be the name of a folder."""
+    """Raise unless every id of a suite is valid as a folder name."""
     for item in items:
         plain = all(letter.isalnum() or letter in "-_." for letter in item.id)
         if not plain or not item.id or item.id.startswith("."):

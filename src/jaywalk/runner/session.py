@@ -1,4 +1,4 @@
-"""A world to run episodes in: a server of our own in a process, or somebody else's."""
+"""Session for episodes: an embedded server process, or a running server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROBE_TIMEOUT_S: Final = 5.0
 
 
 class SimulatorSession:
-    """A server with its client; towns are planned on once and kept.
+    """A server with its client; towns are prepared once and kept.
 
     Example:
         >>> with World.embedded() as world:  # doctest: +SKIP
@@ -50,7 +50,7 @@ class SimulatorSession:
 
     @classmethod
     def embedded(cls, town: str = "Harbour", seed: int = 0) -> Self:
-        """Start a server of our own."""
+        """Start an embedded server."""
         process = ServerProcess(town=town, seed=seed)
         try:
             return cls(process.host, process.port, process)
@@ -65,33 +65,33 @@ class SimulatorSession:
 
     @property
     def kind(self) -> str:
-        """How the record names this server."""
+        """Name of the server kind in the record."""
         return "embedded" if self._process is not None else "external"
 
     @property
     def bone_line(self) -> BoneLine:
-        """To pose people by; opened when it is first asked for."""
+        """Connection for posing people; opened on first use."""
         if self._bone_line is None:
             self._bone_line = BoneLine(self.host, self.port)
         return self._bone_line
 
     @property
     def server_pid(self) -> int | None:
-        """Process id of our own server."""
+        """Process id of the embedded server."""
         return None if self._process is None else self._process.pid
 
     def server_cpu_s(self) -> float:
-        """CPU seconds our own server has used."""
+        """CPU seconds used by the embedded server."""
         return 0.0 if self._process is None else self._process.cpu_s()
 
     def server_resident_mb(self) -> float:
-        """Resident memory of our own server."""
+        """Resident memory of the embedded server, in MB."""
         return 0.0 if self._process is None else self._process.resident_mb()
 
     def fresh(
         self, town: str, opendrive: str | None = None, *, wet_grip: bool = False
     ) -> carla.World:
-        """A world as after a start: the town loaded, synchronous, empty.
+        """Return a world as after a start: the town loaded, synchronous, empty.
 
         Args:
             town: Name of the town.
@@ -103,8 +103,8 @@ class SimulatorSession:
             DataError: The server does not have the town.
             InfrastructureError: The server does not answer.
         """
-        # Synchronous before the load and through it: a world that ran free for a moment would
-        # differ from run to run.
+        # Synchronous before and during the load: a world that ran freely for a moment would differ
+        # from run to run.
         self._ask(lambda: _synchronise(self.client.get_world()))
         world: carla.World = self._ask(lambda: self._load(town, opendrive))
         self._ask(lambda: _synchronise(world))
@@ -131,32 +131,32 @@ class SimulatorSession:
         return self.client.load_world(town, False)
 
     def planner(self, key: str, town_map: carla.Map) -> RoutePlanner:
-        """The route planner of a town; ``key`` names its content."""
+        """Return the route planner of a town; ``key`` names its content."""
         if key not in self._planners:
             self._planners[key] = RoutePlanner(town_map)
         return self._planners[key]
 
     def network(self, key: str, world: carla.World) -> LaneNetwork:
-        """The lanes traffic drives on."""
+        """Return the lane network for traffic."""
         if key not in self._networks:
             self._networks[key] = network_of(world)
         return self._networks[key]
 
     def walks(self, key: str, world: carla.World) -> WalkNetwork:
-        """Where people walk."""
+        """Return the walk network for people."""
         if key not in self._walks:
             self._walks[key] = walk_network_of(world, lanes=self.network(key, world))
         return self._walks[key]
 
     def motions(self, name: str) -> tuple[ClipBank, Repertoire]:
-        """The clips people are posed by: "" for the library that comes with us, or a folder."""
+        """Return the clips for posed people: "" for the default library, or a folder."""
         if name not in self._motions:
             library = open_library(Path(name)) if name else default_library()
             self._motions[name] = ClipBank(library), read_repertoire(library)
         return self._motions[name]
 
     def is_alive(self) -> bool:
-        """Whether the server still answers."""
+        """Return True if the server still answers."""
         try:
             self.client.set_timeout(_PROBE_TIMEOUT_S)
             self.client.get_server_version()
@@ -173,7 +173,7 @@ class SimulatorSession:
             raise InfrastructureError(f"{self.host}:{self.port}: {problem}") from problem
 
     def close(self) -> None:
-        """End our own server; leave another's as it was found."""
+        """End the embedded server; leave a running one as it was found."""
         if self._bone_line is not None:
             self._bone_line.close()
         if self._process is not None:

@@ -1,12 +1,12 @@
-"""An episode on its stage, moved tick by tick by whoever drives: a driver or a learner.
+"""A staged episode, moved tick by tick by a driver or a learner.
 
 The order of a tick is always the same: scenarios, traffic and people act on the last snapshot, the
-driver decides on it, the world is ticked, the new snapshot is recorded. Nothing looks at a clock
-but the heartbeat.
+driver decides on it, the world is ticked, the new snapshot is recorded. Only the heartbeat uses a
+clock.
 
-What only the runner knows, as rows of the record: the route, and each decision of the driver.
-
-The weather of a route: between two given points it changes linearly with the way driven.
+The module also writes the rows of the record that only the runner knows (the route and each
+decision of the driver), and sets the weather of a route, which changes linearly with the distance
+driven between two given points.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _LANE: Final = (c.ROAD_ID, c.SECTION_ID, c.LANE_ID)
 
 
 def add_route(writer: EpisodeWriter, route: DenseRoute) -> None:
-    """The dense route."""
+    """Write the dense route to the record."""
     for k in range(len(route)):
         x, y, z = (float(value) for value in route.position_m[k])
         writer.add(
@@ -80,7 +80,7 @@ def add_route(writer: EpisodeWriter, route: DenseRoute) -> None:
 def add_decision(
     capture: EpisodeCapture, ego: Any, decision: Decision, progress: RouteProgress
 ) -> None:
-    """What the driver was told and wanted at the present tick."""
+    """Write the driver's input and decision of the present tick to the record."""
     control, tick = decision.control, capture.tick
     row: dict[str, Any] = {
         c.TICK: tick,
@@ -105,7 +105,7 @@ def add_decision(
 
 
 def _numbered(capture: EpisodeCapture, detail: Any) -> Any:
-    """The same with actors by their number in the record: a server's ids differ from run to run."""
+    """Replace actor ids by their numbers in the record: ids of a server differ from run to run."""
     if not isinstance(detail, dict) or not isinstance(detail.get("to"), list | tuple):
         return detail
     return {**detail, "to": [capture.number_of(int(actor)) for actor in detail["to"]]}
@@ -114,7 +114,7 @@ def _numbered(capture: EpisodeCapture, detail: Any) -> Any:
 def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:
     number = capture.number_of(forecast.actor_id)
     if number is None:
-        return  # predicted somebody who was never seen
+        return  # forecast for a person that was never seen
     for mode, weight in enumerate(forecast.weight):
         row: dict[str, Any] = {
             c.TICK: tick,
@@ -135,13 +135,13 @@ def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> Non
         capture.writer.add("forecasts", **row)
 
 
-_STEP: Final = 0.01  # share of the route between two changes
-# What the Leaderboard sets when a route file says nothing.
+_STEP: Final = 0.01  # share of the route between two updates
+# Weather that the Leaderboard sets when a route file states none.
 _FAIR: Final = {"sun_altitude_angle": 70.0, "cloudiness": 50.0}
 
 
 class RouteWeather:
-    """Sets the weather while the ego drives."""
+    """Weather along a route while the ego drives."""
 
     def __init__(self, points: tuple[WeatherPoint, ...] | None) -> None:
         ordered = sorted(points or (), key=lambda point: point.route_percentage)
@@ -151,7 +151,7 @@ class RouteWeather:
         self._last = -1.0
 
     def advance(self, world: Any, share: float) -> Any | None:
-        """Change the weather when it is time to; returns what was set."""
+        """Update the weather if due; return the weather that was set, or None."""
         first = self._last < 0.0
         constant = all(values == self._values[0] for values in self._values)
         if not first and (constant or share < self._last + _STEP):
@@ -170,12 +170,12 @@ class RouteWeather:
         return weather
 
 
-# (simulated seconds, share of the route, what is going on)
+# (simulated seconds, share of the route, current activity)
 Heartbeat = Callable[[float, float, str], None]
 
 _HEARTBEAT_TICKS: Final = 20
 _LAMPS_TICKS: Final = 10
-_FAREWELL_TICKS: Final = 2  # let the last messages of the collision sensor arrive
+_FAREWELL_TICKS: Final = 2  # for the last messages of the collision sensor to arrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ class EgoHit:
 
 
 def silent(simulated_s: float, share: float, doing: str) -> None:
-    """A heartbeat nobody listens to."""
+    """Ignore a heartbeat."""
 
 
 class StagedEpisode:
@@ -198,9 +198,9 @@ class StagedEpisode:
         snapshot: The world at the present tick, from :meth:`begin` on.
         tick: The present tick; -1 before :meth:`begin`.
         elapsed_s: Simulated time since the first tick.
-        events: What scenarios reported at the last :meth:`prepare`.
-        hits: What the ego's collision sensor has sent so far, in order of arrival, which is a
-            little after the tick it belongs to.
+        events: Events of scenarios at the last :meth:`prepare`.
+        hits: Messages of the ego's collision sensor so far, in order of arrival, which is a little
+            after the tick they belong to.
     """
 
     def __init__(
@@ -211,14 +211,14 @@ class StagedEpisode:
         heartbeat: Heartbeat = silent,
         episode_id: str = "",
     ) -> None:
-        """Load the town and put everybody in place.
+        """Load the town and spawn all actors.
 
         Args:
-            plan: What to run.
-            world: Where.
-            run_folder: The run whose record this becomes; None: nothing is recorded.
-            heartbeat: Told now and then how far the episode is.
-            episode_id: Name of the record, if not that of the plan.
+            plan: Episode to run.
+            world: Session to run it in.
+            run_folder: Run that the record belongs to; None: nothing is recorded.
+            heartbeat: Called from time to time with the progress of the episode.
+            episode_id: Name of the record, if different from that of the plan.
         """
         self.episode_id = episode_id or plan.episode_id
         self.plan, self.server, self.heartbeat = plan, world, heartbeat
@@ -261,12 +261,12 @@ class StagedEpisode:
 
     @property
     def ego(self) -> Any:
-        """The vehicle that is driven."""
+        """The ego."""
         return self.cast.ego
 
     @property
     def wall_s(self) -> float:
-        """Seconds since the episode was opened."""
+        """Wall seconds since the episode was opened."""
         return time.monotonic() - self._clock_s
 
     def _record_beginning(self, sky: Any) -> None:
@@ -276,7 +276,7 @@ class StagedEpisode:
         self._capture.intended_classes = self.cast.intended_classes()
 
     def _listen(self) -> Any:
-        """A collision sensor on the ego: impulses, and hits of scenery that no actor stands for."""
+        """Attach a collision sensor to the ego, for impulses and hits of scenery."""
         model = self.carla_world.get_blueprint_library().find("sensor.other.collision")
         sensor = self.carla_world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
         capture, hits = self._capture, self.hits
@@ -304,7 +304,7 @@ class StagedEpisode:
         self._look()
 
     def judge(self) -> str:
-        """Follow the ego on its route; why the episode is over, or nothing. Once a tick."""
+        """Update the route progress; return the end reason or an empty text. Call once per tick."""
         self.elapsed_s = self.snapshot.timestamp.elapsed_seconds - self._began_s
         ego = self.snapshot.find(self.ego.id)
         if ego is None:
@@ -314,7 +314,7 @@ class StagedEpisode:
         return self._rules.judge(self.elapsed_s, self._speed_mps, self.cast, self.progress)
 
     def prepare(self) -> None:
-        """Everybody but the ego acts on the present snapshot."""
+        """Let all actors except the ego act on the present snapshot."""
         if self.tick % _HEARTBEAT_TICKS == 0:
             self.heartbeat(self.elapsed_s, self.progress.share, "driving")
         sky = self._weather.advance(self.carla_world, self.progress.share)
@@ -333,7 +333,7 @@ class StagedEpisode:
         self._note_events()
 
     def move(self, decision: Decision) -> None:
-        """Do what the driver decided, and let one tick pass."""
+        """Apply the driver's decision and tick the world once."""
         self.ego.apply_control(self.cast.disturbed(decision.control))
         if self._capture is not None:
             add_decision(self._capture, self.ego, decision, self.progress)
@@ -354,7 +354,7 @@ class StagedEpisode:
         self.tick = self.snapshot.frame - self._first_frame
 
     def _note_events(self) -> None:
-        """What the scenarios reported since the last tick; actors by their number in the record."""
+        """Record the scenarios' events since the last tick, with the record's actor numbers."""
         self.events = self.cast.take_events()
         if self._capture is None:
             return
@@ -365,12 +365,12 @@ class StagedEpisode:
             )
 
     def note(self, kind: str, name: str) -> None:
-        """Put an event of the runner's own into the record."""
+        """Write an event of the runner to the record."""
         if self._capture is not None:
             self._capture.writer.add_event(tick=self.tick, kind=kind, source="runner", name=name)
 
     def declare_agent(self, declared: tuple[str, str] | None) -> None:
-        """Name and version the agent gives itself, if it does."""
+        """Set the name and version that the agent declares, if any."""
         if declared is not None:
             name, version_of_agent = declared
             self._agent = Agent(
@@ -380,7 +380,7 @@ class StagedEpisode:
     # -- the end ---------------------------------------------------------------------------------
 
     def finish(self, reason: str, failure: str = "") -> Path | None:
-        """Write the record; returns its folder, or None when nothing is recorded."""
+        """Write the record; return its folder, or None if nothing is recorded."""
         for _ in range(_FAREWELL_TICKS):
             self.carla_world.tick()
         self._sensor.stop()
@@ -394,7 +394,7 @@ class StagedEpisode:
         return capture.finish(self._describe(reason, failure, files))
 
     def discard(self) -> None:
-        """Throw the record away."""
+        """Discard the record."""
         if self._capture is not None:
             self._capture.discard()
 
@@ -451,17 +451,17 @@ class StagedEpisode:
 
 
 def _half_of(plan: EpisodePlan) -> dict[str, str]:
-    """Which half of a pair this is, for routes that say so."""
+    """Return half and shift of a pair, for routes that state them."""
     half, shift = plan.item.half, plan.item.shift
     return ({"half": half} if half else {}) | ({"shift": shift} if shift else {})
 
 
 def event_row(event: ScenarioEvent, number_of: Callable[[int], int | None]) -> dict[str, Any]:
-    """What the record keeps of a scenario's event: no number of the server's, which never repeat.
+    """Return the row of a scenario's event, without ids of the server, which differ between runs.
 
     Args:
         event: Its detail may name an ``actor``, or several ``actors``.
-        number_of: Number in the record of an actor of the server.
+        number_of: Maps a server's actor id to the number in the record.
     """
     detail = dict(event.detail)
     row: dict[str, Any] = {c.NAME: event.name}

@@ -43,7 +43,7 @@ _LATER: Final = {"no_min_speed": "REAL"}  # columns that older runs lack
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeRow:
-    """One row. ``success`` and the two scores are what the live table showed, or None."""
+    """One row; ``success`` and the two scores are those of the live table, or None."""
 
     episode_id: str
     state: str
@@ -62,7 +62,7 @@ class EpisodeRow:
 
 
 class RunState:
-    """The table of episodes; every change is on the disk when the call returns."""
+    """Table of episodes; every change is on the disk when the call returns."""
 
     def __init__(self, run_folder: Path) -> None:
         self.path = RunFolder(run_folder).state_file
@@ -82,7 +82,7 @@ class RunState:
             ) from problem
 
     def announce(self, episode_ids: Iterable[str]) -> None:
-        """Add episodes that are not there yet, as pending."""
+        """Add episodes that are not listed yet, as pending."""
         with self._db:
             self._db.executemany(
                 "INSERT OR IGNORE INTO episodes (episode_id, updated_utc) VALUES (?, ?)",
@@ -99,13 +99,13 @@ class RunState:
         return {row["episode_id"]: EpisodeRow(**row) for row in rows}
 
     def begin(self, episode_id: str, worker: str) -> None:
-        """An attempt starts."""
+        """Mark the start of an attempt."""
         self._update(
             episode_id, "state = ?, worker = ?, attempts = attempts + 1", (RUNNING, worker)
         )
 
     def finish(self, outcome: EpisodeOutcome) -> None:
-        """A record is there, whatever the driver did in it. Errors of earlier tries are kept."""
+        """Mark an episode as recorded, whatever the driver did; earlier errors are kept."""
         self._update(
             outcome.episode_id,
             "state = ?, end_reason = ?, failure = ?, record_hash = ?, simulated_s = ?, wall_s = ?",
@@ -122,14 +122,14 @@ class RunState:
     def note_score(
         self, episode_id: str, success: bool, driving_score: float, no_min_speed: float = math.nan
     ) -> None:
-        """Keep what the live table shows, so that a resumed run need not score again."""
+        """Keep the scores of the live table, so that a resumed run need not compute them again."""
         values = [None if math.isnan(one) else one for one in (driving_score, no_min_speed)]
         self._update(
             episode_id, "success = ?, driving_score = ?, no_min_speed = ?", (int(success), *values)
         )
 
     def put_back(self, episode_id: str, error: str = "") -> None:
-        """An attempt came to nothing; the episode waits again."""
+        """Mark an episode as pending again after a failed attempt."""
         self._update(
             episode_id,
             "state = ?, error = CASE ? WHEN '' THEN error ELSE ? END",
@@ -137,7 +137,7 @@ class RunState:
         )
 
     def give_up(self, episode_id: str, error: str) -> None:
-        """No more attempts in this session."""
+        """Mark an episode as failed: no more attempts in this session."""
         self._update(episode_id, "state = ?, error = ?", (FAILED, error))
 
     def _update(self, episode_id: str, assignments: str, values: tuple[Any, ...]) -> None:

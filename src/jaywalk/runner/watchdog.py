@@ -1,6 +1,7 @@
-"""Ends what is stuck: an episode must get on, in simulated time, every so many wall seconds.
+"""Watchdog for episodes and a time limit for calls of foreign code.
 
-A limit on how long a call of foreign code may take, wherever it hangs in Python.
+The watchdog ends an episode whose simulated time does not advance within a given number of wall
+seconds. The time limit interrupts a call wherever it hangs in Python.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ class AgentTimeout(BaseException):
 
 @contextmanager
 def time_limit(limit_s: float) -> Iterator[None]:
-    """Raise :class:`AgentTimeout` in the body when it takes longer than ``limit_s``.
+    """Raise :class:`AgentTimeout` in the body if it takes longer than ``limit_s`` seconds.
 
-    Only a main thread can be interrupted; elsewhere, and for code that never returns to Python,
-    the scheduler's watchdog is what is left.
+    Only the main thread can be interrupted; for other threads, and for code that never returns to
+    Python, only the scheduler's watchdog remains.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -46,11 +47,11 @@ def time_limit(limit_s: float) -> Iterator[None]:
 
 
 DEFAULT_S: Final = 180.0
-# Before the first tick inner loops may have to be compiled, in the server and in the worker:
-# minutes on a busy machine. The server gives up by itself a little earlier.
+# Before the first tick, kernels may have to be compiled in the server and in the worker: minutes
+# on a busy machine. The server itself gives up a little earlier.
 _OPENING_S: Final = 1000.0
 _SETTING_S: Final = 400.0
-# The agent's own limit comes first, so that its episode ends as its failure, with a record.
+# The agent's own limit is shorter, so that its episode ends as its failure, with a record.
 _AGENT_SHARE: Final = 0.9
 
 
@@ -64,37 +65,37 @@ class Watchdog:
     doing: str = ""
 
     def expect(self, now_s: float, doing: str) -> None:
-        """Something begins that comes before the episode."""
+        """Start the time of an activity before the episode."""
         self._simulated_s, self.doing = -math.inf, doing
         self._deadline_s = now_s + max(self.limit_s, _OPENING_S)
 
     def beat(self, now_s: float, simulated_s: float, doing: str) -> None:
-        """A sign of life; it counts when simulated time has gone on or another step began."""
+        """Take a heartbeat; it counts if simulated time has advanced or another activity began."""
         if simulated_s > self._simulated_s or doing != self.doing:
             self._simulated_s, self.doing = simulated_s, doing
             allowed_s = self.limit_s if simulated_s > 0.0 else max(self.limit_s, _SETTING_S)
             self._deadline_s = now_s + allowed_s
 
     def rest(self) -> None:
-        """Nothing is expected."""
+        """Expect no heartbeats."""
         self._deadline_s = math.inf
 
     def is_late(self, now_s: float) -> bool:
-        """Whether it is time to end the episode."""
+        """Return True if the episode must be ended."""
         return now_s >= self._deadline_s
 
 
 def agent_time_limit_s(limit_s: float, *, setting_up: bool) -> float:
-    """How long one call of the agent may take under a watchdog with this limit."""
+    """Time limit in seconds for one call of the agent under a watchdog with ``limit_s``."""
     return _AGENT_SHARE * (max(limit_s, _SETTING_S) if setting_up else limit_s)
 
 
 def kill_tree(pid: int) -> None:
-    """Kill a process and everything it started, by their ids."""
+    """Kill a process and all its descendants, by their ids."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         below = process.children(recursive=True)
-        # The head first, so that it starts nothing new while the rest goes.
+        # The parent first, so that it starts no new processes meanwhile.
         for victim in (process, *below):
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.kill()

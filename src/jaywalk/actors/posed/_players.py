@@ -24,7 +24,7 @@ from jaywalk.motion.playback.players import Cue, Players, Playing
 from jaywalk.motion.retarget import DRIVEN, engine_angles_deg
 from jaywalk.town.ground import Ground, surface_height
 
-_RIGHT_PLACE_M: Final = 0.3  # a larger distance from the set position means that the walker was hit
+_RIGHT_PLACE_M: Final = 0.3  # a walker farther than this from its set position is released
 _STEP_M: Final = 0.3  # the height of the ground is averaged this far ahead and behind
 _STEP_POINTS: Final = 4
 _HIPS: Final = tuple(DRIVEN).index("crl_hips__C")

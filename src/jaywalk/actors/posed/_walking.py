@@ -223,7 +223,7 @@ def bumps_soon(
     course_rad: float,
     ahead_m: float = STOP_AHEAD_M,
 ) -> bool:
-    """Return True if straight motion leads into an obstacle within ``ahead_m`` (default: a step)."""
+    """Return True if straight motion hits an obstacle within ``ahead_m`` (default: a step)."""
     here = room_at(grid, things, x, y)
     steps = max(1, math.ceil(ahead_m / STOP_AHEAD_M))
     for step in range(1, steps + 1):
