@@ -1,4 +1,4 @@
-"""Checks a user runs: agent wiring, machine health, scenario staging and picture sheets."""
+"""Checks for users: agent wiring, machine health, scenario staging and sheets of pictures."""
 
 from __future__ import annotations
 

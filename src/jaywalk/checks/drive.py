@@ -1,6 +1,6 @@
-"""The drive of ``jaywalk check``: a few seconds with an agent, everything noted.
+"""The drive of ``jaywalk check``: an agent drives for a few seconds, and every tick is sampled.
 
-The stage of ``jaywalk check``: a bend, a few people beside it, and an ego that stands askew.
+The stage is a road with a bend, a few people beside it, and an ego that is turned off the route.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ TOWN: Final = "Harbour"
 _KEY_M: Final = 20.0  # between key points of the route
 _KEYS: Final = 7
 _STRAIGHT_M: Final = 30.0
-_BEND_DEG: Final = (40.0, 140.0)  # total turn wanted of the route
+_BEND_DEG: Final = (40.0, 140.0)  # wanted total turn of the route
 _SETTLE_TICKS: Final = 12
-_ASKEW_DEG: Final = -8.0  # to the left, so that the way is to the right
+_ASKEW_DEG: Final = -8.0  # to the left, so that the route is to the right
 _PEOPLE_AHEAD_M: Final = (14, 24, 36, 50)
 _PEOPLE_ASIDE_M: Final = (5.0, 6.5, 8.0)
 _WALK_MPS: Final = 1.2
@@ -43,7 +43,7 @@ _WALK_MPS: Final = 1.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckStage:
-    """What a check drives on."""
+    """World, ego, route and people of a check."""
 
     world: Any
     map: Any
@@ -53,10 +53,10 @@ class CheckStage:
 
 
 def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
-    """Load the town, choose a route, put up the ego and the people.
+    """Load the town, choose a route, and spawn the ego and the people.
 
     Raises:
-        DataError: The town has no road to check on.
+        DataError: The town has no suitable road.
     """
     world = server.fresh(town)
     town_map = world.get_map()
@@ -78,7 +78,7 @@ def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
 
 
 def _key_points(town_map: Any, town: str) -> list[tuple[float, float, float]]:
-    """The first spawn point from which the road goes straight, then turns."""
+    """Return keypoints from the first spawn point with a straight road that then turns."""
     best: list[Any] = []
     for pose in town_map.get_spawn_points():
         poses = [pose, *_ahead(town_map, pose.location)]
@@ -109,7 +109,7 @@ def _ahead(town_map: Any, place: Any) -> list[Any]:
 
 
 def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:
-    """Beside the road, walking along it: to be forecast, not to be in the way."""
+    """Spawn people who walk along the road beside it: to be forecast, not to block the ego."""
     models = sorted(
         world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda one: one.id
     )
@@ -149,8 +149,8 @@ class Sample:
     speed_mps: float  # along the heading
     limit_kmh: float
     along_m: float
-    away_m: float  # from the route's line
-    to_right_rad: float  # where the route goes on, from the heading; positive: to the right
+    away_m: float  # distance from the route's line
+    to_right_rad: float  # angle from the heading to the route ahead; positive: to the right
     decision: Decision
     wall_ms: float
     people: dict[int, tuple[float, float]]
@@ -158,7 +158,7 @@ class Sample:
 
 @dataclass(slots=True, kw_only=True)
 class CheckDrive:
-    """What happened in a drive."""
+    """Result of a drive."""
 
     route_m: FloatArray  # (n, 2)
     samples: list[Sample] = field(default_factory=list)
@@ -167,22 +167,22 @@ class CheckDrive:
     failure: str = ""  # traceback
     name: str = ""
     version: str = ""
-    peer: dict[str, Any] = field(default_factory=dict)  # of a remote agent
-    sensors: dict[str, Any] = field(default_factory=dict)  # id -> what it gave last
+    peer: dict[str, Any] = field(default_factory=dict)  # facts about a remote agent
+    sensors: dict[str, Any] = field(default_factory=dict)  # id -> last value
     asked_sensors: bool = False
 
 
 class _Failed(Exception):  # noqa: N818  (named for what it means)
-    """The agent failed; the drive holds how."""
+    """The agent failed; the drive holds the details."""
 
 
 def check_drive(
     agent: AgentSpec, server: SimulatorSession, town: str, seed: int, drive_s: float = DRIVE_S
 ) -> CheckDrive:
-    """Let an agent drive for some seconds and note everything.
+    """Let an agent drive for some seconds and sample every tick.
 
     Raises:
-        JaywalkError: The stage cannot be set; not the agent's fault.
+        JaywalkError: The stage cannot be set up; this is not a failure of the agent.
     """
     stage = set_check_stage(server, town)
     drive = CheckDrive(route_m=stage.route.position_m[:, :2].copy())
@@ -216,7 +216,7 @@ def check_drive(
 
 
 def check_reach(agent: AgentSpec) -> CheckDrive | None:
-    """The end of a check of a remote agent that cannot be reached; None: there is hope."""
+    """Return a failed drive if a remote agent cannot be reached; None otherwise."""
     drive = CheckDrive(route_m=np.zeros((0, 2)), name=agent.name)
     try:
         if is_remote(agent.name):
@@ -297,7 +297,7 @@ def _sample(
 
 
 def _kept(decision: Decision) -> Decision:
-    """With a copy of the control, should the agent use one object for all ticks."""
+    """Return the decision with a copy of its control, in case the agent reuses one object."""
     told = decision.control
     control = carla.VehicleControl(
         throttle=told.throttle,
@@ -310,7 +310,7 @@ def _kept(decision: Decision) -> Decision:
 
 
 def _off_line_m(line_m: FloatArray, x_m: float, y_m: float) -> float:
-    """Distance from a line of points, between them too."""
+    """Distance from a line of points, including the segments between them."""
     if len(line_m) < 2:
         return float(np.min(np.hypot(line_m[:, 0] - x_m, line_m[:, 1] - y_m)))
     step = np.diff(line_m, axis=0)

@@ -28,7 +28,7 @@ _GB: Final = 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthFinding:
-    """One checked thing: ``ok``, a ``note`` (it works all the same) or a ``fix`` that is needed."""
+    """One finding: ``ok``, a ``note`` (works nevertheless) or a ``fix`` that is needed."""
 
     check: str
     state: str
@@ -36,12 +36,12 @@ class HealthFinding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the finding as JSON values."""
         return asdict(self)
 
 
 def examine() -> Iterator[HealthFinding]:
-    """Every finding, in the order in which it helps to read them."""
+    """Yield all findings, in a helpful reading order."""
     for check in CHECKS:
         yield from check()
 
@@ -118,7 +118,7 @@ def _ports() -> Iterator[HealthFinding]:
 
 
 def port_is_free(port: int) -> bool:
-    """Whether a server could listen on this port of the loopback address."""
+    """Return True if a server could listen on this port of the loopback address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,8 +1,8 @@
-"""Whether an agent is wired correctly, from what happened in a drive: pure functions, one a rule.
+"""Rules for the wiring of an agent, applied to a drive: pure functions, one per rule.
 
 A finding is ``pass``, ``warn`` (works, but look at it), ``fail`` (with the fix) or ``skip``.
-
-Whether forecasts and plans are in world coordinates, metres and seconds; if not, in what.
+Forecasts and plans must be in world coordinates, metres and seconds; if they are not, the finding
+suggests which frame or unit they are in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAN_AT_EGO_M: Final = 10.0
 _PLAN_AT_ROUTE_M: Final = 6.0
 _LONGEST_S: Final = 30.0
 _WIDEST_M: Final = 15.0
-# What coordinates may be instead of the world's: name -> from them to the world.
+# Frames that an agent may use by mistake: name -> conversion to the world.
 _FRAMES: Final[dict[str, Callable[[FloatArray, Sample, FloatArray], FloatArray]]] = {
     "the ego's frame (x ahead, y right): turn by its yaw and add its position": lambda p, s, o: (
         _to_world(p, s)
@@ -45,7 +45,7 @@ _FRAMES: Final[dict[str, Callable[[FloatArray, Sample, FloatArray], FloatArray]]
 
 
 def judge_forecasts(samples: Sequence[Sample]) -> Verdict:
-    """Whether forecasts of people make sense."""
+    """Judge forecasts of people: form, frame and units."""
     told = [(sample, one) for sample in samples for one in sample.decision.forecasts]
     if not told:
         return "skip", "tells none (optional; needed for ADE, IRS and FPBR)", ""
@@ -99,7 +99,7 @@ def _place_problem(sample: Sample, one: Forecast) -> tuple[str, str] | None:
 
 
 def judge_plans(samples: Sequence[Sample], route_m: FloatArray) -> Verdict:
-    """Whether plans begin at the ego and lead along the route."""
+    """Judge plans: they must begin at the ego and lead along the route."""
     told = [(s, s.decision.plan) for s in samples if s.decision.plan is not None]
     told = [(sample, plan) for sample, plan in told if plan is not None and len(plan.path_m)]
     if not told:
@@ -151,9 +151,9 @@ SKIP: Final = "skip"
 
 _MOVES_M: Final = 8.0
 _AWAY_M: Final = (2.0, 4.0)  # warn, fail
-_FAST: Final = (1.15, 1.35)  # times the limit
+_FAST: Final = (1.15, 1.35)  # multiples of the limit
 _SLOW: Final = 0.25
-# "package.room.SomeError: text"; a name without dots, as of KeyError, tells something.
+# "package.room.SomeError: text"; names without dots, such as KeyError, are kept.
 _CLASS: Final = re.compile(r"^(?:\w+\.)+\w+: ")
 _LEAST_TURN_RAD: Final = math.radians(2.0)
 _AGREES: Final = 0.3
@@ -175,12 +175,12 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        """For JSON."""
+        """Return the finding as JSON values."""
         return asdict(self)
 
 
 def judge(drive: CheckDrive, again: CheckDrive | None, budget_ms: float) -> list[Finding]:
-    """All findings about a drive, and about a second one with the same seed."""
+    """Return all findings about a drive, and about a second one with the same seed."""
     findings = [_answers(drive)]
     if drive.failed_in in ("load", "setup"):
         return findings
@@ -203,7 +203,7 @@ def judge(drive: CheckDrive, again: CheckDrive | None, budget_ms: float) -> list
 
 
 def timing_ms(drive: CheckDrive) -> dict[str, float]:
-    """Wall time of a step: mean, 95th percentile, longest. The first is left out."""
+    """Wall time of a step: mean, 95th percentile, longest; the first step is left out."""
     times = np.array([sample.wall_ms for sample in drive.samples[1:]])
     if not len(times):
         return {}
@@ -215,7 +215,7 @@ def timing_ms(drive: CheckDrive) -> dict[str, float]:
 
 
 def _answers(drive: CheckDrive) -> Finding:
-    """Loads, sets up, answers every step, closes."""
+    """Check that the agent loads, sets up, answers every step and closes."""
     who = f"{drive.name} {drive.version}".strip()
     if drive.peer:
         who += f", Python {drive.peer.get('python')}, protocol {drive.peer.get('protocol')}"
@@ -339,7 +339,7 @@ def _moves(drive: CheckDrive) -> Finding:
 
 
 def _steering(drive: CheckDrive) -> Finding:
-    """Does it steer to where the route goes on? It begins askew, and there is a bend."""
+    """Check that the agent steers towards the route, at its turned start and in the bend."""
     turn = np.array([sample.to_right_rad for sample in drive.samples])
     steer = np.array([sample.decision.control.steer for sample in drive.samples])
     clear = np.abs(turn) > _LEAST_TURN_RAD
@@ -415,7 +415,7 @@ def _timing(drive: CheckDrive, budget_ms: float) -> Finding:
 
 
 def _repeats(drive: CheckDrive, again: CheckDrive) -> Finding:
-    """Two drives with one seed should be alike."""
+    """Check that two drives with one seed are alike."""
     pairs = list(zip(drive.samples, again.samples, strict=False))
     for first, second in pairs:
         if _told(first) != _told(second):

@@ -1,8 +1,7 @@
-"""A contact sheet of pairs as the driver sees them: base above, shift below.
+"""Contact sheets of pairs and a sheet of the novel assets.
 
-A picture of the novel assets: what hangs on props, and how the animals step.
-
-A contact sheet of pairs from above: one class a column, base above, shift below.
+Pairs are drawn as the driver sees them or from above, one class per column with base above and
+shift below. The sheet of assets shows the pictures that hang on props and the gaits of the animals.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from jaywalk.town.picture import INK, PAPER, town_axes
 from jaywalk.town.town import load_town
 
 _COLUMNS: Final = 7
-_SIGN: Final = "#b3202a"  # behind what is transparent: a stop sign's red
+_SIGN: Final = "#b3202a"  # background of transparent pictures: a stop sign's red
 
 
 def draw_assets(path: Path) -> None:
-    """All pictures, then every animal at a walk and at a run, from its left side.
+    """Draw all pictures, then every animal walking and running, from its left side.
 
     Raises:
         UsageError: The file's name has another suffix than .png.
@@ -73,7 +72,7 @@ def _plain(ax: Axes, title: str) -> None:
 
 
 def _draw_animal(ax: Axes, animal: Animal) -> None:
-    """A trunk, a head and the legs, at a walk and above it at a run."""
+    """Draw trunk, head and legs of an animal, walking and, above, running."""
     length_m, _, height_m = animal.size_m
     for level, speed_mps in enumerate((animal.walk_mps, animal.run_mps)):
         floor = 1.35 * level * height_m
@@ -123,10 +122,10 @@ def _draw_animal(ax: Axes, animal: Animal) -> None:
 
 
 _DRIVER_SHEET_COLUMNS: Final = 6
-_WIDE_INCH: Final = 3.2  # of a picture
+_WIDE_INCH: Final = 3.2  # width of a picture
 _TALL_INCH: Final = _WIDE_INCH * SIZE_PX[1] / SIZE_PX[0]
 _GAP_INCH, _HEAD_INCH, _HALVES_INCH = 0.16, 0.50, 0.05
-_DETAIL: Final = 0.05  # half of the side of what is enlarged, of the picture's width
+_DETAIL: Final = 0.05  # half side of the enlarged area, as a share of the picture's width
 _DPI: Final = 150
 _MUTED: Final = "#6b675f"
 _TAGS: Final = (("base", "#1d4f7c"), ("shift", "#c2410c"))
@@ -155,7 +154,7 @@ def draw_driver_sheet(pairs: Sequence[tuple[Photo, Photo]], path: Path) -> None:
 
 
 def _draw_detail(ax: Axes, photo: Photo, at_px: tuple[int, int]) -> None:
-    """Something small, enlarged in the lower left corner."""
+    """Draw a small object, enlarged in the lower left corner."""
     rows, columns, _ = photo.pixels.shape
     half = round(_DETAIL * columns)
     u = min(max(at_px[0], half), columns - half)
@@ -175,7 +174,7 @@ def _draw_detail(ax: Axes, photo: Photo, at_px: tuple[int, int]) -> None:
 
 
 def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: float) -> None:
-    """A pair whose upper left corner is so many inches from the lower left of the sheet."""
+    """Draw a pair; its upper left corner is in inches from the lower left of the sheet."""
     wide, tall = (float(inch) for inch in figure.get_size_inches())
     name = pair[0].item.pair.rpartition("_")[0]
     head = top - _HEAD_INCH
@@ -218,15 +217,15 @@ def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: floa
 
 
 _PAIR_SHEET_COLUMNS: Final = 6
-_HALF_M: Final = 21.0  # of a picture's side
+_HALF_M: Final = 21.0  # half side of a picture
 _CELL_INCH: Final = 2.7
 _FILLS: Final = {"hero": "#1d6fb8", "background": "#f4f4f2"}
 _PROP, _PERSON, _ANIMAL, _CAR = "#e08a1e", "#e11d74", "#7a3fb0", "#c8323c"
-_AHEAD_M: Final = 50.0  # of the trigger, where nothing else says where to look
+_AHEAD_M: Final = 50.0  # beyond the trigger, if the scenario has no actors to look at
 
 
 def first_of_each_class(suite: Suite) -> list[SuiteRoute]:
-    """Both routes of the first pair of each class, in order of the towns: loading costs time."""
+    """Return both routes of the first pair of each class, by town, as loading one is slow."""
     classes: dict[str, str] = {}
     for item in suite.routes:
         if item.pair:
@@ -281,7 +280,7 @@ def draw_sheet(staged: Sequence[StagedRoute], path: Path) -> None:
 
 
 def _middle(halves: Sequence[StagedRoute]) -> tuple[float, float]:
-    """Where it happens: the middle of what the scenarios of the pair brought."""
+    """Middle of the actors that the scenarios of a pair add, in metres."""
     for one in reversed(halves):
         things = [body for body in one.bodies if body.role not in _FILLS]
         if things:

@@ -1,6 +1,6 @@
-"""Puts routes on the stage without driving them: do they fit, and what do they look like?
+"""Staging of routes without driving: fit of routes and scenarios, and views for pictures.
 
-What stands where before the first tick: an episode set up on a server and looked at.
+An episode is set up on a server, and its actors are read before the first tick.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class StagedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedView:
-    """Who stands where, and where the scenarios' vehicles are to go (x, y and more)."""
+    """Footprints of all actors, and the paths of the scenarios' vehicles (x, y and more)."""
 
     bodies: list[StagedBody]
     ways: list[NDArray[np.float64]]
 
 
 def view_stage(plan: EpisodePlan, world: SimulatorSession) -> StagedView:
-    """Set an episode up and look.
+    """Set up an episode and return its view.
 
     Raises:
-        DataError: The route or a scenario does not fit; the message says where.
+        DataError: The route or a scenario does not fit; the message names the place.
     """
     stage = StagedEpisode(plan, world, None)
     try:
@@ -81,7 +81,7 @@ def _body(actor: Any, ego_id: int) -> StagedBody | None:
 
 
 def _footprint(extent: Any, rotation: Any) -> tuple[float, float]:
-    """Half length and width on the ground of a box that may lie on its side."""
+    """Half length and half width on the ground of a box that may lie on its side."""
     pitch, roll = math.radians(rotation.pitch), math.radians(rotation.roll)
     wide = abs(extent.y * math.cos(roll)) + abs(extent.z * math.sin(roll))
     high = abs(extent.z * math.cos(roll)) + abs(extent.y * math.sin(roll))
@@ -91,10 +91,10 @@ def _footprint(extent: Any, rotation: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingStagedBody:
-    """Somebody or something on the stage, seen from above. CARLA's left-handed metres, radians."""
+    """An actor on the stage, seen from above. CARLA's left-handed metres, radians."""
 
     type_id: str
-    role: str  # hero, background, or of a scenario
+    role: str  # hero, background, or a scenario's role
     x_m: float
     y_m: float
     yaw_rad: float
@@ -103,13 +103,13 @@ class StagingStagedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedRoute:
-    """A route before its first tick; ``problem`` says why it does not fit."""
+    """A route before its first tick; ``problem`` states why it does not fit."""
 
     item: SuiteRoute
     problem: str = ""
     route_m: NDArray[np.float64] | None = None  # (n, 2)
     along_m: NDArray[np.float64] | None = None
-    trigger_m: float = math.nan  # of the first scenario
+    trigger_m: float = math.nan  # trigger of the first scenario
     bodies: tuple[StagingStagedBody, ...] = ()
 
 
@@ -121,7 +121,7 @@ def stage_routes(
     seed: int = 1,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[StagedRoute]:
-    """Stage one route after the other."""
+    """Stage routes one after the other and yield each."""
     for item in items:
         say(item.id)
         plan = EpisodePlan(

@@ -1,4 +1,4 @@
-"""Helpers above the wire, written against the ``carla`` package."""
+"""Client helpers on top of the ``carla`` package."""
 
 from __future__ import annotations
 

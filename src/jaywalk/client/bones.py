@@ -82,7 +82,7 @@ class BoneForm:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._ends: list[int] = [0]
-        self._places: list[NDArray[np.intp]] = []  # of the bytes of each person's numbers
+        self._places: list[NDArray[np.intp]] = []  # byte offsets of each person's numbers
 
     def add(self, actor_id: int, bones: Sequence[Bone], hips: int) -> None:
         """Add a person, whose numbers are the angles of every bone and the position of the hips."""
@@ -107,7 +107,7 @@ class BoneForm:
 def request(actor_id: int, bones: Sequence[Bone]) -> tuple[bytes, list[int]]:
     """Return the bytes of one request and the offset of the first angle of each bone."""
     pack = msgpack.Packer(use_single_float=True).pack
-    # The outermost lists are written by hand: packing the bones one by one tells where each is.
+    # The outermost lists are packed by hand, bone by bone, to learn the offset of each bone.
     head = b"\x94" + pack(_REQUEST) + pack(actor_id & 0x7FFFFFFF) + pack(_METHOD)
     head += b"\x93" + pack(_SYNCHRONOUS) + pack(actor_id) + b"\x91"
     message = bytearray(head + b"\xdd" + len(bones).to_bytes(4, "big"))

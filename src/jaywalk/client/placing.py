@@ -18,10 +18,10 @@ def pick_model(
 ) -> str:
     """Return a blueprint id; a pattern with ``*`` draws among its matches in order of their ids.
 
-    An empty pattern draws among all vehicles but bicycles and emergency vehicles.
+    An empty pattern draws among all vehicles except bicycles and emergency vehicles.
 
     Raises:
-        DataError: Nothing matches.
+        DataError: No blueprint matches.
     """
     models = library.filter(pattern) if pattern else _civil_vehicles(library)
     names = sorted(str(model.id) for model in models)
@@ -31,7 +31,7 @@ def pick_model(
 
 
 def ordinary_cars(library: carla.BlueprintLibrary) -> list[Any]:
-    """Cars without a special purpose, in order of their ids."""
+    """Return cars without a special purpose, in order of their ids."""
     cars = [model for model in library.filter("vehicle.*") if _kind(model) == ("car", "")]
     return sorted(cars, key=lambda model: str(model.id))
 
@@ -126,7 +126,7 @@ def spawn_first_that_fits(
 def spawn_and_place(
     world: carla.World, model: str, poses: list[carla.Transform], where: str
 ) -> tuple[Any, Any]:
-    """Like :func:`spawn_first_that_fits`, with the pose: clients learn it at the next tick only."""
+    """Spawn like :func:`spawn_first_that_fits`; also return the pose, which clients learn late."""
     library = world.get_blueprint_library()
     try:
         blueprint = library.find(model)
@@ -151,7 +151,7 @@ def check_side(side: str, where: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roadside:
-    """Distances from a lane's centre to one side, all positive. ``sidewalk_m`` is 0 for none."""
+    """Distances from a lane's centre to one side, all positive; ``sidewalk_m`` is 0 for none."""
 
     kerb_m: float  # to the end of the last lane that is not a sidewalk
     last_lane_m: float  # width of that lane
@@ -160,7 +160,7 @@ class Roadside:
     def middle_m(self, otherwise_m: float) -> float:
         """Return the distance to the middle of the sidewalk.
 
-        Without a sidewalk, the distance ``otherwise_m`` beyond the middle of the last lane.
+        Without a sidewalk, return the distance ``otherwise_m`` beyond the middle of the last lane.
         """
         if self.sidewalk_m:
             return self.kerb_m + 0.5 * self.sidewalk_m
@@ -173,7 +173,7 @@ def roadside(world_map: carla.Map, pose: carla.Transform, to_right: bool) -> Roa
     kerb_m, last_m = 0.5 * float(waypoint.lane_width), float(waypoint.lane_width)
     current = waypoint
     for _ in range(12):
-        same_way = current.lane_id * waypoint.lane_id > 0  # left and right swap over the middle
+        same_way = current.lane_id * waypoint.lane_id > 0  # left and right swap across the middle
         current = current.get_right_lane() if to_right == same_way else current.get_left_lane()
         if current is None:
             break

@@ -1,8 +1,8 @@
-"""Rolls a recorded scene out on a server: our traffic, our crowd, and a driver if one is asked for.
+"""Closed-loop rollouts of a recorded scene on a server, with Jaywalk's traffic, crowd and drivers.
 
-Traffic drives every vehicle that is on a lane, the crowd leads every person. Vehicles that stood
-off the traffic (parked, props of a scenario) stay. Lights are played as recorded; scripts of
-scenarios are not.
+Traffic drives every vehicle that is on a lane, and the crowd controls every person. Vehicles that
+stood apart from the traffic (parked cars, props of a scenario) stay. Lights are replayed as
+recorded; scripts of scenarios are not.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ Told = Callable[[int], None]
 
 
 def _nothing(number: int) -> None:
-    """Progress that nobody wants to know."""
+    """Ignore progress."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ClosedLoop:
-    """A scene that can be rolled out again and again; rollout ``i`` depends on its number alone.
+    """A scene that can be rolled out repeatedly; rollout ``i`` depends only on its number.
 
     Attributes:
         recorded: The scene.
-        world: Where.
+        world: Session to run it in.
         policy: ``traffic``, or the driver of the ego.
         seed: All seeds derive from it.
-        arguments: Of the driver.
+        arguments: Arguments of the driver.
     """
 
     recorded: RecordedScene
@@ -72,18 +72,18 @@ class ClosedLoop:
         self._opendrive = file.read_text(encoding="utf-8")
 
     def roll_out(self, n: int, told: Told = _nothing) -> Rollouts:
-        """Roll out ``n`` times; ``told`` hears how many are done."""
+        """Roll out ``n`` times; ``told`` is called with the number done."""
         poses = []
         for number in range(n):
             try:
                 poses.append(self._once(derive_seed(self.seed, self.recorded.scene.name, number)))
-            except RuntimeError as problem:  # what the wheel raises when a server is gone
+            except RuntimeError as problem:  # raised by the wheel when the server is gone
                 raise InfrastructureError(f"{self.recorded.scene.name}: {problem}") from problem
             told(number + 1)
         return _rollouts(np.stack(poses), self.recorded)
 
     def _once(self, seed: int) -> NDArray[np.float64]:
-        """One rollout: actor origins [actor of the scene, step, (x, y, z, yaw_deg)]."""
+        """Return one rollout: actor origins [actor of the scene, step, (x, y, z, yaw_deg)]."""
         world = self._load()
         key = hashlib.sha256(self._opendrive.encode()).hexdigest()
         signals = SignalScript(self.recorded, world)
@@ -116,18 +116,18 @@ class ClosedLoop:
         return found
 
     def _load(self) -> Any:
-        """The town by name if the server has the very same, else from its text."""
+        """Load the town by name if the server has the identical one, else from its text."""
         town = self.recorded.record.episode.town
         try:
             world = self.world.fresh(town)
             if world.get_map().to_opendrive() == self._opendrive:
                 return world
         except DataError:
-            pass  # the server does not know it
+            pass  # the server does not have it
         return self.world.fresh(town, self._opendrive)
 
     def _leads(self, one: StandingActor) -> bool:
-        """Whether traffic drives a vehicle."""
+        """Return True if traffic drives a vehicle."""
         if one.actor == self.recorded.record.episode.ego_actor:
             return self.policy == TRAFFIC
         return one.role_name == "background" or one.speed_mps > _PARKED_MPS
@@ -182,7 +182,7 @@ def _poses(snapshot: Any, order: list[int], name: str) -> NDArray[np.float64]:
 
 
 def _rollouts(poses: NDArray[np.float64], recorded: RecordedScene) -> Rollouts:
-    """Box centres in the scene's frame from actor origins [n, actor, step, 4]."""
+    """Return box centres in the scene's frame from actor origins [n, actor, step, 4]."""
     actors = pl.col("actor").is_in(recorded.scene.object_id.tolist())
     columns = ("offset_x_m", "offset_y_m", "offset_z_m")
     rows = recorded.record.actors.filter(actors).sort("actor").select(columns).fill_null(0.0)
@@ -199,7 +199,7 @@ def _rollouts(poses: NDArray[np.float64], recorded: RecordedScene) -> Rollouts:
 
 
 def _route_ahead(recorded: RecordedScene, place: Any) -> DenseRoute:
-    """What is left of the recorded route from where the ego is."""
+    """Return the rest of the recorded route from the ego's position."""
     table = recorded.record.route.sort("index").collect()
     if len(table) < 2 or not recorded.record.episode.route.dense:
         raise DataError(

@@ -1,4 +1,4 @@
-"""One rollout of everybody: vehicles follow their lanes and each other, people walk on."""
+"""Compiled rollout of all actors: vehicles follow lanes and each other, people walk on."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LOOK_M = 60.0
 _ASIDE_M = 0.3
 _STANDSTILL_M = 2.0
 _HARDEST_MPS2 = 6.0
-_STOP_HARD_MPS2 = 4.0  # lights that need more are passed
+_STOP_HARD_MPS2 = 4.0  # vehicles pass lights that need harder braking
 _AT_LINE_M = 3.0
 _STOOD_MPS = 0.3
-_RETURN_HZ = 0.5  # who walks comes back to the own speed within seconds
-_SETTLE_M = 15.0  # way on which a vehicle comes to the middle of its lane
+_RETURN_HZ = 0.5  # walkers return to their own speed within seconds
+_SETTLE_M = 15.0  # distance over which a vehicle returns to the middle of its lane
 
 
 @kernel
 def _pose(path: NDArray[np.float64], count: int, s: float) -> tuple[float, float, float, float]:
-    """x, y, z and heading at a distance along a path; straight on beyond its end."""
+    """Return x, y, z and heading at a distance along a path; straight on beyond its end."""
     if count == 1:
         return path[0, 0], path[0, 1], path[0, 2], path[0, 3]
     k = min(max(int(s), 0), count - 2)
@@ -38,7 +38,7 @@ def _pose(path: NDArray[np.float64], count: int, s: float) -> tuple[float, float
 def _follow(
     speed: float, gap: float, lead_speed: float, acceleration: float, braking: float, headway: float
 ) -> float:
-    """Braking that a leader asks for, of the intelligent driver model."""
+    """Braking demanded by a leader in the intelligent driver model."""
     if gap <= 0.1:
         return _HARDEST_MPS2 + acceleration
     closing = speed * (speed - lead_speed) / (2.0 * np.sqrt(acceleration * braking))
@@ -57,7 +57,7 @@ def _leader(
     size: NDArray[np.float64],
     j: int,
 ) -> tuple[float, float]:
-    """Gap to somebody on the way ahead and their speed along it; an infinite gap if aside."""
+    """Gap to an actor on the path ahead and its speed along it; infinite if off the path."""
     dx, dy = pose[j, 0] - pose[i, 0], pose[j, 1] - pose[i, 1]
     if dx * dx + dy * dy > _LOOK_M * _LOOK_M:
         return np.inf, 0.0
@@ -97,9 +97,9 @@ def _acceleration(
     size: NDArray[np.float64],
     manner: NDArray[np.float64],
 ) -> float:
-    """What a driver does; ``manner``: wanted speed, acceleration, braking, headway.
+    """Acceleration of a driver; ``manner``: wanted speed, acceleration, braking, headway.
 
-    Marks in ``stood`` the lights before which the driver has come to a stop.
+    Marks in ``stood`` the lights at which the driver has come to a stop.
     """
     v, wanted, a, b = speed[i], manner[0], manner[1], manner[2]
     for k in range(int(s), min(int(s) + 40, count)):
@@ -138,19 +138,19 @@ def roll_out(
     noise: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Move everybody for the whole future.
+    """Move all actors for the whole future.
 
     Args:
         paths: (n, points, 5), see ``write_way``.
-        counts: (n,) their points.
-        lights: (n, k, 2) lights on their ways, see ``write_way``.
-        light: [lane, step] what a lane's light asks for, see ``LaneGraph``.
+        counts: (n,) numbers of their points.
+        lights: (n, k, 2) lights on their paths, see ``write_way``.
+        light: [lane, step] state of a lane's light, see ``LaneGraph``.
         mode: (n,) STANDING, ON_LANE or FREE.
-        start: (n, 4) x, y, z, heading now.
-        start_speed: (n,) and speed.
+        start: (n, 4) present x, y, z, heading.
+        start_speed: (n,) present speed.
         size: (n, 2) length, width.
         manner: (n, 4), see ``_acceleration``.
-        noise: (n, steps, 2) of the acceleration (or change of walking speed) and of the yaw rate.
+        noise: (n, steps, 2) of acceleration (or change of walking speed) and of yaw rate.
         out: (n, steps, 4) poses.
     """
     n = len(mode)

@@ -1,4 +1,4 @@
-"""The way ahead of each vehicle of a scene along the scene's own lanes."""
+"""Paths ahead of the vehicles of a scene, along the scene's lanes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PATH_POINTS = 240
 LIGHTS = 4
 _REACH_M = 3.0
 _SAME_WAY = 0.6
-_LEVEL_WEIGHT = 2.0  # lanes of another level are no choice
-_STOP_NEAR_M = 15.0  # the signal names its lane, so only nonsense such as the origin is left out
+_LEVEL_WEIGHT = 2.0  # weight of height differences, so that lanes of other levels are not chosen
+_STOP_NEAR_M = 15.0  # leaves out invalid stop points such as the origin; the signal names its lane
 _LATERAL_MPS2 = 2.0
 
 OPEN, SHUT, STOP_FIRST = 0, 1, 2
@@ -36,12 +36,12 @@ _MEANS = np.array([OPEN, SHUT, SHUT, OPEN, SHUT, SHUT, OPEN, STOP_FIRST, OPEN], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutLaneGraph:
-    """Lanes of a scene with points a metre apart, and where each leads.
+    """Lanes of a scene with points one metre apart, and their successors.
 
     Attributes:
         lines: (n, 4) of every lane: x, y, z, heading.
         successors: Rows of the lanes that follow.
-        stop_m: Per lane, where along it a light stops; inf: it has none.
+        stop_m: Per lane, distance along it at which its light stops vehicles; inf: no light.
         light: [lane, future step]: OPEN, SHUT or STOP_FIRST.
     """
 
@@ -51,7 +51,7 @@ class RolloutLaneGraph:
     light: NDArray[np.int64]
 
     def nearest(self, place_m: Points, heading_rad: float) -> tuple[int, int] | None:
-        """Lane and point nearest to a place whose direction agrees with a heading."""
+        """Return the nearest lane and point to a place whose direction agrees with a heading."""
         best: tuple[float, int, int] | None = None
         for lane, line in enumerate(self.lines):
             away = np.hypot(line[:, 0] - place_m[0], line[:, 1] - place_m[1])
@@ -79,10 +79,10 @@ def _resampled(line: Points) -> Points | None:
 def _lights(
     signals: SceneSignals, lines: list[Points], ids: list[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Where the light of each lane stops, and what it asks for at each future step.
+    """Return the stop position on each lane, and the state of its light at each future step.
 
-    A light that is not seen for a while stays as it was seen last: logs have gaps where something
-    hides the light, and nobody takes yellow for green because a truck passed.
+    A light that is not seen for a while keeps its last seen state: logs have gaps where something
+    hides the light, and a passing truck must not turn yellow into green.
     """
     stop_m = np.full(len(lines), np.inf)
     light = np.full((len(lines), N_STEPS), OPEN, np.int64)
@@ -100,7 +100,7 @@ def _lights(
 
 
 def lane_graph(scene: LoggedScene) -> RolloutLaneGraph:
-    """Lanes of a scene with its lights, whose logged program is part of the world."""
+    """Return the lanes of a scene with its lights; their logged program is part of the world."""
     source, lines, ids = scene.lanes.lines, [], []
     for i in range(len(source)):
         low, high = source.offsets[i], source.offsets[i + 1]
@@ -126,15 +126,15 @@ def write_way(
     path: Points,
     lights: Points,
 ) -> int:
-    """Choose a way from a place on a lane at random and write it; returns its number of points.
+    """Choose a random path from a point on a lane and write it; return its number of points.
 
     Args:
         graph: The lanes.
-        lane: Where it begins.
-        point: And at which point of the lane.
+        lane: First lane of the path.
+        point: First point on that lane.
         random: Decides at forks.
-        path: (PATH_POINTS, 5) x, y, z, heading, speed that is comfortable in the bends.
-        lights: (LIGHTS, 2) lanes with a light on the way (-1: none) and where along it they stop.
+        path: (PATH_POINTS, 5) x, y, z, heading, comfortable speed in bends.
+        lights: (LIGHTS, 2) lanes with a light on the path (-1: none) and stop distance along it.
     """
     pieces = [graph.lines[lane][point:]]
     lights[:] = -1.0
@@ -158,7 +158,7 @@ def write_way(
 
 
 def lane_places(scene: LoggedScene, graph: RolloutLaneGraph, rows: NDArray[np.int64]) -> Points:
-    """Lane and point of each of some tracks at the current step, -1 where none fits: [n, 2]."""
+    """Return lane and point of some tracks at the current step, [n, 2]; -1 where none fits."""
     found = np.full((len(rows), 2), -1.0)
     if not graph.lines:
         return found

@@ -1,10 +1,9 @@
-"""Rollouts of lane followers: any scene with lanes, no server.
+"""Policies that need no server, by name, and the lane-following policy.
 
-Vehicles follow the scene's lanes with the intelligent driver model, choose at forks at random, and
-stop for lights, which run as logged. People and whoever is on no lane walk on with a
-wandering speed and direction; who stands, stands.
-
-Policies that need no server, by name.
+Lane following works for any scene with lanes. Vehicles follow the scene's lanes with the
+intelligent driver model, choose at forks at random, and stop for lights, which run as logged.
+People, and vehicles off the lanes, move on with a randomly changing speed and direction; actors
+that stand keep standing.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ _STANDS_MPS = 0.2
 _WANTED_MPS = (7.0, 15.0)
 _CYCLING_MPS = (3.5, 7.0)
 _MANNER = ((1.0, 2.2), (1.5, 2.8), (0.9, 1.8))  # acceleration, braking, headway
-_MEMORY = float(np.exp(-STEP_S / 1.0))  # of the noise: a second
+_MEMORY = float(np.exp(-STEP_S / 1.0))  # correlation of the noise: one second
 _DRIVING_NOISE = (0.25, 0.0)
 _WALKING_NOISE = (0.25, 0.15)
 
 
 def _noise(random: np.random.Generator, people: NDArray[np.bool_]) -> FloatArray:
-    """Noise with a memory: (n, steps, 2)."""
+    """Draw time-correlated noise (n, steps, 2)."""
     size = np.where(people[:, None], _WALKING_NOISE, _DRIVING_NOISE)
     drawn = random.normal(0.0, 1.0, (N_FUTURE, len(people), 2)) * np.sqrt(1.0 - _MEMORY**2)
     found = np.zeros((len(people), N_FUTURE, 2))
@@ -61,7 +60,7 @@ def _noise(random: np.random.Generator, people: NDArray[np.bool_]) -> FloatArray
 def _manner(
     random: np.random.Generator, speed_mps: FloatArray, cycling: NDArray[np.bool_]
 ) -> FloatArray:
-    """Wanted speed, acceleration, braking and headway of everybody; nobody slows for nothing."""
+    """Draw wanted speed, acceleration, braking and headway; nobody slows down without a reason."""
     slowest, fastest = np.where(cycling[:, None], _CYCLING_MPS, _WANTED_MPS).T
     wanted = random.uniform(slowest, fastest)
     kept = speed_mps * random.uniform(0.95, 1.1, len(speed_mps))
@@ -70,7 +69,7 @@ def _manner(
 
 
 def lane_follow(scene: LoggedScene, n: int = N_ROLLOUTS, seed: int = 0) -> Rollouts:
-    """Roll a scene out ``n`` times; rollout ``i`` is the same whatever ``n`` is."""
+    """Roll a scene out ``n`` times; rollout ``i`` does not depend on ``n``."""
     rows = scene.simulated_index
     graph = lane_graph(scene)
     people = scene.object_type[rows] == PEDESTRIAN
@@ -80,13 +79,13 @@ def lane_follow(scene: LoggedScene, n: int = N_ROLLOUTS, seed: int = 0) -> Rollo
     start = np.column_stack(
         [v[rows, CURRENT_STEP] for v in (scene.x_m, scene.y_m, scene.z_m, scene.heading_rad)]
     ).astype(np.float64)
-    # People walk where they went, whichever way they face.
+    # People walk in their direction of motion, not in that of their body.
     walks = people & (speed >= _STANDS_MPS)
     start[walks, 3] = np.arctan2(moved[walks, 1], moved[walks, 0])
     size = np.column_stack([v[rows, CURRENT_STEP] for v in (scene.length_m, scene.width_m)])
     places = np.where(people[:, None], -1.0, lane_places(scene, graph, rows))
     mode = np.where(places[:, 0] >= 0, ON_LANE, np.where(speed < _STANDS_MPS, STANDING, FREE))
-    late = (mode == ON_LANE) & ~seen  # appear only now: as fast as the others, nothing is known
+    late = (mode == ON_LANE) & ~seen  # appear only now: assume the speed of the others
     if late.any() and (others := (mode == ON_LANE) & seen).any():
         speed[late] = np.median(speed[others])
     out = np.zeros((n, len(rows), N_FUTURE, 4))
@@ -136,7 +135,7 @@ POLICIES: Mapping[str, tuple[Policy, str]] = MappingProxyType(
 
 
 def roll_out_scene(scene: LoggedScene, policy: str, n: int, seed: int) -> Rollouts:
-    """Roll a scene out with a policy of this catalogue."""
+    """Roll a scene out with one of these policies."""
     if policy not in POLICIES:
         raise UsageError(f"Unknown policy '{policy}'; expected one of {', '.join(POLICIES)}.")
     return POLICIES[policy][0](scene, n, seed)

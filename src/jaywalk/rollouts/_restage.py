@@ -1,4 +1,4 @@
-"""Puts everybody of a recorded scene back into a world, moving as they were."""
+"""Restaging of a recorded scene: actors are spawned in a world with their recorded motion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FAR_LIGHT_M: Final = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingActor:
-    """One actor as it was at a tick."""
+    """State of one actor at a tick."""
 
     actor: int  # number in the record
     kind: str
@@ -36,24 +36,24 @@ class StandingActor:
 
     @property
     def transform(self) -> Any:
-        """Pose for the client."""
+        """Pose as a ``carla.Transform``."""
         x, y, z, pitch, yaw, roll = self.pose
         return carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch, yaw, roll))
 
     @property
     def speed_mps(self) -> float:
-        """In the plane."""
+        """Speed in the plane."""
         return float(np.hypot(*self.velocity_mps[:2]))
 
 
 def actors_before(recorded: RecordedScene) -> list[StandingActor]:
-    """Actors of the scene one tick before its current one, the ego first, and props near it."""
+    """Return the scene's actors one tick before the current one, ego first, and props near it."""
     record, now = recorded.record, recorded.current_tick
     wanted = recorded.scene.object_id.tolist()
     actors = record.actors.collect()
     states = record.states.filter(pl.col("tick") <= now).collect()
     moving = states.filter(pl.col("actor").is_in(wanted) & (pl.col("tick") >= now - 1))
-    # Who appears only at the current tick is put there.
+    # Actors that appear only at the current tick are placed as they are then.
     first = moving.sort("actor", "tick").unique("actor", keep="first", maintain_order=True)
     props = actors.filter(pl.col("kind") == "prop")["actor"].to_list()
     still = (
@@ -99,13 +99,13 @@ def _vector(row: dict[str, Any], x: str, y: str, z: str) -> tuple[float, float, 
 
 
 def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, int]:
-    """Spawn everybody and set them going; the last tick that passes is the scene's current one.
+    """Spawn all actors and set them in motion; the last tick is the scene's current one.
 
     Returns:
         Actor ids of the server by number in the record.
 
     Raises:
-        DataError: Somebody does not fit into the world.
+        DataError: An actor does not fit into the world.
     """
     library = world.get_blueprint_library()
     ids: dict[int, int] = {}
@@ -130,7 +130,7 @@ def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, 
             f"{one.type_id} at ({one.pose[0]:.1f}, {one.pose[1]:.1f}, {one.pose[2]:.1f})."
         )
     there = [one for one in actors if one.actor in ids]
-    # Bodies on foot need a few ticks to their speed, so they begin early and are put back.
+    # Walkers need a few ticks to reach their speed, so they start early and are then put back.
     client.apply_batch_sync([step for one in there for step in _walking(one, ids)])
     for _ in range(_RUN_UP_TICKS):
         world.tick()
@@ -175,7 +175,7 @@ def _walking(one: StandingActor, ids: dict[int, int]) -> list[Any]:
 
 
 class SignalScript:
-    """Plays the recorded traffic lights: they are part of the world, not of what is rolled out."""
+    """Player of the recorded traffic lights, which are part of the world and not rolled out."""
 
     def __init__(self, recorded: RecordedScene, world: Any) -> None:
         record = recorded.record
@@ -193,7 +193,7 @@ class SignalScript:
         self._changes = changes.filter(pl.col("actor").is_in(list(self._lights)))
         self._tick = recorded.current_tick - 2
         if self._lights:
-            next(iter(self._lights.values())).freeze(True)  # holds every light of the world
+            next(iter(self._lights.values())).freeze(True)  # freezes every light of the world
         before = self._changes.filter(pl.col("tick") <= self._tick)
         for actor, state in before.group_by("actor").agg(pl.col("state").last()).iter_rows():
             self._show(int(actor), int(state))

@@ -1,6 +1,6 @@
-"""What a user points at, turned into cases.
+"""Cases from a user's input, and readers of simulated rollouts.
 
-Simulated rollouts: submission messages of the challenge, or numpy archives.
+Rollouts come as submission messages of the challenge or as numpy archives.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _SIZES = {"length_m": "length", "width_m": "width", "height_m": "height"}
 
 
 def _is_single(data: memoryview) -> bool:
-    """Whether the message holds one scenario: its field 2 is then a message, not a number."""
+    """Return True for a message with one scenario: its field 2 is then a message, not a number."""
     return any(number == 2 and wire == 2 for number, wire, _ in wire_fields(data))
 
 
 def read_submission(path: Path) -> dict[str, dict[str, Any]]:
-    """Read rollouts by scenario id from a submission (or the rollouts of one scenario)."""
+    """Read rollouts by scenario id from a submission, or the rollouts of one scenario."""
     try:
         data = memoryview(read_bytes(path, "a submission", DATA_BYTES))
         if _is_single(data):
@@ -52,7 +52,7 @@ def read_submission(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _form(scenes: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
-    """Number of steps and fields to read, from the first trajectory."""
+    """Return the number of steps and the fields to read, from the first trajectory."""
     first = next((t for one in scenes for t in one["simulated_trajectories"]), None)
     if first is None or len(first["center_x"]) != N_STEPS:
         return N_FUTURE, _FIELDS
@@ -63,7 +63,7 @@ def _form(scenes: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
 def rollouts_of(message: dict[str, Any], scene: LoggedScene) -> Rollouts:
     """Order the trajectories of a message by the scene's simulated tracks.
 
-    Trajectories of 91 steps are generated scenes; only those bring their own box sizes.
+    Trajectories of 91 steps are generated scenes; only those have their own box sizes.
     """
     ids = scene.object_id[scene.simulated_index].tolist()
     scenes = message["joint_scenes"]
@@ -104,7 +104,7 @@ def read_npz_rollouts(path: Path, scene: LoggedScene) -> Rollouts:
 
 
 DEFAULT_POLICY = "lanes"
-"""What rolls a run out for which no rollouts were made."""
+"""Policy for a run without rollouts."""
 
 _SCENARIO_ENDINGS = (".json", ".binproto", ".pb", ".proto", ".bin")
 
@@ -154,12 +154,12 @@ class _RolloutSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSet:
-    """Cases, and for a run of ours which policy rolled its scenes out."""
+    """Cases and, for a run, the policy of its rollouts."""
 
     cases: list[Case]
     policy: str | None = None
     made_here: bool = False
-    """Whether the rollouts were made for this reading and are nowhere on disk."""
+    """True if the rollouts were made for this reading and are not on disk."""
 
 
 def read_case_set(
@@ -169,9 +169,9 @@ def read_case_set(
 
     Args:
         path: An archive, a folder of them, Waymo scenarios (TFRecord, message or JSON), or a run.
-        rollouts: Rollouts of the scenarios; overrides those of an archive.
-        or_log: Put the log itself, repeated, where scenarios come without rollouts.
-        policy: Which of the rollouts in a run's folder.
+        rollouts: Rollouts of the scenarios; they replace those of an archive.
+        or_log: Use the repeated log itself for scenarios without rollouts.
+        policy: Policy whose rollouts in a run's folder are read.
     """
     if RunFolder(path).is_run:
         return _of_run(path, rollouts, or_log=or_log, policy=policy)
@@ -192,12 +192,12 @@ def read_case_set(
 
 
 def read_cases(path: Path, rollouts: Path | None = None, *, or_log: bool = False) -> list[Case]:
-    """The cases of :func:`read_case_set`."""
+    """Read the cases of :func:`read_case_set`."""
     return read_case_set(path, rollouts, or_log=or_log).cases
 
 
 def _of_run(path: Path, rollouts: Path | None, *, or_log: bool, policy: str | None) -> CaseSet:
-    """Archives hold their scenes; without any, scenes are cut and rolled out here."""
+    """Read the archives of a run; if there are none, cut scenes and roll them out here."""
     folder = rollouts or rollouts_in_run(path, policy)
     if folder is not None:
         cases = [read_npz_case(file) for file in _files(folder) if file.suffix == ".npz"]
@@ -213,12 +213,12 @@ def _of_run(path: Path, rollouts: Path | None, *, or_log: bool, policy: str | No
 
 
 def read_scenes(path: Path) -> list[LoggedScene]:
-    """The logged scenes of an archive, a folder or of Waymo scenarios, without rollouts."""
+    """Read the logged scenes of an archive, a folder or Waymo scenarios, without rollouts."""
     return [scene for file in _files(path) for scene in scenes_in(file)]
 
 
 def scenes_in(file: Path) -> list[LoggedScene]:
-    """All scenes of a file."""
+    """Read all scenes of a file."""
     if file.suffix == ".npz":
         return [scene_from_arrays(load_arrays(file), str(file), file.stem)]
     if not _is_scenario(file):

@@ -1,4 +1,4 @@
-"""Rollouts of many scenes with one policy, into a folder that can be scored; can be resumed."""
+"""Rollouts of many scenes with one policy, written to a folder for scoring; resumable."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Said = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutRequest:
-    """What to roll out.
+    """Request for rollouts.
 
     Attributes:
         source: A run, an episode, archives or Waymo scenarios.
         policy: A policy without a server, ``traffic``, or a driver of the ego.
-        n: Rollouts of each scene.
+        n: Number of rollouts per scene.
         seed: All seeds derive from it.
-        out: Where the archives go.
-        scenes: Windows cut out of each episode of a run.
-        range_m: Who of a run takes part: everybody so near to the ego.
-        at_s: Time of the only window instead.
-        server: Host and port of a running server; None: one of our own.
-        arguments: Of the driver.
+        out: Folder for the archives.
+        scenes: Number of windows cut out of each episode of a run.
+        range_m: Largest distance from the ego of actors that take part, for runs.
+        at_s: Time of a single window, instead of ``scenes``.
+        server: Host and port of a running server; None: an embedded one.
+        arguments: Arguments of the driver.
     """
 
     source: Path
@@ -55,7 +55,7 @@ class RolloutRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutSummary:
-    """What was done."""
+    """Result of a request."""
 
     folder: Path
     scenes: int
@@ -67,7 +67,7 @@ class RolloutSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """Says when a quarter of a scene's rollouts is done."""
+    """Progress messages at each quarter of a scene's rollouts."""
 
     said: Said
     title: str
@@ -79,10 +79,10 @@ class _Progress:
 
 
 def check_policy(policy: str) -> bool:
-    """Whether a policy needs a server.
+    """Return True if a policy needs a server.
 
     Raises:
-        UsageError: Nobody has that name.
+        UsageError: The policy is unknown.
     """
     known = [*POLICIES, TRAFFIC, *(entry.name for entry in AGENTS)]
     if policy not in known and not policy.endswith(".py") and not is_remote(policy):
@@ -93,7 +93,7 @@ def check_policy(policy: str) -> bool:
 
 
 def run_rollouts(request: RolloutRequest, said: Said) -> RolloutSummary:
-    """Roll out every scene that the folder does not have yet."""
+    """Roll out every scene that is not yet in the folder."""
     if request.n < 1 or request.scenes < 1:
         raise UsageError(f"--n is {request.n} and --scenes {request.scenes}; expected at least 1.")
     needs_server = check_policy(request.policy)

@@ -234,7 +234,7 @@ class _Drive:
                 return found
 
     def _score(self, seen: NDArray[np.bool_], ids: list[int], things: set[int]) -> float:
-        """Score the visibility of objects and, for a base, the distance to the place of its shift."""
+        """Score the visibility of objects and, for a base, the distance to its shift's place."""
         near = 1.0
         if self._partner is not None:
             apart_m = self._stage.progress.along_m - self._partner.along_m

@@ -1,4 +1,4 @@
-"""Situations on routes: route files, scenarios, people and background traffic."""
+"""Scenarios on routes: route files, scenario types, people and background traffic."""
 
 from __future__ import annotations
 

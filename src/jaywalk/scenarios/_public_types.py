@@ -1,11 +1,10 @@
-"""Scenario types of the Leaderboard and Bench2Drive that mean one of ours.
+"""Scenario types of the Leaderboard, Bench2Drive and Fail2Drive that extend Jaywalk's own types.
 
 They take the parameters and the defaults of those projects; the behaviour follows the published
-figures. Only types whose behaviour is the same are here: any other type is an error.
+figures. Only types with the same behaviour are here: any other type is an error.
 
-HardBrake: the car ahead stops, and its brake lights stay dark.
-
-RightOfWay: an ordinary vehicle, not an emergency one, takes the ego's right of way.
+In HardBrake types the car ahead stops, in some with dark brake lights. In RightOfWay types an
+ordinary or an emergency vehicle takes the ego's right of way.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class LbParkedTwoWaysParameters(LbParkedParameters):
 )
 @dataclass(slots=True, kw_only=True)
 class LbConstructionTwoWays(LbTwoWays):
-    """ConstructionObstacleTwoWays: the others come 5 s after the ego is within 30 m."""
+    """ConstructionObstacleTwoWays: oncoming cars appear 5 s after the ego is within 30 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbConstructionTwoWaysParameters
     leaderboard_name: ClassVar[str] = ConstructionTwoWays.leaderboard_name
@@ -101,7 +100,7 @@ class LbConstructionTwoWays(LbTwoWays):
 )
 @dataclass(slots=True, kw_only=True)
 class LbParkedTwoWays(LbTwoWays):
-    """ParkedObstacleTwoWays: the others come 5 s after the ego is within 50 m."""
+    """ParkedObstacleTwoWays: oncoming cars appear 5 s after the ego is within 50 m."""
 
     parameters_type: ClassVar[type[Parameters]] = LbParkedTwoWaysParameters
     leaderboard_name: ClassVar[str] = ParkedTwoWays.leaderboard_name
@@ -112,7 +111,7 @@ class LbParkedTwoWays(LbTwoWays):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbHardBrakeParameters(HardBrakeParameters):
-    """HardBreakRoute takes no parameters; the lead car stands for the traffic ahead."""
+    """Parameters of HardBreakRoute, which takes none; the lead car stands for the traffic ahead."""
 
     distance: float = field(default=16.0, metadata=INTERNAL)
     lead_in: float = field(default=80.0, metadata=INTERNAL)
@@ -123,17 +122,17 @@ class LbHardBrakeParameters(HardBrakeParameters):
 @scenario("HardBreakRoute", "like jaywalk/hard-brake-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbHardBrake(HardBrake):
-    """HardBreakRoute: the car ahead stops until 10 s are over, and the traffic with it."""
+    """HardBreakRoute: the car ahead and the traffic stop until 10 s are over."""
 
     parameters_type: ClassVar[type[Parameters]] = LbHardBrakeParameters
 
     def start(self, moment: EgoMoment) -> None:
-        """The public class stops background vehicles: the speed to compare with drops too."""
+        """Stop the traffic too, as the public class does, so that the reference speed drops."""
         HardBrake.start(self, moment)
         self.cap_traffic(moment, 0.0)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Everybody drives on together."""
+        """Let the lead car and the traffic drive on together."""
         stood = self.went_on_m < 0.0
         over = HardBrake.tick(self, moment)
         if over or (stood and self.went_on_m >= 0.0):
@@ -141,13 +140,13 @@ class LbHardBrake(HardBrake):
         return over
 
     def waited_s(self, moment: EgoMoment) -> float:
-        """Since it began to brake, as in the public class."""
+        """Seconds since the car began to brake, as in the public class."""
         return moment.elapsed_s - self.started_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbCrossingParameters(Parameters):
-    """DynamicObjectCrossing, with Fail2Drive's additions."""
+    """Parameters of DynamicObjectCrossing, with Fail2Drive's additions."""
 
     distance: float = ahead(12.0)
     direction: str = side()
@@ -161,26 +160,26 @@ class LbCrossingParameters(Parameters):
 @scenario("DynamicObjectCrossing", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbCrossing(SteppingOut):
-    """DynamicObjectCrossing: walks twice the distance to the lane at 2 m/s, then is gone."""
+    """DynamicObjectCrossing: a person walks twice the distance to the lane at 2 m/s."""
 
     parameters_type: ClassVar[type[Parameters]] = LbCrossingParameters
 
     def stands_m(self, near: Roadside) -> float:
-        """On the middle of the sidewalk."""
+        """Return the distance to the middle of the sidewalk."""
         return near.middle_m(_WALKER_M)
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """Twice the distance to the ego's lane."""
+        """Return twice the distance to the ego's lane."""
         return 2.0 * near_m
 
     def arrive(self) -> None:
-        """The person and the obstacle are taken away."""
+        """Remove the person and the obstacle."""
         self.destroy(self.actor_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbParkingCrossingParameters(Parameters):
-    """ParkingCrossingPedestrian, with Fail2Drive's additions."""
+    """Parameters of ParkingCrossingPedestrian, with Fail2Drive's additions."""
 
     distance: float = ahead(12.0)
     direction: str = side()
@@ -194,7 +193,7 @@ class LbParkingCrossingParameters(Parameters):
 @scenario("ParkingCrossingPedestrian", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbParkingCrossing(LbCrossing):
-    """ParkingCrossingPedestrian: out from behind a car a lane's width aside, for 8 m."""
+    """ParkingCrossingPedestrian: a person walks 8 m from behind a car one lane width aside."""
 
     parameters_type: ClassVar[type[Parameters]] = LbParkingCrossingParameters
     reaction_s: ClassVar[float] = 2.15
@@ -205,24 +204,24 @@ class LbParkingCrossing(LbCrossing):
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def stands_m(self, near: Roadside) -> float:
-        """A lane's width aside."""
+        """Return one lane width."""
         pose = place_on_route(self.stage.route, self.at_m)
         return float(self.stage.map.get_waypoint(pose.location).lane_width)
 
     def put_blocker(self, model: str, right_m: float) -> float:
-        """The car, with the lane's heading."""
+        """Place the car with the lane's heading."""
         at_m = self.at_m + float(self.parameters.offset_x)
         pose = place_on_route(self.stage.route, at_m, right_m, up_m=0.5)
         return float(self.spawn(model, [pose]).bounding_box.extent.x) + 0.5
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """A fixed way."""
+        """Return a fixed length."""
         return _PARKED_CROSSING_M
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbRightOfWayParameters(Parameters):
-    """OppositeVehicleRunningRedLight and OppositeVehicleTakingPriority."""
+    """Parameters of OppositeVehicleRunningRedLight and OppositeVehicleTakingPriority."""
 
     direction: str = one_of("right", "left", "opposite")
     distance: float = field(default=30.0, metadata=INTERNAL)
@@ -240,14 +239,14 @@ class LbRightOfWayParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class LbPriorityTaken(PriorityTaken):
-    """OppositeVehicleTakingPriority: sets off when the ego is 2.2 s or 12 m away."""
+    """OppositeVehicleTakingPriority: the vehicle starts when the ego is 2.2 s or 12 m away."""
 
     parameters_type: ClassVar[type[Parameters]] = LbRightOfWayParameters
     leaderboard_name: ClassVar[str] = "OppositeVehicleTakingPriority"
     special_lights: ClassVar[bool] = True
 
     def needed_s(self) -> float:
-        """The published synchronisation time."""
+        """Return the published synchronisation time."""
         return 2.2
 
 
@@ -259,10 +258,10 @@ class LbPriorityTaken(PriorityTaken):
 )
 @dataclass(slots=True, kw_only=True)
 class LbRedLightRunner(LbPriorityTaken):
-    """OppositeVehicleRunningRedLight: the ego has green, the other red.
+    """OppositeVehicleRunningRedLight: the ego has green, the other vehicle red.
 
-    Public routes play it at junctions without lights too (Bench2Drive's 26944), and the evaluators
-    let them: the vehicle then just takes the right of way.
+    Public routes use it at junctions without lights too (Bench2Drive's 26944), and evaluators
+    allow that: the vehicle then just takes the right of way.
     """
 
     leaderboard_name: ClassVar[str] = "OppositeVehicleRunningRedLight"
@@ -285,7 +284,7 @@ class LbRedLightRunner(LbPriorityTaken):
 )
 @dataclass(slots=True, kw_only=True)
 class HardBrakeNoLights(LbHardBrake):
-    """As HardBreakRoute, without the lights."""
+    """HardBreakRoute with dark brake lights."""
 
     brake_lights: ClassVar[bool] = False
     rng_type: ClassVar[str] = "HardBreakRoute"
@@ -293,7 +292,7 @@ class HardBrakeNoLights(LbHardBrake):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalRightOfWayParameters(LbRightOfWayParameters):
-    """NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
+    """Parameters of NormalVehicleRunningRedLight and NormalVehicleTakingPriority."""
 
     vehicle: str = model("", "vehicle.")  # any but bicycles and emergency vehicles
 

@@ -1,8 +1,8 @@
 """Base class of scenarios: typed parameters, a trigger on the ego's route, one call per tick.
 
 A scenario is set up before the first tick, starts when the ego has driven to its trigger, acts on
-every tick from then on and is over when it says so or its time is out. It never sleeps, never looks
-at a clock, and draws only from its own random streams.
+every tick from then on and ends by itself or by its time-out. It never sleeps, never reads a
+clock, and draws only from its own random streams.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Stage:
 class ScenarioAnnouncement:
     """Announcement of a scenario to agents that read the Leaderboard's list of scenarios."""
 
-    name: str  # of the standard class that is passed in the same way
+    name: str  # standard class that is passed in the same way
     first_actor: int
     last_actor: int | None = None
     direction: str = ""
@@ -110,11 +110,11 @@ class Scenario(ABC):
 
     @property
     def random(self) -> np.random.Generator:
-        """A fresh random stream of this scenario; draw from it once, in ``setup``."""
+        """Return a fresh random stream of this scenario; draw from it once, in ``setup``."""
         return self.draws()
 
     def draws(self, *names: str | int) -> np.random.Generator:
-        """A fresh stream for one part of the scenario, so that parts never shift each other."""
+        """Return a fresh stream for one part of the scenario, independent of the other parts."""
         return stream(self.stage.seed, *self.rng_key, *names)
 
     @property
@@ -127,7 +127,7 @@ class Scenario(ABC):
         return self.rng_type or self.element.type
 
     def advance(self, moment: EgoMoment) -> None:
-        """Called once before each tick of the world."""
+        """Advance the scenario; called once before each tick of the world."""
         if self.phase is Phase.WAITING:
             if moment.ego_along_m < self.trigger_along_m - _STARTS_BEFORE_M:
                 self.approach(moment)
@@ -157,7 +157,7 @@ class Scenario(ABC):
             self.note(moment, SWITCH, BLOCKED, active=not suspended)
 
     def note(self, moment: EgoMoment, kind: str = NOTE, name: str = "", **detail: Any) -> None:
-        """Report something; it goes to the record with the present tick."""
+        """Report an event; it goes to the record with the present tick."""
         self.events.append(
             ScenarioEvent(
                 time_s=moment.elapsed_s, kind=kind, name=name or self.element.name, detail=detail
@@ -165,9 +165,9 @@ class Scenario(ABC):
         )
 
     def cap_traffic(self, moment: EgoMoment, speed_mps: float | None) -> None:
-        """Hold all background traffic below a speed; None lets it go.
+        """Limit the speed of all background traffic; None removes the limit.
 
-        The record says so: traffic that the scenario slows down is no measure of the ego's speed.
+        The limit is recorded, because slowed traffic is not a reference for the ego's speed.
         """
         if self.stage.traffic is not None:
             self.stage.traffic.cap_all(speed_mps)
@@ -175,28 +175,28 @@ class Scenario(ABC):
             self.note(moment, what=CAPS_TRAFFIC, cap_mps=cap_mps)
 
     def setup(self) -> None:  # noqa: B027  (optional)
-        """Spawn what must stand ready; the world has not been ticked since."""
+        """Spawn the actors that must be ready at the start; the world is not ticked in between."""
 
     def approach(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
-        """The ego is on its way to the trigger."""
+        """Act while the ego is on its way to the trigger."""
 
     def start(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
-        """The ego reached the trigger."""
+        """Start; called when the ego reaches the trigger."""
 
     @abstractmethod
     def tick(self, moment: EgoMoment) -> bool:
-        """Act; return whether the scenario is over."""
+        """Act on one tick; return True when the scenario is over."""
 
     def end(self, moment: EgoMoment) -> None:
         """Clean up; the default destroys the scenario's actors."""
         self.destroy(self.actor_ids)
 
     def disturb(self, control: carla.VehicleControl) -> Any:
-        """The ego's control as the world gets it, of what the driver decided: the same."""
+        """Return the control to apply for the driver's decision; unchanged by default."""
         return control
 
     def linger(self, moment: EgoMoment) -> None:  # noqa: B027  (optional)
-        """Move what ``end`` left behind, until ``actor_ids`` is empty."""
+        """Move the actors that ``end`` left behind, until ``actor_ids`` is empty."""
 
     def destroy(self, actors: list[int]) -> None:
         """Remove some of the scenario's actors."""
@@ -217,7 +217,7 @@ class Scenario(ABC):
         )
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Ways (n, 4; x, y, z, yaw in radians) that background traffic keeps off, after ``setup``.
+        """Paths (n, 4; x, y, z, yaw in radians) that background traffic keeps off, after ``setup``.
 
         By default the ego's lane from before the trigger to a little after it: a car that stands
         before the obstacle, or takes the ego's place, would spoil the scenario.
@@ -225,11 +225,11 @@ class Scenario(ABC):
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)]
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """Ways (n, 2 or more; x, y) that its vehicles and people are to take, for pictures."""
+        """Paths (n, 2 or more; x, y) of its vehicles and people, for pictures."""
         return []
 
     def stretch(self, low_m: float, high_m: float) -> NDArray[np.float64]:
-        """The route between two distances along it, as a way (n, 4)."""
+        """Return the route between two distances along it as a path (n, 4)."""
         route = self.stage.route
         keep = (route.along_m >= low_m) & (route.along_m <= high_m)
         yaw = np.deg2rad(route.rotation_deg[keep, 1])
@@ -237,10 +237,10 @@ class Scenario(ABC):
 
 
 def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
-    """Make the scenario a route file asks for.
+    """Make the scenario of an element of a route file.
 
     Raises:
-        RegistryError: The type is unknown: the episode must fail, not run without it.
+        RegistryError: The type is unknown; the episode must fail and not run without it.
         DataError: A parameter is unknown or wrong, or the trigger is not on the route.
     """
     try:
@@ -257,7 +257,7 @@ def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
 
 
 def read_parameters(element: ScenarioElement, kind: type[Parameters]) -> Parameters:
-    """Typed parameters from a route file: ``value``, or ``from`` and ``to`` for intervals."""
+    """Read typed parameters of a route file: ``value``, or ``from`` and ``to`` for intervals."""
     known = {item.name: item for item in fields(kind) if not item.metadata.get("internal")}
     values: dict[str, Any] = {}
     for tag, node in element.parameters.items():
@@ -289,7 +289,7 @@ def read_parameters(element: ScenarioElement, kind: type[Parameters]) -> Paramet
 
 
 def trigger_along_m(trigger: TriggerPoint, route: DenseRoute, where: str) -> float:
-    """Distance along the route of a trigger; the Leaderboard's rule for "on the route"."""
+    """Return a trigger's distance along the route, by the Leaderboard's rule for "on the route"."""
     place = np.array([trigger.x_m, trigger.y_m])
     gap_m = np.hypot(*(route.position_m[:, :2] - place).T)
     turn_deg = np.abs(wrap_degrees(route.rotation_deg[:, 1] - trigger.yaw_deg))

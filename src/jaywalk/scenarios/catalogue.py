@@ -29,7 +29,7 @@ class StreetNeeds:
         junction: How the ego crosses the first junction; "" for a stretch without one.
         control: Before it ``light``, ``stop``, ``free`` (neither lights nor signs) or ``dark`` (no
             lights); "" for any.
-        arm: The arm from which another road user meets the ego there; "" for nobody.
+        arm: The arm from which another road user meets the ego there; "" for none.
         they: Their direction there, ``straight``, ``right`` or "" for any.
         return_lane: A lane left of theirs at both ends, for a stream in the other direction.
         lane: Beside the lane: ``same`` (left, same direction), ``opposite``, ``queue`` (right, same
@@ -56,12 +56,12 @@ OPPOSITE_LANE: Final = StreetNeeds(lane="opposite")
 
 
 def left_turn(control: str, they: str) -> StreetNeeds:
-    """A left turn across or into vehicles from the opposite arm."""
+    """Return the needs of a left turn across or into vehicles from the opposite arm."""
     return StreetNeeds(junction=TURN_LEFT, arm="opposite", control=control, they=they)
 
 
 def right_turn(control: str, they: str) -> StreetNeeds:
-    """A right turn into vehicles from the left arm."""
+    """Return the needs of a right turn into vehicles from the left arm."""
     return StreetNeeds(junction=TURN_RIGHT, arm="left", control=control, they=they)
 
 
@@ -90,7 +90,7 @@ class Shift:
     """A class of shift: results of paired suites are grouped by its name.
 
     Attributes:
-        name: As in names of routes, for example ``BadParking``.
+        name: Name as in routes, for example ``BadParking``.
         category: Group of classes in the published tables.
         caption: A few words for sheets of pictures.
         pairs: First and last number of its pairs in the published split.
@@ -98,7 +98,7 @@ class Shift:
         object_models: A scenario of a type with several shifts is of this one if a model of its
             objects contains one of these words ...
         scenario_name: ... or if its name contains this word.
-        partner: One of ``PARTNER_WORDS``, where the shift decides and not the layout.
+        partner: One of ``PARTNER_WORDS``, if the shift decides and not the layout.
     """
 
     name: str
@@ -120,8 +120,8 @@ class ScenarioSpec(Spec):
         benchmark: Benchmark whose route files use the type; "" for other packages.
         public_type: Type under which public route files write it, if another one.
         street: Properties of a street on which it can be played.
-        shifts: Classes of shift it belongs to; several where objects or names decide.
-        base: Standard type that its partner in a counterfactual pair plays; "" for nothing.
+        shifts: Classes of shift it belongs to; several if objects or names decide.
+        base: Standard type that its partner in a counterfactual pair plays; "" for none.
         base_without: Parameters that the partner does not set.
         base_setting: Parameter and value that make a scenario of this type its own partner.
         partners: Partner by its word, for types whose files may name it.
@@ -199,7 +199,7 @@ def scenario(
 
 
 def shift_classes(benchmark: str = FAIL2DRIVE) -> dict[str, Shift]:
-    """Classes of shift of a benchmark by name."""
+    """Return the classes of shift of a benchmark, by name."""
     return {
         shift.name: shift
         for spec in SCENARIOS
@@ -209,7 +209,7 @@ def shift_classes(benchmark: str = FAIL2DRIVE) -> dict[str, Shift]:
 
 
 def type_named(name: str) -> str:
-    """Type of that name, or the first type of a class of shift of that name."""
+    """Return the type with a name, or the first type of the class of shift with that name."""
     if name in SCENARIOS:
         return name
     return next(

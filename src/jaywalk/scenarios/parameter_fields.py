@@ -1,4 +1,4 @@
-"""Fields of scenario parameters that are more than a number or a text, with their checks."""
+"""Fields of scenario parameters with their checks, for more than plain numbers and texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import READER, REQUIRED, UNREAD
 from jaywalk.scenarios.formats.xml_node import Node, number
 
-# Numbers of an object and how large they may be, either way: metres and degrees.
+# Fields of an object and their largest absolute values, in metres and degrees.
 _OBJECT_KEYS: Final = {
     "x": 2000.0,
     "y": 200.0,
@@ -21,16 +21,16 @@ _OBJECT_KEYS: Final = {
     "roll": 360.0,
 }
 MOST_OBJECTS: Final = 200
-_MOST: Final = 2000.0  # of any number without another bound
-_FARTHEST_M: Final = 2000.0  # of anything from its trigger
+_MOST: Final = 2000.0  # bound of numbers without another bound
+_FARTHEST_M: Final = 2000.0  # largest distance from the trigger
 _FARTHEST_ASIDE_M: Final = 50.0
-_STEEPEST_DEG: Final = 89.0  # of a way across a road
-NOWHERE: Final = (math.nan, math.nan, math.nan)  # what a place is before it is given
+_STEEPEST_DEG: Final = 89.0  # largest angle of a path across a road
+NOWHERE: Final = (math.nan, math.nan, math.nan)  # value of a place before it is given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedObject:
-    """A thing relative to an anchor: metres forward, right and up, degrees."""
+    """An object relative to an anchor: metres forward, right and up, degrees."""
 
     id: str  # blueprint
     x: float = 0.0
@@ -42,17 +42,17 @@ class PlacedObject:
 
 
 def one_of(default: str, *choices: str) -> Any:
-    """A text that is one of some."""
+    """Field for one of several texts."""
     return field(default=default, metadata={READER: _choice((default, *choices))})
 
 
 def side(default: str = "right") -> Any:
-    """``right`` or ``left``."""
+    """Field for ``right`` or ``left``."""
     return one_of(default, *({"right", "left"} - {default}))
 
 
 def within(default: float, low: float, high: float = _MOST) -> Any:
-    """A number between two others, both included."""
+    """Field for a number between two bounds, both included."""
 
     def read(node: Node, where: str) -> float:
         text = _value(node, where)
@@ -68,22 +68,22 @@ def within(default: float, low: float, high: float = _MOST) -> Any:
 
 
 def ahead(default: float) -> Any:
-    """Metres ahead of something, most often of the trigger."""
+    """Field for a distance ahead in metres, usually from the trigger."""
     return within(default, 0.0, _FARTHEST_M)
 
 
 def offset(default: float = 0.0) -> Any:
-    """Metres that something is moved, either way."""
+    """Field for a displacement in metres, positive or negative."""
     return within(default, -_FARTHEST_ASIDE_M, _FARTHEST_ASIDE_M)
 
 
 def crossing_angle() -> Any:
-    """Degrees between a person's way and the shortest one across."""
+    """Field for the angle in degrees between a person's path and the shortest one across."""
     return within(0.0, -_STEEPEST_DEG, _STEEPEST_DEG)
 
 
 def whole(default: int, low: int, high: int) -> Any:
-    """A whole number between two others, both included."""
+    """Field for a whole number between two bounds, both included."""
 
     def read(node: Node, where: str) -> int:
         text = _value(node, where)
@@ -97,7 +97,7 @@ def whole(default: int, low: int, high: int) -> Any:
 
 
 def switches(default: str) -> Any:
-    """A text of zeros and ones, as long as the default."""
+    """Field for a text of zeros and ones, as long as the default."""
 
     def read(node: Node, where: str) -> str:
         text = _value(node, where)
@@ -109,7 +109,7 @@ def switches(default: str) -> Any:
 
 
 def model(default: str, *families: str) -> Any:
-    """A blueprint id, or a pattern, of one of some families; ``none`` where it is a family."""
+    """Field for a blueprint id or pattern of some families; ``none`` if it is one of them."""
 
     def read(node: Node, where: str) -> str:
         text = _value(node, where)
@@ -123,7 +123,7 @@ def model(default: str, *families: str) -> Any:
 
 
 def place() -> Any:
-    """A place of the town, ``x``, ``y`` and ``z``; there is no default."""
+    """Field for a place in the town, ``x``, ``y`` and ``z``, without a default."""
 
     def read(node: Node, where: str) -> tuple[float, float, float]:
         x_m, y_m = (number(node.attributes, key, where) for key in ("x", "y"))
@@ -134,7 +134,7 @@ def place() -> Any:
 
 
 def interval(low_default: float, high_default: float, low: float = 0.0) -> Any:
-    """Two numbers, ``from`` and ``to``, in this order and neither below ``low``."""
+    """Field for two numbers, ``from`` and ``to``, in this order and neither below ``low``."""
 
     def read(node: Node, where: str) -> tuple[float, float]:
         first, last = (number(node.attributes, end, where) for end in ("from", "to"))
@@ -148,7 +148,7 @@ def interval(low_default: float, high_default: float, low: float = 0.0) -> Any:
 
 
 def interval_or_value(default: float, low: float = 0.0) -> Any:
-    """``from`` and ``to``, or one ``value`` for both."""
+    """Field for ``from`` and ``to``, or one ``value`` for both."""
 
     def read(node: Node, where: str) -> tuple[float, float]:
         alone = node.get("value") is not None
@@ -164,17 +164,17 @@ def interval_or_value(default: float, low: float = 0.0) -> Any:
 
 
 def ignored() -> Any:
-    """An element that public files have and the public class does not read."""
+    """Field for an element of public files that the public class does not read."""
     return field(default="", metadata={READER: lambda node, where: ""})
 
 
 def unread_choice(*choices: str) -> Any:
-    """One of some texts that public tools write and public classes do not read; "" if missing."""
+    """Field for a text that public tools write and public classes do not read; "" if missing."""
     return field(default="", metadata={READER: _choice(choices), UNREAD: True})
 
 
 def objects() -> Any:
-    """Things, one attribute each: ``a="id=static.prop.barrel x=1 yaw=90"``."""
+    """Field for objects, one per attribute: ``a="id=static.prop.barrel x=1 yaw=90"``."""
 
     def read(node: Node, where: str) -> tuple[PlacedObject, ...]:
         if not node.attributes or len(node.attributes) > MOST_OBJECTS:
@@ -185,7 +185,7 @@ def objects() -> Any:
 
 
 def parse_object(text: str, where: str) -> PlacedObject:
-    """One thing of an attribute's text."""
+    """Parse one object from an attribute's text."""
     name, numbers = "", {}
     for part in text.split():
         key, equals, value = part.partition("=")
@@ -212,13 +212,13 @@ def parse_object(text: str, where: str) -> PlacedObject:
 
 
 def format_object(thing: PlacedObject) -> str:
-    """The attribute's text of a thing; zeros are left out."""
+    """Format an object as an attribute's text; zeros are left out."""
     parts = [f"{key}={getattr(thing, key):g}" for key in _OBJECT_KEYS if getattr(thing, key)]
     return " ".join([f"id={thing.id}", *parts])
 
 
 def people(most: int) -> Any:
-    """Blueprints of people, one attribute each; ``value`` alone is a number of random ones."""
+    """Field for blueprints of people, one per attribute; ``value`` alone: how many to draw."""
 
     def read(node: Node, where: str) -> tuple[str, ...]:
         text = node.get("value")

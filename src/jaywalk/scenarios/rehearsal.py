@@ -1,11 +1,10 @@
 """Space that scenarios will occupy, computed without changing the world.
 
 The two routes of a counterfactual pair must have the same background, though only one of them has
-the shift. So both keep their background off what either of them needs: the scenarios of both are
-set up before a world that only pretends to spawn, and say which lanes they close and where they
-stand. Both routes rehearse the same scenarios in the same order, so both get the same answer.
-
-Lanes that belong to a route: nobody else uses them where two routes are to be compared.
+the shift. So both keep their background off the space that either of them needs: the scenarios of
+both are set up in a stand-in world that spawns nothing, and report the lanes they close and the
+places of their actors. Both routes rehearse the same scenarios in the same order, so both get the
+same result. In pairs the background also keeps off all lanes beside the route.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _MOST_LANES: Final = 6  # to either side
 
 
 def lanes_abreast(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
-    """Points (n, 4: x, y, z, yaw in radians) of the route and of all driving lanes beside it.
+    """Return points (n, 4: x, y, z, yaw in radians) of the route and all driving lanes beside it.
 
-    It depends on the route alone, so both routes of a counterfactual pair close the same lanes,
-    whatever their scenarios are: a difference between them can reach nobody but the ego.
+    The result depends on the route alone, so both routes of a counterfactual pair close the same
+    lanes, whatever their scenarios are: a difference between them can affect only the ego.
     """
     rows = [
         (*place, np.deg2rad(yaw))
@@ -48,7 +47,7 @@ def lanes_abreast(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
 def _beside(lane: Any, to_right: bool) -> list[tuple[float, float, float, float]]:
     found, current = [], lane
     for _ in range(_MOST_LANES):
-        same_way = current.lane_id * lane.lane_id > 0  # left and right swap over the middle
+        same_way = current.lane_id * lane.lane_id > 0  # left and right swap across the middle
         current = current.get_right_lane() if to_right == same_way else current.get_left_lane()
         if current is None:
             break
@@ -59,11 +58,11 @@ def _beside(lane: Any, to_right: bool) -> list[tuple[float, float, float, float]
     return found
 
 
-# More than half a lorry and half a car, end to end: a car this far off never overlaps a thing of a
+# More than half a lorry plus half a car: a car this far away never overlaps an object of a
 # scenario, so the server refuses it in neither route or in both.
 APART_M: Final = 9.0
 _FURNITURE: Final = "traffic."  # lights and signs: the same in both routes
-_HALF_M: Final = (1.0, 0.5, 0.5)  # of a stand-in; who asks wants to know what it hides
+_HALF_M: Final = (1.0, 0.5, 0.5)  # half size of a stand-in, for scenarios that ask for it
 _HERO: Final = {"role_name": "hero"}
 
 
@@ -72,15 +71,15 @@ class Needs:
     """Lanes and places reserved for scenarios. Frame: CARLA's left-handed metres."""
 
     ways: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
-    spots_m: tuple[tuple[float, float], ...] = ()  # where their actors stand at the start
+    spots_m: tuple[tuple[float, float], ...] = ()  # positions of their actors at the start
 
     def circles(self, radius_m: float = APART_M) -> list[tuple[float, float, float]]:
-        """Circles (x, y, radius) in which nobody of the background may start."""
+        """Circles (x, y, radius) in which no background actor may start."""
         return [(x, y, radius_m) for x, y in self.spots_m]
 
 
 def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
-    """Set scenarios up on a stage that spawns nothing.
+    """Set up scenarios on a stage that spawns nothing, and return their needs.
 
     Raises:
         DataError: A scenario does not fit on the route.
@@ -108,7 +107,7 @@ def _stand_in(number: int, **more: Any) -> Any:
 
 @dataclass(slots=True)
 class _Client:
-    """Notes where actors are wanted; every place is free."""
+    """Stand-in client that notes the poses of spawned actors; every place is free."""
 
     spots: list[tuple[float, float]]
     made: int = 0
@@ -134,7 +133,7 @@ class _Client:
 
 
 class _Actors(list[Any]):
-    """Some actors, as the client's list of them."""
+    """List of actors with the client's ``filter``."""
 
     def filter(self, pattern: str) -> _Actors:
         wanted = pattern.rstrip("*")
@@ -143,9 +142,9 @@ class _Actors(list[Any]):
 
 @dataclass(slots=True)
 class _World:
-    """Shows the town and an ego; nothing can be changed in it.
+    """Stand-in world with the town and an ego; it cannot be changed.
 
-    Only what a scenario may ask in ``setup`` is there: another question is an error, not an effect.
+    It offers only the calls that a scenario may make in ``setup``; any other call is an error.
     """
 
     real: Any

@@ -42,11 +42,11 @@ class SuiteSpec(Spec):
 
 SUITES: Final[Registry[SuiteSpec]] = Registry("suite", packages=("jaywalk.suites",))
 
-MAX_BACKGROUND_ACTORS: Final = 1000  # of one kind that a route may ask for
+MAX_BACKGROUND_ACTORS: Final = 1000  # upper bound for one kind on a route
 _USUAL_SPEED: Final = (0.85, 1.0)
 _SPLIT_NAME: Final = re.compile(r"(Base|Generalization)_(\w+?)_(\d+)")  # Fail2Drive's files
-_SHIFT_OFFSET: Final = 1000  # number of a shift less that of its base
-PAIRED_SPEED: Final = (1.0, 1.0)  # of pairs: so that the minimum-speed rule means something
+_SHIFT_OFFSET: Final = 1000  # number of a shift minus that of its base
+PAIRED_SPEED: Final = (1.0, 1.0)  # for pairs, so that the minimum-speed rule is meaningful
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +56,15 @@ class SuiteRoute:
     id: str  # unique in the suite, safe as a folder name
     route: Route  # town, weathers, keypoints, scenarios
     vehicles: int = 0  # background traffic
-    traffic_speed: tuple[float, float] = _USUAL_SPEED  # of the limit, drawn per driver
+    traffic_speed: tuple[float, float] = _USUAL_SPEED  # factor on the limit, drawn per driver
     people: int = 0  # ambient people
     posed: int = 0  # people who are posed by clips of a motion library
     wet_grip: bool = False  # wet roads are slippery; CARLA's weather does not change physics
     pair: str = ""  # id shared by the routes of a counterfactual pair
     half: str = ""  # of a pair: "base" or "generalization"
     shift: str = ""  # of a pair: the class of its shift, e.g. "Wall"
-    # Of a pair: the scenarios of both routes, in the same order in both. The background keeps off
-    # what any of them needs.
+    # For pairs: the scenarios of both routes, in the same order in both. The background keeps off
+    # the space that any of them needs.
     pair_scenarios: tuple[ScenarioElement, ...] = ()
 
 
@@ -75,7 +75,7 @@ class Suite:
     name: str  # e.g. "jaywalk/smoke-v2"
     routes: tuple[SuiteRoute, ...]
     variant: str = ""
-    # Applies the variant to routes that are driven instead of the suite's own.
+    # Applies the variant to routes that are driven instead of those of the suite.
     apply_variant: Callable[[Suite], Suite] | None = None
 
 
@@ -86,7 +86,7 @@ def load_suite(name: str, variant: str = "") -> Suite:
 
 
 def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:
-    """Return the same routes; each route of a pair knows the scenarios of both."""
+    """Return the routes with the scenarios of both halves added to each route of a pair."""
     pairs: dict[str, list[SuiteRoute]] = {}
     for one in sorted(items, key=lambda item: item.id):
         if one.pair:
@@ -122,7 +122,7 @@ def suite_of_files(
 
 
 def _items_of(path: Path, background: dict[str, int]) -> list[SuiteRoute]:
-    """The routes of one file."""
+    """Return the routes of one file."""
     found = []
     for wanted, route in _routes_of(path):
         name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
@@ -144,9 +144,9 @@ def _items_of(path: Path, background: dict[str, int]) -> list[SuiteRoute]:
 
 
 def _routes_of(path: Path) -> list[tuple[str, Route]]:
-    """Routes of a route file or a scenario file, with the ids they get."""
+    """Return the routes of a route file or a scenario file, with their ids."""
     if path.suffix.lower() in (".toml", ".yaml", ".yml"):
-        # Imported when needed: most runs have no such file.
+        # Imported only when needed: most runs have no such file.
         from jaywalk.scenarios.toolbox.form import read_authored
         from jaywalk.scenarios.toolbox.routes import route_of
 
@@ -156,13 +156,13 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
 
 
 def _pair_of(stem: str) -> str:
-    """Pair id from the name of a file of Fail2Drive's split; "" for other names."""
+    """Return the pair id from a file name of Fail2Drive's split; "" for other names."""
     found = _SPLIT_NAME.fullmatch(stem)
     return "" if found is None else f"{found[2]}_{int(found[3]) % _SHIFT_OFFSET:04d}"
 
 
 def _other_half(path: Path) -> Path | None:
-    """The file of the other half of such a pair, if it lies in the same folder."""
+    """Return the file of the other half of such a pair, if it is in the same folder."""
     found = _SPLIT_NAME.fullmatch(path.stem)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Suites that are built for any town on demand, by kind."""
+"""Kinds of suites that can be built for any town on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUITE_KINDS: Final[Registry[Spec]] = Registry("kind of suite", packages=("jaywal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """Request for routes; None: the default of the kind."""
+    """Request for routes; None selects the default of the kind."""
 
     town: Town
     routes: int
@@ -43,7 +43,7 @@ def build_suite(kind: str, request: BuildRequest) -> RouteFile:
     """Build routes of a kind, for ``write_routes``; equal requests give equal files.
 
     Raises:
-        RegistryError: There is no such kind.
+        RegistryError: The kind is unknown.
         DataError: The town has no room for the routes.
     """
     builder: Builder = SUITE_KINDS.get(kind).load()

@@ -1,4 +1,4 @@
-"""The suite ``fail2drive``: 100 pairs of routes that differ in the shift alone."""
+"""The suite ``fail2drive``: 100 pairs of routes that differ only in the shift."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUITES.register(SPEC)
 
 
 def class_of(number: int) -> str:
-    """Return the class of shift of a route number, base or shift.
+    """Return the class of shift for a route number, base or shift.
 
     Raises:
         DataError: No class has the number.
@@ -51,14 +51,14 @@ def class_of(number: int) -> str:
 
 
 def load(variant: str = "") -> Suite:
-    """Load all 200 routes, or with a variant the half of that name.
+    """Load all 200 routes or, with a variant, the half of that name.
 
     Raises:
-        UsageError: There is no such variant.
+        UsageError: The variant is unknown.
     """
     if variant not in ("", *VARIANTS):
         raise UsageError(f"--variant is '{variant}', expected base, shift or none.")
-    # Partners first: a half that runs alone keeps the same background.
+    # Partners first, so that a half that runs alone keeps the same background.
     items = with_partners([_item(route) for route in read_routes(FILE).routes])
     prefix = {"base": "Base_", "shift": "Generalization_"}.get(variant, "")
     kept = tuple(item for item in items if item.id.startswith(prefix))

@@ -1,6 +1,7 @@
-"""Routes of the kind ``habit`` for any town: 200 to 800 m, over streets others do not use yet.
+"""The suite ``habit``, and routes of the same kind for any town.
 
-The suite ``habit``: 110 routes over our towns among people posed by real motions.
+The suite has 110 routes over Jaywalk's towns among people posed by real motions. Built routes have
+200 to 800 m and prefer streets that earlier routes do not use.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from jaywalk.town.walkways import WALKED
 VEHICLES, PEOPLE, POSED = 30, 10, 20
 SHORTEST_M, LONGEST_M = 200.0, 800.0
 _CANDIDATES: Final = 4
-_REACH: Final = 0.8  # of the length: legs end so near to the start, as the crow flies
-_ROUNDS: Final = 3  # of candidates, until the roadside is good enough
+_REACH: Final = 0.8  # legs end at most this share of the length from the start, as the crow flies
+_ROUNDS: Final = 3  # number of batches of candidates, until the roadside is good enough
 _STEP_M: Final = 4.0
 _BAND_M: Final = 16.0
-_ENOUGH: Final = 40  # places on either side of a route
-_SLOW_KMH: Final = 70.0  # people cross roads that are not faster
+_ENOUGH: Final = 40  # wanted places on either side of a route
+_SLOW_KMH: Final = 70.0  # people cross roads up to this speed limit
 _SLOW_SHARE: Final = 0.8
 
 
@@ -61,7 +62,7 @@ def build(request: BuildRequest) -> RouteFile:
 
 
 def draw_points(request: BuildRequest) -> list[list[Point]]:
-    """Keypoints of each route."""
+    """Return the keypoints of each route."""
     town = request.town
     places = [rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
     if len(places) < 2:
@@ -86,7 +87,7 @@ class _RouteBuilder:
     used: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def route(self, request: BuildRequest, number: int) -> list[Point]:
-        """Return the candidate with most new streets among those with room for people."""
+        """Return the candidate with the most new streets among those with room for people."""
         best: tuple[float, list[Point], DenseRoute] | None = None
         for turn in range(_ROUNDS):
             for k in range(_CANDIDATES):
@@ -123,7 +124,7 @@ class _RouteBuilder:
         return (points, dense) if fits else None
 
     def _room(self, dense: DenseRoute) -> float:
-        """1: enough places for people on both sides of streets they may cross; less: not."""
+        """Return 1 if both sides have enough places and people may cross the streets; else less."""
         near = self.roadside[near_route(self.roadside, dense, _BAND_M)]
         right = int(on_right(near[:, 0], near[:, 1], dense).sum())
         fewer = min(right, len(near) - right)
@@ -131,13 +132,13 @@ class _RouteBuilder:
         return min(fewer / _ENOUGH, 1.0) * min(float(slow) / _SLOW_SHARE, 1.0)
 
     def _novelty(self, dense: DenseRoute) -> float:
-        """Share of the route that earlier ones did not use, in per cent."""
+        """Share of the route that earlier routes did not use, in per cent."""
         streets = _streets(dense)
         return 99.0 * sum(1.0 / (1 + self.used.get(one, 0)) for one in streets) / len(streets)
 
 
 def _streets(dense: DenseRoute) -> list[tuple[int, int]]:
-    """Roads with their direction; roads in junctions tell turns."""
+    """Return roads with their direction; roads in junctions distinguish turns."""
     found = {(int(road), 1 if lane > 0 else -1) for road, _, lane in dense.lane}
     return sorted(found)
 

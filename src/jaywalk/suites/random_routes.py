@@ -1,4 +1,4 @@
-"""Random routes through a town: from one spawn point over others, cut at a length."""
+"""Random routes through a town: from one spawn point via others, cut at a length."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LENGTH_M: Final = 1000.0
 VEHICLES: Final = 30
 PEOPLE: Final = 20
 _SHORTEST_M: Final = 50.0
-_LEG_M: Final = 60.0  # no legs shorter than this, as the crow flies
-_LEGS: Final = 24  # of a route, at most
+_LEG_M: Final = 60.0  # shortest leg, as the crow flies
+_LEGS: Final = 24  # largest number of legs of a route
 _ATTEMPTS: Final = 60
-_LEAP_M: Final = 9.0  # a change of lanes is shorter
+_LEAP_M: Final = 9.0  # longer than any lane change
 _TURN_RAD: Final = 1.0  # between two points a metre apart
 _FITS_M: Final = 15.0
 
@@ -34,7 +34,7 @@ def build(request: BuildRequest) -> RouteFile:
     if not length_m >= _SHORTEST_M:
         raise UsageError(f"--length is {length_m:g}, expected at least {_SHORTEST_M:g} m.")
     town = request.town
-    # As they will stand in the file: what is checked here must be what is driven.
+    # As written to the file: the checked route must be the driven one.
     places = [rounded((pose.x, pose.y, pose.z)) for pose in town.spawn_points]
     if len(places) < 2:
         raise DataError(f"{town.name} has {len(places)} spawn points; a route needs two.")
@@ -64,7 +64,7 @@ class Draft:
     length_m: float
 
     def points(self, starts: list[int], random: np.random.Generator) -> list[Point] | None:
-        """Keypoints of a route from the first start that works."""
+        """Return keypoints of a route from the first start that works."""
         for start in starts[:_ATTEMPTS]:
             points = self._chained(self.places[start], random)
             if points is not None:
@@ -72,7 +72,7 @@ class Draft:
         return None
 
     def _chained(self, start: Point, random: np.random.Generator) -> list[Point] | None:
-        """Legs to random places until there is enough; None if that leads nowhere."""
+        """Chain legs to random places until the route is long enough; None if that fails."""
         points = [start]
         for _ in range(_LEGS):
             aim = self.places[int(random.integers(len(self.places)))]
@@ -89,15 +89,15 @@ class Draft:
     def _plan(self, points: list[Point]) -> DenseRoute | None:
         try:
             route = self.planner.plan(points)
-        except DataError:  # a lane that leads nowhere
+        except DataError:  # a lane without a continuation
             return None
         return None if _leaps(route) else route
 
     def _cut(self, points: list[Point], route: DenseRoute) -> list[Point] | None:
-        """The same way with its last point where the length is reached."""
+        """Cut a route where the length is reached; None if the cut route cannot be planned."""
         last = int(np.searchsorted(route.along_m, self.length_m))
         last = min(last, len(route) - 1)
-        # Nobody arrives inside a junction.
+        # A route must not end inside a junction.
         while last < len(route) - 1 and bool(route.in_junction[last]):
             last += 1
         x, y, z = route.position_m[last].tolist()
@@ -109,13 +109,13 @@ class Draft:
 
 
 def rounded(point: Point) -> Point:
-    """A point as it will stand in a file."""
+    """Round a point as in a route file."""
     x, y, z = (round(value, 3) for value in point)
     return x, y, z
 
 
 def _leaps(route: DenseRoute) -> bool:
-    """Return whether the route leaps or turns on the spot where two legs meet, as no car can."""
+    """Return True if the route jumps or turns on the spot where two legs meet, as no car can."""
     steps = np.diff(route.position_m[:, :2], axis=0)
     turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
     return bool(np.any(np.hypot(*steps.T) > _LEAP_M) or np.any(turn > _TURN_RAD))
@@ -124,7 +124,7 @@ def _leaps(route: DenseRoute) -> bool:
 def route_of(
     number: int, town: str, about: tuple[tuple[str, str], ...], points: list[Point]
 ) -> Route:
-    """A route of a file; ``about`` are further attributes."""
+    """Make a route of a file; ``about`` holds further attributes."""
     return Route(
         attributes=(("id", str(number)), ("town", town), *about),
         keypoints=tuple(

@@ -30,7 +30,7 @@ _TURN_DEG: Final = 45.0
 _FITS_M: Final = 6.0
 _WIDE: Final = 30.0
 _SIGN_M: Final = 1.5
-_LEAP_M: Final = 2.4  # a longer step between two points is a change of lanes
+_LEAP_M: Final = 2.4  # a longer step between two points is a lane change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Beside:
     right_same: BoolArray
     opposite: BoolArray  # an opposite driving lane, right beside
     parking: BoolArray  # a parking lane on the right
-    right_room: BoolArray  # a lane of any kind on the right that is no sidewalk
+    right_room: BoolArray  # a lane of any kind except a sidewalk on the right
     walk_right: BoolArray  # a sidewalk on the right ...
     walk_left: BoolArray
     kerb_right_m: FloatArray  # from the middle of the lane
@@ -62,7 +62,7 @@ class Stretch:
 
     @cached_property
     def along_m(self) -> FloatArray:
-        """Distance of each point."""
+        """Distance along the route of each point."""
         return self.dense.along_m
 
     @property
@@ -82,12 +82,12 @@ class Stretch:
         return _beside(self)
 
     def window(self, at_m: float, before_m: float, after_m: float) -> slice:
-        """The points around a place."""
+        """Slice of the points around a place."""
         low, high = np.searchsorted(self.along_m, [at_m - before_m, at_m + after_m])
         return slice(int(low), int(high) + 1)
 
     def bend_deg(self, at_m: float, before_m: float, after_m: float) -> float:
-        """Change of heading around a place."""
+        """Change of heading around a place, in degrees."""
         yaw = np.unwrap(
             np.deg2rad(self.dense.rotation_deg[self.window(at_m, before_m, after_m), 1])
         )
@@ -95,7 +95,7 @@ class Stretch:
 
     @cached_property
     def junctions(self) -> list[tuple[float, float]]:
-        """Begin and end of each junction."""
+        """Start and end of each junction along the route."""
         inside, found = self.dense.in_junction, []
         k = 0
         while k < len(inside):
@@ -109,7 +109,7 @@ class Stretch:
         return found
 
     def junction_at(self, number: int) -> Any:
-        """CARLA's junction."""
+        """Return CARLA's junction object."""
         enter_m, leave_m = self.junctions[number]
         for share in (0.5, 0.3, 0.7, 0.1, 0.9):
             at = int(np.searchsorted(self.along_m, enter_m + share * (leave_m - enter_m)))
@@ -119,21 +119,21 @@ class Stretch:
         raise DataError("A junction that is none.")
 
     def has_lights(self, number: int) -> bool:
-        """Return whether a light stands before a junction of the route."""
+        """Return True if a light stands before a junction of the route."""
         enter_m, _ = self.junctions[number]
         points = self.dense.position_m[self.window(enter_m, 12.0, 1.0), :2]
         boxes = np.concatenate([light.stops for light in self.town.lights] or [np.zeros((0, 7))])
         return _nearest(points, boxes[:, :2]) < _SIGN_M
 
     def has_stop_sign(self, number: int) -> bool:
-        """Return whether a stop sign acts on the route before a junction."""
+        """Return True if a stop sign acts on the route before a junction."""
         enter_m, _ = self.junctions[number]
         points = self.dense.position_m[self.window(enter_m, 12.0, 1.0), :2]
         signs = [sign.stops for sign in self.town.signs if sign.type_id == "traffic.stop"]
         return _nearest(points, np.concatenate(signs or [np.zeros((0, 7))])[:, :2]) < _SIGN_M
 
     def meets(self, number: int, arm: str) -> bool:
-        """Return whether a vehicle from an arm of a junction drives straight across the route."""
+        """Return True if a vehicle from an arm of a junction drives straight across the route."""
         enter_m, leave_m = self.junctions[number]
         keep = self.window(enter_m, 6.0, leave_m - enter_m)
         yaw = float(self.dense.rotation_deg[max(keep.start, 0), 1])
@@ -160,7 +160,7 @@ def _location(place: FloatArray) -> Any:
 
 
 def stretches(town: Town, length_m: float = 210.0) -> list[Stretch]:
-    """Every stretch of a town, in the order of its spawn points."""
+    """Return all stretches of a town, in the order of its spawn points."""
     planner = RoutePlanner(town.carla_map)
     found = []
     for number, pose in enumerate(town.spawn_points):
@@ -177,7 +177,7 @@ def stretches(town: Town, length_m: float = 210.0) -> list[Stretch]:
 
 
 def _follow(lane: Any, turn: str, length_m: float) -> tuple[Any, float] | None:
-    """The waypoint so far ahead, with a turn at the first junction, and how far it is."""
+    """Return the waypoint ``length_m`` ahead, turning at the first junction, and its distance."""
     here, way_m, turned = lane, 0.0, turn == "straight"
     while way_m < length_m or here.is_junction:
         options = _next(here)
@@ -206,7 +206,7 @@ def _bend(first: Any, second: Any) -> float:
 
 
 def _turns(inside: Any) -> str:
-    """Return the lane to which a lane inside a junction leads."""
+    """Return the turn of a lane inside a junction: ``straight``, ``left`` or ``right``."""
     here = inside
     for _ in range(40):
         options = _next(here)
@@ -227,7 +227,7 @@ def _planned(
     start: Point,
     end: tuple[Any, float],
 ) -> Stretch | None:
-    """The stretch, if the planner goes the same way without changing lanes."""
+    """Return the stretch if the planner takes the same path without lane changes; else None."""
     place = end[0].transform.location
     points = (start, rounded((place.x, place.y, place.z)))
     try:

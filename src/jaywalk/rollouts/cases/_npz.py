@@ -1,8 +1,7 @@
-"""Scenes with rollouts as compressed numpy archives (the layout is in docs/reference/realism.md).
+"""Scenes with rollouts as compressed numpy archives, and folders of them.
 
-Writes a scene with its rollouts as the archive that ``npz_case`` reads.
-
-A folder of archives that one policy made: one file a scene, and what made them.
+The layout of an archive is in docs/reference/realism.md. A folder holds the archives of one policy,
+one file per scene, and a manifest of how they were made.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _UNIT = {"heading": "heading_rad"}
 
 
 def load_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """All arrays of an archive."""
+    """Load all arrays of an archive."""
     return read_arrays(path, "a numpy archive (.npz)")
 
 
 class _Arrays:
-    """Typed access with errors that name the file."""
+    """Typed access to arrays, with errors that name the file."""
 
     def __init__(self, arrays: Mapping[str, Any], source: str) -> None:
         self.arrays, self.source = arrays, source
@@ -77,7 +76,7 @@ class _Arrays:
 
 
 def rollouts_from_arrays(arrays: Mapping[str, Any], source: str) -> Rollouts:
-    """Read ``sim_x``, ``sim_y``, ``sim_z``, ``sim_heading``, and box sizes if there are any."""
+    """Read ``sim_x``, ``sim_y``, ``sim_z``, ``sim_heading``, and box sizes if present."""
     read = _Arrays(arrays, source)
     sizes = {
         f"{name}_m": read.get(f"sim_{name}", np.float32)
@@ -101,7 +100,7 @@ def _polylines(read: _Arrays, name: str) -> Polylines:
 
 
 def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> LoggedScene:
-    """Read the log, map and signals."""
+    """Read log, map and signals."""
     try:
         return _scene(_Arrays(arrays, source), source, name)
     except DataError as problem:
@@ -111,7 +110,7 @@ def scene_from_arrays(arrays: Mapping[str, Any], source: str, name: str) -> Logg
 
 
 def _track(read: _Arrays, field: str, valid: Any) -> Any:
-    """A column of the log; what is not a number where nothing is valid becomes zero."""
+    """Return a column of the log; NaN at invalid steps becomes zero."""
     values = read.get(f"log_{field}", np.float32)
     if values.shape == valid.shape:
         values[~valid & ~np.isfinite(values)] = 0.0
@@ -161,7 +160,7 @@ _NPZ_WRITER_TRACKS = ("x_m", "y_m", "z_m", "heading_rad", "length_m", "width_m",
 
 
 def case_arrays(case: Case) -> dict[str, Any]:
-    """The arrays of an archive, by name."""
+    """Return the arrays of an archive, by name."""
     scene, rollouts = case.scene, case.rollouts
     arrays: dict[str, Any] = {
         "object_id": scene.object_id,
@@ -191,7 +190,7 @@ def case_arrays(case: Case) -> dict[str, Any]:
 
 
 def write_npz_case(path: Path, case: Case) -> None:
-    """Write an archive, whole or not at all."""
+    """Write an archive, completely or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     with unfinished.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **case_arrays(case))
@@ -203,7 +202,7 @@ _FORMAT = "jaywalk-rollouts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """What decides the rollouts of a folder."""
+    """Settings that decide the rollouts of a folder."""
 
     policy: str
     n: int
@@ -215,10 +214,10 @@ class Maker:
 
 
 class RolloutFolder:
-    """Opened for one maker; what it already holds is kept.
+    """Folder of rollouts with the settings of one maker; existing archives are kept.
 
     Raises:
-        UsageError: The folder was made by another policy, number or seed.
+        UsageError: The folder was made with another policy, number or seed.
     """
 
     def __init__(self, path: Path, maker: Maker) -> None:
@@ -244,11 +243,11 @@ class RolloutFolder:
         file.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
 
     def file(self, scene: str) -> Path:
-        """Where the archive of a scene is."""
+        """Path of the archive of a scene."""
         return self.path / f"{re.sub(r'[^A-Za-z0-9._-]', '_', scene)}.npz"
 
     def has(self, scene: str) -> bool:
-        """Whether a scene is done; a damaged archive does not count."""
+        """Return True if a scene is done; a damaged archive does not count."""
         try:
             return self.file(scene).is_file() and bool(read_npz_case(self.file(scene)))
         except DataError:

@@ -1,8 +1,7 @@
-"""A small reader of protocol-buffer messages: schemas are tables, unknown fields are skipped.
+"""Small readers of protocol-buffer messages and TFRecord files.
 
-The same tables read the JSON form of the messages.
-
-TFRecord files: length-prefixed records with CRC-32C sums.
+Schemas of messages are tables, and unknown fields are skipped. The same tables read the JSON form
+of the messages. TFRecord files hold length-prefixed records with CRC-32C sums.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ def _crc32c(data: NDArray[np.uint8], table: NDArray[np.uint32]) -> int:
 
 
 def masked_crc(data: bytes) -> int:
-    """The sum that TFRecord stores: CRC-32C, rotated and shifted."""
+    """Return the checksum that TFRecord stores: CRC-32C, rotated and shifted."""
     crc = int(_crc32c(np.frombuffer(data, dtype=np.uint8), _TABLE)) & 0xFFFFFFFF
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def looks_like_tfrecord(data: bytes) -> bool:
-    """Whether the first header is consistent."""
+    """Return True if the checksum of the first header is correct."""
     if len(data) < _HEADER.size:
         return False
     _, crc = _HEADER.unpack_from(data)
@@ -58,7 +57,7 @@ def looks_like_tfrecord(data: bytes) -> bool:
 
 
 def read_tfrecord(path: Path) -> Iterator[bytes]:
-    """Yield the records of a file, checking every sum."""
+    """Yield the records of a file and check every sum."""
     with open_file(path, "a TFRecord file", _LARGEST_BYTES) as file:
         number = 0
         while header := file.read(_HEADER.size):
@@ -67,7 +66,7 @@ def read_tfrecord(path: Path) -> Iterator[bytes]:
             size, crc = _HEADER.unpack(header)
             if masked_crc(header[:8]) != crc:
                 raise DataError(f"'{path}': record {number} is broken (its length fails the sum).")
-            if size > DATA_BYTES:  # a sound sum, but no scenario is that large
+            if size > DATA_BYTES:  # the sum is correct, but no scenario is that large
                 raise DataError(f"'{path}': record {number} announces {size} bytes.")
             data = file.read(size)
             tail = file.read(4)
@@ -87,9 +86,9 @@ class Field:
     """A field of a message.
 
     Attributes:
-        name: As in the schema, in snake case.
+        name: Name in the schema, in snake case.
         kind: ``int``, ``bool``, ``double``, ``float``, ``string``, or the name of a message.
-        repeated: Whether it is a list.
+        repeated: True for a list.
         enum: Names of the values, for the JSON form.
     """
 
@@ -168,7 +167,7 @@ def _scalar(kind: str, wire: int, raw: Any) -> Any:
 
 
 def empty(schema: Schema, message: str) -> dict[str, Any]:
-    """A message with nothing set: lists empty, numbers zero, messages None."""
+    """Return a message without values: lists empty, numbers zero, messages None."""
     return {
         field.name: [] if field.repeated else _EMPTY.get(field.kind)
         for field in schema[message].values()

@@ -1,8 +1,7 @@
-"""Windows of a record as logged scenes of 9.1 s at 10 Hz.
+"""Scenes for scoring, cut from the records of a run, and the folders of their rollouts.
 
-CARLA's left-handed metres and degrees become right-handed metres and radians here.
-
-A run of ours as something to score: scenes cut from its records, and rollouts of them.
+A scene is a window of a record in the form of a logged scene: 9.1 s at 10 Hz. CARLA's left-handed
+metres and degrees become right-handed metres and radians here.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from jaywalk.rollouts.cases._road_map import RoadMap, road_map, signals_of
 from jaywalk.town.town import town_from_opendrive
 
 RANGE_M = 100.0
-"""Who is farther from the ego at the current step takes no part."""
+"""Largest distance from the ego at the current step of actors that take part."""
 
-_MAP_MARGIN_M = 150.0  # nobody gets farther in eight seconds
-_LEAST_M = 0.1  # for boxes a server does not tell
+_MAP_MARGIN_M = 150.0  # no actor gets farther in eight seconds
+_LEAST_M = 0.1  # for boxes whose size a server does not state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedScene:
-    """A scene and where in which record it is; object ids are the record's numbers of actors."""
+    """A scene and its window in a record; object ids are the record's actor numbers."""
 
     scene: LoggedScene
     record: Record
@@ -63,13 +62,13 @@ class RecordedScene:
 def recorded_scenes(
     record: Record, count: int = 1, range_m: float = RANGE_M, at_s: float | None = None
 ) -> list[RecordedScene]:
-    """Cut windows out of a record, evenly spread; none if it is shorter than a window.
+    """Cut evenly spread windows out of a record; none if it is shorter than a window.
 
     Args:
         record: An episode.
-        count: How many windows; fewer where they would begin at the same time.
-        range_m: How far from the ego at the current step.
-        at_s: Time of the current step of a single window instead.
+        count: Number of windows; fewer if some would begin at the same time.
+        range_m: Largest distance of actors from the ego at the current step.
+        at_s: Time of the current step of a single window, instead of ``count`` windows.
     """
     steps = tenth_ticks(record).first_stretch()
     last = len(steps.tick) - N_FUTURE - 1
@@ -114,7 +113,7 @@ def _kind(tracks: EpisodeTracks, body: int) -> int:
 def _scene(
     record: Record, tracks: EpisodeTracks, steps: slice, town: RoadMap, range_m: float
 ) -> LoggedScene | None:
-    """Window of the tracks; only actors that are near the ego at its current step take part."""
+    """Return a window of the tracks; only actors near the ego at the current step take part."""
     has_row = tracks.states.source == np.arange(len(tracks.tick))
     current = steps.start + CURRENT_STEP
     if tracks.ego_index is None or not has_row[tracks.ego, current]:
@@ -139,7 +138,7 @@ def _scene(
 
 
 def _boxes(tracks: EpisodeTracks, near: IntArray, steps: slice, valid: BoolArray) -> dict[str, Any]:
-    """Box centres, headings and sizes [actor, 91]; zeros where an actor is not there."""
+    """Return box centres, headings and sizes [actor, 91]; zeros where an actor is absent."""
     pose = tracks.pose[near, steps]
     half = tracks.bodies.select(c.HALF_X_M, c.HALF_Y_M, c.HALF_Z_M).fill_null(_LEAST_M / 2)
     size = np.maximum(2.0 * half.to_numpy()[near], _LEAST_M)[:, :, None]
@@ -164,7 +163,7 @@ MANIFEST = "rollouts.json"
 def run_scenes(
     path: Path, count: int = 1, range_m: float = RANGE_M, at_s: float | None = None
 ) -> list[RecordedScene]:
-    """Windows of all episodes of a run, ``count`` of each; see ``recorded_scenes``."""
+    """Cut ``count`` windows out of each episode of a run; see ``recorded_scenes``."""
     folders = list(jaywalk.record.find_records(path))
     if not folders:
         raise PrerequisiteError(f"Run '{path}' has no finished episode; run it first.")
@@ -185,11 +184,11 @@ def run_scenes(
 
 
 def rollouts_in_run(path: Path, policy: str | None) -> Path | None:
-    """The folder of a run's rollouts: of a policy, or of the only one there is.
+    """Return the folder of a run's rollouts by a policy, or of the only policy.
 
     Raises:
-        UsageError: There are several and none is chosen.
-        PrerequisiteError: Those of the chosen policy were not made.
+        UsageError: There are several policies and none is chosen.
+        PrerequisiteError: There are no rollouts by the chosen policy.
     """
     made = {}
     for file in sorted(RunFolder(path).rollouts.glob(f"*/{MANIFEST}")):

@@ -1,6 +1,7 @@
-"""Road edges and lanes of a town, in the form of logged scenes: right-handed, road on the left.
+"""Road edges, lanes and traffic lights of a town in the form of logged scenes.
 
-Traffic lights of a record as states of the lanes behind their stop lines.
+Coordinates are right-handed, and the road is to the left of its edges. Traffic lights of a record
+become states of the lanes behind their stop lines.
 """
 
 from __future__ import annotations
@@ -47,22 +48,22 @@ _PAVED = frozenset(
         "biking",
     }
 )
-_SEAM_M = 0.05  # neighbouring lanes are sampled apart: closes the hairlines between them
-_HOLE_M2 = 60.0  # the largest gap between turning lanes that is still pavement
+_SEAM_M = 0.05  # closes the narrow gaps between neighbouring lanes, which are sampled separately
+_HOLE_M2 = 60.0  # largest gap between turning lanes that counts as pavement
 _SIMPLER_M = 0.04
 _SAME_WAY = 0.5
-_APPROACH_M = 25.0  # from a stop line to the junction it protects
+_APPROACH_M = 25.0  # from a stop line to its junction
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoadMap:
-    """A whole town; a lane's id is its row here.
+    """Map of a whole town; the id of a lane is its row here.
 
     Attributes:
-        edges: Outlines of the pavement [n, 3], the road to their left.
+        edges: Outlines of the pavement [n, 3], with the road to their left.
         lanes: Centre lines in the direction of travel.
-        lane_type: As in the Waymo messages.
-        in_junction: Whether a lane lies in a junction.
+        lane_type: Type as in the Waymo messages.
+        in_junction: True for lanes in a junction.
     """
 
     edges: tuple[Points, ...]
@@ -72,7 +73,7 @@ class RoadMap:
 
     @cached_property
     def successors(self) -> list[list[int]]:
-        """Lanes that go on where one ends."""
+        """Rows of the lanes that continue each lane."""
         return lane_successors(self.lanes)
 
     @cached_property
@@ -85,7 +86,7 @@ class RoadMap:
         return np.asarray(self.lanes.points_m[low:high], dtype=np.float64)
 
     def around(self, centre_m: Points, radius_m: float) -> tuple[Polylines, SceneLanes]:
-        """The part of the map within a radius; pieces that reach out of it stay whole."""
+        """Return the part of the map within a radius; lines that cross the radius stay whole."""
         edges = [part for edge in self.edges for part in _near_runs(edge, centre_m, radius_m)]
         chosen = [
             i
@@ -99,7 +100,7 @@ class RoadMap:
         )
 
     def lanes_behind_stop(self, stop_m: Points, yaw_rad: float) -> list[int]:
-        """Lanes of the junction behind a stop line: those a red light forbids to enter."""
+        """Return the lanes of the junction behind a stop line, which a red light closes."""
         lane = self._lane_at(stop_m, yaw_rad)
         if lane is None:
             return []
@@ -120,7 +121,7 @@ class RoadMap:
         return sorted(found)
 
     def _lane_at(self, place_m: Points, yaw_rad: float) -> int | None:
-        """The nearest lane whose direction agrees."""
+        """Return the nearest lane whose direction agrees."""
         way = np.array([np.cos(yaw_rad), np.sin(yaw_rad)])
         near = np.array(self._tree.query_ball_point(place_m[:2], 3.0), dtype=np.int64)
         away = np.hypot(*(self.lanes.points_m[near, :2] - place_m[:2]).T)
@@ -135,7 +136,7 @@ class RoadMap:
 
 
 def _near_runs(line: Points, centre_m: Points, radius_m: float) -> list[Points]:
-    """Runs of whole segments that come within a radius, in the line's order."""
+    """Return runs of whole segments within a radius, in the line's order."""
     a, b = line[:-1, :2], line[1:, :2]
     d = b - a
     t = np.clip(((centre_m - a) * d).sum(axis=1) / np.maximum((d * d).sum(axis=1), 1e-12), 0, 1)
@@ -152,7 +153,7 @@ def _polygon(strip: LaneStrip) -> shapely.Geometry:
 
 
 def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
-    """Outlines of everything paved; heights are those of the nearest edge of a lane."""
+    """Return outlines of all pavement; heights are those of the nearest lane edge."""
     paved = [strip for strip in strips if strip.kind in _PAVED]
     if not paved:
         return ()
@@ -181,7 +182,7 @@ def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
 
 
 def road_map(town: Town) -> RoadMap:
-    """Make the map of a town; takes a second or two, so keep it."""
+    """Build the map of a town; takes a second or two, so keep it."""
     chosen = [strip for strip in town.strips if strip.kind in _LANES and len(strip.s_m) >= 2]
     return RoadMap(
         edges=_edges(town.strips),
@@ -191,14 +192,14 @@ def road_map(town: Town) -> RoadMap:
     )
 
 
-# Red, yellow, green, off, unknown as the record has them, in the numbers of the Waymo messages.
+# States of the record (red, yellow, green, off, unknown) as numbers of the Waymo messages.
 _STATE_OF = np.array([4, 5, 6, 0, 0], dtype=np.int64)
 
 
 def signals_of(
     record: Record, ticks: NDArray[np.int64], town: RoadMap, lanes: set[int]
 ) -> SceneSignals:
-    """State of every signalled lane at every step; a vehicle stops where the lane begins."""
+    """Return the state of every signalled lane at every step; vehicles stop where it begins."""
     step: list[NDArray[np.int64]] = []
     lane_id: list[NDArray[np.int64]] = []
     state: list[NDArray[np.int64]] = []
@@ -225,7 +226,7 @@ def signals_of(
 
 
 def _lanes_of_lights(record: Record, town: RoadMap, lanes: set[int]) -> dict[int, list[int]]:
-    """Lanes by light; a lane behind two lights obeys the first."""
+    """Return lanes by light; a lane behind two lights obeys the first."""
     rows = record.landmarks.filter(pl.col("type_id") == "traffic.traffic_light").select(
         "actor", "stop_waypoints"
     )

@@ -1,6 +1,6 @@
-"""Waymo Open Motion scenarios: protocol buffers in TFRecord files or alone, or their JSON form.
+"""Reader of Waymo Open Motion scenarios: TFRecord files, single messages, or their JSON form.
 
-Field numbers of the Waymo messages that are read here; all other fields are skipped.
+The tables list the field numbers that are read; all other fields are skipped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""People of our runs as tracks, by what they were there for.
+"""Tracks of the people in runs, grouped by role, and tracks from CSV files.
 
-Tracks of people and vehicles as one CSV file: clip, track, kind, t_s, x_m, y_m.
+A CSV file holds tracks of people and vehicles: clip, track, kind, t_s, x_m, y_m.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _EVERY_S = 0.1
 
 
 def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
-    """People of some runs by suite, role and what was intended; all vehicles around them.
+    """Return the people of some runs by suite, role and intended class, with all vehicles.
 
     Roles: ``ambient`` (the crowd), ``posed`` (people of the suite who move by clips),
-    ``scenario`` (led by a scenario), or whatever role name they have. After a contact with a
-    vehicle nobody is looked at any more.
+    ``scenario`` (controlled by a scenario), or any other role name. A person's track ends at
+    their first contact with a vehicle.
     """
     people: dict[str, list[PersonTrack]] = {}
     vehicles: dict[str, list[PersonTrack]] = {}

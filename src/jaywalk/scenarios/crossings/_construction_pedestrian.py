@@ -22,7 +22,7 @@ from jaywalk.scenarios.parameter_fields import ahead, model, side, within
 _REACTION_S: Final = 1.5
 _NEAREST_M: Final = 6.0
 _SPEED_MPS, _WAY_M = 2.0, 8.0
-_TRAFFIC_MPS: Final = 1.0 / MPS_TO_KMH  # background traffic crawls, whatever ``speed`` says
+_TRAFFIC_MPS: Final = 1.0 / MPS_TO_KMH  # speed of background traffic, regardless of ``speed``
 _UP_M: Final = 1.1
 _TRIES, _TRY_M = 5, 0.3
 _AFTER_M: Final = 60.0
@@ -56,7 +56,7 @@ class ConstructionPedestrianParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ConstructionPedestrian(OnLane):
-    """The person stands at the anchor of the site and walks across its free side."""
+    """A person at the anchor of the site who walks across its free side."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionPedestrianParameters
     rng_type: ClassVar[str] = "ConstructionObstacle"
@@ -70,7 +70,7 @@ class ConstructionPedestrian(OnLane):
     gone: bool = False
 
     def setup(self) -> None:
-        """The site, and the person in it."""
+        """Place the site and the person in it."""
         OnLane.setup(self)
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         library = self.stage.world.get_blueprint_library()
@@ -88,11 +88,11 @@ class ConstructionPedestrian(OnLane):
         self.walker_id = actor.id
         beside = place_on_route(self.stage.route, self.at_m, -outwards * self.spot().lane_width_m)
         self.passes_at = beside.location.x, beside.location.y
-        # First, so that the last one stays the sign beside the road.
+        # First, so that the sign beside the road stays the last actor.
         self.actor_ids = [*self.actor_ids[:1], actor.id, *self.actor_ids[1:]]
 
     def tick(self, moment: EgoMoment) -> bool:
-        """The person crosses when the ego is about to pass."""
+        """Let the person cross when the ego is about to pass."""
         if math.isnan(self.began_s):
             if self._gap_m(moment) <= max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
                 self.began_s = moment.elapsed_s
@@ -104,7 +104,7 @@ class ConstructionPedestrian(OnLane):
         return OnLane.tick(self, moment)
 
     def _gap_m(self, moment: EgoMoment) -> float:
-        """From the ego to where it passes: the middle of the lane beside the person."""
+        """Distance from the ego to the middle of the lane beside the person."""
         state = moment.snapshot.find(moment.ego_id)
         pose = (
             state.get_transform()
@@ -120,9 +120,9 @@ class ConstructionPedestrian(OnLane):
         self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
     def react(self, moment: EgoMoment) -> None:
-        """Everybody else crawls."""
+        """Limit all other traffic to 1 km/h."""
         self.cap_traffic(moment, _TRAFFIC_MPS)
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane, far beyond the site."""
+        """Close the ego's lane, far beyond the site."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]

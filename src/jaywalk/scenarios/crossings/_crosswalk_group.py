@@ -1,8 +1,8 @@
-"""Three people cross before a junction, each with a pace and a hesitation of their own.
+"""Scenarios with groups of people: CrosswalkGroup, PedestrianCrowd and PedestriansOnRoad.
 
-PedestrianCrowd: many people stand on the sidewalk. No reaction is due.
-
-PedestriansOnRoad: people walk on the ego's lane, away from it, then stand, then are gone.
+In CrosswalkGroup three people cross before a junction, each with an individual pace and hesitation.
+In PedestrianCrowd many people stand on the sidewalk, and no reaction is needed. In
+PedestriansOnRoad people walk on the ego's lane, away from it, then stand, then vanish.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class PedestrianCrowdParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class PedestrianCrowd(Scenario):
-    """They stand about."""
+    """Many people stand on the sidewalk."""
 
     parameters_type: ClassVar[type[Parameters]] = PedestrianCrowdParameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
 
     def setup(self) -> None:
-        """Person ``k`` has a random stream of their own."""
+        """Spawn the people; person ``k`` has an individual random stream."""
         given: PedestrianCrowdParameters = self.parameters
         centre_m = self.trigger_along_m + given.pedestrian_center
         if not self._beside(centre_m)[1]:
@@ -83,7 +83,7 @@ class PedestrianCrowd(Scenario):
                 self._put(centre_m, number)
 
     def _beside(self, along_m: float) -> tuple[float, float]:
-        """Middle of the sidewalk (right positive) and its width, 0 for none."""
+        """Return the middle of the sidewalk (right positive) and its width, 0 for none."""
         right = self.parameters.side == "right"
         here = place_on_route(self.stage.route, along_m)
         beside = roadside(self.stage.map, here, to_right=right)
@@ -108,18 +108,18 @@ class PedestrianCrowd(Scenario):
             self.actor_ids.append(person.id)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Over when the ego has passed."""
+        """Return True when the ego has passed."""
         given: PedestrianCrowdParameters = self.parameters
         driven_m = moment.ego_along_m - self.trigger_along_m
         return driven_m > given.pedestrian_center + given.pedestrian_radius + _DRIVEN_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """They are in nobody's way."""
+        """Close no lanes: the people block no vehicle."""
         return []
 
 
 _PLACES_M: Final = ((0.5, 0.5), (0.0, 0.0), (1.0, -0.5))  # ahead, to the right
-_STAND_S: Final = 5.0  # the last seconds
+_STAND_S: Final = 5.0  # standing time at the end
 _AFTER_M: Final = 50.0
 _TRIES, _TRY_M = 4, 0.4
 
@@ -150,14 +150,14 @@ class PedestriansOnRoadParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class PedestriansOnRoad(Scenario):
-    """They set off when the ego comes to the trigger and follow the lane."""
+    """People start when the ego reaches the trigger, and follow the lane."""
 
     parameters_type: ClassVar[type[Parameters]] = PedestriansOnRoadParameters
     walked_m: list[float] = field(default_factory=list)
     standing: bool = True
 
     def setup(self) -> None:
-        """Put them on the lane."""
+        """Spawn the people on the lane."""
         given: PedestriansOnRoadParameters = self.parameters
         library = self.stage.world.get_blueprint_library()
         first_m = self.trigger_along_m + given.distance
@@ -173,7 +173,7 @@ class PedestriansOnRoad(Scenario):
             self.walked_m.append(first_m + ahead_m)
 
     def start(self, moment: EgoMoment) -> None:
-        """They walk."""
+        """Start walking."""
         self.standing = False
         self.note(moment, what="walk", actors=list(self.actor_ids))
 
@@ -199,7 +199,7 @@ class PedestriansOnRoad(Scenario):
         self.stage.client.apply_batch(commands)
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane up to 50 m beyond them."""
+        """Close the ego's lane up to 50 m beyond them."""
         at_m = self.trigger_along_m + float(self.parameters.distance)
         walked_m = float(self.parameters.walker_speed) * float(self.parameters.walker_duration)
         return [self.stretch(self.trigger_along_m - BEHIND_M, at_m + walked_m + _AFTER_M)]
@@ -208,7 +208,7 @@ class PedestriansOnRoad(Scenario):
 _REACTION_S: Final = 3.5
 _NEAREST_M: Final = 12.0
 _END_M: Final = 40.0
-_WAY_SHARE: Final = 2.3  # of the distance to the ego's lane: over the road and a bit more
+_WAY_SHARE: Final = 2.3  # of the distance to the ego's lane: across the road and a little farther
 _CROSSWALK_GROUP_PLACES_M: Final = (
     (0.4, 1.5),
     (1.0, 2.5),
@@ -249,7 +249,7 @@ class _Person:
 )
 @dataclass(slots=True, kw_only=True)
 class CrosswalkGroup(Scenario):
-    """They start when the ego arrives in 3.5 s and are gone when they have crossed."""
+    """People start when the ego arrives in 3.5 s, and vanish after crossing."""
 
     parameters_type: ClassVar[type[Parameters]] = CrosswalkGroupParameters
     at_m: float = 0.0
@@ -258,7 +258,7 @@ class CrosswalkGroup(Scenario):
     people: list[_Person] = field(default_factory=list)
 
     def setup(self) -> None:
-        """Put them beside the road, on the right, where the junction begins."""
+        """Spawn the people beside the road, on the right, at the beginning of the junction."""
         stage, where = self.stage, self.element.where
         self.at_m = junction_ahead(self).enter_m - 1.0
         here = place_on_route(stage.route, self.at_m)

@@ -28,9 +28,9 @@ _TRIES, _TRY_M = 6, 0.4
 _UP_M: Final = 1.1
 _SLOWEST_MPS, _FASTEST_MPS = 1.0, 3.0
 _MOVING_MPS: Final = 0.2
-_HELD_S: Final = 0.3  # standing for longer is being held up, not having arrived
-_BLOCKED_S: Final = 2.0  # after which somebody who cannot go on goes back
-_NOSE_M: Final = 0.4  # half the length from which a walker stands back
+_HELD_S: Final = 0.3  # a longer stop means that the person is held up, not that they have arrived
+_BLOCKED_S: Final = 2.0  # a person who is blocked for this long goes back
+_NOSE_M: Final = 0.4  # half length above which a walker stands farther back
 
 
 _WORDS: Final = {
@@ -44,7 +44,7 @@ class SteppingOutParameters(Parameters):
     """Elements of the route file; lengths in metres along the route from the trigger."""
 
     distance: float = ahead(25.0)
-    direction: str = side()  # the side the person comes from
+    direction: str = side()  # side from which the person comes
     speed: float = within(0.0, 0.0)  # m/s; 0: such that person and ego meet
     crossing_angle: float = crossing_angle()  # degrees; positive walks towards the ego
     walker: str = model("walker.pedestrian.*", "walker.")
@@ -54,7 +54,7 @@ class SteppingOutParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenParameters(SteppingOutParameters):
-    """As above, from behind an obstacle."""
+    """Parameters for a person behind an obstacle."""
 
     blocker_model: str = model("static.prop.vendingmachine", "static.", "vehicle.", "none")
 
@@ -67,23 +67,23 @@ class HiddenParameters(SteppingOutParameters):
 )
 @dataclass(slots=True, kw_only=True)
 class SteppingOut(Scenario):
-    """A person at the kerb who walks across the ego's way, to the other kerb."""
+    """A person at the kerb who walks across the ego's path, to the other kerb."""
 
     parameters_type: ClassVar[type[Parameters]] = SteppingOutParameters
     reaction_s: ClassVar[float] = 2.1  # time to arrival at which the person starts
     nearest_m: ClassVar[float] = 6.0
     walker_id: int = 0
     speed_mps: float = 0.0
-    way_m: float = 0.0  # how far the person walks
+    way_m: float = 0.0  # length of the person's path
     began_s: float = math.nan
     stopped: bool = False
     blocked_s: float = 0.0
     turned_back: bool = False
     side: float = 1.0
-    behind_m: float = 0.0  # the person stands so far behind the obstacle's middle
+    behind_m: float = 0.0  # distance of the person behind the obstacle's middle
 
     def setup(self) -> None:
-        """Put the person, and what hides them, beside the road."""
+        """Spawn the person and the hiding object beside the road."""
         given: SteppingOutParameters = self.parameters
         self.side = self.comes_from()
         here = place_on_route(self.stage.route, self.at_m)
@@ -105,11 +105,11 @@ class SteppingOut(Scenario):
         self.walker_id = self.put_walker(model, first_m, near_m)
 
     def comes_from(self) -> float:
-        """The side of the road: 1 for the right one, -1 for the left one."""
+        """Return the side of the road: 1 for right, -1 for left."""
         return check_side(self.parameters.direction, self.element.where)
 
     def put_walker(self, model: str, along_m: float, near_m: float) -> int:
-        """The person, or an animal: one that is long stands back, its nose not on the road."""
+        """Spawn the person or an animal; a long animal stands back, its head off the road."""
         turn_deg = -self.side * (90.0 + float(self.parameters.crossing_angle))
 
         def poses(aside_m: float) -> list[Any]:
@@ -143,7 +143,7 @@ class SteppingOut(Scenario):
         return self.trigger_along_m + float(self.parameters.distance) + self.behind_m
 
     def wait_s(self) -> float:
-        """The time to arrival at which the person starts; longer for slanting ways."""
+        """Return the time to arrival at which the person starts; longer for slanting paths."""
         return self.reaction_s + 0.1 * math.floor(float(self.parameters.crossing_angle) / 5.0)
 
     def stands_m(self, near: Roadside) -> float:
@@ -161,14 +161,14 @@ class SteppingOut(Scenario):
         return actor
 
     def put_blocker(self, model: str, right_m: float) -> float:
-        """Place the blocker; return how far behind its middle the person stands."""
+        """Place the blocker; return the distance of the person behind its middle."""
         turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
         up_m = 0.1 + float(self.parameters.blocker_z)
         pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
         return float(self.spawn(model, [pose]).bounding_box.extent.x) + _BEHIND_M
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Walk when the ego arrives in two seconds; over when it has passed."""
+        """Walk when the ego arrives in two seconds; return True when it has passed."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s):
             if left_m <= max(self.nearest_m, self.wait_s() * moment.ego_speed_mps):
@@ -209,7 +209,7 @@ class SteppingOut(Scenario):
         self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
     def arrive(self) -> None:
-        """The person has crossed and stands still."""
+        """Stop the person after the crossing."""
         self._walk(0.0)
 
 

@@ -1,6 +1,6 @@
-"""VehicleTurningRoutePedestrian: a person crosses right behind the junction the ego turns at.
+"""VehicleTurningRoute and VehicleTurningRoutePedestrian: crossings behind a junction.
 
-VehicleTurningRoute: a bicycle crosses the road behind the junction at which the ego turns.
+A bicycle, or a person, crosses the road right behind the junction at which the ego turns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jaywalk.scenarios.junctions._junction_ahead import JunctionAhead, junction_
 from jaywalk.scenarios.parameter_fields import model, offset
 
 _MODEL: Final = "vehicle.diamondback.century"
-_BEHIND_M: Final = 11.0  # the junction
+_BEHIND_M: Final = 11.0  # behind the junction
 _ASIDE_M: Final = 1.5  # beyond the middle of the last lane, without a sidewalk
 _TRIES, _TRY_M = 6, 0.4
 _REACTION_S, _NEAREST_M, _SPEED_MPS = 1.8, 6.0, 1.8
@@ -41,7 +41,7 @@ _UP_M: Final = 0.2
 )
 @dataclass(slots=True, kw_only=True)
 class VehicleTurning(Scenario):
-    """From the right, twice as far as the ego's lane; over when the ego has passed."""
+    """A bicycle crosses from the right, for twice the distance to the ego's lane."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     ahead: JunctionAhead = field(init=False)
@@ -50,7 +50,7 @@ class VehicleTurning(Scenario):
     began_s: float = math.nan
 
     def setup(self) -> None:
-        """Put it beside the road."""
+        """Spawn the bicycle beside the road."""
         self.ahead = junction_ahead(self)
         stage = self.stage
         self.at_m = self.ahead.leave_m + _BEHIND_M
@@ -70,7 +70,7 @@ class VehicleTurning(Scenario):
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, None, [pilot])
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Cross in time, then be gone."""
+        """Cross in time, then vanish."""
         left_m = self.at_m - moment.ego_along_m
         if math.isnan(self.began_s):
             if left_m > max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps):
@@ -105,17 +105,17 @@ def _across(pose: carla.Transform, length_m: float) -> LanePath:
     return line_path(points)
 
 
-_TURNING_PEDESTRIAN_BEHIND_M: Final = 1.5  # the junction's end: its last points are still inside
+_TURNING_PEDESTRIAN_BEHIND_M: Final = 1.5  # after the junction's last points
 _AFTER_M: Final = 30.0
 _TURNS_DEG: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurningPedestrianParameters(Parameters):
-    """VehicleTurningRoutePedestrian, with Fail2Drive's additions."""
+    """Parameters of VehicleTurningRoutePedestrian, with Fail2Drive's additions."""
 
     walker: str = model("walker.pedestrian.*", "walker.")
-    offset_y: float = offset()  # m farther aside, where there is no sidewalk
+    offset_y: float = offset()  # m farther aside, if there is no sidewalk
     distance: float = field(default=0.0, metadata=INTERNAL)
     direction: str = field(default="right", metadata=INTERNAL)
     crossing_angle: float = field(default=0.0, metadata=INTERNAL)
@@ -132,29 +132,29 @@ class TurningPedestrianParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class TurningPedestrian(LbCrossing):
-    """Sets off when the ego is 2.2 s or 6 m away, and crosses the whole road."""
+    """A person starts when the ego is 2.2 s or 6 m away, and crosses the whole road."""
 
     parameters_type: ClassVar[type[Parameters]] = TurningPedestrianParameters
     reaction_s: ClassVar[float] = 2.2
     ahead: JunctionAhead = field(init=False)
 
     def setup(self) -> None:
-        """Find the junction first."""
+        """Find the junction, then place the person."""
         self.ahead = junction_ahead(self)
         LbCrossing.setup(self)
 
     @property
     def at_m(self) -> float:
-        """Right behind the junction."""
+        """Position right behind the junction."""
         return self.ahead.leave_m + _TURNING_PEDESTRIAN_BEHIND_M
 
     @property
     def waits_m(self) -> float:
-        """There too."""
+        """Position of the waiting person, the same as ``at_m``."""
         return self.at_m
 
     def comes_from(self) -> float:
-        """The outer side of the turn's end: the left one after a right turn, else the right one."""
+        """Return the outer side of the turn's end: left after a right turn, else right."""
         route = self.stage.route
         yaw_deg = np.interp(
             self.at_m, route.along_m, np.unwrap(route.rotation_deg[:, 1], period=360.0)
@@ -163,11 +163,11 @@ class TurningPedestrian(LbCrossing):
         return -1.0 if turned_deg > _TURNS_DEG else 1.0
 
     def stands_m(self, near: Roadside) -> float:
-        """On the middle of the sidewalk, else a little beside the road."""
+        """Return the middle of the sidewalk or, without one, a place a little beside the road."""
         return near.middle_m(_ASIDE_M + float(self.parameters.offset_y))
 
     def crossing_m(self, near_m: float, far_m: float) -> float:
-        """To the other side."""
+        """Return the distance to the other side."""
         return near_m + far_m
 
     def closed(self) -> list[NDArray[np.float64]]:

@@ -1,12 +1,11 @@
-"""Animals: one of the 17 animals crosses the road instead of a person.
+"""Unusual crossings: AnimalCrossing and OtherBlocker.
 
-Fail2Drive's own files say ``DynamicObjectCrossing`` (or another crossing type) with an animal as
-``walker``, which is read too; this type is the same with its own parameters.
+In AnimalCrossing one of 17 animals crosses the road instead of a person. In OtherBlocker
+(PedestrianOtherBlocker) an unusual object hides the person who steps out.
 
-PedestrianOtherBlocker: the person who steps out is hidden by something nobody expects.
-
-Fail2Drive's own files say ``DynamicObjectCrossing`` with a ``blocker_model``, which is read too;
-this type is the same with its own parameters.
+Fail2Drive's own files use ``DynamicObjectCrossing`` (or another crossing type) with an animal as
+``walker``, or with a ``blocker_model``. Those are read too; the types here are the same with their
+own parameters.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class AnimalParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class AnimalCrossing(LbCrossing):
-    """As DynamicObjectCrossing, whose random streams it shares."""
+    """DynamicObjectCrossing with an animal; shares the random streams of that type."""
 
     parameters_type: ClassVar[type[Parameters]] = AnimalParameters
     rng_type: ClassVar[str] = "DynamicObjectCrossing"
@@ -91,7 +90,7 @@ class OtherBlockerParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class OtherBlocker(LbCrossing):
-    """As DynamicObjectCrossing, whose random streams it shares."""
+    """DynamicObjectCrossing with another blocker; shares the random streams of that type."""
 
     parameters_type: ClassVar[type[Parameters]] = OtherBlockerParameters
     rng_type: ClassVar[str] = "DynamicObjectCrossing"

@@ -1,1 +1,1 @@
-"""Route XML and the public scenario formats."""
+"""Route XML and public scenario formats."""

@@ -1,9 +1,10 @@
-"""Triggers that the public classes can work with, for scenarios that place something ahead.
+"""Triggers that suit the public classes, for scenarios that place something ahead.
 
-Ours measure a distance along the route. The public ones walk along lanes from the trigger: some
-stop at the next junction, others take the first branch of it, and most look for the lane beside the
-trigger, which a junction does not have. For an export the trigger is moved along the route, and the
-distance changed by as much, until the public rule ends where the scenario belongs.
+Jaywalk's classes measure a distance along the route. The public ones walk along lanes from the
+trigger: some stop at the next junction, others take its first branch, and most need the lane beside
+the trigger, which does not exist inside a junction. For an export, the trigger is moved along the
+route and the distance is changed by the same amount, until the public rule leads to the intended
+place.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from jaywalk.town.routes import DenseRoute, RoutePlanner
 
 _FIRST_M: Final = 2.0  # a trigger nearer to the start may be behind the ego
 _STEP_M: Final = 1.0
-_BACK_M, _ON_M = 80.0, 60.0  # how far a trigger may be moved
-_LATER_COSTS: Final = 3.0  # a later trigger leaves less room: an earlier one is better
+_BACK_M, _ON_M = 80.0, 60.0  # largest displacement of a trigger, back and forward
+_LATER_COSTS: Final = 3.0  # a later trigger leaves less room, so an earlier one is preferred
 _EXACT_M: Final = 1.5
-# Behind a junction: the public background knows the lanes of a road only after it.
+# Behind a junction: the public background knows the lanes of a road only there.
 _BEHIND_M: Final = 6.0
-_LANES: Final = 100  # those of the public loop
+_LANES: Final = 100  # limit of the public loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +39,15 @@ class Moved:
 
     scenario: str
     type: str
-    by_m: float | None  # along the route; None: no trigger fits, it stayed
+    by_m: float | None  # along the route; None: no trigger fits, so it was not moved
 
 
 def fit_triggers(route: Route, planner: RoutePlanner) -> tuple[Route, tuple[Moved, ...]]:
-    """The route with triggers from which the public classes find the same places.
+    """Return the route with triggers from which the public classes find the same places.
 
     Args:
-        route: Types as in public files.
-        planner: Of the route's town.
+        route: Route with types as in public files.
+        planner: Planner of the route's town.
     """
     dense = planner.plan([point.position_m for point in route.keypoints])
     elements, moved = [], []
@@ -82,7 +83,7 @@ def _fitted(
 
 
 def _shifts(along_m: float, distance_m: float) -> Iterator[float]:
-    """Displacements of a trigger, the least harmful first."""
+    """Yield displacements of a trigger, the least harmful first."""
     back = int(min(_BACK_M, max(along_m - _FIRST_M, 0.0)) / _STEP_M)
     on = int(min(_ON_M, distance_m - _STEP_M) / _STEP_M)
     steps = [*range(-back, 0), 0, *range(1, on + 1)]
@@ -100,7 +101,7 @@ def _lands(
     town_map: Any,
     behind_m: float,
 ) -> bool:
-    """Return whether the public rule leads from this trigger to the goal."""
+    """Return True if the public rule leads from this trigger to the goal."""
     start = town_map.get_waypoint(carla.Location(trigger.x_m, trigger.y_m, trigger.z_m))
     if start is None or start.is_junction:
         return False
@@ -128,7 +129,7 @@ def _walk(start: Any, distance_m: float) -> Any:
 
 
 def _has_side(element: ScenarioElement, start: Any) -> bool:
-    """A lane that is neither for driving nor for parking beside the trigger, or no end of them."""
+    """Return True if lanes beside the trigger lead to one neither for driving nor parking."""
     node = element.parameters.get("direction")
     left = node is not None and node.get("value") == "left"
     lane = start

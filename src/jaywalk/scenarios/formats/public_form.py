@@ -1,10 +1,9 @@
-"""Routes as the evaluators of CARLA's family read them.
+"""Routes in the form that public evaluators of the CARLA family read.
 
-Those take less than our own reader does: they know only their own type names, they crash on a route
-whose weather does not reach both ends (they then put a weather where a number is meant), and they
-want a ``<scenarios>`` even where nothing happens.
-
-A suite's routes as files for public evaluators, and what had to change for them.
+These accept less than Jaywalk's own reader: they know only their own type names, they crash on a
+route whose weather does not reach both ends (they then use a weather where a number is meant), and
+they need a ``<scenarios>`` element even if there are none. For a suite, the result also lists the
+changes that were necessary.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ _START, _END = 0.0, 100.0
 
 
 def as_public(route: Route) -> Route:
-    """The same route in the form that public evaluators read.
+    """Return the route in the form that public evaluators read.
 
-    Types get the names that public route files have for ours, where there are such; the first and
-    the last weather also stand at 0 and 100 %, which is what they mean.
+    Types get their names in public route files, if they have one; the first and the last weather
+    are also written at 0 and 100 %, which does not change their meaning.
 
     Raises:
         DataError: The route is of Leaderboard 1.0, whose files hold no scenarios.
@@ -73,15 +72,15 @@ def _at(weather: WeatherPoint, share: float) -> WeatherPoint:
 class PublicRoute:
     """One route for public evaluators."""
 
-    id: str  # in the suite; the name of its file
+    id: str  # id in the suite; the name of its file
     route: Route
     moved: tuple[Moved, ...] = ()
-    own_types: tuple[str, ...] = ()  # scenarios they do not know
-    checked: bool = True  # False: the town is not here, triggers are as they were
+    own_types: tuple[str, ...] = ()  # types that evaluators do not know
+    checked: bool = True  # False: the town is not available here, so triggers are unchanged
 
 
 def public_routes(items: Sequence[SuiteRoute]) -> tuple[PublicRoute, ...]:
-    """The routes of a suite in the form that the Leaderboard's and Fail2Drive's evaluators read."""
+    """Convert a suite's routes to the form of the Leaderboard's and Fail2Drive's evaluators."""
     return tuple(_public(item) for item in items)
 
 

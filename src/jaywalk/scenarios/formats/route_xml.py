@@ -1,8 +1,8 @@
-"""Route files of the Leaderboard, Bench2Drive and Fail2Drive, read and written exactly.
+"""Exact reader and writer of route files of the Leaderboard, Bench2Drive and Fail2Drive.
 
-Attribute texts are kept as they stand in the file (``1.50`` stays ``1.50``), in their order, with
-the attributes and elements we do not know; numbers are read from them on demand and checked once on
-reading. Frame: CARLA's left-handed metres and degrees, as in the files.
+Attribute texts are kept as in the file (``1.50`` stays ``1.50``), in their order, together with
+unknown attributes and elements; numbers are parsed on demand and checked once on reading. Frame:
+CARLA's left-handed metres and degrees, as in the files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jaywalk.scenarios.formats.xml_node import (
     read_tree,
 )
 
-# Attributes of a <weather>: CARLA's parameters, and where on the route.
+# Attributes of a <weather>: CARLA's parameters, and the position on the route.
 WEATHER: Final = (
     "id",
     "route_percentage",
@@ -55,7 +55,7 @@ class RouteDialect(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keypoint:
-    """A point the route passes."""
+    """A point that the route passes."""
 
     attributes: Attributes
 
@@ -67,7 +67,7 @@ class Keypoint:
 
     @property
     def yaw_deg(self) -> float | None:
-        """Heading, where the file gives one."""
+        """Heading in degrees, if the file states one."""
         if attribute(self.attributes, "yaw") is None:
             return None
         return number(self.attributes, "yaw", "keypoint")
@@ -86,7 +86,7 @@ class WeatherPoint:
 
     @property
     def values(self) -> dict[str, float]:
-        """Every weather parameter given, by CARLA's name."""
+        """All given weather parameters, by CARLA's name."""
         return {
             key: number(self.attributes, key, "weather")
             for key, _ in self.attributes
@@ -114,12 +114,12 @@ class ScenarioElement:
 
     @property
     def name(self) -> str:
-        """The name; meant to be unique on the route, but public files hold doubled ones."""
+        """Name; meant to be unique on the route, but public files contain duplicates."""
         return attribute(self.attributes, "name", "") or ""
 
     @property
     def type(self) -> str:
-        """The kind of scenario."""
+        """Scenario type."""
         return attribute(self.attributes, "type", "") or ""
 
     @property
@@ -136,7 +136,7 @@ class ScenarioElement:
 
     @property
     def parameters(self) -> dict[str, Node]:
-        """Elements other than triggers and actors by tag; of doubled tags the last counts."""
+        """Elements other than triggers and actors, by tag; the last of duplicate tags counts."""
         return {
             node.tag: node
             for node in self.elements
@@ -146,17 +146,17 @@ class ScenarioElement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One route. ``weathers`` is None when the file says nothing about the weather."""
+    """One route; ``weathers`` is None if the file states no weather."""
 
     attributes: Attributes
     keypoints: tuple[Keypoint, ...]
     weathers: tuple[WeatherPoint, ...] | None = None
     scenarios: tuple[ScenarioElement, ...] = ()
     dialect: RouteDialect = RouteDialect.LEADERBOARD_2
-    # Tags of the elements under <route> in the order of the file, and those we do not know.
+    # Tags of the elements under <route> in the order of the file, and the unknown elements.
     layout: tuple[str, ...] = _SECTIONS
     others: tuple[Node, ...] = ()
-    # Elements inside the three sections that are none of ours, by section.
+    # Unknown elements inside the three sections, by section.
     strangers: tuple[tuple[str, Node], ...] = ()
 
     @property
@@ -178,7 +178,7 @@ class RouteFile:
     attributes: Attributes = ()
 
     def subset(self, ids: str) -> RouteFile:
-        """Routes by a text of ids and inclusive ranges, as in ``1,5-9``; file order kept."""
+        """Select routes by ids and inclusive ranges, as in ``1,5-9``; the file's order is kept."""
         order = [route.id for route in self.routes]
         wanted: set[str] = set()
         for group in ids.replace(" ", "").split(","):
@@ -202,7 +202,7 @@ def read_routes(path: Path) -> RouteFile:
 
 
 def parse_routes(data: bytes | str, name: str) -> RouteFile:
-    """Read routes from text; ``name`` stands in errors."""
+    """Read routes from text; ``name`` is used in errors."""
     return _routes(parse_tree(data.encode() if isinstance(data, str) else data, name), name)
 
 
@@ -212,7 +212,7 @@ def write_routes(path: Path, file: RouteFile) -> None:
 
 
 def format_routes(file: RouteFile) -> str:
-    """XML text of routes."""
+    """Format routes as XML text."""
     return format_tree(Node("routes", file.attributes, tuple(map(_route_node, file.routes))))
 
 
@@ -293,7 +293,7 @@ def _scenario(node: Node, where: str) -> ScenarioElement:
 
 
 def check_route(route: Route, where: str) -> None:
-    """Every number of a route, once, with a place in the message."""
+    """Check every number of a route once; errors name the place."""
     if len(route.keypoints) < 2:
         raise DataError(f"{where}: {len(route.keypoints)} keypoints; expected at least 2.")
     for count, keypoint in enumerate(route.keypoints, 1):

@@ -1,4 +1,4 @@
-"""The twelve weathers of the suite ``habit``; each holds for a whole route."""
+"""The twelve weathers of the suite ``habit``; each applies to a whole route."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ NAMES: Final = tuple(WEATHERS)
 
 
 def with_weather(route: Route, name: str) -> Route:
-    """The route under one of the weathers from start to end."""
+    """Return the route with one of the weathers from start to end."""
     values = tuple((key, f"{value:g}") for key, value in WEATHERS[name].items())
     points = tuple(
         WeatherPoint(attributes=(("route_percentage", share), *values)) for share in ("0", "100")
@@ -66,7 +66,7 @@ def with_weather(route: Route, name: str) -> Route:
 
 
 def weather_name(values: dict[str, float]) -> str:
-    """Name of the weather with these values; "" for none of ours."""
+    """Return the name of the weather with these values; "" if it is not in the list."""
     for name, known in WEATHERS.items():
         if all(abs(values.get(key, -1.0) - value) < 1e-3 for key, value in known.items()):
             return name

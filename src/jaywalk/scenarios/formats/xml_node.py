@@ -19,14 +19,14 @@ from jaywalk.core.files import read_bytes
 Attributes = tuple[tuple[str, str], ...]
 
 _NAME: Final = re.compile(r"[^\W\d][\w.:-]*")
-# Control characters and halves of surrogates, which no XML text may hold.
+# Control characters and lone surrogates, which XML text must not contain.
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 MAX_BYTES: Final = 64 * 1024 * 1024  # the largest public route file has 6 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An element."""
+    """An XML element."""
 
     tag: str
     attributes: Attributes = ()
@@ -39,7 +39,7 @@ class Node:
 
 
 def attribute(attributes: Attributes, key: str, default: str | None = None) -> str | None:
-    """Value of one of some attributes."""
+    """Return the value of an attribute."""
     for name, value in attributes:
         if name == key:
             return value
@@ -47,7 +47,7 @@ def attribute(attributes: Attributes, key: str, default: str | None = None) -> s
 
 
 def number(attributes: Attributes, key: str, where: str, default: float | None = None) -> float:
-    """A finite number among some attributes; the error names ``where``."""
+    """Return a finite number from the attributes; the error names ``where``."""
     text = attribute(attributes, key)
     if text is None:
         if default is not None:
@@ -76,7 +76,7 @@ def parse_tree(data: bytes, name: str) -> Node:
         raise DataError(
             f"'{name}' declares entities or a DTD, which we refuse: {error}."
         ) from error
-    except (ParseError, LookupError, ValueError) as error:  # also of encodings nobody knows
+    except (ParseError, LookupError, ValueError) as error:  # also raised for unknown encodings
         raise DataError(f"'{name}' is not well-formed XML: {error}.") from error
     except RecursionError:
         raise DataError(f"'{name}' is nested too deep; that is no route file.") from None
@@ -92,7 +92,7 @@ def _node(element: Element) -> Node:
 
 
 def format_tree(node: Node, indent: str = "  ") -> str:
-    """XML text: two blanks a level, attributes in their order, a newline at the end."""
+    """Format as XML text: two blanks per level, attributes in their order, a newline at the end."""
     lines: list[str] = []
     _write(node, "", indent, lines)
     return "\n".join(lines) + "\n"

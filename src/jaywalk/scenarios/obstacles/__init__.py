@@ -1,1 +1,1 @@
-"""Scenarios with something standing in the lane."""
+"""Scenarios with standing obstacles on the lane."""

@@ -1,6 +1,7 @@
-"""Accident and AccidentTwoWays: a police car and two crashed cars stand on the ego's lane.
+"""Accident, AccidentTwoWays and ControlLoss.
 
-ControlLoss: three patches of debris on which the ego's throttle and steering slip.
+In the accidents a police car and two crashed cars stand on the ego's lane. In ControlLoss the ego's
+throttle and steering slip on three patches of debris.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _UP_M: Final = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlLossParameters(Parameters):
-    """ControlLoss takes none; one public route has elements that nobody reads."""
+    """Parameters of ControlLoss, which takes none; elements in one public route are unused."""
 
     distance: str = ignored()
     direction: str = ignored()
@@ -52,10 +53,10 @@ class ControlLossParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ControlLoss(Scenario):
-    """On a patch the ego's control is not quite what the driver decided."""
+    """On a patch, the ego's control differs slightly from the driver's decision."""
 
     parameters_type: ClassVar[type[Parameters]] = ControlLossParameters
-    patch: int = -1  # the one the ego is on
+    patch: int = -1  # patch under the ego
     ticks: int = 0
 
     def setup(self) -> None:
@@ -67,7 +68,7 @@ class ControlLoss(Scenario):
         self.actor_ids = spawn_all(self.stage.client, self.stage.world, places, self.element.where)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Find out whether the ego is on a patch."""
+        """Update the patch that the ego is on."""
         driven_m = moment.ego_along_m - self.trigger_along_m
         gaps = [abs(driven_m - ahead_m) for ahead_m in _PATCHES_M]
         patch = gaps.index(min(gaps)) if min(gaps) < _REACH_M else -1
@@ -78,12 +79,12 @@ class ControlLoss(Scenario):
         return driven_m > _END_M
 
     def end(self, moment: EgoMoment) -> None:
-        """The debris goes."""
+        """Remove the debris."""
         self.patch = -1
         Scenario.end(self, moment)
 
     def disturb(self, control: Any) -> Any:
-        """Throttle and steering off by a little, to one side all along a patch."""
+        """Change throttle and steering slightly, to the same side all along a patch."""
         if self.patch < 0:
             return control
         sides = self.draws("side", self.patch).choice((-1.0, 1.0), size=2)
@@ -102,7 +103,7 @@ class ControlLoss(Scenario):
 
 
 _POLICE: Final = "vehicle.dodge.charger_police_2020"
-_CRASHED: Final = "_2020"  # how names of newer cars end
+_CRASHED: Final = "_2020"  # ending of the names of newer cars
 _CRASHED_M: Final = (10.0, 16.0)  # beyond the police car
 _ASIDE_SHARE: Final = 0.6  # of half a lane width, outwards
 _SIGN: Final = "static.prop.warningaccident"
@@ -130,7 +131,7 @@ class AccidentTwoWaysParameters(AccidentParameters):
 
 
 def accident(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """The police car, and the two that crashed."""
+    """Lay out the police car and the two crashed cars."""
     cars = ordinary_cars(scenario.stage.world.get_blueprint_library())
     newer = [str(car.id) for car in cars if str(car.id).endswith(_CRASHED)]
     aside_m = spot.outwards * _ASIDE_SHARE * 0.5 * spot.lane_width_m
@@ -145,14 +146,14 @@ def accident(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 
 class _Crashed(OnLane):
-    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+    """Base of both accidents; a plain class, because a dataclass with slots cannot be mixed in."""
 
     sign: ClassVar[str] = _SIGN
     reach_m: ClassVar[float] = 40.0  # 50 m to the first crashed car
     layout = staticmethod(accident)
 
     def start(self, moment: EgoMoment) -> None:
-        """The police car's lights flash."""
+        """Switch on the flashing lights of the police car."""
         super().start(moment)
         lights = carla.VehicleLightState(_LIGHTS)
         self.stage.client.apply_batch_sync(
@@ -160,7 +161,7 @@ class _Crashed(OnLane):
         )
 
     def _passed_m(self) -> float:
-        """50 m beyond the last car, or as for all obstacles."""
+        """Position 50 m beyond the last car, or as for all obstacles."""
         usual_m = super()._passed_m()
         route_m = float(self.stage.route.along_m[-1]) - 5.0
         cut = usual_m < self.at_m + 50.0  # at a junction, or where the route ends
@@ -176,7 +177,7 @@ class _Crashed(OnLane):
 )
 @dataclass(slots=True, kw_only=True)
 class Accident(_Crashed):
-    """To be passed on a lane of the same direction."""
+    """Accident to be passed on a lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentParameters
     leaderboard_name: ClassVar[str] = "Accident"
@@ -191,7 +192,7 @@ class Accident(_Crashed):
 )
 @dataclass(slots=True, kw_only=True)
 class AccidentTwoWays(_Crashed, LbTwoWays):
-    """To be passed on the opposite lane."""
+    """Accident to be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = AccidentTwoWaysParameters
     leaderboard_name: ClassVar[str] = "AccidentTwoWays"

@@ -1,9 +1,8 @@
-"""BadParking: a car stands askew, half on the lane, without any warning.
+"""BadParking and VehicleOpensDoorTwoWays.
 
-VehicleOpensDoorTwoWays: a parked car opens its door into the ego's lane; others come.
-
-Our server gives doors no body: there the car itself, moved to the edge of its lane, is what one
-keeps clear of.
+In BadParking a car stands askew, half on the lane, without any warning. In VehicleOpensDoorTwoWays
+a parked car opens its door into the ego's lane, and there are oncoming cars. Doors have no body on
+Jaywalk's server: there the car itself, moved to the edge of its lane, is the obstacle.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, s
 
 _REACTION_S: Final = 3.0
 _NEAREST_M: Final = 10.0
-_EDGE_SHARE: Final = 0.25  # of what the lane is wider than half the car
+_EDGE_SHARE: Final = 0.25  # of the lane width minus half the car
 _HALF_CAR_M: Final = 0.95
 
 
@@ -60,7 +59,7 @@ class OpensDoorParameters(Parameters):
 
 
 def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """A car on the next lane, at the edge towards the ego."""
+    """Lay out a car on the next lane, at the edge towards the ego."""
     here = scenario.stage.map.get_waypoint(spot.place(0.0).location)
     beside = here.get_right_lane() if spot.outwards > 0.0 else here.get_left_lane()
     if beside is None:
@@ -92,7 +91,7 @@ def _has_doors(model: Any) -> bool:
 )
 @dataclass(slots=True, kw_only=True)
 class OpensDoor(LbTwoWays):
-    """The door opens when the ego is 3 s or 10 m away; the others come 5 s later."""
+    """The door opens when the ego is 3 s or 10 m away; oncoming cars appear 5 s later."""
 
     parameters_type: ClassVar[type[Parameters]] = OpensDoorParameters
     leaderboard_name: ClassVar[str] = "VehicleOpensDoorTwoWays"
@@ -139,7 +138,7 @@ class BadParkingTwoWaysParameters(BadParkingParameters):
 
 
 def badly_parked(scenario: AnyScenario, spot: Spot) -> list[Piece]:
-    """The car, with its hand brake on and its lights off."""
+    """Lay out the car, with its hand brake on and its lights off."""
     given = scenario.parameters
     library = scenario.stage.world.get_blueprint_library()
     name = pick_model(library, given.vehicle, scenario.draws("vehicle"), scenario.element.where)

@@ -1,8 +1,8 @@
-"""OppositeConstruction: a site on the opposite lane. No reaction is due.
+"""Construction sites of Fail2Drive.
 
-ConstructionPermutations: a construction site of which cues are missing or replaced.
-
-RightConstruction: a site beside the ego's lane, on its right. No reaction is due.
+ConstructionPermutations has a site with missing or replaced cues. OppositeConstruction has a site
+on the opposite lane, and RightConstruction one to the right of the ego's lane; both need no
+reaction.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PermutedTwoWaysParameters(PermutedParameters):
 
 
 def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """Remaining parts of the site."""
+    """Lay out the remaining parts of the site."""
     given = scenario.parameters
     pieces = site(spot, warning=given.warning_sign, debris=given.debris, cones=given.cones)
     if not pieces:
@@ -127,7 +127,7 @@ class PermutedConstructionTwoWays(LbTwoWays):
     layout = staticmethod(permuted_site)
 
 
-_REACH_M: Final = 120.0  # of the closed way, before and after the site
+_REACH_M: Final = 120.0  # length of the closed path before and after the site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class OppositeConstructionParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class OppositeConstruction(OnLane):
-    """The site is built for those who come; nobody comes."""
+    """A site for oncoming traffic, of which there is none."""
 
     parameters_type: ClassVar[type[Parameters]] = OppositeConstructionParameters
     layout = staticmethod(construction_site)
@@ -165,7 +165,7 @@ class OppositeConstruction(OnLane):
     beside_m: float = 0.0
 
     def setup(self) -> None:
-        """Find the opposite lane and build there."""
+        """Find the opposite lane and build the site there."""
         here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
         lane = opposite_lane(here)
         if lane is None:
@@ -175,7 +175,7 @@ class OppositeConstruction(OnLane):
         OnLane.setup(self)
 
     def spot(self) -> Spot:
-        """On the opposite lane, with its heading; the outer edge is on its ``direction``."""
+        """Return the place on the opposite lane; its outer edge is on its side ``direction``."""
         path, at_m = self.beside, self.beside_m
 
         def place(
@@ -222,7 +222,7 @@ class RightConstructionParameters(Parameters):
 
 
 def site_on_the_right(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """The site, a lane's width to the right."""
+    """Lay out the site one lane width to the right."""
     aside_m = spot.lane_width_m + _GAP_M + float(scenario.parameters.y_offset)
 
     def place(
@@ -251,7 +251,7 @@ def site_on_the_right(scenario: Scenario, spot: Spot) -> list[Piece]:
 )
 @dataclass(slots=True, kw_only=True)
 class RightConstruction(OnLane):
-    """Everybody else keeps off that lane."""
+    """A site on the lane to the right, which all other traffic keeps off."""
 
     parameters_type: ClassVar[type[Parameters]] = RightConstructionParameters
     layout = staticmethod(site_on_the_right)
@@ -260,7 +260,7 @@ class RightConstruction(OnLane):
         """Nobody has to."""
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane and the one on its right."""
+        """Close the ego's lane and the one on its right."""
         way = self.stretch(self.at_m - _BEHIND_M, self.at_m + _AFTER_M)
         width_m = self.spot().lane_width_m
         beside = way.copy()

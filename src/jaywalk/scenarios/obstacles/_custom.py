@@ -1,9 +1,9 @@
-"""CustomObstacles: any things on the lane, in a layout of their own.
+"""CustomObstacles, PassableObstacles and RoadBlocked.
 
-PassableObstacles are the same things beside the ego's way: they need no reaction, and agents that
-read the Leaderboard's list of scenarios are not told of them.
-
-RoadBlocked: everything is blocked for a minute. FullyBlocked and Wall are made of it.
+CustomObstacles are any objects on the lane, in a given layout. PassableObstacles are the same
+objects beside the ego's path: they need no reaction and are not announced to agents that read the
+Leaderboard's list of scenarios. RoadBlocked blocks the whole road for a minute; FullyBlocked and
+Wall are made of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from jaywalk.scenarios.parameter_fields import (
     within,
 )
 
-# Partners that draw from streams of their own.
+# Partners with separate random streams.
 _STREAMS: Final = {
     "accident": "AccidentTwoWays",
     "parked": "ParkedObstacleTwoWays",
@@ -72,10 +72,10 @@ _PASSABLE_OBSTACLES: Final = Shift(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomParameters(Parameters):
-    """CustomObstacle.
+    """Parameters of CustomObstacle.
 
-    The public toolbox notes beside the things what they are compared with, and on which side it
-    draws that; its scenario class reads neither, ours draws from the streams of the former.
+    The public toolbox stores next to the objects their partner and the side on which it draws that.
+    Its scenario class reads neither; Jaywalk's class uses the random streams of the partner.
     """
 
     distance: float = ahead(100.0)
@@ -96,7 +96,7 @@ class CustomTwoWaysParameters(CustomParameters):
 
 
 def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """The things, nearest to the ego first."""
+    """Lay out the objects, the nearest to the ego first."""
     things = sorted(scenario.parameters.objects, key=lambda thing: thing.x)
     if not things:
         raise DataError(f"{scenario.element.where}: <objects> is missing; expected one or more.")
@@ -110,7 +110,7 @@ def custom_layout(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 
 class _Custom(OnLane):
-    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+    """Base of both types; a plain class, because a dataclass with slots cannot be mixed in."""
 
     layout = staticmethod(custom_layout)
 
@@ -123,7 +123,7 @@ class _Custom(OnLane):
         )
 
     def end(self, moment: EgoMoment) -> None:
-        """The things stay, as in the public class."""
+        """Keep the objects, as the public class does."""
         self.actor_ids = []
         super().end(moment)
 
@@ -147,7 +147,7 @@ class _Custom(OnLane):
 )
 @dataclass(slots=True, kw_only=True)
 class CustomObstacle(_Custom):
-    """On a road with another lane of the same direction; the things stay when it is over."""
+    """Objects on a road with another lane of the same direction; they stay after the end."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomParameters
     rng_type: ClassVar[str] = "ConstructionObstacle"
@@ -173,14 +173,14 @@ class CustomObstacle(_Custom):
 )
 @dataclass(slots=True, kw_only=True)
 class CustomObstacleTwoWays(_Custom, LbTwoWays):
-    """To be passed on the opposite lane; the things stay when it is over."""
+    """Objects to be passed on the opposite lane; they stay after the end."""
 
     parameters_type: ClassVar[type[Parameters]] = CustomTwoWaysParameters
     rng_type: ClassVar[str] = "ConstructionObstacleTwoWays"
     leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"
 
     def resolve_rng_type(self) -> str:
-        """Return the type it is compared with, so that the same cars come in both."""
+        """Return the type of its partner, so that the same cars come in both."""
         return _STREAMS.get(self.parameters.baseline_overlay, self.rng_type)
 
 
@@ -194,7 +194,7 @@ class RoadBlockedParameters(Parameters):
     """RoadBlocked."""
 
     distance: float = ahead(100.0)
-    wait: float = within(60.0, 0.0, 600.0)  # s from the trigger until the things are gone
+    wait: float = within(60.0, 0.0, 600.0)  # s from the trigger until the objects are removed
     objects: tuple[PlacedObject, ...] = objects()
 
 
@@ -232,7 +232,7 @@ class RoadBlockedParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class RoadBlocked(Scenario):
-    """One can only wait. It has no time-out: the rule for blocked vehicles stays in force."""
+    """The ego must wait. There is no time-out: the rule for blocked vehicles stays in force."""
 
     parameters_type: ClassVar[type[Parameters]] = RoadBlockedParameters
     leaderboard_name: ClassVar[str] = "RoadBlocked"
@@ -243,7 +243,7 @@ class RoadBlocked(Scenario):
         return self.trigger_along_m + float(self.parameters.distance)
 
     def setup(self) -> None:
-        """Put the things up."""
+        """Spawn the objects."""
         if self.at_m > float(self.stage.route.along_m[-1]):
             raise DataError(f"{self.element.where}: <distance> is beyond the end of the route.")
 
@@ -260,7 +260,7 @@ class RoadBlocked(Scenario):
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def announcement(self) -> ScenarioAnnouncement | None:
-        """First and last thing."""
+        """Announce the first and last object."""
         if not self.actor_ids:
             return None
         return ScenarioAnnouncement(
@@ -268,21 +268,21 @@ class RoadBlocked(Scenario):
         )
 
     def start(self, moment: EgoMoment) -> None:
-        """The traffic comes to a halt: the public class takes it away for as long."""
+        """Stop the traffic; the public class removes it for this time."""
         self.cap_traffic(moment, _JAM_MPS)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Gone after a minute, counted from the trigger."""
+        """Return True after ``wait`` seconds from the trigger."""
         return moment.elapsed_s - self.started_s >= float(self.parameters.wait)
 
     def end(self, moment: EgoMoment) -> None:
-        """The road is free."""
+        """Clear the road and release the traffic."""
         self.note(moment, what="the road is free")
         self.cap_traffic(moment, None)
         self.destroy(self.actor_ids)
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane and the opposite one."""
+        """Close the ego's lane and the opposite one."""
         ways = [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
         here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
         lane = opposite_lane(here)

@@ -1,4 +1,4 @@
-"""ImageOnObject: a picture of a child or of a red light hangs on something beside the road."""
+"""ImageOnObject: a picture of a child or a red light on an object beside the road."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from jaywalk.scenarios.parameter_fields import ahead, ignored, model, offset
 
 _BUS_STOP: Final = "static.prop.busstop"
 _FARTHER_M: Final = 0.7
-_DRIVEN_M: Final = 10.0  # over when the ego has driven so far beyond the object
-_BACK_M, _BACK_BUS_STOP_M = 0.15, 1.7  # of the picture, before the middle of the object
+_DRIVEN_M: Final = 10.0  # over when the ego is this far beyond the object
+_BACK_M, _BACK_BUS_STOP_M = 0.15, 1.7  # from the middle of the object to the picture
 _TRIES, _TRY_M = 5, 0.5
 
 
@@ -53,13 +53,13 @@ class ImageOnObjectParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ImageOnObject(Scenario):
-    """The object stands at the right side; nothing moves."""
+    """An object with a picture on the right side; nothing moves."""
 
     parameters_type: ClassVar[type[Parameters]] = ImageOnObjectParameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
 
     def setup(self) -> None:
-        """Put up the object and the picture."""
+        """Spawn the object and the picture."""
         given: ImageOnObjectParameters = self.parameters
         at_m = self.trigger_along_m + given.distance
         here = place_on_route(self.stage.route, at_m, up_m=0.0)
@@ -77,7 +77,7 @@ class ImageOnObject(Scenario):
             self.actor_ids.append(image.id)
 
     def _on(self, thing: Any, pose: Any, yaw_deg: float) -> Any:
-        """Pose of the picture: on the side that the ego sees."""
+        """Return the pose of the picture, on the side that the ego sees."""
         given: ImageOnObjectParameters = self.parameters
         box = thing.bounding_box
         back_m = _BACK_BUS_STOP_M if given.prop == _BUS_STOP else _BACK_M
@@ -95,10 +95,10 @@ class ImageOnObject(Scenario):
         )
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Over when the ego has passed."""
+        """Return True when the ego has passed."""
         driven_m = moment.ego_along_m - self.trigger_along_m
         return driven_m > float(self.parameters.distance) + _DRIVEN_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Nothing is in anybody's way."""
+        """Close no lanes: the object blocks no vehicle."""
         return []

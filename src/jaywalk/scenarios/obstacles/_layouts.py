@@ -13,9 +13,9 @@ from jaywalk.scenarios.base import Scenario
 from jaywalk.scenarios.parameter_fields import PlacedObject
 
 _PARKED_SHARE: Final = 0.7  # of half a lane width, outwards
-_FREE_SHARE: Final = 0.85  # of half a lane width: where the row of cones stands
+_FREE_SHARE: Final = 0.85  # of half a lane width: position of the row of cones
 _ROW, _ACROSS = 4, 3  # cones
-_SLOPE_M: Final = 2.0  # over which the road's slope is taken
+_SLOPE_M: Final = 2.0  # distance over which the road's slope is measured
 CONES: Final = _ROW + _ACROSS
 WARNING: Final = "static.prop.trafficwarning"
 DEBRIS: Final = "static.prop.dirtdebris02"
@@ -24,21 +24,21 @@ NONE: Final = "none"
 
 
 class ObstaclePlacer(Protocol):
-    """Returns a transform: metres ahead of an anchor, to the right, up, and degrees clockwise."""
+    """Function from metres ahead of an anchor, right, up and degrees clockwise to a transform."""
 
     def __call__(
         self, ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
     ) -> Any:
-        """The transform."""
+        """Return the transform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One thing."""
+    """One object of a layout."""
 
     model: str
     pose: Any  # carla.Transform
-    is_car: bool = False  # stands with its hand brake on
+    is_car: bool = False  # parked with its hand brake on
     hazard: bool = False  # with its hazard lights on
 
 
@@ -52,7 +52,7 @@ class Spot:
 
 
 def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """A broken-down car with its hazard lights on."""
+    """Lay out a broken-down car with its hazard lights on."""
     model = pick_model(
         scenario.stage.world.get_blueprint_library(),
         scenario.parameters.vehicle,
@@ -64,7 +64,7 @@ def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 
 def construction_site(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """The standard site: warning 5 m before, debris, four cones along and three across."""
+    """Lay out the standard site: warning 5 m before, debris, four cones along and three across."""
     return site(spot)
 
 
@@ -76,7 +76,7 @@ def site(
     cones: str = "1" * CONES,
     up_m: float = 0.0,
 ) -> list[Piece]:
-    """A construction site of which parts may be missing (``none``, 0) or be other things."""
+    """Lay out a construction site with missing (``none``, 0) or replaced parts."""
     free_m = -spot.outwards * _FREE_SHARE * 0.5 * spot.lane_width_m
     spots = [(2.0 + 2.0 * k, free_m) for k in range(_ROW)]
     spots += [(2.0 * _ROW, free_m + spot.outwards * k) for k in range(1, _ACROSS + 1)]
@@ -92,7 +92,7 @@ def site(
 
 
 def on_slope(spot: Spot) -> Any:
-    """The anchor on the road, nose up where the road climbs."""
+    """Return the anchor on the road, pitched as the road climbs."""
     anchor, ahead = spot.place(0.0, 0.0, 0.0), spot.place(_SLOPE_M, 0.0, 0.0)
     climb_m = ahead.location.z - anchor.location.z
     anchor.rotation.pitch = math.degrees(math.atan2(climb_m, _SLOPE_M))
@@ -100,7 +100,7 @@ def on_slope(spot: Spot) -> Any:
 
 
 def rigid_pose(anchor: Any, thing: PlacedObject) -> Any:
-    """The transform of a thing in the frame of an anchor."""
+    """Return the transform of an object in the frame of an anchor."""
     place = carla.Location(thing.x, thing.y, thing.z)
     anchor.transform(place)  # changes its argument
     turn = anchor.rotation

@@ -1,4 +1,4 @@
-"""Something stands on the ego's lane: a parked car, a construction site."""
+"""Obstacles on the ego's lane: a parked car or a construction site."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ _HAZARD: Final = carla.VehicleLightState.RightBlinker | carla.VehicleLightState.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructionParameters(Parameters):
-    """A site with a sign, debris and cones."""
+    """Parameters of a site with a sign, debris and cones."""
 
     distance: float = ahead(60.0)  # m from the trigger
-    direction: str = side()  # the side of the lane it stands on
-    speed: float = within(60.0, 0.0)  # km/h, most that others drive while the ego passes
+    direction: str = side()  # side of the lane of the obstacle
+    speed: float = within(60.0, 0.0)  # km/h, speed limit of others while the ego passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkedParameters(ConstructionParameters):
-    """A car that stands on the lane."""
+    """Parameters of a car that stands on the lane."""
 
     vehicle: str = model("vehicle.lincoln.mkz_2020", "vehicle.")
 
@@ -74,7 +74,7 @@ class LbParkedParameters(LbConstructionParameters):
 
 
 def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[Any]:
-    """Commands that keep the cars among some pieces where they are, with the lights they have."""
+    """Return commands that keep the cars of a layout in place, with their lights."""
     commands: list[Any] = []
     for piece, actor in zip(pieces, actor_ids, strict=True):
         if piece.is_car:
@@ -88,19 +88,19 @@ def brake_commands(pieces: Sequence[Piece], actor_ids: Sequence[int]) -> list[An
 
 @dataclass(slots=True, kw_only=True)
 class OnLane(Scenario):
-    """Base of obstacles: nothing moves; over when the ego has passed."""
+    """Base of obstacles: nothing moves, and it is over when the ego has passed."""
 
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
-    sign: ClassVar[str] = ""  # stands beside the road at the trigger
-    reach_m: ClassVar[float] = 30.0  # others react to an ego that is so near ...
-    wait_s: ClassVar[float] = 5.0  # ... and so much later
+    sign: ClassVar[str] = ""  # spawned beside the road at the trigger
+    reach_m: ClassVar[float] = 30.0  # others react when the ego is this near ...
+    wait_s: ClassVar[float] = 5.0  # ... and this much later
     near_s: float = math.nan
     reacted: bool = False
     end_m: float = math.inf
 
     @staticmethod
     def layout(scenario: Scenario, spot: Spot) -> list[Piece]:
-        """Objects that stand there; a subclass sets one of the layouts."""
+        """Return the objects of the obstacle; a subclass sets one of the layouts."""
         raise NotImplementedError
 
     @property
@@ -117,7 +117,7 @@ class OnLane(Scenario):
         return min(self.at_m + _PASSED_M, first, float(along[-1]) - _END_M)
 
     def setup(self) -> None:
-        """Place everything."""
+        """Spawn all objects."""
         spot = self.spot()
         pieces = self.layout(self, spot)
         if self.sign:
@@ -131,7 +131,7 @@ class OnLane(Scenario):
         self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def spot(self) -> Spot:
-        """Place of the layout: on the ego's lane."""
+        """Return the place of the layout, on the ego's lane."""
         outwards = check_side(self.parameters.direction, self.element.where)
         route, at_m = self.stage.route, self.at_m
 
@@ -144,7 +144,7 @@ class OnLane(Scenario):
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
     def announcement(self) -> ScenarioAnnouncement | None:
-        """First and last of what stands there; the sign beside the road is not in the way."""
+        """Announce the first and last object; the sign beside the road is left out."""
         parts = self.actor_ids[:-1] if self.sign else self.actor_ids
         if not self.leaderboard_name or not parts:
             return None
@@ -156,17 +156,17 @@ class OnLane(Scenario):
         )
 
     def _beside(self, outwards: float) -> object:
-        """Beside the road at the trigger."""
+        """Return a pose beside the road at the trigger."""
         route, at_m = self.stage.route, self.trigger_along_m
         kerb_m = kerb_offset_m(self.stage.map, place_on_route(route, at_m), outwards > 0.0, 0.8)
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
     def start(self, moment: EgoMoment) -> None:
-        """Note where the ego will have passed."""
+        """Note the position at which the ego will have passed."""
         self.end_m = self._passed_m()
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Others react to the ego that is near."""
+        """Let others react when the ego is near."""
         if math.isnan(self.near_s) and moment.ego_along_m > self.at_m - self.reach_m:
             self.near_s = moment.elapsed_s
         if not self.reacted and moment.elapsed_s - self.near_s >= self.wait_s:
@@ -175,7 +175,7 @@ class OnLane(Scenario):
         return moment.ego_along_m > self.end_m
 
     def react(self, moment: EgoMoment) -> None:
-        """Others make it possible to pass."""
+        """Slow others down, so that the ego can pass."""
         self.cap_traffic(moment, self.parameters.speed / MPS_TO_KMH)
 
     def end(self, moment: EgoMoment) -> None:
@@ -185,7 +185,7 @@ class OnLane(Scenario):
         self.destroy(self.actor_ids)
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane up to the obstacle."""
+        """Close the ego's lane up to the obstacle."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
 
 

@@ -1,6 +1,7 @@
-"""ParkingExit: the ego stands between parked cars and joins a flow of cars.
+"""Scenarios with parked cars: ParkingExit and ParkingCutIn.
 
-ParkingCutIn: a parked car, hidden behind another one, drives out before the ego.
+In ParkingExit the ego stands between parked cars and joins a flow of cars. In ParkingCutIn a parked
+car, hidden behind another one, drives out before the ego.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from jaywalk.scenarios.parameter_fields import side, within
 
 _BLOCKER_M, _CUTS_IN_M = 28.0, 35.0  # from the trigger
 _SPEED_MPS: Final = 20.0 / MPS_TO_KMH
-_EDGE_SHARE: Final = 0.25  # of what the lane is wider than half the car
+_EDGE_SHARE: Final = 0.25  # of the lane width minus half the car
 _HALF_CAR_M: Final = 0.95
 _OVER_M: Final = 12.0
 _MODEL: Final = "vehicle.*_2020"
@@ -37,7 +38,7 @@ _MODEL: Final = "vehicle.*_2020"
 def _side() -> Any:
     def read(node: Node, where: str) -> str:
         text = node.get("value") or ""
-        # A public route says 40 here; the public class takes what is not left for right.
+        # A public route has 40 here; the public class takes any value but left as right.
         if text not in ("left", "right") and not text.isdecimal():
             raise DataError(f"{where}: value is '{text}'; expected one of right, left.")
         return "left" if text == "left" else "right"
@@ -60,7 +61,7 @@ class ParkingCutInParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ParkingCutIn(CutIn):
-    """Sets off when the ego is 2.35 s or 10 m away; over after 30 m."""
+    """A parked car starts when the ego is 2.35 s or 10 m away; over after 30 m."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkingCutInParameters
     reaction_s: ClassVar[float] = 2.35
@@ -97,11 +98,11 @@ class ParkingCutIn(CutIn):
         self.ready(self.actor_ids[1], self.into_lane(asides[1], _OVER_M))
 
     def speed_mps(self, moment: EgoMoment) -> float:
-        """20 km/h."""
+        """Return 20 km/h in m/s."""
         return _SPEED_MPS
 
 
-_BEHIND_M: Final = 80.0  # the flow begins
+_BEHIND_M: Final = 80.0  # start of the flow
 _AHEAD_M: Final = 150.0
 _DRIVEN_M: Final = 15.0
 _UP_M: Final = 0.3
@@ -128,7 +129,7 @@ class ParkingExitParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ParkingExit(Scenario):
-    """Over when the ego has driven on."""
+    """The ego leaves a parking place; over when it has driven on."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkingExitParameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
@@ -136,7 +137,7 @@ class ParkingExit(Scenario):
     beside_m: float = 0.0
 
     def setup(self) -> None:
-        """Park two cars, and the ego between them."""
+        """Park two cars, with the ego between them."""
         given: ParkingExitParameters = self.parameters
         stage, where = self.stage, self.element.where
         lane = stage.map.get_waypoint(place_on_route(stage.route, self.trigger_along_m).location)
@@ -147,7 +148,7 @@ class ParkingExit(Scenario):
             carla.LaneType.Stop,
         ):
             raise DataError(f"{where}: no parking lane on the {given.direction} of the trigger.")
-        # Towards the edge, but no car stands on the sidewalk.
+        # Towards the edge, but not onto the sidewalk.
         spare_m = 0.5 * float(parking.lane_width) - _WIDE_CAR_M
         edge_m = min(_EDGE_SHARE * (float(parking.lane_width) - _HALF_CAR_M), spare_m)
         library = stage.world.get_blueprint_library()
@@ -177,7 +178,7 @@ class ParkingExit(Scenario):
         )
 
     def _beside(self, parking: Any, ahead_m: float, edge_m: float) -> Any:
-        """On the parking lane, at the edge away from the road."""
+        """Return a pose on the parking lane, at the edge away from the road."""
         right = self.parameters.direction == "right"
         lane = self.stage.map.get_waypoint(
             place_on_route(self.stage.route, self.trigger_along_m).location
@@ -205,11 +206,11 @@ class ParkingExit(Scenario):
         raise DataError(f"{self.element.where}: there is no ego to park.")
 
     def start(self, moment: EgoMoment) -> None:
-        """Cars pass, the first one beside the ego."""
+        """Start the flow, with the first car beside the ego."""
         self.flow.begin(float(self.parameters.speed) / MPS_TO_KMH)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """The cars drive."""
+        """Drive the cars."""
         self.flow.step(moment)
         driven_m = moment.ego_along_m - self.trigger_along_m
         return driven_m > float(self.parameters.front_vehicle_distance) + _DRIVEN_M
@@ -229,5 +230,5 @@ class ParkingExit(Scenario):
         return [self.flow.path.way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The lane of the flow."""
+        """Close the lane of the flow."""
         return [self.flow.path.way]

@@ -23,37 +23,37 @@ from jaywalk.scenarios.parameter_fields import interval
 
 _SOURCE_S: Final = 1.5 * MPS_TO_KMH  # the source is 1.5 m away per km/h of the limit ...
 _SOURCE_M: Final = 30.0  # ... and 30 m
-_SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
-_NEAREST_M: Final = 35.0  # no car appears nearer to the obstacle
-_LONGEST_M: Final = 200.0  # way prepared on each side
+_SLOWEST_MPS: Final = 4.0  # a standing ego is expected to drive on with this speed
+_NEAREST_M: Final = 35.0  # no car is spawned nearer to the obstacle
+_LONGEST_M: Final = 200.0  # length of the path on each side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkedTwoWaysParameters(ParkedParameters):
-    """A parked car, and the cars that come."""
+    """Parameters of a parked car with oncoming cars."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)  # m between oncoming cars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructionTwoWaysParameters(ConstructionParameters):
-    """A construction site, and the cars that come."""
+    """Parameters of a construction site with oncoming cars."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 @dataclass(slots=True, kw_only=True)
 class OnLaneTwoWays(OnLane):
-    """Base: the others come as soon as the scenario starts."""
+    """Base class: oncoming cars appear as soon as the scenario starts."""
 
     uses_opposite_lane: ClassVar[bool] = True
     reach_m: ClassVar[float] = math.inf
     wait_s: ClassVar[float] = 0.0
     flow: Flow = field(init=False)
-    beside_m: float = 0.0  # where on the way of the others the obstacle is
+    beside_m: float = 0.0  # position of the obstacle on the path of the oncoming cars
 
     def setup(self) -> None:
-        """The obstacle, and the way of the others."""
+        """Place the obstacle and find the path of the oncoming cars."""
         stage = self.stage
         here = stage.map.get_waypoint(place_on_route(stage.route, self.at_m).location)
         beside = opposite_lane(here) or lane_beside(here)
@@ -71,14 +71,14 @@ class OnLaneTwoWays(OnLane):
         OnLane.setup(self)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """The others drive."""
+        """Drive the oncoming cars."""
         over = OnLane.tick(self, moment)
         if self.reacted:
             self.flow.step(moment)
         return over
 
     def react(self, moment: EgoMoment) -> None:
-        """The others appear, as far away as the limit asks for."""
+        """Let the oncoming cars appear at a distance that depends on the speed limit."""
         limit = limit_mps(self.stage, moment)
         reach_m = _SOURCE_S * limit + _SOURCE_M
         source_m = max(self.beside_m - reach_m, 0.0)
@@ -95,13 +95,13 @@ class OnLaneTwoWays(OnLane):
         return min(max(beside_m - speed_mps * arrival_s, 0.0), max(beside_m - _NEAREST_M, 0.0))
 
     def end(self, moment: EgoMoment) -> None:
-        """The obstacle goes; the others drive on."""
+        """Remove the obstacle; the oncoming cars drive on."""
         self.note(moment, SWITCH, WRONG_LANE_CRITERION, active=True)
         OnLane.end(self, moment)
         self.actor_ids = self.flow.actor_ids
 
     def linger(self, moment: EgoMoment) -> None:
-        """The others drive to the end of their way."""
+        """Drive the oncoming cars to the end of their path."""
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
 
@@ -116,7 +116,7 @@ class OnLaneTwoWays(OnLane):
 
 @dataclass(slots=True, kw_only=True)
 class LbTwoWays(OnLaneTwoWays):
-    """Base of public types: the others appear at their source 5 s after the ego is near."""
+    """Base of public types: oncoming cars appear at their source 5 s after the ego is near."""
 
     reach_m: ClassVar[float] = 30.0
     wait_s: ClassVar[float] = 5.0
@@ -134,7 +134,7 @@ class LbTwoWays(OnLaneTwoWays):
 )
 @dataclass(slots=True, kw_only=True)
 class ParkedTwoWays(OnLaneTwoWays):
-    """A car stands on the lane and others come."""
+    """A parked car on the lane, with oncoming cars."""
 
     parameters_type: ClassVar[type[Parameters]] = ParkedTwoWaysParameters
     leaderboard_name: ClassVar[str] = "ParkedObstacleTwoWays"
@@ -150,7 +150,7 @@ class ParkedTwoWays(OnLaneTwoWays):
 )
 @dataclass(slots=True, kw_only=True)
 class ConstructionTwoWays(OnLaneTwoWays):
-    """A construction site, and others come."""
+    """A construction site on the lane, with oncoming cars."""
 
     parameters_type: ClassVar[type[Parameters]] = ConstructionTwoWaysParameters
     leaderboard_name: ClassVar[str] = "ConstructionObstacleTwoWays"

@@ -1,1 +1,1 @@
-"""Scenarios as one readable file: written, read, checked, paired, and turned into route files."""
+"""Scenario files: written, read, checked, paired, and converted to route files."""

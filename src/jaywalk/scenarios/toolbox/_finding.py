@@ -1,6 +1,7 @@
-"""A place in a town for a scenario type: the ends of a route that has what the type needs.
+"""Search of a place in a town for a scenario type, and routes and triggers of scenario files.
 
-A town's lanes for scenario files: heights, routes, and triggers some metres along them.
+A place is a route that has the properties which the type needs. The lanes of the town give heights,
+dense routes, and triggers at a distance along them.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ _SHORTEST_M: Final = 1.0
 
 @lru_cache(maxsize=4)
 def planner_of(town: str) -> RoutePlanner:
-    """The planner of a town we have."""
+    """Return the planner of a known town."""
     return RoutePlanner(load_town(town).carla_map)
 
 
 def planner_for(file: Authored) -> RoutePlanner:
-    """The planner of a file's town.
+    """Return the planner of a file's town.
 
     Raises:
-        DataError: There is no such town here; the message names file and field.
+        DataError: The town is unknown here; the message names file and field.
     """
     try:
         return planner_of(file.town)
@@ -50,7 +51,7 @@ def planner_for(file: Authored) -> RoutePlanner:
 
 
 def points_of(file: Authored) -> list[Point]:
-    """Keypoints with heights; those without one lie on the nearest lane."""
+    """Return the keypoints with heights; points without one are put on the nearest lane."""
     if all(len(point) == 3 for point in file.points):
         return [(point[0], point[1], point[2]) for point in file.points]
     town_map = planner_for(file).graph.map
@@ -65,7 +66,7 @@ def _with_height(town_map: Any, point: tuple[float, ...]) -> Point:
 
 
 def dense_of(file: Authored) -> DenseRoute:
-    """The route a file describes, metre by metre."""
+    """Return the dense route that a file describes, with a point per metre."""
     planner, points = planner_for(file), points_of(file)
     for number, point in enumerate(points, 1):
         lane = planner.graph.map.get_waypoint(carla.Location(*point)).transform.location
@@ -100,13 +101,13 @@ def trigger_at(route: DenseRoute, at_m: float, where: str) -> TriggerPoint:
 
 LENGTH_M: Final = 160.0
 _BEFORE_AT_M: Final = 10.0
-_BACK_M: Final = 80.0  # at most so far back to where a lane begins
-_JUNCTION_M: Final = (55.0, 120.0)  # where the first junction should be, for types that need one
+_BACK_M: Final = 80.0  # largest distance back to the beginning of a lane
+_JUNCTION_M: Final = (55.0, 120.0)  # wanted position of the first junction, for types that need one
 _LEAP_M: Final = 2.0
 _STRAIGHT_RAD: Final = math.radians(25.0)
 _STRAIGHT_DEG: Final = 40.0
 _TRIES: Final = 400
-_STREAM_M: Final = (40.0, 60.0)  # before and after a junction: where streams of cars begin and end
+_STREAM_M: Final = (40.0, 60.0)  # before and after a junction: start and end of streams of cars
 _OF_TURN: Final = {TURN_LEFT: -90.0, TURN_RIGHT: 90.0}
 
 
@@ -116,14 +117,14 @@ class NoPlaceError(DataError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A route, and the way of those who meet it."""
+    """A route, and the path of the vehicles that meet it."""
 
     points: tuple[tuple[float, float], ...]
     way: LanePath | None = None
 
     @property
     def way_ends(self) -> tuple[Point, Point] | None:
-        """First and last point of the way of the others."""
+        """First and last point of the path of the other vehicles."""
         if self.way is None:
             return None
         rows = np.column_stack([self.way.line[:, :2], self.way.z_m])
@@ -132,7 +133,7 @@ class Place:
 
 
 def find_place(kind: str, town_name: str, needs: StreetNeeds, *, at_m: float, seed: int) -> Place:
-    """A route in a town that suits a type.
+    """Find a route in a town that suits a type.
 
     Raises:
         NoPlaceError: There is none.
@@ -157,7 +158,7 @@ def find_place(kind: str, town_name: str, needs: StreetNeeds, *, at_m: float, se
 
 
 def _ahead(planner: RoutePlanner, start: Point, needs: StreetNeeds) -> DenseRoute | None:
-    """About 160 m from where a place's lane begins, turning at the first junction as needed."""
+    """Plan about 160 m from the beginning of a lane, turning at the first junction as needed."""
     first = lane = _lane_begins(planner.graph.map.get_waypoint(carla.Location(*start)))
     driven_m, turned = 0.0, needs.junction not in _OF_TURN
     while driven_m < LENGTH_M:
@@ -186,14 +187,14 @@ def _planned(planner: RoutePlanner, first: Any, last: Any) -> DenseRoute | None:
         route = planner.plan(ends)
     except DataError:
         return None
-    # One lane all the way: where the planner changes lanes, points leap.
+    # One lane all the way: where the planner changes lanes, points jump.
     steps = np.hypot(*np.diff(route.position_m[:, :2], axis=0).T)
     good = abs(float(route.along_m[-1]) - LENGTH_M) < 30.0 and float(steps.max()) < _LEAP_M
     return route if good else None
 
 
 def _turn_over(before: Any, inside: Any) -> float:
-    """Degrees by which a way over a junction turns; to the right is positive."""
+    """Turn of a path over a junction in degrees; to the right is positive."""
     lane = inside
     for _ in range(60):
         options = lane.next(1.0)
@@ -206,7 +207,7 @@ def _turn_over(before: Any, inside: Any) -> float:
 
 
 def _lane_begins(lane: Any) -> Any:
-    """Back to the junction before a place: blocks are short, scenarios need room."""
+    """Go back to the junction before a place: blocks are short, and scenarios need room."""
     for _ in range(int(_BACK_M / 4.0)):
         before = lane.previous(4.0)
         if len(before) != 1 or before[0].is_junction:
@@ -224,7 +225,7 @@ _NOBODY: Final = LanePath(line=np.zeros((1, 3)), z_m=np.zeros(1), yaw_deg=np.zer
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """One route, looked at."""
+    """One candidate route with the needs of a type."""
 
     route: DenseRoute
     map: Any
@@ -233,7 +234,7 @@ class _Looked:
     at_m: float
 
     def way(self) -> LanePath | None:
-        """The way of those who meet the ego, an empty one for nobody; None if it does not suit."""
+        """Path of vehicles that meet the ego, empty if none do; None if the route does not suit."""
         if self.needs.junction:
             return self._at_junction()
         return self._on_stretch()
@@ -246,7 +247,7 @@ class _Looked:
         yaw = np.unwrap(np.deg2rad(route.rotation_deg[stage, 1]))
         if np.ptp(yaw) > _STRAIGHT_RAD:
             return None
-        if "parking" in needs.lane:  # blocks are short: where somebody parks is enough
+        if "parking" in needs.lane:  # blocks are short: check only where a car parks
             stage &= (along > self.at_m + needs.parks_m[0]) & (along < self.at_m + needs.parks_m[1])
         lanes = [self._lane(row) for row in np.flatnonzero(stage)[::8]]
         if not all(self._has_beside(lane) for lane in lanes):
@@ -283,7 +284,7 @@ class _Looked:
         return roadside(self.map, lane.transform, to_right=True).sidewalk_m > 0.0
 
     def _at_junction(self) -> LanePath | None:
-        """Return whether the first junction is far enough and fits the type."""
+        """Path of vehicles that meet the ego at the first junction; None if it does not suit."""
         route, needs, along = self.route, self.needs, self.route.along_m
         if not route.in_junction.any():
             return None
@@ -312,7 +313,7 @@ class _Looked:
         }.get(control, True)
 
     def _meeting(self, first: int, entry: Any) -> LanePath | None:
-        """The way of somebody from the arm that meets the ego's."""
+        """Path of a vehicle from the arm that meets the ego's path."""
         route, needs = self.route, self.needs
         last = first
         while last + 1 < len(route) and route.in_junction[last + 1]:

@@ -1,6 +1,6 @@
-"""Fields of a scenario file changed one by one; the result is checked as a whole.
+"""Changes to single fields of scenario files, and import of route files as scenario files.
 
-A route file as scenario files: every route checked before anything is written.
+A changed file is checked as a whole; every imported route is checked before a file is written.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from jaywalk.scenarios.toolbox.text import SUFFIXES, edit_field, format_text, pa
 
 
 def imported_texts(file: Path, output: Path | None, syntax: str) -> dict[Path, str]:
-    """The scenario files of a route file, by their paths.
+    """Return the scenario files of a route file, as texts by path.
 
     Args:
         file: The route file.
-        output: A file for a single route, a folder for any number; None for beside the file.
-        syntax: ``toml`` or ``yaml``, of files in a folder.
+        output: A file for a single route, a folder for any number; None: next to the file.
+        syntax: ``toml`` or ``yaml``, for files in a folder.
 
     Raises:
         DataError: A route, a scenario or a parameter is wrong; the message names it.
@@ -54,13 +54,13 @@ def imported_texts(file: Path, output: Path | None, syntax: str) -> dict[Path, s
     return texts
 
 
-# Fields of a scenario, which may be named without saying that the first is meant.
+# Fields of a scenario; named alone, they refer to the first scenario.
 _OF_SCENARIO: Final = ("params", "objects", "at", "trigger", "type", "partner", "other_actors")
 _EITHER: Final = {"at": "trigger", "trigger": "at"}
 
 
 def edited_text(text: str, settings: Sequence[str], name: str) -> str:
-    """The text of a scenario file with some fields changed.
+    """Return the text of a scenario file with some fields changed.
 
     Args:
         text: The file.
@@ -68,8 +68,8 @@ def edited_text(text: str, settings: Sequence[str], name: str) -> str:
         name: The file, for messages.
 
     Raises:
-        UsageError: A setting is not of that form or names no place.
-        DataError: The result is no valid scenario; the message names the field.
+        UsageError: A setting does not have this form or names no field.
+        DataError: The result is not a valid scenario; the message names the field.
     """
     for setting in settings:
         keys, value = parse_setting(setting)

@@ -43,11 +43,11 @@ Scalar = str | float | int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedThing:
-    """A thing relative to the lane at the scenario's place: metres forward, right, up; degrees."""
+    """An object relative to the lane at a scenario's place: metres forward, right, up; degrees."""
 
     model: str
     numbers: Mapping[str, float] = field(default_factory=dict)
-    key: str = ""  # of its attribute in a route file, where that is not the next letter
+    key: str = ""  # its attribute in a route file, if that is not the next letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class AuthoredScenario:
     Attributes:
         at_m: Metres along the route of its trigger.
         trigger: x, y, z, yaw of its trigger.
-        partner: What its in-distribution partner is; "" for the rule of its type.
+        partner: Its in-distribution partner; "" for the rule of its type.
         params: Name -> number, text, pair of numbers, or table of attributes.
     """
 
@@ -74,7 +74,7 @@ class AuthoredScenario:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authored:
-    """A scenario file. ``weather`` is a name, a list of tables, or None for the server's own."""
+    """A scenario file; ``weather`` is a name, a list of tables, or None for the default."""
 
     path: str = field(compare=False)
     name: str
@@ -101,22 +101,22 @@ def read_authored(path: Path) -> Authored:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The plain values of a scenario file."""
+    """Read the plain values of a scenario file."""
     return parse_text(read_text(path), str(path))
 
 
 def read_text(path: Path) -> str:
-    """Text of a scenario file."""
+    """Read the text of a scenario file."""
     data = read_bytes(path, f"a scenario file ({', '.join(SUFFIXES)})", _MAX_BYTES)
     check_suffix(path, "The scenario file")
     try:
-        return data.decode("utf-8-sig")  # some editors begin a text with a mark
+        return data.decode("utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError as problem:
         raise DataError(f"'{path}' is not UTF-8 text: {problem.reason}.") from problem
 
 
 def authored_of(document: Mapping[str, Any], name: str) -> Authored:
-    """Check plain values; ``name`` stands in errors."""
+    """Check plain values; ``name`` is used in errors."""
     where = f"'{name}'"
     _only(document, _TOP, where)
     if document.get("format", FORMAT) != FORMAT:
@@ -223,7 +223,7 @@ def _params(value: Any, where: str) -> dict[str, Any]:
 
 
 def _extra(document: Mapping[str, Any], where: str) -> dict[str, Scalar]:
-    """Further attributes of the route, which must not say again what has a field."""
+    """Return further attributes of the route, which must not repeat a field."""
     found = _scalars(document.get("extra", {}), f"{where}, extra")
     for key in found:
         if key in _TOP:
@@ -292,7 +292,7 @@ def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = 
 
 
 def _label(table: Mapping[str, Any], key: str, where: str, default: str) -> str:
-    """A text that things are called by."""
+    """Return a text that is used as a name."""
     value = _text(table, key, where, default)
     if not value.strip() or len(value) > _LONGEST_LABEL:
         raise DataError(
@@ -337,11 +337,11 @@ def _scalars(value: Any, where: str) -> dict[str, Scalar]:
 
 
 def _is_number(value: Any) -> bool:
-    # Compared, as a whole number may be too large to become a float.
+    # Compare instead of converting: a whole number may be too large for a float.
     return isinstance(value, int | float) and not isinstance(value, bool) and -_HUGE < value < _HUGE
 
 
 def _short(value: Any) -> str:
-    """A value in words that fit a line."""
+    """Return a value as text that fits on a line."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

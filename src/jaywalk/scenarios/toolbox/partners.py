@@ -1,7 +1,7 @@
-"""The in-distribution partner of a shifted scenario: the same route, traffic and seeds without it.
+"""In-distribution partner of a shifted scenario: the same route, traffic and seeds, no shift.
 
-Rules by type, as in the published pairs: the shift becomes the standard scenario it is a shift of,
-or goes. The scenario keeps its name, which names its random streams.
+Rules by type, as in the published pairs: the shifted scenario becomes its standard scenario or is
+removed. The scenario keeps its name, which names its random streams.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from jaywalk.scenarios.toolbox.routes import defaults_of
 
 _ANIMAL: Final = "walker.animal."
 _PERSON: Final = "walker.pedestrian.*"
-_LONG_M: Final = 6.0  # a layout longer than this is like a construction site, else like a car
+_LONG_M: Final = 6.0  # longer layouts are compared with a construction site, others with a car
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partner:
-    """A shifted scenario without its shift; ``table`` is None where nothing is left."""
+    """A shifted scenario without its shift; ``table`` is None if nothing is left."""
 
     table: dict[str, Any] | None
     shift: str
@@ -40,8 +40,8 @@ def partner_document(
         name: The file, for messages.
 
     Returns:
-        The base half, the shifted half (which now says what pair it belongs to), and a line for
-        each scenario on what became of it.
+        The base half, the shifted half (with its pair added), and a line for each scenario on its
+        change.
 
     Raises:
         DataError: No scenario of the file is a shift.
@@ -85,7 +85,7 @@ def partner_document(
 
 
 def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | None:
-    """Return the scenario without its shift; None if it is no shift."""
+    """Return the scenario without its shift; None if it is not a shift."""
     params: dict[str, Any] = dict(table.get("params", {}))
     spec = SCENARIOS.get(one.type) if one.type in SCENARIOS else None
     if spec is None or not spec.shifts:
@@ -113,7 +113,7 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
 
 
 def _shift_of(spec: ScenarioSpec, one: AuthoredScenario) -> Shift:
-    """Class of shift of a scenario: the first of its type unless its objects or name say more."""
+    """Return a scenario's class of shift: that of its objects or name, or the type's first."""
     for shift in spec.shifts[1:]:
         models = [thing.model for thing in one.objects]
         if any(word in model for word in shift.object_models for model in models):
@@ -139,7 +139,7 @@ def _as_type(
 
 
 def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner | None:
-    """Animals become people; a strange blocker becomes the usual one."""
+    """Replace animals by people, and an unusual blocker by the usual one."""
     walker, blocker = str(params.get("walker", "")), params.get("blocker_model")
     if walker.startswith(_ANIMAL):
         changed = {**table, "params": {**params, "walker": _PERSON}}
@@ -155,6 +155,6 @@ def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner
 
 
 def _like(one: AuthoredScenario) -> str:
-    """A long layout is compared with a construction site, a short one with a parked car."""
+    """Return the partner word: construction site for a long layout, parked car for a short one."""
     ahead = [float(thing.numbers.get("x", 0.0)) for thing in one.objects] or [0.0]
     return "construction" if max(ahead) - min(ahead) > _LONG_M else "parked"

@@ -1,4 +1,4 @@
-"""Scenario files and route files of the Leaderboard: either from the other."""
+"""Conversion between scenario files and route files of the Leaderboard."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from jaywalk.scenarios.toolbox.form import FORMAT, Authored, AuthoredScenario, P
 from jaywalk.town.routes import DenseRoute
 
 OBJECTS: Final = "objects"
-OVERLAY: Final = "baseline_overlay"  # what ``partner`` is in public route files
+OVERLAY: Final = "baseline_overlay"  # name of ``partner`` in public route files
 _PARKED: Final = {"parkedvehicle": "parked"}  # the public toolbox has two words for it
 _ABOUT: Final = ("vehicles", "people", "pair", "half", "shift")
-_DIGITS: Final = 300  # a text of more is no number of ours
+_DIGITS: Final = 300  # a longer text is not a number
 _WHOLE: Final = re.compile(r"^-?(0|[1-9]\d*)$")
 
 
 def route_of(file: Authored) -> Route:
-    """The route of a scenario file, every parameter checked.
+    """Return the route of a scenario file, with every parameter checked.
 
     Raises:
-        DataError: Something does not fit; the message names file, scenario and field.
+        DataError: A value does not fit; the message names file, scenario and field.
     """
     dense = None
     if any(one.at_m is not None for one in file.scenarios):
@@ -71,7 +71,7 @@ def route_of(file: Authored) -> Route:
 
 
 def _as_fields(words: str, one: AuthoredScenario) -> str:
-    """Words on an element of a route file as words on the field of a scenario file."""
+    """Rewrite a message about an element of a route file for the field of a scenario file."""
     keys = [
         thing.key or letters for thing, letters in zip(one.objects, letter_keys(), strict=False)
     ]
@@ -86,7 +86,7 @@ def _as_fields(words: str, one: AuthoredScenario) -> str:
 
 
 def check_on_road(file: Authored) -> DenseRoute:
-    """The route, planned in its town, with every trigger on it; an error says what is not."""
+    """Return the route planned in its town; raise unless every trigger is on it."""
     route, dense = route_of(file), dense_of(file)
     for element in route.scenarios:
         left_m = float(dense.along_m[-1]) - trigger_along_m(element.trigger, dense, element.where)
@@ -94,7 +94,7 @@ def check_on_road(file: Authored) -> DenseRoute:
         placing = SCENARIOS.get(element.type).placing
         if distance is None or placing is None or not placing.on_route:
             continue
-        # The class itself would put the things at the end of the route instead.
+        # The class itself would put the objects at the end of the route instead.
         if float(distance.get("value", "0") or 0.0) > left_m:
             raise DataError(
                 f"{element.where}, params.distance: is {distance.get('value')}; the route ends "
@@ -104,7 +104,7 @@ def check_on_road(file: Authored) -> DenseRoute:
 
 
 def checked_route(file: Authored) -> Route:
-    """The route of a scenario file; in a town of ours it and every trigger are on the road too."""
+    """Return the route of a scenario file; in a known town, check that it is on the road."""
     if file.town in OUR_TOWNS:
         check_on_road(file)
     return route_of(file)
@@ -116,11 +116,11 @@ def check_parameters(element: ScenarioElement) -> None:
 
 
 def check_type(element: ScenarioElement) -> type[Parameters]:
-    """The parameters of a scenario's type; raises unless it is known."""
+    """Return the parameters of a scenario's type; raise if the type is unknown."""
     try:
         kind: type[Parameters] = SCENARIOS.get(element.type).parameters_type
     except RegistryError as problem:
-        words = str(problem).partition(" Known:")[0]  # there are too many to read
+        words = str(problem).partition(" Known:")[0]  # the list is too long to read
         raise DataError(
             f"{element.where}, type: {words} 'jaywalk scenario new --list' names all."
         ) from problem
@@ -128,7 +128,7 @@ def check_type(element: ScenarioElement) -> type[Parameters]:
 
 
 def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
-    """Raise unless every value is of the kind that its parameter has: no text for a number."""
+    """Raise unless every value has the kind of its parameter: no text for a number."""
     defaults = {item.name: item.default for item in fields(kind)}
     for key, value in one.params.items():
         default = defaults.get(key)
@@ -161,7 +161,7 @@ def _are_numbers(value: Any) -> bool:
 
 
 def defaults_of(kind: str) -> dict[str, Any]:
-    """Parameters of a type that a file may set, with their defaults."""
+    """Return the parameters of a type that a file may set, with their defaults."""
     parameters: type[Parameters] = SCENARIOS.get(kind).parameters_type
     return {
         one.name: one.default
@@ -216,7 +216,7 @@ def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioElement:
 
 
 def _names_partner(kind: str) -> bool:
-    """Whether a file of this type may name the partner that it is compared with."""
+    """Return True if a file of this type may name the partner that it is compared with."""
     return kind in SCENARIOS and bool(SCENARIOS.get(kind).partners)
 
 
@@ -235,7 +235,7 @@ def _object_attributes(things: tuple[PlacedThing, ...]) -> Iterator[tuple[str, s
 
 
 def letter_keys() -> Iterator[str]:
-    """a, b, ..., z, aa, ab, ...: names of objects in a route file."""
+    """Yield a, b, ..., z, aa, ab, ...: names of objects in a route file."""
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     for number in count():
         word, rest = alphabet[number % 26], number // 26
@@ -260,7 +260,7 @@ def _as_text(value: Any) -> str:
 
 
 def document_of(route: Route, name: str) -> dict[str, Any]:
-    """Plain values of a scenario file with all that a route says.
+    """Return the plain values of a scenario file with all facts of a route.
 
     Raises:
         DataError: The route has elements that a scenario file cannot hold.
@@ -348,7 +348,7 @@ def _value(node: Node, default: Any) -> Any:
     keys = [key for key, _ in node.attributes]
     if keys == ["value"]:
         text = node.attributes[0][1]
-        # A text stays one: "0000111" is no number where seven switches are meant.
+        # A text stays a text: "0000111" means seven switches, not a number.
         if isinstance(default, str):
             return text
         return _number(text.lstrip("0") or text if isinstance(default, float) else text)
@@ -362,7 +362,7 @@ def _value(node: Node, default: Any) -> Any:
 
 
 def _number(text: str) -> Any:
-    """The number a text is, or the text."""
+    """Return the number that a text represents, or the text."""
     if _WHOLE.match(text) and len(text) < _DIGITS:
         return int(text)
     try:
@@ -387,6 +387,6 @@ def _object_tables(node: Node) -> list[dict[str, Any]]:
 
 
 def name_of(path: Path, route: Route, alone: bool) -> str:
-    """Name of the scenario file of a route of a route file."""
+    """Return the name of the scenario file for a route of a route file."""
     plain = "".join(k if k.isalnum() or k in "-_." else "_" for k in route.id)
     return path.stem if alone else f"{path.stem}-{plain}"

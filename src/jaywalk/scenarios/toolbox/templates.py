@@ -1,4 +1,4 @@
-"""Template of a scenario file: a type, its parameters with defaults, a place in a town."""
+"""Templates of scenario files: a type, its parameters with defaults, and a place in a town."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaywalk.scenarios.toolbox.text import format_text
 
 AT_M: Final = 20.0
 VEHICLES: Final = 10
-_FARTHEST_M: Final = 40.0  # a default distance is cut to this, to leave a way to pass and go on
+_FARTHEST_M: Final = 40.0  # upper bound of default distances, to leave room to pass and drive on
 _BARRELS: Final = tuple(
     {"model": "static.prop.barrel", "x": 0.0, "y": y_m} for y_m in (-0.8, 0.0, 0.8)
 )
@@ -26,7 +26,7 @@ _MILD: Final = {"flow_speed": 10.0, "source_dist_interval": (30.0, 90.0)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateRequest:
-    """Request for a template; without ``points`` a place is searched, without ``town`` anywhere."""
+    """Request for a template; a missing ``points`` is searched, a missing ``town`` is any town."""
 
     name: str
     type: str  # or a class of shift
@@ -34,16 +34,16 @@ class TemplateRequest:
     points: tuple[tuple[float, float], ...] = ()
     at_m: float = AT_M
     seed: int = 1
-    given: frozenset[str] = frozenset()  # parameters that will be set afterwards
+    given: frozenset[str] = frozenset()  # parameters that are set afterwards
 
 
 def scenario_template(request: TemplateRequest, path: str = "") -> str:
-    """Return the text of a scenario file of that name, NAME.toml by default.
+    """Return the text of a scenario file, NAME.toml by default.
 
     Raises:
         RegistryError: The type is unknown.
         DataError: The town has no place for it.
-        UsageError: The type asks for a place that is not looked for.
+        UsageError: The type needs a place that is not searched.
     """
     path = path or f"{request.name}.toml"
     asked, request = request.type, replace(request, type=type_named(request.type))
@@ -89,7 +89,7 @@ def scenario_template(request: TemplateRequest, path: str = "") -> str:
 
 
 def _find_place(request: TemplateRequest) -> tuple[str, Place]:
-    """A place in the town, or in the first of ours that has one."""
+    """Find a place in the requested town, or in the first known town that has one."""
     needs = SCENARIOS.get(request.type).street
     towns = (request.town,) if request.town else OUR_TOWNS
     for town in towns:
@@ -105,7 +105,7 @@ def _find_place(request: TemplateRequest) -> tuple[str, Place]:
 
 
 def _template_objects(spec: ScenarioSpec, asked: str) -> list[dict[str, Any]]:
-    """Objects of the class of shift that was asked for, or else three barrels."""
+    """Return the objects of the requested class of shift, or else three barrels."""
     objects = next((shift.objects for shift in spec.shifts if shift.name == asked), ())
     return [dict(item) for item in objects or _BARRELS]
 
@@ -120,7 +120,7 @@ def _check_places(request: TemplateRequest, params: dict[str, Any]) -> None:
 
 
 def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
-    """Ends of streams of cars, for types that have such parameters."""
+    """Return the ends of streams of cars, for types with such parameters."""
     ends = where.way_ends
     if ends is None:
         return {}
@@ -133,7 +133,7 @@ def _given_places(defaults: dict[str, Any], where: Place) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A default as a file has it; None for what only a file can give."""
+    """Return a default as a file states it; None for values that only a file can give."""
     if not isinstance(value, tuple):
         return value
     if any(isinstance(entry, float) and math.isnan(entry) for entry in value):
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def parse_point(text: str, option: str) -> tuple[float, float]:
-    """``X,Y`` as numbers."""
+    """Parse ``X,Y`` as numbers."""
     try:
         x, y = (float(part) for part in text.split(","))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Text of a scenario file, TOML or YAML by the name of the file, with comments on its fields."""
+"""Text of a scenario file, in TOML or YAML by its name, with comments on its fields."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _PARAMETERS: Final[dict[str, str]] = {
 
 
 def field_words(document: Mapping[str, Any]) -> FieldWords:
-    """Words on each field of a document by its path, numbers of lists left out."""
+    """Return comments on each field of a document by its path, without list indices."""
     scenarios = document.get("scenario")
     first = scenarios[0] if isinstance(scenarios, list) and scenarios else {}
     kind = str(first.get("type", "")) if isinstance(first, Mapping) else ""
@@ -96,7 +96,7 @@ def field_words(document: Mapping[str, Any]) -> FieldWords:
 
 
 def parameter_words(kind: str, name: str) -> str:
-    """Comment on a parameter: that of the type, or else the general one."""
+    """Return the comment on a parameter: that of the type, or else the general one."""
     own = SCENARIOS.get(kind).parameter_words if kind in SCENARIOS else {}
     return own.get(name, _PARAMETERS.get(name, ""))
 
@@ -107,22 +107,22 @@ SUFFIXES: Final = (*TOML, *YAML)
 
 
 def is_yaml(name: str | Path) -> bool:
-    """Whether a file is YAML by its name."""
+    """Return True if a file is YAML by its name."""
     return Path(name).suffix.lower() in YAML
 
 
 def check_suffix(path: Path, what: str) -> Path:
-    """The path, if a scenario file may have that name."""
+    """Return the path if its suffix is valid for a scenario file."""
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(f"{what} is '{path}'; expected a name with {', '.join(SUFFIXES)}.")
     return path
 
 
-# YAML is imported when a file needs it: most have none.
+# YAML is imported only when a file needs it, as most do not.
 
 
 def parse_text(text: str, name: str) -> dict[str, Any]:
-    """Plain values; ``name`` tells the syntax and stands in errors."""
+    """Parse text to plain values; ``name`` decides the syntax and is used in errors."""
     if is_yaml(name):
         from jaywalk.core.yaml_text import parse_yaml
 
@@ -131,7 +131,7 @@ def parse_text(text: str, name: str) -> dict[str, Any]:
 
 
 def format_text(document: Mapping[str, Any], name: str | Path, head: Sequence[str] = ()) -> str:
-    """Plain values as text of a file of this name, each field explained where it first occurs."""
+    """Format plain values as text of a file, with a comment on each field where it first occurs."""
     words = field_words(document)
     above = "".join(f"# {line}\n" for line in head)
     if is_yaml(name):
@@ -142,7 +142,7 @@ def format_text(document: Mapping[str, Any], name: str | Path, head: Sequence[st
 
 
 def edit_field(text: str, name: str, keys: Sequence[str], value: Any) -> str:
-    """The text with one value changed; comments stay where that is possible."""
+    """Return the text with one value changed; comments are kept if possible."""
     document = parse_text(text, name)
     words = field_words(document)
     if is_yaml(name):
