@@ -62,14 +62,14 @@ _RIGHT_OF_WAY: Final = Shift(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbConstructionTwoWaysParameters(LbConstructionParameters):
-    """ConstructionObstacleTwoWays."""
+    """Parameters of ConstructionObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbParkedTwoWaysParameters(LbParkedParameters):
-    """ParkedObstacleTwoWays."""
+    """Parameters of ParkedObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 

@@ -30,7 +30,7 @@ _AFTER_M: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructionPedestrianParameters(Parameters):
-    """ConstructionObstaclePedestrian."""
+    """Parameters of ConstructionObstaclePedestrian."""
 
     distance: float = ahead(100.0)
     direction: str = side()

@@ -40,7 +40,7 @@ _ATTEMPTS: Final = 2  # per person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PedestrianCrowdParameters(Parameters):
-    """PedestrianCrowd."""
+    """Parameters of PedestrianCrowd."""
 
     pedestrian_center: float = within(40.0, 0.0)  # m from the trigger
     pedestrian_radius: float = within(20.0, 0.0)  # m along the route, either way
@@ -126,7 +126,7 @@ _TRIES, _TRY_M = 4, 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PedestriansOnRoadParameters(Parameters):
-    """PedestriansOnRoad."""
+    """Parameters of PedestriansOnRoad."""
 
     distance: float = ahead(20.0)
     walker_duration: float = within(20.0, 0.0, 600.0)  # s

@@ -87,11 +87,11 @@ class VehicleTurning(Scenario):
         return left_m < -_END_M and not self.pilots.cars
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.pilots.cars[0].path.way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and on."""
+        """Close the ego's path over the junction and beyond."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + 30.0)]
 
 
@@ -171,5 +171,5 @@ class TurningPedestrian(LbCrossing):
         return near_m + far_m
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and on."""
+        """Close the ego's path over the junction and beyond."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]

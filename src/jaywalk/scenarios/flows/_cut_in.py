@@ -1,8 +1,8 @@
-"""Base of types in which a car beside the ego's lane comes over into it.
+"""Cut-ins: a car beside the ego's lane changes to it.
 
-HighwayCutIn: a car comes from an entry when the ego does, and changes to its lane.
-
-StaticCutIn: a queue stands on the lane beside, and one of it comes over before the ego.
+In HighwayCutIn a car comes from an entry at the same time as the ego. In StaticCutIn a car of a
+standing queue on the next lane moves out before the ego. ``CutIn`` is the base of types with a
+waiting car.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from jaywalk.scenarios.obstacles._layouts import Piece
 from jaywalk.scenarios.obstacles._on_lane import brake_commands
 from jaywalk.scenarios.parameter_fields import ahead, ignored, place, side
 
-_TARGET_M: Final = 10.0  # behind the junction, where it begins to change lanes
-_SPEED_SHARE: Final = 0.8  # of the ego's, while it changes
+_TARGET_M: Final = 10.0  # behind the junction, where the lane change begins
+_SPEED_SHARE: Final = 0.8  # of the ego's speed, during the lane change
 _CHANGE_S, _AFTER_S = 2.3, 3.0
 _USUAL_MPS: Final = 15.0
 _LEAST_MPS, _MOST_MPS = 2.0, 35.0
@@ -38,7 +38,7 @@ _DROP_M: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HighwayCutInParameters(Parameters):
-    """HighwayCutIn; where it ends follows from the lane."""
+    """Parameters of HighwayCutIn; the end of the path follows from the lane."""
 
     other_actor_location: tuple[float, float, float] = place()
     end_location: str = ignored()
@@ -47,7 +47,7 @@ class HighwayCutInParameters(Parameters):
 @scenario("HighwayCutIn", "a car from an entry changes lanes", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class HighwayCutIn(Scenario):
-    """It arrives behind the junction when the ego does, then comes over to the left."""
+    """A car arrives behind the junction together with the ego, then changes to the left."""
 
     parameters_type: ClassVar[type[Parameters]] = HighwayCutInParameters
     ahead: JunctionAhead = field(init=False)
@@ -57,7 +57,7 @@ class HighwayCutIn(Scenario):
     speed_mps: float = 0.0
 
     def setup(self) -> None:
-        """Put it where it comes from."""
+        """Spawn the car at its start."""
         stage, where = self.stage, self.element.where
         self.ahead = junction_ahead(self)
         lane = stage.map.get_waypoint(carla.Location(*self.parameters.other_actor_location))
@@ -103,11 +103,11 @@ class HighwayCutIn(Scenario):
         return self.changing_s >= 0.0 and moment.elapsed_s - self.changing_s > done_s
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.pilots.cars[0].path.part(0.0, self.target_m + 60.0).way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Its way and the ego's."""
+        """Close the car's path and the ego's."""
         path = self.pilots.cars[0].path
         return [*Scenario.closed(self), path.part(0.0, self.target_m + 80.0).way]
 
@@ -117,12 +117,12 @@ _AFTER_M: Final = 60.0
 
 @dataclass(slots=True, kw_only=True)
 class CutIn(Scenario):
-    """Sets off when the ego is some seconds or metres from its place; over when it is done."""
+    """A car starts when the ego is some seconds or metres from its place; over when it is done."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     reaction_s: ClassVar[float] = 2.5
     nearest_m: ClassVar[float] = 10.0
-    driven_m: ClassVar[float] = 30.0  # how far it drives
+    driven_m: ClassVar[float] = 30.0  # distance that it drives
     pull_mps2: ClassVar[float] = 3.0
     pilots: Pilots = field(init=False)
     going: bool = False
@@ -130,20 +130,20 @@ class CutIn(Scenario):
 
     @property
     def at_m(self) -> float:
-        """Place beside the route at which it waits."""
+        """Position along the route beside which the car waits."""
         raise NotImplementedError
 
     def speed_mps(self, moment: EgoMoment) -> float:
-        """Speed after it has set off."""
+        """Speed of the car after its start."""
         raise NotImplementedError
 
     def car_model(self, name: str) -> str:
-        """Id of an ordinary car."""
+        """Return the id of an ordinary car."""
         cars = ordinary_cars(self.stage.world.get_blueprint_library())
         return str(cars[int(self.draws(name).integers(len(cars)))].id)
 
     def into_lane(self, beside_m: float, over_m: float) -> LanePath:
-        """From ``beside_m`` right of the route at its place onto the route within ``over_m``."""
+        """Return a path from ``beside_m`` right of the route onto it within ``over_m``."""
         route = self.stage.route
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])
         keep &= route.along_m >= self.at_m - 1.0
@@ -152,13 +152,13 @@ class CutIn(Scenario):
         return moved_aside(middle, beside_m * (1.0 - share**2 * (3.0 - 2.0 * share)))
 
     def ready(self, actor_id: int, path: LanePath) -> None:
-        """It stands at the beginning of its way."""
+        """Put the car at the beginning of its path."""
         car = Pilot(actor_id=actor_id, path=path, speed_mps=0.0, acceleration_mps2=self.pull_mps2)
         stage = self.stage
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [car])
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Set off in time, then drive."""
+        """Start in time, then drive."""
         left_m = self.at_m - moment.ego_along_m
         if not self.going:
             if left_m > max(self.nearest_m, self.reaction_s * moment.ego_speed_mps):
@@ -174,21 +174,21 @@ class CutIn(Scenario):
         return bool(ended or car.gone or car.knocked_s > WRECK_S)
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.pilots.cars[0].path.part(0.0, self.driven_m).way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's lane, well beyond."""
+        """Close the ego's lane, well beyond the place."""
         return [self.stretch(self.trigger_along_m - 80.0, self.at_m + _AFTER_M)]
 
 
 def lane_beside(scenario: Scenario, pose: Any, outwards: float) -> Any | None:
-    """The lane right (1) or left (-1) of the one at a pose."""
+    """Return the lane right (1) or left (-1) of the one at a pose."""
     lane = scenario.stage.map.get_waypoint(pose.location)
     return lane.get_right_lane() if outwards > 0.0 else lane.get_left_lane()
 
 
-_BEHIND, _AHEAD = 2, 3  # cars of the queue before and after the one
+_BEHIND, _AHEAD = 2, 3  # cars of the queue behind and ahead of the one that cuts in
 _GAP_M: Final = 11.0
 _SPEED_MPS: Final = 60.0 / MPS_TO_KMH
 _STATIC_CUT_IN_CHANGE_S: Final = 3.0
@@ -199,7 +199,7 @@ _TIMEOUT_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticCutInParameters(Parameters):
-    """StaticCutIn; ``speed`` stands in a public file, and nobody reads it."""
+    """Parameters of StaticCutIn; ``speed``, which is in a public file, is unused."""
 
     distance: float = ahead(100.0)  # m to the last car of the queue
     direction: str = side()
@@ -214,7 +214,7 @@ class StaticCutInParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class StaticCutIn(CutIn):
-    """Sets off when the ego is 2.7 s or 15 m away; over after 70 m or 30 s."""
+    """A car starts when the ego is 2.7 s or 15 m away; over after 70 m or 30 s."""
 
     parameters_type: ClassVar[type[Parameters]] = StaticCutInParameters
     reaction_s: ClassVar[float] = 2.7
@@ -223,11 +223,11 @@ class StaticCutIn(CutIn):
 
     @property
     def at_m(self) -> float:
-        """Place of the queue."""
+        """Position of the queue."""
         return self.trigger_along_m + float(self.parameters.distance) + _BEHIND * _GAP_M
 
     def setup(self) -> None:
-        """The queue."""
+        """Spawn the queue."""
         stage, where = self.stage, self.element.where
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         pieces, aside_m = [], 0.0
@@ -250,12 +250,12 @@ class StaticCutIn(CutIn):
         self.ready(self.actor_ids[_BEHIND], self.into_lane(aside_m, _OVER_M))
 
     def speed_mps(self, moment: EgoMoment) -> float:
-        """As fast as the ego while it changes lanes, then 60 km/h."""
+        """Return the ego's speed during the lane change, then 60 km/h."""
         if moment.elapsed_s - self.began_s < _STATIC_CUT_IN_CHANGE_S:
             return max(moment.ego_speed_mps, _SLOWEST_MPS)
         return _SPEED_MPS
 
     def tick(self, moment: EgoMoment) -> bool:
-        """No longer than 30 s."""
+        """Act for at most 30 s."""
         over = CutIn.tick(self, moment)
         return over or (self.going and moment.elapsed_s - self.began_s > _TIMEOUT_S)

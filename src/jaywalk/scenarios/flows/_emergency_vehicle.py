@@ -1,6 +1,6 @@
-"""YieldToEmergencyVehicle: one comes from behind, and the ego has to let it pass.
+"""YieldToEmergencyVehicle: an emergency vehicle comes from behind, and the ego must let it pass.
 
-Whether it did is a separate criterion, judged when the scenario ends.
+A separate criterion judges this when the scenario ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jaywalk.scenarios.catalogue import LEADERBOARD, SAME_LANE, scenario
 from jaywalk.scenarios.parameter_fields import within
 from jaywalk.town.routes import RoutePlanner
 
-_FASTER_MPS: Final = 25.0  # than the ego: the public class says 25 km/h and adds 25 m/s
+_FASTER_MPS: Final = 25.0  # faster than the ego; the public class says 25 km/h and adds 25 m/s
 _NEAR_M: Final = 50.0
 _PATIENCE_S: Final = 10.0
 _AHEAD_M: Final = 50.0
@@ -35,7 +35,7 @@ _DROP_M: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmergencyVehicleParameters(Parameters):
-    """YieldToEmergencyVehicle."""
+    """Parameters of YieldToEmergencyVehicle."""
 
     distance: float = within(140.0, 20.0)  # m behind the trigger
 
@@ -49,17 +49,17 @@ class EmergencyVehicleParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class EmergencyVehicle(Scenario):
-    """Over 10 s after it is within 50 m of the ego, or when it is 50 m past it."""
+    """Over 10 s after the vehicle is within 50 m of the ego, or when it is 50 m past the ego."""
 
     parameters_type: ClassVar[type[Parameters]] = EmergencyVehicleParameters
     leaderboard_name: ClassVar[str] = "YieldToEmergencyVehicle"
     pilots: Pilots = field(init=False)
-    behind_m: float = 0.0  # its place at the trigger, on its way
+    behind_m: float = 0.0  # its position on its path at the trigger
     near_s: float = math.nan
-    past_m: float = math.nan  # along its way, where it got past
+    past_m: float = math.nan  # position on its path at which it got past
 
     def setup(self) -> None:
-        """It waits where it comes from, with its lights on."""
+        """Spawn the vehicle at its start, with its lights on."""
         stage, where = self.stage, self.element.where
         at = place_on_route(stage.route, self.trigger_along_m).location
         here = stage.map.get_waypoint(at)
@@ -84,7 +84,7 @@ class EmergencyVehicle(Scenario):
         self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [pilot])
 
     def _way(self, here: Any) -> LanePath:
-        """From so far behind the trigger, over junctions too, and on along the lane."""
+        """Return a path from behind the trigger, also over junctions, and on along the lane."""
         behind_m, planner = float(self.parameters.distance), RoutePlanner(self.stage.map)
         ahead = path_of(lane_ahead(here, _LONGEST_M))
         rest = np.column_stack([ahead.line[:, :2], ahead.z_m])
@@ -102,7 +102,7 @@ class EmergencyVehicle(Scenario):
                 route = planner.plan([(end.x, end.y, end.z) for end in ends])
             except DataError:
                 continue
-            if float(route.along_m[-1]) < 1.3 * behind_m:  # not once round the town
+            if float(route.along_m[-1]) < 1.3 * behind_m:  # not around the whole town
                 return line_path(np.vstack([route.position_m[:-1], rest]))
         before = lane_behind(here, behind_m)
         if len(before) < 2:
@@ -110,7 +110,7 @@ class EmergencyVehicle(Scenario):
         return path_of([*before, *lane_ahead(here, _LONGEST_M)[1:]])
 
     def tick(self, moment: EgoMoment) -> bool:
-        """It drives up to the ego, and on when it can."""
+        """Drive up to the ego, and past it when possible."""
         if not self.pilots.cars:
             return True
         car = self.pilots.cars[0]
@@ -130,17 +130,17 @@ class EmergencyVehicle(Scenario):
         return bool(waited or car.along_m - self.past_m >= _AHEAD_M)
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.pilots.cars[0].path.part(0.0, self.behind_m + 60.0).way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Its way, as far as it may get."""
+        """Close its path, as far as it may get."""
         path = self.pilots.cars[0].path
         return [path.part(0.0, self.behind_m + 200.0).way]
 
 
 def emergency_models(library: Any) -> list[str]:
-    """Ids of emergency vehicles, in order."""
+    """Return the ids of emergency vehicles, in order."""
     return sorted(
         str(model.id)
         for model in library.filter("vehicle.*")

@@ -1,6 +1,6 @@
-"""A stream of cars along a path, with drawn distances between them.
+"""A stream of cars along a path with random spacing, and the base of scenarios with streams.
 
-Base of scenarios in which streams of cars drive until the ego is through.
+In these scenarios the cars drive until the ego has passed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jaywalk.scenarios.base import Scenario, Stage
 
 _DROP_M: Final = 0.2
 _SINK_M: Final = 2.0
-_RETRY_S: Final = 0.5  # when somebody stands on the source
+_RETRY_S: Final = 0.5  # if the source is occupied
 _MOST: Final = 24  # cars at a time
 
 
@@ -34,11 +34,11 @@ class Flow:
     """
 
     stage: Stage
-    key: tuple[str | int, ...]  # of its random streams
+    key: tuple[str | int, ...]  # key of its random streams
     path: LanePath
     spacing_m: tuple[float, float]  # between the origins of two cars
     models: tuple[Any, ...] = ()  # blueprints to draw from; ordinary cars if none
-    filled_m: float = 0.0  # cars stand ready on the path up to here when it begins
+    filled_m: float = 0.0  # cars are spawned on the path up to here at the beginning
     speed_mps: float = 8.0
     pilots: Pilots = field(init=False)
     _made: int = 0
@@ -49,7 +49,7 @@ class Flow:
     _unmeasured: list[Pilot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Ready to begin."""
+        """Prepare the stream."""
         library = self.stage.world.get_blueprint_library()
         self._models = list(self.models) or ordinary_cars(library)
         self.pilots = Pilots(
@@ -58,20 +58,20 @@ class Flow:
 
     @property
     def actor_ids(self) -> list[int]:
-        """The cars that are there."""
+        """Actor ids of the present cars."""
         return [car.actor_id for car in self.pilots.cars]
 
     def begin(self, speed_mps: float) -> None:
-        """Place the first cars, the foremost where the filled part ends."""
+        """Spawn the first cars, the foremost at the end of the filled part."""
         self.speed_mps = speed_mps
         place = self.filled_m
         while place >= 0.0 and self._made < _MOST:
             if not self._spawn(place):
-                self._made += 1  # somebody is there already; leave this one out
+                self._made += 1  # the place is occupied; leave this car out
             place -= self._gap_m
 
     def step(self, moment: EgoMoment, source: bool = True) -> None:
-        """Drive the cars; let one in at the source when there is room, take them off at the end."""
+        """Drive the cars; add one at the source if there is room, remove those at the end."""
         self._measure(moment)
         self.pilots.step(moment.snapshot)
         self._sink()
@@ -82,7 +82,7 @@ class Flow:
             self._retry_s = moment.elapsed_s + _RETRY_S
 
     def _spawn(self, along_m: float) -> bool:
-        """Add a car at a place; False when there is no room."""
+        """Spawn a car at a place; return False if there is no room."""
         random = stream(self.stage.seed, *self.key, self._made)
         model = self._models[int(random.integers(len(self._models)))]
         self._gap_m = float(random.uniform(*self.spacing_m))
@@ -105,13 +105,13 @@ class Flow:
         return True
 
     def _measure(self, moment: EgoMoment) -> None:
-        """Sizes come from the actors, which the client knows after a tick."""
+        """Read sizes from the actors, which the client knows only after a tick."""
         known = [car for car in self._unmeasured if moment.snapshot.has_actor(car.actor_id)]
         if not known:
             return
         actors = {a.id: a for a in self.stage.world.get_actors([c.actor_id for c in known])}
         for car in known:
-            if car.actor_id in actors:  # the snapshot may list one that is gone
+            if car.actor_id in actors:  # the snapshot may list a car that is gone
                 car.measure(actors[car.actor_id])
         self._unmeasured = [car for car in self._unmeasured if car not in known]
 
@@ -128,7 +128,7 @@ class Flow:
 
 
 def limit_mps(stage: Stage, moment: EgoMoment) -> float:
-    """The speed limit that holds for the ego here."""
+    """Return the speed limit for the ego here, in m/s."""
     ego = stage.world.get_actor(moment.ego_id)
     limit = float(ego.get_speed_limit()) / MPS_TO_KMH if ego is not None else 0.0
     return limit if np.isfinite(limit) and limit > 1.0 else 30.0 / MPS_TO_KMH
@@ -136,28 +136,28 @@ def limit_mps(stage: Stage, moment: EgoMoment) -> float:
 
 @dataclass(slots=True, kw_only=True)
 class Flowing(Scenario):
-    """Cars come while the scenario lasts; those on their way drive on afterwards."""
+    """Cars come while the scenario runs; those on their way drive on afterwards."""
 
     flows: list[Flow] = field(default_factory=list)
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Return whether the ego is through."""
+        """Return True when the ego has passed."""
         raise NotImplementedError
 
     def tick(self, moment: EgoMoment) -> bool:
-        """The cars drive; over when the ego is through."""
+        """Drive the cars; return True when the ego has passed."""
         self._drive(moment, source=True)
         return self.is_over(moment)
 
     def end(self, moment: EgoMoment) -> None:
-        """No more cars come."""
+        """Let no more cars appear."""
 
     def linger(self, moment: EgoMoment) -> None:
-        """Those on the way drive on."""
+        """Let the cars on their way drive on."""
         self._drive(moment, source=False)
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [flow.path.way for flow in self.flows]
 
     def _drive(self, moment: EgoMoment, source: bool) -> None:

@@ -1,6 +1,7 @@
-"""The car ahead of the ego brakes hard to a stop and drives on after a while.
+"""HardBrake and OpenRoad.
 
-Nothing happens: a stretch of road as it is.
+In HardBrake the car ahead of the ego brakes hard to a stop and drives on after a while. In OpenRoad
+nothing happens on a stretch of road.
 """
 
 from __future__ import annotations
@@ -32,32 +33,32 @@ class OpenRoadParameters(Parameters):
 @scenario("jaywalk/open-road-v1", "nothing happens", benchmark=JAYWALK)
 @dataclass(slots=True, kw_only=True)
 class OpenRoad(Scenario):
-    """Over when the ego has driven the stretch."""
+    """Empty stretch; over when the ego has driven it."""
 
     parameters_type: ClassVar[type[Parameters]] = OpenRoadParameters
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Nothing is closed."""
+        """Close no lanes."""
         return []
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Wait for the ego."""
+        """Return True when the ego has driven the stretch."""
         return moment.ego_along_m > self.trigger_along_m + float(self.parameters.distance)
 
 
 _GAP_GAIN_PER_S: Final = 0.5
-_LEAVE_M: Final = 5.0  # it is gone so much before the end of the route
-_DRIVEN_M: Final = 15.0  # the scenario is over when the ego has driven on so far
+_LEAVE_M: Final = 5.0  # the car is removed this far before the end of the route
+_DRIVEN_M: Final = 15.0  # the scenario is over when the ego has driven on this far
 _LIGHTS: Final = carla.VehicleLightState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardBrakeParameters(Parameters):
-    """A lead car that keeps its distance to the ego, then stops."""
+    """Parameters of a lead car that keeps its distance to the ego, then stops."""
 
     distance: float = within(16.0, 6.0, 200.0)  # m from the ego's origin to its own
-    lead_in: float = ahead(80.0)  # m before the trigger from where it leads; no more than there are
-    stop_time: float = within(10.0, 0.0, 600.0)  # s it stands
+    lead_in: float = ahead(80.0)  # m before the trigger where it begins to lead; cut to the route
+    stop_time: float = within(10.0, 0.0, 600.0)  # s of standing
     vehicle: str = model("vehicle.tesla.model3", "vehicle.")
 
 
@@ -79,7 +80,7 @@ class HardBrake(Scenario):
     went_on_m: float = -1.0
 
     def setup(self) -> None:
-        """Put the lead car on the lane, ahead of where it begins to lead."""
+        """Spawn the lead car on the lane, ahead of the place where it begins to lead."""
         given: HardBrakeParameters = self.parameters
         route = self.stage.route
         begin_m = max(self.trigger_along_m - given.lead_in, 0.0) + given.distance
@@ -94,9 +95,9 @@ class HardBrake(Scenario):
             self.stage.world,
             [(model, place_on_route(route, begin_m))],
             self.element.where,
-            role="background",  # as in the Leaderboard: one of the traffic
+            role="background",  # as in the Leaderboard: part of the traffic
         )
-        keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins are doubled
+        keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # drop duplicates
         path = LanePath(
             line=np.column_stack([route.position_m[keep, :2], route.along_m[keep]]),
             z_m=route.position_m[keep, 2],
@@ -126,7 +127,7 @@ class HardBrake(Scenario):
         self._lead(moment)
 
     def start(self, moment: EgoMoment) -> None:
-        """Brake as hard as it can."""
+        """Brake as hard as possible."""
         if not self.pilots.cars:
             return
         self.limit_mps = self.limit_mps or limit_mps(self.stage, moment)
@@ -143,7 +144,7 @@ class HardBrake(Scenario):
     def tick(self, moment: EgoMoment) -> bool:
         """Brake, stand, then drive on ahead of the ego."""
         self._lead(moment)
-        if not self.pilots.cars:  # it was hit and taken away
+        if not self.pilots.cars:  # the car was hit and removed
             return True
         if self.went_on_m >= 0.0:
             return moment.ego_along_m > self.went_on_m + _DRIVEN_M
@@ -157,7 +158,7 @@ class HardBrake(Scenario):
         return False
 
     def waited_s(self, moment: EgoMoment) -> float:
-        """Seconds since it stopped."""
+        """Seconds since the car stopped."""
         return moment.elapsed_s - self.stopped_s
 
     def _lead(self, moment: EgoMoment) -> None:
@@ -170,8 +171,8 @@ class HardBrake(Scenario):
             self.destroy(self.actor_ids)
 
     def end(self, moment: EgoMoment) -> None:
-        """It drives on."""
+        """Let the car drive on."""
 
     def linger(self, moment: EgoMoment) -> None:
-        """To the end of the route."""
+        """Drive the car to the end of the route."""
         self._lead(moment)

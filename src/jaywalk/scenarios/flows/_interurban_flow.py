@@ -17,7 +17,7 @@ from jaywalk.scenarios.parameter_fields import ignored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterurbanAdvancedParameters(LocatedFlowParameters):
-    """InterurbanAdvancedActorFlow; some files have a direction that nobody reads."""
+    """Parameters of InterurbanAdvancedActorFlow; a direction in some files is unused."""
 
     direction: str = ignored()
 
@@ -41,7 +41,7 @@ class InterurbanFlow(LocatedFlow):
         LocatedFlow.setup(self)
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Behind the junction."""
+        """Return True when the ego is behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m
 
 
@@ -53,14 +53,14 @@ class InterurbanFlow(LocatedFlow):
 )
 @dataclass(slots=True, kw_only=True)
 class InterurbanAdvancedFlow(LocatedFlow):
-    """A stream to cross, and one the other way to join: it runs left of the first."""
+    """Two streams: one to cross and one to join, in the other direction and left of the first."""
 
     parameters_type: ClassVar[type[Parameters]] = InterurbanAdvancedParameters
     stands_ready: ClassVar[bool] = False
-    last: Any = None  # where the second stream vanishes
+    last: Any = None  # end of the second stream
 
     def ways(self) -> list[LanePath]:
-        """There, and back on the other side."""
+        """Return the path of the first stream, and that of the second in the other direction."""
         given: InterurbanAdvancedParameters = self.parameters
         back_from = self._left_of(given.end_actor_flow, "end_actor_flow")
         self.last = self._left_of(given.start_actor_flow, "start_actor_flow")
@@ -79,5 +79,5 @@ class InterurbanAdvancedFlow(LocatedFlow):
         return lane
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """The ego has passed where the second stream vanishes."""
+        """Return True when the ego has passed the end of the second stream."""
         return passed(moment.snapshot, moment.ego_id, self.last.transform)

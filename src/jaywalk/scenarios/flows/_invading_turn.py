@@ -1,6 +1,7 @@
-"""InvadingTurn: cones narrow the opposite lane, and oncoming cars come over to the ego's side.
+"""InvadingTurn, HazardAtSideLane and HazardAtSideLaneTwoWays.
 
-HazardAtSideLane and ..TwoWays: two bicycles ride ahead at the edge of the ego's lane.
+In InvadingTurn cones narrow the opposite lane, and oncoming cars come over to the ego's side. In
+the others two bicycles ride ahead at the edge of the ego's lane.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from jaywalk.scenarios.parameter_fields import ahead, interval_or_value, within
 _MODELS: Final = ("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets")
 _APART_M: Final = 9.0
 _ASIDE_SHARE: Final = 0.55  # of half a lane width, to the right
-_AFTER_M: Final = 50.0  # the ego drives on so far once it has passed them
+_AFTER_M: Final = 50.0  # distance that the ego drives on after passing them
 _PULL_MPS2: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideHazardParameters(Parameters):
-    """HazardAtSideLane."""
+    """Parameters of HazardAtSideLane."""
 
     distance: float = ahead(100.0)
     speed: float = within(60.0, 0.0)  # km/h
@@ -53,13 +54,13 @@ class SideHazardParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideHazardTwoWaysParameters(SideHazardParameters):
-    """HazardAtSideLaneTwoWays; its frequency is one number."""
+    """Parameters of HazardAtSideLaneTwoWays; its frequency is one number."""
 
     frequency: tuple[float, float] = interval_or_value(100.0)
 
 
 def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
-    """The bicycles, the nearest first."""
+    """Lay out the bicycles, the nearest first."""
     library, where = scenario.stage.world.get_blueprint_library(), scenario.element.where
     aside_m = _ASIDE_SHARE * 0.5 * spot.lane_width_m
     pieces = []
@@ -73,7 +74,7 @@ def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
 
 @dataclass(slots=True)
 class Ride:
-    """Motion of the bicycles and the test whether the ego has passed them."""
+    """Motion of the bicycles, and the test of whether the ego has passed them."""
 
     scenario: OnLane
     pilots: Pilots
@@ -82,7 +83,7 @@ class Ride:
 
     @classmethod
     def of(cls, scenario: OnLane) -> Ride:
-        """Ready to ride along the ego's route."""
+        """Prepare the ride along the ego's route."""
         stage, at_m = scenario.stage, scenario.at_m
         lane = stage.map.get_waypoint(scenario.spot().place(0.0).location)
         aside_m = _ASIDE_SHARE * 0.5 * float(lane.lane_width)
@@ -104,7 +105,7 @@ class Ride:
         return cls(scenario, pilots, at_m)
 
     def step(self, moment: EgoMoment) -> bool:
-        """Ride, and stop when they have ridden far enough; whether the ego has passed."""
+        """Ride, and stop after the full distance; return True when the ego has passed."""
         given = self.scenario.parameters
         ridden_m = float(given.bicycle_drive_distance)
         for number, car in enumerate(self.pilots.cars):
@@ -119,20 +120,20 @@ class Ride:
 
 
 class _Riding(OnLane):
-    """Both ways to pass; a plain class, since a dataclass with slots could not be mixed in."""
+    """Base of both types; a plain class, because a dataclass with slots cannot be mixed in."""
 
     reach_m: ClassVar[float] = 50.0
     ride: Ride | None
     layout = staticmethod(riders)
 
     def start(self, moment: EgoMoment) -> None:
-        """They set off."""
+        """Start the bicycles."""
         super().start(moment)
         self.ride = Ride.of(self)
         self.end_m = math.inf
 
     def tick(self, moment: EgoMoment) -> bool:
-        """They ride."""
+        """Move the bicycles."""
         super().tick(moment)
         return self.ride is not None and self.ride.step(moment)
 
@@ -145,7 +146,7 @@ class _Riding(OnLane):
 )
 @dataclass(slots=True, kw_only=True)
 class SideHazard(_Riding):
-    """To be passed on a lane of the same direction, or within its own."""
+    """Bicycles to be passed on a lane of the same direction, or within the ego's lane."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardParameters
     leaderboard_name: ClassVar[str] = "HazardAtSideLane"
@@ -161,7 +162,7 @@ class SideHazard(_Riding):
 )
 @dataclass(slots=True, kw_only=True)
 class SideHazardTwoWays(_Riding, LbTwoWays):
-    """To be passed on the opposite lane."""
+    """Obstacle to be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = SideHazardTwoWaysParameters
     leaderboard_name: ClassVar[str] = "HazardAtSideLaneTwoWays"
@@ -179,9 +180,9 @@ _UP_M: Final = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvadingTurnParameters(Parameters):
-    """InvadingTurn."""
+    """Parameters of InvadingTurn."""
 
-    distance: float = within(100.0, 20.0)  # m of road on which they come
+    distance: float = within(100.0, 20.0)  # m of road with oncoming cars
     offset: float = within(0.25, 0.0, 2.0)  # m beyond the middle of the road
 
 
@@ -194,7 +195,7 @@ class InvadingTurnParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class InvadingTurn(Flowing):
-    """On a road with one lane each way; over when the ego is where the cars appear."""
+    """Oncoming cars on a road with one lane each way; over when the ego is at their source."""
 
     parameters_type: ClassVar[type[Parameters]] = InvadingTurnParameters
     leaderboard_name: ClassVar[str] = "InvadingTurn"
@@ -208,7 +209,7 @@ class InvadingTurn(Flowing):
         return min(wanted_m, float(self.stage.route.along_m[-1]) - 2.0)
 
     def setup(self) -> None:
-        """The way of the cars, and the cones at its outer edge."""
+        """Find the path of the cars and place the cones at its outer edge."""
         stage = self.stage
         here = stage.map.get_waypoint(place_on_route(stage.route, self.end_m).location)
         lane = opposite_lane(here)
@@ -228,7 +229,7 @@ class InvadingTurn(Flowing):
         self._put_cones(moved_aside(middle, _EDGE_SHARE * half_m))
 
     def _put_cones(self, edge: LanePath) -> None:
-        """The nearest to the ego first."""
+        """Place the cones, the nearest to the ego first."""
         upto_m = min(_CONES_FROM_M + _CONES_SHARE * float(self.parameters.distance), edge.length_m)
         places = np.arange(_CONES_FROM_M, upto_m, _CONE_STEP_M)[::-1]
         wanted = [(CONE, edge.pose(float(at_m), _UP_M)) for at_m in places]
@@ -236,23 +237,23 @@ class InvadingTurn(Flowing):
         self.actor_ids = list(self.cones)
 
     def announcement(self) -> ScenarioAnnouncement | None:
-        """First and last cone."""
+        """Announce the first and last cone."""
         return ScenarioAnnouncement(
             name=self.leaderboard_name, first_actor=self.cones[0], last_actor=self.cones[-1]
         )
 
     def start(self, moment: EgoMoment) -> None:
-        """They come, at the limit."""
+        """Start the cars at the speed limit."""
         limit = limit_mps(self.stage, moment)
         self.flows[0].begin(limit)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Return whether the ego has reached the place at which they appear."""
+        """Return True when the ego has reached the source of the cars."""
         return moment.ego_along_m >= self.end_m
 
     def tick(self, moment: EgoMoment) -> bool:
-        """They drive past the cones; none appears right before the ego."""
+        """Drive the cars past the cones; none appears right before the ego."""
         self._drive(moment, source=moment.ego_along_m < self.end_m - _SOURCE_M)
         self.actor_ids = [*self.cones, *self.actor_ids]
         return self.is_over(moment)
@@ -263,5 +264,5 @@ class InvadingTurn(Flowing):
         self.actor_ids = self.flows[0].actor_ids
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Both lanes."""
+        """Close both lanes."""
         return [*Flowing.closed(self), *self.moves()]

@@ -1,12 +1,9 @@
-"""Streams of cars between two places of the town, as route files give them.
+"""Streams of cars or bicycles between two places of the town, as given in route files.
 
-CrossingBicycleFlow: bicycles on a cycle lane cross the ego's way at a junction.
-
-EnterActorFlow and EnterActorFlowV2: the ego joins a stream of fast cars.
-
-HighwayExit: the ego crosses a stream of cars on the lane beside it to leave the road.
-
-MergerIntoSlowTraffic and its V2: the ego joins a stream of slow cars.
+In CrossingBicycleFlow bicycles on a cycle lane cross the ego's path at a junction. In
+EnterActorFlow and EnterActorFlowV2 the ego joins a stream of fast cars, and in
+MergerIntoSlowTraffic and its V2 a stream of slow cars. In HighwayExit the ego crosses a stream on
+the lane beside it to leave the road.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from jaywalk.scenarios.junctions._junction_turn import RedThenGreen
 from jaywalk.scenarios.parameter_fields import ignored, interval, place, within
 from jaywalk.town.routes import RoutePlanner
 
-_NEAR_M: Final = 10.0  # of the given place a cycle lane must be
+_NEAR_M: Final = 10.0  # largest distance of a cycle lane from the given place
 _AFTER_M: Final = 40.0
 _LONGEST_M: Final = 400.0
 _STEP_M: Final = 1.0
@@ -37,7 +34,7 @@ _STEP_M: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BicycleFlowParameters(Parameters):
-    """CrossingBicycleFlow; where they vanish follows from the lane."""
+    """Parameters of CrossingBicycleFlow; the end of the stream follows from the lane."""
 
     start_actor_flow: tuple[float, float, float] = place()
     end_actor_flow: str = ignored()
@@ -50,7 +47,7 @@ class BicycleFlowParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class BicycleFlow(Streams):
-    """At lights the ego has red for 5 s, then green."""
+    """Bicycles cross; at lights the ego has red for 5 s, then green."""
 
     parameters_type: ClassVar[type[Parameters]] = BicycleFlowParameters
     ahead: JunctionAhead = field(init=False)
@@ -63,14 +60,14 @@ class BicycleFlow(Streams):
         Streams.setup(self)
 
     def models(self) -> tuple[Any, ...]:
-        """Bicycles."""
+        """Return the blueprints of bicycles."""
         found = bicycles(self.stage.world.get_blueprint_library())
         if not found:
             raise DataError(f"{self.element.where}: the server has no bicycle.")
         return tuple(found)
 
     def ways(self) -> list[LanePath]:
-        """The cycle lane over the junction and 40 m on."""
+        """Return the cycle lane over the junction and 40 m beyond."""
         at = carla.Location(*self.parameters.start_actor_flow)
         lane = self.stage.map.get_waypoint(at, lane_type=carla.LaneType.Biking)
         there = lane.transform.location if lane is not None else None
@@ -90,26 +87,26 @@ class BicycleFlow(Streams):
         return [path_of(way)]
 
     def start(self, moment: EgoMoment) -> None:
-        """The bicycles come."""
+        """Start the bicycles and hold the lights."""
         Streams.start(self, moment)
         self.lights.begin(moment.elapsed_s)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Green in time."""
+        """Set green for the ego when the time has come."""
         self.lights.step(moment.elapsed_s)
         return Streams.tick(self, moment)
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         self.lights.release()
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Behind the junction."""
+        """Return True when the ego is behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m
 
 
 def bicycles(library: Any) -> list[Any]:
-    """Blueprints of bicycles, in order of their ids."""
+    """Return blueprints of bicycles, in order of their ids."""
     found = [
         model
         for model in library.filter("vehicle.*")
@@ -119,13 +116,13 @@ def bicycles(library: Any) -> list[Any]:
     return sorted(found, key=lambda model: str(model.id))
 
 
-_REACHED_M: Final = 2.0  # how near the ego must come to the end of a way
+_REACHED_M: Final = 2.0  # distance from the end of a path at which the ego has reached it
 _MOST_LANES: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedFlowParameters(Parameters):
-    """Ends of the stream, speed and spacing of its cars."""
+    """Parameters of a stream: its ends, speed and spacing of its cars."""
 
     start_actor_flow: tuple[float, float, float] = place()
     end_actor_flow: tuple[float, float, float] = place()
@@ -135,20 +132,20 @@ class LocatedFlowParameters(Parameters):
 
 @dataclass(slots=True, kw_only=True)
 class LocatedFlow(Streams):
-    """Over when the ego is where the cars vanish, on any lane."""
+    """Stream between two places; over when the ego is at its end, on any lane."""
 
     parameters_type: ClassVar[type[Parameters]] = LocatedFlowParameters
 
     def ways(self) -> list[LanePath]:
-        """The way between the places."""
+        """Return the path between the places."""
         given: LocatedFlowParameters = self.parameters
         return [self.way(given.start_actor_flow, given.end_actor_flow)]
 
     def way(self, start: tuple[float, float, float], end: tuple[float, float, float]) -> LanePath:
-        """Along the lanes from one place to another.
+        """Return the path along the lanes from one place to another.
 
         Raises:
-            DataError: No way leads there.
+            DataError: No path leads there.
         """
         try:
             route = RoutePlanner(self.stage.map).plan([start, end])
@@ -157,11 +154,11 @@ class LocatedFlow(Streams):
         return line_path(route.position_m)
 
     def lane_at(self, at: tuple[float, float, float]) -> Any:
-        """The driving lane at a place."""
+        """Return the driving lane at a place."""
         return self.stage.map.get_waypoint(carla.Location(*at))
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """The ego is at the end of the way, or beside it."""
+        """Return True when the ego is at the end of the path, or beside it."""
         ego = moment.snapshot.find(moment.ego_id)
         if ego is None:
             return False
@@ -175,7 +172,7 @@ class LocatedFlow(Streams):
 
 
 def same_way_lanes(lane: Any) -> list[Any]:
-    """A driving lane and those beside it of the same direction, from the right."""
+    """Return a driving lane and its neighbours of the same direction, from the right."""
     found = [lane]
     for to_right in (True, False):
         current = lane
@@ -189,7 +186,7 @@ def same_way_lanes(lane: Any) -> list[Any]:
 
 
 def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
-    """Return whether the ego is ahead of a pose."""
+    """Return True if the ego is ahead of a pose."""
     ego = snapshot.find(ego_id)
     if ego is None:
         return False
@@ -206,10 +203,10 @@ def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
 )
 @dataclass(slots=True, kw_only=True)
 class EnterFlow(LocatedFlow):
-    """On every lane of that direction."""
+    """Streams on every lane of the direction."""
 
     def ways(self) -> list[LanePath]:
-        """One for each lane, from the right."""
+        """Return one path per lane, from the right."""
         starts = same_way_lanes(self.lane_at(self.parameters.start_actor_flow))
         ends = same_way_lanes(self.lane_at(self.parameters.end_actor_flow))
         pairs = zip(starts, ends, strict=False)
@@ -224,7 +221,7 @@ class EnterFlow(LocatedFlow):
 )
 @dataclass(slots=True, kw_only=True)
 class EnterFlowV2(LocatedFlow):
-    """On one lane, where the ego has one of its own to enter."""
+    """Stream on one lane, where the ego enters from its own lane."""
 
 
 def _place(lane: object) -> tuple[float, float, float]:
@@ -240,10 +237,10 @@ def _place(lane: object) -> tuple[float, float, float]:
 )
 @dataclass(slots=True, kw_only=True)
 class HighwayExit(LocatedFlow):
-    """Over when the ego has left the junction at which the road forks."""
+    """Stream beside the ego; over when the ego has left the junction at which the road forks."""
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Behind the next junction of the route."""
+        """Return True when the ego is behind the next junction of the route."""
         route = self.stage.route
         inside = np.flatnonzero(route.in_junction & (route.along_m > self.trigger_along_m))
         if not len(inside):
@@ -268,4 +265,4 @@ class HighwayExit(LocatedFlow):
 )
 @dataclass(slots=True, kw_only=True)
 class SlowTraffic(LocatedFlow):
-    """As EnterActorFlowV2; the speed of the cars is what differs in route files."""
+    """Same as EnterActorFlowV2; route files differ in the speed of the cars."""

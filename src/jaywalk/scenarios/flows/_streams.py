@@ -1,4 +1,4 @@
-"""Base of types with streams of cars that the ego has to cross or to join."""
+"""Base of types with streams of cars that the ego must cross or join."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from jaywalk.scenarios.base import BEHIND_M, OBSTACLE_TIMEOUT_S
 from jaywalk.scenarios.flows._flow import Flow, Flowing
 
 _AFTER_M: Final = 60.0
-_SINK_M: Final = 4.0  # no car stands ready so near to the end of its way
+_SINK_M: Final = 4.0  # no car is spawned this near to the end of its path
 
 
 @dataclass(slots=True, kw_only=True)
 class Streams(Flowing):
-    """Cars drive along some ways from the trigger on; those on their way drive on afterwards."""
+    """Streams of cars from the trigger on; cars on their way drive on after the end."""
 
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
-    stands_ready: ClassVar[bool] = True  # the ways are full of cars when it begins
+    stands_ready: ClassVar[bool] = True  # the paths are full of cars at the start
 
     def ways(self) -> list[LanePath]:
         """Paths of the vehicles."""
@@ -33,7 +33,7 @@ class Streams(Flowing):
         return ()
 
     def setup(self) -> None:
-        """Find the ways."""
+        """Find the paths."""
         given, models = self.parameters, self.models()
         self.flows = [
             Flow(
@@ -47,7 +47,7 @@ class Streams(Flowing):
         ]
 
     def start(self, moment: EgoMoment) -> None:
-        """The cars come."""
+        """Start the streams."""
         speed = float(self.parameters.flow_speed)
         for flow in self.flows:
             flow.filled_m = max(flow.path.length_m - _SINK_M, 0.0) if self.stands_ready else 0.0
@@ -55,6 +55,6 @@ class Streams(Flowing):
         self.note(moment, what="cars come", speed_mps=round(speed, 3))
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way and those of the others."""
+        """Close the ego's path and those of the streams."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.trigger_along_m + _AFTER_M)
         return [ego, *(flow.path.way for flow in self.flows)]

@@ -1,4 +1,4 @@
-"""The junction a route comes to: where it is, who meets the ego there, its lights and signs."""
+"""The next junction of a route: its position, crossing paths, lights and signs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jaywalk.actors.lane_paths import MEET_M, JunctionPath, LanePath, crossings
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import Scenario, Stage
 
-_BEFORE_M: Final = 6.0  # of the junction: part of the way over it
+_BEFORE_M: Final = 6.0  # before the junction; counts as part of the path over it
 _HELD_S: Final = 100_000.0
 _SIGN_M: Final = 4.0
-_BESIDE_M: Final = 5.0  # between the centres of neighbouring lanes, at most
+_BESIDE_M: Final = 5.0  # largest distance between the centres of neighbouring lanes
 _TURNS_DEG: Final = 40.0
-_STOPS_M: Final = 1.5  # a light's stop line so near to a way is for those on it
+_STOPS_M: Final = 1.5  # a light applies to paths this near to its stop line
 ARMS: Final = ("left", "right", "opposite")
 
 
@@ -29,23 +29,23 @@ class JunctionAhead:
     where: str
     junction: Any
     entry: Any  # the ego's waypoint before it
-    enter_m: float  # along the route
+    enter_m: float  # distance along the route
     leave_m: float
 
     @property
     def yaw_deg(self) -> float:
-        """Heading of the ego as it enters."""
+        """Heading of the ego at the entry, in degrees."""
         return float(self.entry.transform.rotation.yaw)
 
     def crossing(
         self, arm: str, before_m: float, after_m: float, turn: str = "straight"
     ) -> JunctionPath:
-        """The straightest way from an arm that meets the ego's, or the first that turns right.
+        """Return the straightest path from an arm that meets the ego's, or the first right turn.
 
-        Where those who turn right keep a lane of their own, they enter the ego's road beside it.
+        If vehicles that turn right have a separate lane, they enter the ego's road beside it.
 
         Raises:
-            DataError: The arm is not there, or nobody from it meets the ego.
+            DataError: The arm does not exist, or no path from it meets the ego's.
         """
         if arm not in ARMS:
             raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
@@ -69,7 +69,7 @@ class JunctionAhead:
         return found[0]
 
     def lights(self) -> tuple[list[Any], list[Any]]:
-        """Traffic lights of the ego's lane, and the other ones of the junction."""
+        """Traffic lights of the ego's lane, and the other lights of the junction."""
         lane = (self.entry.road_id, self.entry.lane_id)
         mine: list[Any] = []
         others: list[Any] = []
@@ -79,7 +79,7 @@ class JunctionAhead:
         return mine, others
 
     def lights_on(self, path: LanePath) -> list[Any]:
-        """Traffic lights of the junction that hold for those on a way."""
+        """Traffic lights of the junction that apply to a path."""
         found = []
         for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
             stops = [point.transform.location for point in light.get_stop_waypoints()]
@@ -89,7 +89,7 @@ class JunctionAhead:
         return found
 
     def has_stop_sign(self) -> bool:
-        """Return whether a stop sign acts on the ego before the junction."""
+        """Return True if a stop sign acts on the ego before the junction."""
         along = self.stage.route.along_m
         near = (along > self.enter_m - 15.0) & (along < self.enter_m + 2.0)
         points = self.stage.route.position_m[near, :2]
@@ -103,7 +103,7 @@ class JunctionAhead:
 
 
 def junction_ahead(scenario: Scenario) -> JunctionAhead:
-    """The first junction after the trigger.
+    """Return the first junction after the trigger.
 
     Raises:
         DataError: The route has none.
@@ -136,7 +136,7 @@ def junction_ahead(scenario: Scenario) -> JunctionAhead:
 
 @dataclass(slots=True)
 class HeldLights:
-    """Lights of a junction kept as they are set, and their times to give back."""
+    """Lights of a junction held in a state, and their phase times to restore."""
 
     green: list[Any]
     red: list[Any]
@@ -144,7 +144,7 @@ class HeldLights:
 
     @classmethod
     def hold(cls, green: list[Any], red: list[Any]) -> HeldLights:
-        """Set some to green, the rest to red; phases do not end any more."""
+        """Set some lights to green and the rest to red; phases no longer end."""
         times = []
         for light in (*green, *red):
             times.append(
@@ -162,7 +162,7 @@ class HeldLights:
         return cls(green, red, times)
 
     def release(self) -> None:
-        """Phases end again when they should."""
+        """Restore the phase times."""
         for light, green_s, yellow_s, red_s in self._times:
             light.set_green_time(green_s)
             light.set_yellow_time(yellow_s)

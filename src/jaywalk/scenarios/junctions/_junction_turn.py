@@ -1,10 +1,8 @@
-"""The ego turns at a junction across, or into, a stream of cars with priority.
+"""Turns of the ego at a junction across, or into, a stream of cars with priority.
 
-SignalizedJunctionLeftTurn, NonSignalizedJunctionLeftTurn, their RightTurn and LeftTurnEnterFlow.
-
-BlockedIntersection: behind the junction at which the ego turns a car stands on its lane.
-
-Lights of a junction for a scenario: the ego waits some seconds, then it has green.
+Types: SignalizedJunctionLeftTurn, NonSignalizedJunctionLeftTurn, their RightTurn and
+LeftTurnEnterFlow, and BlockedIntersection, in which a car stands on the ego's lane behind the
+junction. ``RedThenGreen`` controls the lights: the ego waits some seconds, then has green.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from jaywalk.scenarios.flows._streams import Streams
 from jaywalk.scenarios.junctions._junction_ahead import HeldLights, JunctionAhead, junction_ahead
 from jaywalk.scenarios.parameter_fields import interval, within
 
-_BEHIND_M: Final = 5.0  # the junction
+_BEHIND_M: Final = 5.0  # behind the junction
 _NEAR_M: Final = 13.0
 _STANDS_S: Final = 10.0
 _STILL_MPS, _BEFORE_M = 0.1, 15.0
@@ -49,7 +47,7 @@ _AFTER_M: Final = 20.0
 )
 @dataclass(slots=True, kw_only=True)
 class BlockedIntersection(Scenario):
-    """It is gone 10 s after the ego has come within 13 m, or stands before the junction."""
+    """A car that is removed 10 s after the ego is within 13 m, or stands before the junction."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
@@ -62,7 +60,7 @@ class BlockedIntersection(Scenario):
         return self.ahead.leave_m + _BEHIND_M
 
     def setup(self) -> None:
-        """Put the car there, with its brake lights on."""
+        """Spawn the car, with its brake lights on."""
         self.ahead = junction_ahead(self)
         stage = self.stage
         cars = ordinary_cars(stage.world.get_blueprint_library())
@@ -79,9 +77,9 @@ class BlockedIntersection(Scenario):
         )
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Wait for the ego, then for a while."""
+        """Wait for the ego, then for the waiting time."""
         near = self.at_m - moment.ego_along_m < _NEAR_M
-        # A driver that keeps the junction clear would wait before it without end.
+        # A driver that keeps the junction clear would wait before it forever.
         waits = moment.ego_speed_mps < _STILL_MPS
         waits &= self.ahead.enter_m - moment.ego_along_m < _BEFORE_M
         if math.isnan(self.near_s) and (near or waits):
@@ -90,7 +88,7 @@ class BlockedIntersection(Scenario):
         return moment.elapsed_s - self.near_s >= _STANDS_S
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and on."""
+        """Close the ego's path over the junction and beyond."""
         return [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
 
 
@@ -99,7 +97,7 @@ RED_S: Final = 5.0
 
 @dataclass(slots=True)
 class RedThenGreen:
-    """Nothing at a junction without lights. ``others_green`` have green from the beginning."""
+    """Red, then green for the ego; ``others_green`` have green from the beginning."""
 
     ahead: JunctionAhead
     others_green: list[Any] = field(default_factory=list)
@@ -108,7 +106,7 @@ class RedThenGreen:
     _green_s: float = math.nan
 
     def begin(self, elapsed_s: float) -> None:
-        """Red for the ego and for all that are not said to have green."""
+        """Set red for the ego and for all lights not in ``others_green``."""
         self._mine, others = self.ahead.lights()
         if not self._mine:
             return
@@ -122,25 +120,25 @@ class RedThenGreen:
         self._green_s = elapsed_s + RED_S
 
     def step(self, elapsed_s: float) -> None:
-        """Green for the ego when it is time."""
+        """Set green for the ego when the time has come."""
         if elapsed_s >= self._green_s:
             self._green_s = math.nan
             for light in self._mine:
                 light.set_state(carla.TrafficLightState.Green)
 
     def release(self) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         if self._held is not None:
             self._held.release()
 
 
-_SOURCE_S, _SINK_S = 4.0, 2.5  # the cars appear and vanish so far from the junction, in time
+_SOURCE_S, _SINK_S = 4.0, 2.5  # time from source to junction and from junction to sink
 _PASSED_M: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JunctionTurnParameters(Parameters):
-    """Speed and spacing of the cars."""
+    """Parameters of a stream: speed and spacing of the cars."""
 
     flow_speed: float = within(20.0, 0.5, 60.0)  # m/s
     source_dist_interval: tuple[float, float] = interval(25.0, 50.0, 6.0)
@@ -158,7 +156,7 @@ class LeftTurn(Streams):
 
     parameters_type: ClassVar[type[Parameters]] = JunctionTurnParameters
     arm: ClassVar[str] = "opposite"
-    they: ClassVar[str] = "straight"  # or right: how they go
+    they: ClassVar[str] = "straight"  # or "right": direction of the cars
     stands_ready: ClassVar[bool] = False
     lit: ClassVar[bool] = False  # needs traffic lights
     ahead: JunctionAhead = field(init=False)
@@ -177,34 +175,34 @@ class LeftTurn(Streams):
             self.lights = RedThenGreen(self.ahead, self.ahead.lights_on(self.flows[0].path))
 
     def ways(self) -> list[LanePath]:
-        """The one that meets the ego's."""
+        """Return the path that meets the ego's."""
         speed = float(self.parameters.flow_speed)
         way = self.ahead.crossing(self.arm, _SOURCE_S * speed, _SINK_S * speed, self.they)
         return [way.path]
 
     def start(self, moment: EgoMoment) -> None:
-        """The cars come; at lights the ego has red for 5 s."""
+        """Start the cars; at lights the ego has red for 5 s."""
         Streams.start(self, moment)
         if self.lights is not None:
             self.lights.begin(moment.elapsed_s)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Green in time."""
+        """Set green for the ego when the time has come."""
         if self.lights is not None:
             self.lights.step(moment.elapsed_s)
         return Streams.tick(self, moment)
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         if self.lights is not None:
             self.lights.release()
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """10 m behind the junction."""
+        """Return True when the ego is 10 m behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and the others'."""
+        """Close the ego's path over the junction and those of the cars."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 20.0)
         return [ego, *(flow.path.way for flow in self.flows)]
 
@@ -217,7 +215,7 @@ class LeftTurn(Streams):
 )
 @dataclass(slots=True, kw_only=True)
 class SignalizedLeftTurn(LeftTurn):
-    """SignalizedJunctionLeftTurn: both have green after 5 s, the others have it before."""
+    """SignalizedJunctionLeftTurn: both have green after 5 s, the other cars from the start."""
 
     lit: ClassVar[bool] = True
 
@@ -257,7 +255,7 @@ class SignalizedRightTurn(RightTurn):
 )
 @dataclass(slots=True, kw_only=True)
 class LeftTurnEnterFlow(LeftTurn):
-    """NonSignalizedJunctionLeftTurnEnterFlow: they turn right, into the road the ego takes."""
+    """NonSignalizedJunctionLeftTurnEnterFlow: cars turn right, into the road that the ego takes."""
 
     they: ClassVar[str] = "right"
 

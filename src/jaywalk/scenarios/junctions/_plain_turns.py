@@ -1,4 +1,4 @@
-"""Bench2Drive's types in which nobody is in the way: a turn, a lane change, lights and signs."""
+"""Bench2Drive's types without other road users: a turn, a lane change, lights and signs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class PlainDrive(Scenario):
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
 
     def tick(self, moment: EgoMoment) -> bool:
-        """200 m on."""
+        """Return True after 200 m."""
         return moment.ego_along_m > self.trigger_along_m + _DRIVEN_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Nothing is closed."""
+        """Close no lanes."""
         return []
 
 
@@ -71,7 +71,7 @@ class PlainTurn(PlainDrive):
             raise DataError(f"{self.element.where}: the next junction has no traffic light.")
 
     def tick(self, moment: EgoMoment) -> bool:
-        """10 m behind the junction."""
+        """Return True when the ego is 10 m behind the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
 
@@ -89,17 +89,17 @@ class TurnAtRed(PlainTurn):
     lights: RedThenGreen = field(init=False)
 
     def start(self, moment: EgoMoment) -> None:
-        """Red."""
+        """Turn the ego's lights red."""
         self.lights = RedThenGreen(self.ahead)
         self.lights.begin(moment.elapsed_s)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Green in time."""
+        """Set green for the ego when the time has come."""
         self.lights.step(moment.elapsed_s)
         return PlainTurn.tick(self, moment)
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         self.lights.release()
 
 
@@ -111,18 +111,18 @@ class TurnAtRed(PlainTurn):
 )
 @dataclass(slots=True, kw_only=True)
 class TurnAtGreen(PlainTurn):
-    """VanillaSignalizedTurnEncounterGreenLight: green for 5 s, red for 5 s, then as ever."""
+    """VanillaSignalizedTurnEncounterGreenLight: green for 5 s, red for 5 s, then normal phases."""
 
     lit: ClassVar[bool] = True
     held: HeldLights | None = None
     mine_red: bool = False
 
     def start(self, moment: EgoMoment) -> None:
-        """Green."""
+        """Turn the ego's lights green."""
         self.held = HeldLights.hold(*self.ahead.lights())
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Red, then let go."""
+        """Turn the lights red, then release them."""
         since_s = moment.elapsed_s - self.started_s
         if self.held is not None and since_s >= RED_S and not self.mine_red:
             self.mine_red = True
@@ -133,7 +133,7 @@ class TurnAtGreen(PlainTurn):
         return PlainTurn.tick(self, moment)
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         if self.held is not None:
             self.held.release()
             self.held = None

@@ -1,9 +1,9 @@
-"""At a junction another vehicle takes the ego's right of way: it runs a red light, or a priority.
+"""Right-of-way scenarios: PriorityTaken, RedLightRunner and PriorityAtJunction.
 
-It waits on its arm and sets off so that both arrive at the point where their ways meet at the same
-time, if the ego keeps its speed. From then on it does not care.
-
-PriorityAtJunction: the ego's light is green until it has left the next junction.
+In the first two another vehicle takes the ego's right of way, by priority or at a red light. It
+waits on its arm and starts so that both reach the meeting point of their paths at the same time, if
+the ego keeps its speed. From then on it does not react to the ego. In PriorityAtJunction the ego's
+light is green until it has left the next junction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORDS: Final = {
 )
 @dataclass(slots=True, kw_only=True)
 class PriorityAtJunction(Scenario):
-    """At a junction without lights nothing happens."""
+    """Green lights for the ego; without effect at a junction without lights."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     ahead: JunctionAhead = field(init=False)
@@ -55,26 +55,26 @@ class PriorityAtJunction(Scenario):
         self.ahead = junction_ahead(self)
 
     def start(self, moment: EgoMoment) -> None:
-        """Green for the ego, red for the others."""
+        """Set green for the ego and red for the others."""
         mine, others = self.ahead.lights()
         if mine:
             self.held = HeldLights.hold(mine, others)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Until the ego is through, with its tail."""
+        """Return True when the ego, with its tail, has left the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _TAIL_M
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again."""
+        """Resume the normal phases of the lights."""
         if self.held is not None:
             self.held.release()
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Nothing is closed."""
+        """Close no lanes."""
         return []
 
 
-_NEAREST_M: Final = 12.0  # an ego so near to the meeting point starts it in any case
+_NEAREST_M: Final = 12.0  # an ego this near to the meeting point starts the vehicle in any case
 _AFTER_M: Final = 40.0
 _PASSED_M: Final = 15.0
 _DROP_M: Final = 0.2
@@ -82,13 +82,13 @@ _DROP_M: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RightOfWayParameters(Parameters):
-    """Vehicle that takes the right of way, its arm and speed."""
+    """Parameters of the vehicle that takes the right of way: its arm and speed."""
 
-    direction: str = one_of("left", "right", "opposite")  # the arm it comes from
-    distance: float = ahead(35.0)  # m before the junction where it waits
+    direction: str = one_of("left", "right", "opposite")  # arm from which it comes
+    distance: float = ahead(35.0)  # m before the junction, its waiting place
     speed: float = within(12.0, 0.1)  # m/s
     acceleration: float = within(5.0, 0.1)  # m/s2 up to that speed
-    lead: float = 0.0  # s it arrives earlier than the ego
+    lead: float = 0.0  # s by which it arrives before the ego
     vehicle: str = model("vehicle.mercedes.coupe_2020", "vehicle.")
 
 
@@ -101,11 +101,11 @@ class RightOfWayParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class PriorityTaken(Scenario):
-    """At a junction without lights, or regardless of them."""
+    """A vehicle takes priority at a junction without lights, or regardless of them."""
 
     parameters_type: ClassVar[type[Parameters]] = RightOfWayParameters
     lit: ClassVar[bool] = False  # needs traffic lights
-    holds_lights: ClassVar[bool] = False  # where there are any: green for the ego, red for others
+    holds_lights: ClassVar[bool] = False  # at lights: green for the ego, red for others
     special_lights: ClassVar[bool] = False
     ahead: JunctionAhead = field(init=False)
     way: JunctionPath = field(init=False)
@@ -114,7 +114,7 @@ class PriorityTaken(Scenario):
     going: bool = False
 
     def setup(self) -> None:
-        """Put it on its arm."""
+        """Spawn the vehicle on its arm."""
         given = self.parameters
         self.ahead = junction_ahead(self)
         self.way = self.ahead.crossing(given.direction, float(given.distance), _AFTER_M)
@@ -153,13 +153,13 @@ class PriorityTaken(Scenario):
         )
 
     def start(self, moment: EgoMoment) -> None:
-        """The ego has green, everybody else red, if it is about lights."""
+        """Set green for the ego and red for the others, for types that hold the lights."""
         mine, others = self.ahead.lights() if self.holds_lights else ([], [])
         if mine:
             self.held = HeldLights.hold(mine, others)
 
     def needed_s(self) -> float:
-        """Seconds that it needs to the meeting point."""
+        """Time in seconds that the vehicle needs to the meeting point."""
         given = self.parameters
         way_m, speed, pull = self.way.meets_along_m, float(given.speed), float(given.acceleration)
         if not math.isfinite(pull):
@@ -170,7 +170,7 @@ class PriorityTaken(Scenario):
         return speed / pull + (way_m - ramp_m) / speed
 
     def is_due(self, moment: EgoMoment) -> bool:
-        """Return whether it has to set off now to meet the ego."""
+        """Return True if the vehicle must start now to meet the ego."""
         left_m = self.way.meets_route_m - moment.ego_along_m
         if left_m <= _NEAREST_M:
             return True
@@ -178,7 +178,7 @@ class PriorityTaken(Scenario):
         return arrival_s <= self.needed_s() + float(self.parameters.lead)
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Set off in time and drive through."""
+        """Start in time and drive through."""
         if not self.going and self.is_due(moment):
             self.going = True
             car = self.pilots.cars[0]
@@ -193,17 +193,17 @@ class PriorityTaken(Scenario):
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
     def end(self, moment: EgoMoment) -> None:
-        """The lights run again; the vehicle is gone or goes."""
+        """Resume the normal phases of the lights and remove the vehicle."""
         if self.held is not None:
             self.held.release()
         self.destroy(self.actor_ids)
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.way.path.way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and the other's."""
+        """Close the ego's path over the junction and that of the others."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
         return [ego, self.way.path.way]
 
@@ -217,7 +217,7 @@ class PriorityTaken(Scenario):
 )
 @dataclass(slots=True, kw_only=True)
 class RedLightRunner(PriorityTaken):
-    """At a junction with lights: the ego has green, the other red."""
+    """A vehicle runs a red light: the ego has green, the vehicle red."""
 
     lit: ClassVar[bool] = True
     holds_lights: ClassVar[bool] = True

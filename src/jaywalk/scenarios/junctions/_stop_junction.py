@@ -1,6 +1,7 @@
-"""The ego comes to a stop sign; cars with priority cross its way.
+"""StopJunction and ObscuredStop: stop signs.
 
-ObscuredStop: a stop sign under snow, dirt or paint. It is in force all the same.
+In StopJunction the ego comes to a stop sign, and cars with priority cross its path. In ObscuredStop
+the stop sign is under snow, dirt or paint, but still in force.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from jaywalk.scenarios.obstacles._layouts import NONE
 from jaywalk.scenarios.parameter_fields import ahead, interval, model, offset, one_of, within
 
 FAULTS: Final = ("snow", "dirt", "graffiti", "stickers", "smiley")
-PATCH: Final = "static.prop.asphaltpatch"  # where the word STOP was painted
+PATCH: Final = "static.prop.asphaltpatch"  # covers the painted word STOP
 _PASSED_M: Final = 10.0
-_FRONT_M: Final = 0.1  # before the post: a little before the plate
-_SIGN_REACH_M: Final = 10.0  # of the face from the sign's actor
-_LANE_M: Final = 1.5  # of the trigger from the ego's way
+_FRONT_M: Final = 0.1  # before the post, to be a little before the plate
+_SIGN_REACH_M: Final = 10.0  # largest distance of the face from the sign's actor
+_LANE_M: Final = 1.5  # largest distance of the trigger from the ego's path
 _BEFORE_M: Final = 50.0
 _STOP_WORD_M: Final = 4.0  # before the trigger's middle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObscuredStopParameters(Parameters):
-    """ObscuredStopSign."""
+    """Parameters of ObscuredStopSign."""
 
     prop: str = model("static.prop.barrel", "static.prop.", "none")
     offset_y: float = offset()  # m to the ego's right
@@ -59,14 +60,14 @@ class ObscuredStopParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class ObscuredStop(Scenario):
-    """The next junction is empty: nobody but the sign tells the ego to stop."""
+    """A junction without other vehicles, where only the covered sign requires a stop."""
 
     parameters_type: ClassVar[type[Parameters]] = ObscuredStopParameters
     timeout_s: ClassVar[float] = OBSTACLE_TIMEOUT_S
     ahead: JunctionAhead = field(init=False)
 
     def setup(self) -> None:
-        """Cover the sign's face, and the word on the road."""
+        """Cover the sign's face and the word on the road."""
         given: ObscuredStopParameters = self.parameters
         self.ahead = junction_ahead(self)
         sign, stop_m = self._sign()
@@ -85,11 +86,11 @@ class ObscuredStop(Scenario):
         self.actor_ids = [thing.id, *([patch.id] if patch is not None else [])]
 
     def _has(self, name: str) -> bool:
-        """Return whether the server knows a blueprint; Unreal CARLA does not know ours."""
+        """Return True if the server has a blueprint; Unreal CARLA does not have Jaywalk's."""
         return bool(len(self.stage.world.get_blueprint_library().filter(name)))
 
     def _sign(self) -> tuple[Any, float]:
-        """The stop sign of the ego's lane, and where on the route it acts."""
+        """Return the stop sign of the ego's lane, and its position along the route."""
         route = self.stage.route
         near = (route.along_m > self.ahead.enter_m - _BEFORE_M) & (
             route.along_m < self.ahead.enter_m + 2.0
@@ -107,7 +108,7 @@ class ObscuredStop(Scenario):
         )
 
     def _face(self, sign: Any) -> Any:
-        """Upright before the sign's face, turned as it is."""
+        """Return an upright pose before the sign's face, with its heading."""
         given: ObscuredStopParameters = self.parameters
         post = sign.get_transform().location
         faces = self.stage.world.get_level_bbs(carla.CityObjectLabel.TrafficSigns)
@@ -115,7 +116,7 @@ class ObscuredStop(Scenario):
         if not gaps or min(gaps) > _SIGN_REACH_M:
             raise DataError(f"{self.element.where}: the stop sign has no face within 10 m.")
         face = faces[int(np.argmin(gaps))]
-        # A plate lies flat, picture up; rolled by 90 degrees its picture looks along its heading.
+        # A plate lies flat, picture up; rolled by 90 degrees, its picture faces along its heading.
         ahead = np.deg2rad(self.ahead.yaw_deg)
         forward, right = (np.cos(ahead), np.sin(ahead)), (-np.sin(ahead), np.cos(ahead))
         spot, aside_m = face.location, given.offset_y
@@ -129,11 +130,11 @@ class ObscuredStop(Scenario):
         )
 
     def tick(self, moment: EgoMoment) -> bool:
-        """Over when the ego is through."""
+        """Return True when the ego has crossed the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _PASSED_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way, and everybody else's to that junction."""
+        """Close the ego's path, and all other paths to that junction."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
         ways = [ego]
         for entry, _ in self.ahead.junction.get_waypoints(carla.LaneType.Driving):
@@ -146,16 +147,16 @@ class ObscuredStop(Scenario):
 _AFTER_M: Final = 50.0
 _STOP_JUNCTION_PASSED_M: Final = 15.0
 _STRAIGHT_DEG: Final = 40.0
-_SLOWEST_MPS: Final = 4.0  # an ego that stands at the trigger is expected to drive on
-_NEAREST_SHARE: Final = 0.75  # no car appears nearer to the junction
+_SLOWEST_MPS: Final = 4.0  # a standing ego is expected to drive on with this speed
+_NEAREST_SHARE: Final = 0.75  # no car is spawned nearer to the junction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopJunctionParameters(Parameters):
-    """The cars that cross."""
+    """Parameters of the crossing cars."""
 
-    direction: str = one_of("left", "right", "both")  # where they come from
-    distance: float = ahead(90.0)  # m before the junction where they appear
+    direction: str = one_of("left", "right", "both")  # arm from which they come
+    distance: float = ahead(90.0)  # m before the junction, their source
     frequency: tuple[float, float] = interval(22.0, 75.0)  # m between them
     speed: float = within(0.0, 0.0)  # m/s; 0: the speed limit of the ego's road
 
@@ -173,14 +174,14 @@ class StopJunctionParameters(Parameters):
 )
 @dataclass(slots=True, kw_only=True)
 class StopJunction(Flowing):
-    """The flow begins at the trigger, its first cars already on the way."""
+    """A flow that begins at the trigger, with its first cars already on the way."""
 
     parameters_type: ClassVar[type[Parameters]] = StopJunctionParameters
     ahead: JunctionAhead = field(init=False)
     ways: list[JunctionPath] = field(default_factory=list)
 
     def setup(self) -> None:
-        """Find the ways that cross."""
+        """Find the crossing paths."""
         given: StopJunctionParameters = self.parameters
         self.ahead = junction_ahead(self)
         if not self.ahead.has_stop_sign():
@@ -201,7 +202,7 @@ class StopJunction(Flowing):
             )
 
     def start(self, moment: EgoMoment) -> None:
-        """The cars come, the first such that it meets an ego that does not stop."""
+        """Start the cars, the first such that it meets an ego that does not stop."""
         speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
         for way, flow in zip(self.ways, self.flows, strict=True):
             left_m = way.meets_route_m - moment.ego_along_m
@@ -213,10 +214,10 @@ class StopJunction(Flowing):
         self.note(moment, what="crossing cars", speed_mps=round(speed, 3))
 
     def is_over(self, moment: EgoMoment) -> bool:
-        """Return whether the ego has crossed the junction."""
+        """Return True when the ego has crossed the junction."""
         return moment.ego_along_m > self.ahead.leave_m + _STOP_JUNCTION_PASSED_M
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """The ego's way over the junction and the other's."""
+        """Close the ego's path over the junction and that of the others."""
         ego = self.stretch(self.trigger_along_m - BEHIND_M, self.ahead.leave_m + 10.0)
         return [ego, *(flow.path.way for flow in self.flows)]

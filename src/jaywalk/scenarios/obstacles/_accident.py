@@ -116,7 +116,7 @@ _LIGHTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccidentParameters(Parameters):
-    """Accident."""
+    """Parameters of Accident."""
 
     distance: float = ahead(120.0)
     direction: str = side()
@@ -125,7 +125,7 @@ class AccidentParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccidentTwoWaysParameters(AccidentParameters):
-    """AccidentTwoWays."""
+    """Parameters of AccidentTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 

@@ -50,7 +50,7 @@ _BAD_PARKING: Final = Shift(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpensDoorParameters(Parameters):
-    """VehicleOpensDoorTwoWays."""
+    """Parameters of VehicleOpensDoorTwoWays."""
 
     distance: float = ahead(50.0)
     direction: str = side()
@@ -119,7 +119,7 @@ _REACH_M: Final = 50.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadParkingParameters(Parameters):
-    """BadParkingObstacle."""
+    """Parameters of BadParkingObstacle."""
 
     distance: float = ahead(120.0)
     direction: str = side()
@@ -132,7 +132,7 @@ class BadParkingParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadParkingTwoWaysParameters(BadParkingParameters):
-    """BadParkingObstacleTwoWays."""
+    """Parameters of BadParkingObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
@@ -157,7 +157,7 @@ def badly_parked(scenario: AnyScenario, spot: Spot) -> list[Piece]:
 )
 @dataclass(slots=True, kw_only=True)
 class BadParkingObstacle(OnLane):
-    """On a road with another lane of the same direction."""
+    """Obstacle on a road with another lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = BadParkingParameters
     reach_m: ClassVar[float] = _REACH_M
@@ -177,7 +177,7 @@ class BadParkingObstacle(OnLane):
 )
 @dataclass(slots=True, kw_only=True)
 class BadParkingTwoWays(LbTwoWays):
-    """To be passed on the opposite lane."""
+    """Obstacle to be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = BadParkingTwoWaysParameters
     reach_m: ClassVar[float] = _REACH_M

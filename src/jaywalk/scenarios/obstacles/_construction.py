@@ -61,7 +61,7 @@ _CONSTRUCTION_PERMUTATIONS: Final = Shift(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedParameters(Parameters):
-    """PermutedConstructionObstacle."""
+    """Parameters of PermutedConstructionObstacle."""
 
     distance: float = ahead(100.0)
     direction: str = side()
@@ -73,7 +73,7 @@ class PermutedParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedTwoWaysParameters(PermutedParameters):
-    """PermutedConstructionObstacleTwoWays."""
+    """Parameters of PermutedConstructionObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
@@ -98,7 +98,7 @@ def permuted_site(scenario: Scenario, spot: Spot) -> list[Piece]:
 )
 @dataclass(slots=True, kw_only=True)
 class PermutedConstruction(OnLane):
-    """On a road with another lane of the same direction."""
+    """Obstacle on a road with another lane of the same direction."""
 
     parameters_type: ClassVar[type[Parameters]] = PermutedParameters
     rng_type: ClassVar[str] = "ConstructionObstacle"
@@ -118,7 +118,7 @@ class PermutedConstruction(OnLane):
 )
 @dataclass(slots=True, kw_only=True)
 class PermutedConstructionTwoWays(LbTwoWays):
-    """To be passed on the opposite lane."""
+    """Obstacle to be passed on the opposite lane."""
 
     parameters_type: ClassVar[type[Parameters]] = PermutedTwoWaysParameters
     rng_type: ClassVar[str] = "ConstructionObstacleTwoWays"
@@ -132,7 +132,7 @@ _REACH_M: Final = 120.0  # length of the closed path before and after the site
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OppositeConstructionParameters(Parameters):
-    """ConstructionObstacleOppositeLane."""
+    """Parameters of ConstructionObstacleOppositeLane."""
 
     distance: float = ahead(100.0)
     direction: str = side()
@@ -198,10 +198,10 @@ class OppositeConstruction(OnLane):
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
     def react(self, moment: EgoMoment) -> None:
-        """Nobody has to."""
+        """Do nothing: no reaction is needed."""
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Both lanes."""
+        """Close both lanes."""
         return [*OnLane.closed(self), self.beside.way]
 
 
@@ -212,7 +212,7 @@ _NO_CAP: Final = 300.0  # km/h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RightConstructionParameters(Parameters):
-    """ConstructionObstacleRightLane."""
+    """Parameters of ConstructionObstacleRightLane."""
 
     distance: float = ahead(100.0)
     y_offset: float = within(0.0, -5.0, 5.0)  # m farther to the right
@@ -257,7 +257,7 @@ class RightConstruction(OnLane):
     layout = staticmethod(site_on_the_right)
 
     def react(self, moment: EgoMoment) -> None:
-        """Nobody has to."""
+        """Do nothing: no reaction is needed."""
 
     def closed(self) -> list[NDArray[np.float64]]:
         """Close the ego's lane and the one on its right."""

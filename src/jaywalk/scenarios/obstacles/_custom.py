@@ -90,7 +90,7 @@ class CustomParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomTwoWaysParameters(CustomParameters):
-    """CustomObstacleTwoWays."""
+    """Parameters of CustomObstacleTwoWays."""
 
     frequency: tuple[float, float] = interval(20.0, 100.0)
 
@@ -191,7 +191,7 @@ _JAM_MPS: Final = 1.0 / MPS_TO_KMH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoadBlockedParameters(Parameters):
-    """RoadBlocked."""
+    """Parameters of RoadBlocked."""
 
     distance: float = ahead(100.0)
     wait: float = within(60.0, 0.0, 600.0)  # s from the trigger until the objects are removed

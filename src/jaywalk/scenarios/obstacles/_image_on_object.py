@@ -25,7 +25,7 @@ _TRIES, _TRY_M = 5, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageOnObjectParameters(Parameters):
-    """ImageOnObject."""
+    """Parameters of ImageOnObject."""
 
     distance: float = ahead(10.0)
     prop: str = model("static.prop.advertisement", "static.prop.")

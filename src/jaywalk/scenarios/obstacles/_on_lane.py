@@ -58,7 +58,7 @@ class ParkedParameters(ConstructionParameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbConstructionParameters(Parameters):
-    """ConstructionObstacle."""
+    """Parameters of ConstructionObstacle."""
 
     distance: float = ahead(100.0)
     direction: str = side()
@@ -67,7 +67,7 @@ class LbConstructionParameters(Parameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LbParkedParameters(LbConstructionParameters):
-    """ParkedObstacle."""
+    """Parameters of ParkedObstacle."""
 
     distance: float = ahead(120.0)
     vehicle: str = field(default=NEWER_CAR, metadata=INTERNAL)

@@ -48,7 +48,7 @@ def _side() -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkingCutInParameters(Parameters):
-    """ParkingCutIn."""
+    """Parameters of ParkingCutIn."""
 
     direction: str = _side()
 
@@ -111,7 +111,7 @@ _WIDE_CAR_M: Final = 1.1  # half a width, with mirrors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkingExitParameters(Parameters):
-    """ParkingExit."""
+    """Parameters of ParkingExit."""
 
     front_vehicle_distance: float = within(20.0, 5.0)
     behind_vehicle_distance: float = within(10.0, 5.0)
@@ -216,17 +216,17 @@ class ParkingExit(Scenario):
         return driven_m > float(self.parameters.front_vehicle_distance) + _DRIVEN_M
 
     def end(self, moment: EgoMoment) -> None:
-        """No more cars come."""
+        """Let no more cars appear."""
         self.destroy(self.actor_ids)
         self.actor_ids = self.flow.actor_ids
 
     def linger(self, moment: EgoMoment) -> None:
-        """Those on the way drive on."""
+        """Let the cars on their way drive on."""
         self.flow.step(moment, source=False)
         self.actor_ids = self.flow.actor_ids
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.flow.path.way]
 
     def closed(self) -> list[NDArray[np.float64]]:

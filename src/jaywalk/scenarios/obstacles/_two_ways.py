@@ -106,11 +106,11 @@ class OnLaneTwoWays(OnLane):
         self.actor_ids = self.flow.actor_ids
 
     def moves(self) -> list[NDArray[np.float64]]:
-        """The ways of its vehicles."""
+        """Paths of its vehicles."""
         return [self.flow.path.way]
 
     def closed(self) -> list[NDArray[np.float64]]:
-        """Both lanes."""
+        """Close both lanes."""
         return [*OnLane.closed(self), self.flow.path.way]
 
 
