@@ -60,7 +60,7 @@ def _noise(random: np.random.Generator, people: NDArray[np.bool_]) -> FloatArray
 def _manner(
     random: np.random.Generator, speed_mps: FloatArray, cycling: NDArray[np.bool_]
 ) -> FloatArray:
-    """Draw wanted speed, acceleration, braking and headway; nobody slows down without a reason."""
+    """Draw wanted speed (at least 0.95 times the present), acceleration, braking and headway."""
     slowest, fastest = np.where(cycling[:, None], _CYCLING_MPS, _WANTED_MPS).T
     wanted = random.uniform(slowest, fastest)
     kept = speed_mps * random.uniform(0.95, 1.1, len(speed_mps))

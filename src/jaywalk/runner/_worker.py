@@ -128,7 +128,7 @@ def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePl
             fault = Fault.AGENT
         tell(EpisodeFault(fault=fault, error=f"{type(problem).__name__}: {problem}"))
         return False
-    # Use the runner's own types, so that the parent does not import what the worker imported.
+    # Use the runner's own types, so that the parent need not import modules of the worker.
     names = [field.name for field in dataclasses.fields(EpisodeOutcome)]
     outcome = EpisodeOutcome(**{name: getattr(found, name) for name in names})
     tell(EpisodeDone(outcome=outcome))

@@ -51,7 +51,7 @@ _LONGEST: Final = int(0.7 * PATH_POINTS * PATH_STEP_M / CELL_M)  # cells, some o
 _TRIES: Final = 3
 _STEP_OUT_M: Final = 1.1  # beyond the kerb, for a person who then turns back
 _KERB_M: Final = 0.7  # from the waiting place to the kerb
-_ASIDE_M: Final = 0.5  # the way back after an attempt lies this far beside the way out
+_ASIDE_M: Final = 0.5  # the path back after an attempt is this far beside the path out
 _SPREAD_M: Final = 1.1  # people use the whole width of a crosswalk
 
 
@@ -64,7 +64,7 @@ class PedestrianMemory:
     block: int  # block of sidewalk that the person is on
     keep_m: float  # distance kept from the edges of the sidewalk
     eager: float  # chance of crossing next
-    crossing: int = -1  # row of the crossing under way
+    crossing: int = -1  # row of the present crossing
     stay: int = 0  # walks on this side before the next crossing
     crossed: int = 0  # crossings made
     attempts: int = 0  # crossings that were begun or waited for and then given up
@@ -210,7 +210,7 @@ def _plan_crossing(
 
 
 def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArray]:
-    """Return a way one step onto the road (in half of the cases only to the kerb) and back."""
+    """Return a path one step onto the road (in half of the cases only to the kerb) and back."""
     out_m = _KERB_M + (_STEP_OUT_M if draw < 0.5 else -0.2)
     side = _ASIDE_M * np.array([-ahead[1], ahead[0]])
     return [start + out_m * ahead, start + out_m * ahead + side, start + side - 0.2 * ahead]

@@ -1,6 +1,6 @@
 """Standing places of the posed people of a route: kerbs before crossings, and sidewalks.
 
-People who cross stand where a straight way over the road meets the route: at the ends of
+People who cross stand where a straight path over the road meets the route: at the ends of
 crosswalks, by bus stops and shop fronts, in gaps between parked cars, at the kerb. People who do
 not cross stand at any place near the route. All places are off the carriageway and clear of solid
 objects.
@@ -37,7 +37,7 @@ _SHIFTS_M: Final = (
     -3.9,
 )  # along the kerb, for several people at a crossing
 _FEW: Final = 80
-_ACROSS_M: Final = 2  # metres of the route between two ways straight across it
+_ACROSS_M: Final = 2  # metres of the route between two paths straight across it
 _WIDEST_M: Final = 25.0  # from the route to the sidewalk
 _IN_M: Final = 0.5
 _BACK_M: Final = (1.3, 2.6)
@@ -46,18 +46,18 @@ _SHOP_M: Final = 6.0
 _PARKED_M: Final = 4.0
 _STEP_M: Final = 0.25
 _ROOM_M: Final = 0.15
-_CLEAR_M: Final = 0.42  # between the middle of a way over the road and solid objects
-_SHARP: Final = 0.5  # sine of the least angle between way and route
-_TWICE_M: Final = 12.0  # a way that meets the route again this much later goes along it
+_CLEAR_M: Final = 0.42  # between the middle of a path over the road and solid objects
+_SHARP: Final = 0.5  # sine of the least angle between path and route
+_TWICE_M: Final = 12.0  # a path that meets the route again this much later goes along it
 _SHORT: Final = 0.1  # share of a short route, instead of ...
-_LATEST_M: Final = 12.0  # nobody crosses this near to the end of the route
+_LATEST_M: Final = 12.0  # no crossings this near to the end of the route
 
 
 class Spots(NamedTuple):
     """Rows of places to stand; ``b`` is NaN for places without a crossing."""
 
-    a: FloatArray  # (n, 2) start of the way
-    b: FloatArray  # (n, 2) end of the way
+    a: FloatArray  # (n, 2) start of the path
+    b: FloatArray  # (n, 2) end of the path
     z_m: FloatArray  # height of the ground at ``a``
     yaw_rad: FloatArray  # over the road, else along the street
     kind: IntArray  # PlaceKind
@@ -78,7 +78,7 @@ class Spots(NamedTuple):
 
 
 def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) -> Spots:
-    """Find places from which a straight way over the road meets the route.
+    """Find places from which a straight path over the road meets the route.
 
     Args:
         network: Walk network of the town.
@@ -112,7 +112,7 @@ def crossing_spots(network: WalkNetwork, route: DenseRoute, parked: FloatArray) 
 def _ways_over(
     network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
 ) -> list[tuple[float, ...]]:
-    """Return ways (start, end, whether painted, point of the route) at the town's crossings."""
+    """Return paths (start, end, whether painted, point of the route) at the town's crossings."""
     crossings = network.crossings
     middle = 0.5 * (crossings.a + crossings.b)
     rows = []
@@ -133,7 +133,7 @@ def _ways_over(
 def _ways_across(
     network: WalkNetwork, route: DenseRoute, line: FloatArray, parked: FloatArray
 ) -> list[tuple[float, ...]]:
-    """Return ways straight across the route, from sidewalk to sidewalk, in both directions."""
+    """Return paths straight across the route, from sidewalk to sidewalk, in both directions."""
     rows: list[tuple[float, ...]] = []
     for k in range(0, len(line), _ACROSS_M):
         if route.in_junction[k]:
@@ -153,7 +153,7 @@ def _ways_across(
 def _second_row(
     network: WalkNetwork, parked: FloatArray, rows: list[tuple[float, ...]]
 ) -> list[tuple[float, ...]]:
-    """Return the ways with their starts moved farther from the kerb."""
+    """Return the paths with their starts moved farther from the kerb."""
     more: list[tuple[float, ...]] = []
     for ax, ay, bx, by, painted, meets in rows:
         size = max(float(np.hypot(bx - ax, by - ay)), 1e-6)
@@ -241,7 +241,7 @@ def _heights_at(
 
 @kernel
 def _meets(line: NDArray[np.float64], ax: float, ay: float, bx: float, by: float) -> int:
-    """Return the point of the route that a way meets once, at a large enough angle; -1: none."""
+    """Return the point of the route that a path meets once, at a large enough angle; -1: none."""
     found = -1
     for k in range(len(line) - 1):
         px, py = line[k, 0], line[k, 1]

@@ -59,7 +59,7 @@ def stroll_way(
     return None
 
 
-_AIM_M: Final = 1.1  # ahead on the way
+_AIM_M: Final = 1.1  # distance ahead on the path
 _LOOK_M: Final = 6.0  # distance ahead that is checked for obstacles
 _GAIN_PER_S: Final = 1.8
 _FASTEST_RADPS: Final = 1.2

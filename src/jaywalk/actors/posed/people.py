@@ -44,7 +44,7 @@ _RETRY_S: Final = 0.6  # between two attempts of a blocked person
 _OTHER_GOAL_EVERY: Final = 3  # every third failed attempt on the road tries another goal
 _HOME_M: Final = 0.6  # this near to the starting place counts as back
 _PULL_MPS: Final = 0.012  # towards the standing place; too slow to see a foot slip
-_PULL_SHARE: Final = 0.02  # of the gap in a tick
+_PULL_SHARE: Final = 0.02  # of the gap, per tick
 _NAME: Final = "habit"
 
 

@@ -38,7 +38,7 @@ class HabitManner:
         trigger_m: Interval of the ego's distance at which people begin to move.
         strolling: Share of people not crossing who walk along the sidewalk.
         band_m: Largest distance from the route of people who do not cross.
-        first_m: Nobody crosses within this distance after the start of the route.
+        first_m: No person crosses within this distance after the start of the route.
     """
 
     crossing: float = 0.4

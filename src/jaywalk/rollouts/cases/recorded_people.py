@@ -63,8 +63,8 @@ def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
     """Return the people of some runs by suite, role and intended class, with all vehicles.
 
     Roles: ``ambient`` (the crowd), ``posed`` (people of the suite who move by clips),
-    ``scenario`` (controlled by a scenario), or any other role name. A person's track ends at
-    their first contact with a vehicle.
+    ``scenario`` (controlled by a scenario), or any other role name. A person's track ends before
+    their first contact.
     """
     people: dict[str, list[PersonTrack]] = {}
     vehicles: dict[str, list[PersonTrack]] = {}
