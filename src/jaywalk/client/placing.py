@@ -126,7 +126,10 @@ def spawn_first_that_fits(
 def spawn_and_place(
     world: carla.World, model: str, poses: list[carla.Transform], where: str
 ) -> tuple[Any, Any]:
-    """Spawn like :func:`spawn_first_that_fits`; also return the pose, which clients learn late."""
+    """Spawn like :func:`spawn_first_that_fits`, and return the actor with its pose.
+
+    Clients learn the pose of a new actor only at the next tick.
+    """
     library = world.get_blueprint_library()
     try:
         blueprint = library.find(model)

@@ -56,7 +56,9 @@ def suite_digest(routes: Mapping[str, str]) -> str:
 
 
 def code_differences(old: Code, new: Code) -> list[str]:
-    """List differences between the versions of two runs; towns only if both have them.
+    """List differences between the versions of two runs, one text per part.
+
+    Towns are compared only if both runs have them.
 
     Routes are compared elsewhere, one by one, because a run may gain routes.
     """

@@ -276,7 +276,10 @@ class StagedEpisode:
         self._capture.intended_classes = self.cast.intended_classes()
 
     def _listen(self) -> Any:
-        """Attach a collision sensor to the ego, for impulses and hits of scenery."""
+        """Attach a collision sensor to the ego.
+
+        It reports impulses, and hits of scenery that has no actor.
+        """
         model = self.carla_world.get_blueprint_library().find("sensor.other.collision")
         sensor = self.carla_world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
         capture, hits = self._capture, self.hits

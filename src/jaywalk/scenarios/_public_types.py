@@ -160,7 +160,10 @@ class LbCrossingParameters(Parameters):
 @scenario("DynamicObjectCrossing", "like jaywalk/stepping-out-hidden-v1", benchmark=LEADERBOARD)
 @dataclass(slots=True, kw_only=True)
 class LbCrossing(SteppingOut):
-    """DynamicObjectCrossing: a person walks twice the distance to the lane at 2 m/s."""
+    """DynamicObjectCrossing: a person walks twice the distance to the lane at 2 m/s.
+
+    The person is removed afterwards.
+    """
 
     parameters_type: ClassVar[type[Parameters]] = LbCrossingParameters
 

@@ -457,7 +457,10 @@ def _stop_line(fleet: Fleet, i: int, others: Others, lights: NDArray[np.float64]
 
 @kernel
 def _pedals(fleet: Fleet, i: int, delta_s: float) -> None:
-    """Convert acceleration to pedals by a rough map, corrected by the response of the car."""
+    """Convert acceleration to pedals by a rough map, corrected by the response of the car.
+
+    The correction makes it work on any server.
+    """
     want, speed = fleet.acceleration[i], fleet.speed[i]
     if speed < _PULL_MPS and want < 0.05:
         fleet.throttle[i], fleet.brake[i], fleet.pedal[i] = 0.0, 1.0, 0.0

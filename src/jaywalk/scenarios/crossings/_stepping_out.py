@@ -209,7 +209,7 @@ class SteppingOut(Scenario):
         self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
     def arrive(self) -> None:
-        """Stop the person after the crossing."""
+        """Stop the person, who has crossed."""
         self._walk(0.0)
 
 

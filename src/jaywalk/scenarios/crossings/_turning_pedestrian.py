@@ -41,7 +41,10 @@ _UP_M: Final = 0.2
 )
 @dataclass(slots=True, kw_only=True)
 class VehicleTurning(Scenario):
-    """A bicycle crosses from the right, for twice the distance to the ego's lane."""
+    """A bicycle crosses from the right, for twice the distance to the ego's lane.
+
+    The scenario is over when the ego has passed.
+    """
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     ahead: JunctionAhead = field(init=False)

@@ -97,7 +97,7 @@ class HardBrake(Scenario):
             self.element.where,
             role="background",  # as in the Leaderboard: part of the traffic
         )
-        keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # drop duplicates
+        keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins repeat points
         path = LanePath(
             line=np.column_stack([route.position_m[keep, :2], route.along_m[keep]]),
             z_m=route.position_m[keep, 2],

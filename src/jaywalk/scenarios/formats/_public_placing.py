@@ -129,7 +129,10 @@ def _walk(start: Any, distance_m: float) -> Any:
 
 
 def _has_side(element: ScenarioElement, start: Any) -> bool:
-    """Return True if lanes beside the trigger lead to one neither for driving nor parking."""
+    """Return True if lanes beside the trigger lead to one neither for driving nor parking.
+
+    Also True if the search ends after ``_LANES`` lanes, as in the public loop.
+    """
     node = element.parameters.get("direction")
     left = node is not None and node.get("value") == "left"
     lane = start
