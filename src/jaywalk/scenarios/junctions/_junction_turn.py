@@ -97,7 +97,7 @@ RED_S: Final = 5.0
 
 @dataclass(slots=True)
 class RedThenGreen:
-    """Red, then green for the ego; ``others_green`` have green from the beginning."""
+    """Red, then green for the ego, if there are lights; ``others_green`` start with green."""
 
     ahead: JunctionAhead
     others_green: list[Any] = field(default_factory=list)
@@ -106,7 +106,7 @@ class RedThenGreen:
     _green_s: float = math.nan
 
     def begin(self, elapsed_s: float) -> None:
-        """Set red for the ego and for all lights not in ``others_green``."""
+        """Set red for all lights, the ego's included, except those in ``others_green``."""
         self._mine, others = self.ahead.lights()
         if not self._mine:
             return
