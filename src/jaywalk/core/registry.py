@@ -77,7 +77,7 @@ class Registry(Generic[SpecT]):
         """Create an empty registry.
 
         Args:
-            kind: What an entry is called in messages.
+            kind: Name of an entry in messages.
             packages: Packages or modules whose import registers our own objects.
         """
         self.kind = kind
@@ -100,7 +100,7 @@ class Registry(Generic[SpecT]):
         self._specs[spec.name] = spec
 
     def add(self: Registry[Spec], name: str, target: str, summary: str, version: int = 1) -> None:
-        """Add an object by its import string; for kinds whose spec has no facts of its own."""
+        """Add an object by its import string; for kinds whose spec adds no facts."""
         self.register(Spec(name=name, target=target, summary=summary, version=version))
 
     def get(self, name: str) -> SpecT:
