@@ -5,7 +5,7 @@ JaywalkError
 ├── UsageError          a value given by the user is wrong (exit code 2)
 ├── DataError           a file or a data set is broken (exit code 3)
 ├── RegistryError       a name is unknown or registered twice (exit code 2)
-└── InfrastructureError a server or a worker failed, not the agent (exit code 4)
+└── InfrastructureError a server or a worker failed, not the tested driver (exit code 4)
     └── AgentUnreachableError no remote agent listens at the given address
 """
 
@@ -43,7 +43,7 @@ class RegistryError(JaywalkError):
 
 
 class InfrastructureError(JaywalkError):
-    """A server, a connection or a worker failed. The episode can be retried; it is never scored."""
+    """A server, a connection or a worker failed. A retry may help; the failure is never scored."""
 
     exit_code = 4
 

@@ -1,10 +1,10 @@
-"""Registries of everything that can be extended: scenarios, metrics, drivers, predictors, ...
+"""Registries of the kinds of objects that can be extended: scenarios, metrics, drivers, ...
 
 Each kind of thing has a spec, a frozen dataclass derived from :class:`Spec`, and one
 :class:`Registry` of such specs. An object registers itself next to its own code, usually with a
 decorator, and its spec states all facts about it. Lists, docs and reports read the registry.
 
-Our own objects are found by importing the modules of the registry's ``packages`` on first use.
+Jaywalk's objects are found by importing the modules of the registry's ``packages`` on first use.
 Other distributions add theirs through the entry-point group ``jaywalk``: each entry point names a
 module, and importing that module registers its objects.
 """
@@ -78,7 +78,7 @@ class Registry(Generic[SpecT]):
 
         Args:
             kind: Name of an entry in messages.
-            packages: Packages or modules whose import registers our own objects.
+            packages: Packages or modules whose import registers Jaywalk's objects.
         """
         self.kind = kind
         self._packages = packages

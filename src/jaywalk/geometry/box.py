@@ -19,7 +19,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 
 CORNERS: Final[FloatArray] = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)])
-"""The corners of a box in shares of its half length and half width, in order around the box."""
+"""Corners of a box in shares of its half length and half width, in order around the box."""
 
 Hit = tuple[float, float, float]
 """Penetration depth (<= 0: apart) and the unit normal from the second shape to the first."""

@@ -1,4 +1,4 @@
-"""Encroachment and contact times of two bodies, for post-encroachment time and time to collision.
+"""Time between two uses of the same ground, and time until two bodies touch.
 
 :func:`later_use` and :func:`finer_gap` compute the time between two uses of the same ground: one
 body leaves a place and another body covers it later. :func:`times_to_touch` computes the time until

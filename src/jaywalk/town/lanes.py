@@ -29,7 +29,7 @@ class LaneStrip:
     s_m: FloatArray  # (n,)
     inner_m: FloatArray  # (n, 3)
     outer_m: FloatArray  # (n, 3)
-    road_yaw_rad: FloatArray  # (n,) of the road, whatever the lane's direction of travel
+    road_yaw_rad: FloatArray  # (n,) of the road, independent of the lane's direction of travel
 
     @property
     def kind(self) -> str:

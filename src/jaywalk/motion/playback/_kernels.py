@@ -69,7 +69,7 @@ def _place(frames: Frames, clip: int, time_s: float) -> tuple[float, float, floa
 
 @kernel
 def _moved(frames: Frames, clip: int, from_s: float, to_s: float) -> tuple[float, float, float]:
-    """Forward and rightward movement and turn between two times, in the walker's first axes."""
+    """Forward and rightward movement and turn between two times, in the axes at the first time."""
     x0, y0, yaw0 = _place(frames, clip, from_s)
     x1, y1, yaw1 = _place(frames, clip, to_s)
     cos, sin = math.cos(yaw0), math.sin(yaw0)

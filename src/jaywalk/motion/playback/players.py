@@ -46,11 +46,11 @@ class Cue:
     Attributes:
         clip: Name in the library.
         towards_rad: World yaw of the path of the clip, from entry to end.
-        heading_rad: World yaw of the person at the entry. Without both, the person keeps their
+        heading_rad: World yaw of the person at the entry. If both are None, the person keeps their
             present yaw.
         enter_s: Start time in the clip; None: the most similar pose near the start.
         rate: Playback speed.
-        loop: Repeat the clip until the next cue.
+        loop: Repeat the clip without end, until another clip is played.
         holds: Restore the direction at every loop; otherwise it is set once, and the caller steers
             from then on.
         blend_s: Length of the join; None: from the distance between the poses.

@@ -29,7 +29,7 @@ _COLUMNS = ("sequence", "humanml3d_id", "habit_class", "start_frame_20hz", "end_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipRow:
-    """One row of a clip list; frames are counted at 20 Hz, the end is exclusive, -1 means all."""
+    """Row of a clip list; frames are counted at 20 Hz; the end is exclusive, -1: to the last."""
 
     sequence: str
     name: str
