@@ -1,4 +1,4 @@
-"""Ids, units, frames, seeds, registry and errors: what every room stands on."""
+"""Basic parts that all rooms use: errors, registries, seeds, units, files and compiled kernels."""
 
 from __future__ import annotations
 

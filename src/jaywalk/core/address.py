@@ -1,4 +1,4 @@
-"""Where a server is: ``HOST:PORT``."""
+"""Addresses of servers, written as ``HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LAST_PORT: Final = 65533  # the streams use the next two
 
 
 def parse_address(text: str, name: str = "--server") -> tuple[str, int]:
-    """Split ``HOST:PORT``; ``name`` is what gave it, for the message.
+    """Split ``HOST:PORT``; ``name`` is the option that gave the text, for the error message.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is not a valid address.
     """
     found = _ADDRESS.fullmatch(text)
     if found is None or not 0 < int(found[2]) <= LAST_PORT:

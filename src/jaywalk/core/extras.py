@@ -1,4 +1,4 @@
-"""Optional parts of the package: their purpose, their modules, and how to install them."""
+"""Extras of the package: purpose, modules and install command of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaywalk.core.errors import PrerequisiteError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """One extra of the package and the modules it brings."""
+    """One extra of the package, with the modules that it installs."""
 
     name: str
     modules: tuple[str, ...]
@@ -21,12 +21,12 @@ class Extra:
 
     @property
     def installed(self) -> bool:
-        """Whether every module of it can be imported."""
+        """True if all modules of the extra can be imported."""
         return all(find_spec(module) is not None for module in self.modules)
 
     @property
     def install_command(self) -> str:
-        """The command that installs it into this environment."""
+        """Command that installs the extra into this environment."""
         return f"{_this_python()} -m pip install 'jaywalk[{self.name}]'"
 
 
@@ -58,10 +58,10 @@ def missing_extra(error: ImportError) -> PrerequisiteError | None:
     """Turn a failed import into an error that names the extra to install.
 
     Args:
-        error: Raised by an import statement.
+        error: The error that an import statement raised.
 
     Returns:
-        The error to show, or None if no extra brings the module.
+        The error to show, or None if no extra contains the module.
     """
     module = (error.name or "").partition(".")[0]
     for extra in EXTRAS:

@@ -1,7 +1,7 @@
-"""Files of the user: opened and read with limits, written whole or not at all.
+"""Reading of user files with limits, and atomic writing.
 
-Every reader of a user's file goes through here. A pipe or a device never hangs us, a file never
-fills our memory, and an array is never larger than the bytes that are there for it.
+All code that reads a user's file uses these functions. A pipe or a device never blocks the process,
+a large file never fills the memory, and an array is never larger than the bytes stored for it.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.Buffere
 
     Args:
         path: The file; links are followed.
-        what: What it should be, for messages: ``a route file (.xml)``.
-        most_bytes: A larger one is refused.
+        what: Description of the expected file, for messages: ``a route file (.xml)``.
+        most_bytes: Largest accepted size.
 
     Raises:
-        DataError: There is none, it is no regular file, too large or may not be read.
+        DataError: The file is missing, not a regular file, too large or not readable.
     """
     try:
-        # Not blocking: opening a pipe that nobody writes to would wait for ever.
+        # Non-blocking: opening a pipe without a writer would otherwise never return.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as problem:
         raise DataError(f"No such file: '{path}'. Give {what}.") from problem
@@ -60,31 +60,31 @@ def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.Buffere
 
 
 def read_bytes(path: Path, what: str, most_bytes: int = TEXT_BYTES) -> bytes:
-    """Content of a file.
+    """Return the content of a file.
 
     Args:
         path: The file.
-        what: What it should be, for messages: ``a route file (.xml)``.
-        most_bytes: A larger one is refused.
+        what: Description of the expected file, for messages: ``a route file (.xml)``.
+        most_bytes: Largest accepted size.
 
     Raises:
-        DataError: There is none, it is no regular file, too large or may not be read.
+        DataError: The file is missing, not a regular file, too large or not readable.
     """
     try:
         with open_file(path, what, most_bytes) as stream:
             data = stream.read(most_bytes + 1)
     except OSError as problem:
         raise DataError(f"Cannot read '{path}': {problem.strerror}. Give {what}.") from problem
-    if len(data) > most_bytes:  # it grew while we read
+    if len(data) > most_bytes:  # the file grew during the read
         raise DataError(f"'{path}' has more than {most_bytes} bytes. Give {what}.")
     return data
 
 
 def read_text(path: Path, what: str, most_bytes: int = TEXT_BYTES, encoding: str = "utf-8") -> str:
-    """Text of a file, with line ends as line feeds.
+    """Return the text of a file, with all line ends converted to line feeds.
 
     Raises:
-        DataError: It cannot be read, or is not text in that encoding.
+        DataError: The file cannot be read, or is not text in that encoding.
     """
     data = read_bytes(path, what, most_bytes)
     try:
@@ -97,10 +97,10 @@ def read_text(path: Path, what: str, most_bytes: int = TEXT_BYTES, encoding: str
 
 @contextmanager
 def csv_lines(path: Path, what: str, encoding: str = "utf-8") -> Iterator[io.StringIO]:
-    """The text of a table for ``csv``, with its line ends untouched.
+    """Text of a table for the ``csv`` module, with its line ends unchanged.
 
     Raises:
-        DataError: It cannot be read, or is not text in that encoding.
+        DataError: The file cannot be read, or is not text in that encoding.
     """
     data = read_bytes(path, what)
     try:
@@ -113,10 +113,10 @@ def csv_lines(path: Path, what: str, encoding: str = "utf-8") -> Iterator[io.Str
 
 
 def gunzip(data: bytes, name: str, most_bytes: int = 16 * TEXT_BYTES) -> bytes:
-    """Unpack gzip bytes, but not more than ``most_bytes`` of them.
+    """Unpack gzip bytes to at most ``most_bytes``.
 
     Raises:
-        DataError: They are broken, or unpack to more.
+        DataError: The bytes are broken, or unpack to more than ``most_bytes``.
     """
     try:
         with gzip.open(io.BytesIO(data)) as stream:
@@ -129,7 +129,7 @@ def gunzip(data: bytes, name: str, most_bytes: int = 16 * TEXT_BYTES) -> bytes:
 
 
 def load_array(path: Path, what: str, most_bytes: int = DATA_BYTES) -> NDArray[Any]:
-    """The array of an ``.npy`` file; see :func:`load_arrays`."""
+    """Return the array of an ``.npy`` file; see :func:`load_arrays`."""
     arrays = load_arrays(path, what, most_bytes)
     if list(arrays) != [""]:
         raise DataError(f"'{path}' is an archive, expected one array. Give {what}.")
@@ -142,13 +142,13 @@ def load_arrays(
     most_bytes: int = DATA_BYTES,
     wanted: Container[str] | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Arrays of an ``.npz`` archive by name, or the one of an ``.npy`` file under ``""``.
+    """Return the arrays of an ``.npz`` archive by name, or that of an ``.npy`` file under ``""``.
 
-    Sizes are checked before memory is taken: neither a small archive that unpacks to gigabytes nor
-    a header that announces more numbers than there are bytes gets any.
+    Sizes are checked before memory is allocated. Neither a small archive that unpacks to gigabytes
+    nor a header that declares more numbers than the file holds can exhaust the memory.
 
     Raises:
-        DataError: It is no such file, or its arrays are larger than ``most_bytes`` together.
+        DataError: The file has another format, or its arrays together exceed ``most_bytes``.
     """
     data = read_bytes(path, what, most_bytes)
     return parse_arrays(data, str(path), what, most_bytes, wanted)
@@ -161,7 +161,7 @@ def parse_arrays(
     most_bytes: int = DATA_BYTES,
     wanted: Container[str] | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """As :func:`load_arrays`, of bytes that are in memory."""
+    """Return the arrays of a file that is in memory; see :func:`load_arrays`."""
     try:
         if not data.startswith(b"PK"):
             return {"": _array(io.BytesIO(data), len(data))}
@@ -182,12 +182,12 @@ def parse_arrays(
             return arrays
     except DataError:
         raise
-    except Exception as problem:  # what a damaged header does to its parsers has no bounds
+    except Exception as problem:  # a damaged header can raise any error in its parsers
         raise DataError(f"'{name}' holds no readable arrays: {problem}. Give {what}.") from problem
 
 
 def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
-    """Read one array of ``.npy`` bytes whose header does not promise more than ``size`` bytes."""
+    """Read one ``.npy`` array; its header must not declare more than ``size`` bytes."""
     version = _NPY.read_magic(stream)
     read = {
         (1, 0): _NPY.read_array_header_1_0,
@@ -209,18 +209,18 @@ def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file; what was there stays until the new one is complete.
+    """Write a text file; an existing file stays until the new one is complete.
 
     Raises:
-        PrerequisiteError: It cannot be written there.
+        PrerequisiteError: The file cannot be written.
     """
-    # Through a link, so that it stays one.
+    # Resolve links, so that a link stays a link.
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name[:200]}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
-            with target.open("a", encoding="utf-8"):  # what may not be written is not replaced
+            with target.open("a", encoding="utf-8"):  # do not replace a read-only file
                 pass
         temporary.write_text(text, encoding="utf-8")
         if target.exists():

@@ -1,9 +1,9 @@
-"""How inner loops are compiled: by numba, cached on disk, bit-reproducible.
+"""Compilation of inner loops with numba: cached on disk and bit-reproducible.
 
 Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, or
 a constant that it freezes, changes in another file. Here every kernel carries a stamp over its own
-file and all files of ours that it imports, directly or not, so that an edited or upgraded package
-never runs stale code, and an edit elsewhere recompiles nothing.
+file and all files of the package that it imports, directly or indirectly. An edited or upgraded
+package therefore never runs stale code, and an edit in an unrelated file recompiles nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 _PACKAGE = Path(__file__).parents[1]
-# Imports at the left margin: those inside functions and under TYPE_CHECKING freeze nothing.
+# Top-level imports only: imports inside functions and under TYPE_CHECKING freeze nothing.
 _IMPORT = re.compile(
     rb"^from jaywalk([\w.]*) import (\([^)]*\)|[^\n]*)|^import jaywalk([\w.]*)", re.MULTILINE
 )
@@ -30,7 +30,7 @@ _NAME = re.compile(rb"(\w+)(?: as \w+)?\s*(?:,|$|\)|\n|#)")
 
 @cache
 def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
-    """Digest of a file and the files of ours that it imports."""
+    """Return the digest of a file and the files of the package that it imports."""
     source = path.read_bytes()
     found: set[Path] = set()
     for module, names, plain in _IMPORT.findall(source):
@@ -44,7 +44,7 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 
 @cache
 def source_stamp(path: Path) -> tuple[str, int]:
-    """Fingerprint of a source file and of everything of ours that it stands on."""
+    """Fingerprint of a source file and of all files of the package that it depends on."""
     reached, waiting = {path}, [path]
     while waiting:
         new = _read(waiting.pop())[1] - reached
@@ -57,7 +57,7 @@ def source_stamp(path: Path) -> tuple[str, int]:
 
 
 def compile_kernel(function: _F, **options: Any) -> _F:
-    """Compile with numba's options and our stamp."""
+    """Compile a function with numba ``options``; the cache is validated by the source stamp."""
     dispatcher = njit(cache=True, **options)(function)
     # Numba offers no public way to set the stamp that decides whether an index file is valid.
     file = Path(function.__code__.co_filename)
@@ -69,7 +69,7 @@ def compile_kernel(function: _F, **options: Any) -> _F:
 
 
 def _readable(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
-    """Treat an index as empty if it names modules that have moved since it was written."""
+    """Wrap the reader of an index: one that names moved or renamed modules counts as empty."""
 
     def read() -> dict[Any, str]:
         try:
@@ -81,15 +81,15 @@ def _readable(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]
 
 
 def kernel(function: _F) -> _F:
-    """Compile a function, keeping its types for the type checker."""
+    """Compile a function and keep its type annotations for the type checker."""
     return compile_kernel(function)
 
 
 def is_cached(compiled: Any) -> bool:
-    """Whether the cache holds a version of this kernel for the present sources."""
+    """Return True if the cache holds a version of this kernel for the current sources."""
     return bool(compiled._cache._cache_file._load_index())
 
 
 def cache_folder(compiled: Any) -> Path:
-    """Where the cache of this kernel's file lies."""
+    """Return the folder that caches the kernels of this kernel's file."""
     return Path(compiled.stats.cache_path)

@@ -1,11 +1,10 @@
-"""Work that several processes need done once, such as compiling into a shared cache.
+"""Helpers for processes: home folder, lifetime and work shared with other processes.
 
-A home for processes that were started without one.
-
-The carla wheel reads ``HOME`` when it is imported (its cache lies there) and segfaults if the
-variable is missing, as it may be in services, cron jobs and containers.
-
-A process that shall not outlive the one that started it.
+:func:`ensure_home` sets ``HOME`` if it is missing, as it may be in services, cron jobs and
+containers. The carla wheel reads the variable when it is imported (its cache lies there) and
+segfaults without it. :func:`exit_with_parent` ends a process together with the one that started it.
+:func:`run_once_across_processes` shares work among processes, such as compiling into a shared
+cache.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from typing import IO, Final
 
 
 def ensure_home() -> None:
-    """Set ``HOME``, for this process and its children, unless it is set."""
+    """Set ``HOME`` for this process and its children, unless it is set already."""
     if "HOME" not in os.environ:
         os.environ["HOME"] = str(_own_home())
 
 
 def _own_home() -> Path:
-    """What the user database says if it can be written to, else a private temporary folder."""
+    """Return the home from the user database if writable, else a private temporary folder."""
     known = Path(os.path.expanduser("~"))  # Path.home() raises if there is none
     if known.is_absolute() and os.access(known, os.W_OK | os.X_OK):
         return known
@@ -48,31 +47,34 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def exit_with_parent(parent_pid: int) -> None:
-    """Have the system kill this process when its parent is gone, however the parent ends.
+    """Ask the system to kill this process when its parent ends for any reason.
 
-    Call it first thing in the child. Only Linux can do this; elsewhere it does nothing. The parent
-    here is the thread that started the process, so start children from threads that stay.
+    Call it first in the child. It works on Linux only and does nothing on other systems. Linux
+    takes the thread that started the process as the parent, so start children from a thread that
+    outlives them.
 
     Args:
-        parent_pid: Who started this process. If it is gone already, the process ends now.
+        parent_pid: Id of the process that started this one. If that process has ended already,
+            this one ends now.
     """
     if not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # It may have died before the system was told.
+    # The parent may have ended before the call above.
     if os.getppid() != parent_pid:
         os._exit(1)
 
 
 def run_once_across_processes(folder: Path, jobs: Mapping[str, Callable[[], None]]) -> None:
-    """Call every job, never one that another process is at.
+    """Call every job, but no job while another process runs it.
 
-    While another process is at a job, the others come first; so two processes that start together
-    share the work, and each then finds the other's results. The locks go away with their holders.
+    Jobs that another process is running are postponed. Two processes that start together thus
+    share the work, and each then finds the results of the other. A lock is released when its
+    holder ends.
 
     Args:
-        folder: Where the lock files lie; the same for all processes.
-        jobs: Name -> job. A job that finds its work done should be quick.
+        folder: Folder of the lock files; the same for all processes.
+        jobs: Jobs by name. A job whose work is already done should return quickly.
     """
     folder.mkdir(parents=True, exist_ok=True)
     waiting = dict(jobs)

@@ -1,10 +1,10 @@
-"""Registries of everything that can be extended: scenarios, metrics, drivers, predictors, ...
+"""Registries of the kinds of objects that can be extended: scenarios, metrics, drivers, ...
 
 Each kind of thing has a spec, a frozen dataclass derived from :class:`Spec`, and one
 :class:`Registry` of such specs. An object registers itself next to its own code, usually with a
 decorator, and its spec states all facts about it. Lists, docs and reports read the registry.
 
-Our own objects are found by importing the modules of the registry's ``packages`` on first use.
+Jaywalk's objects are found by importing the modules of the registry's ``packages`` on first use.
 Other distributions add theirs through the entry-point group ``jaywalk``: each entry point names a
 module, and importing that module registers its objects.
 """
@@ -77,8 +77,8 @@ class Registry(Generic[SpecT]):
         """Create an empty registry.
 
         Args:
-            kind: What an entry is called in messages.
-            packages: Packages or modules whose import registers our own objects.
+            kind: Name of an entry in messages.
+            packages: Packages or modules whose import registers Jaywalk's objects.
         """
         self.kind = kind
         self._packages = packages
@@ -100,7 +100,7 @@ class Registry(Generic[SpecT]):
         self._specs[spec.name] = spec
 
     def add(self: Registry[Spec], name: str, target: str, summary: str, version: int = 1) -> None:
-        """Add an object by its import string; for kinds whose spec has no facts of its own."""
+        """Add an object by its import string; for kinds whose spec adds no facts."""
         self.register(Spec(name=name, target=target, summary=summary, version=version))
 
     def get(self, name: str) -> SpecT:

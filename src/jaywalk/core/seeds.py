@@ -1,4 +1,4 @@
-"""Random streams keyed by name, so that adding a component never shifts anybody else's draws."""
+"""Seed streams keyed by name: adding a component never changes the draws of another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Digest of this program's own files: which code wrote a run."""
+"""Digest of the package's source files, which identifies the code that wrote a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 PACKAGES: Final = ("jaywalk", "jaywalk_agent")
-SHORT: Final = 12  # characters of a digest that people read
+SHORT: Final = 12  # characters of a digest in messages and tables
 
 
 def source_files(package: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Text of strangers (agents, clients, files) made fit for a terminal or a log."""
+"""Untrusted text (from agents, clients and files), made safe for a terminal or a log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import reprlib
 from typing import Any, Final
 
 MESSAGE_LIMIT: Final = 500  # characters of an error message or a log line
-# Line ends and tabs are layout; the rest of the control characters can drive a terminal.
+# Line ends and tabs are layout; other control characters can change the state of a terminal.
 _LAYOUT: Final = frozenset("\n\t")
 
 _REPR: Final = reprlib.Repr()
@@ -14,7 +14,7 @@ _REPR.maxstring = _REPR.maxother = 80
 
 
 def shortened(text: str, most: int = MESSAGE_LIMIT) -> str:
-    """The text, or its beginning with a note on what was left out."""
+    """Return the text, or its beginning and its full length if it has over ``most`` characters."""
     if len(text) <= most:
         return text
     note = f" ... ({len(text)} characters)"
@@ -22,15 +22,15 @@ def shortened(text: str, most: int = MESSAGE_LIMIT) -> str:
 
 
 def short_repr(value: Any) -> str:
-    """What ``repr`` gives, cut short without building the long form first."""
+    """Return a shortened ``repr`` of a value without building the long form first."""
     return _REPR.repr(value)
 
 
 def printable(text: str, *, layout: bool = True) -> str:
-    """The text with control characters written as escapes.
+    """Return the text with control characters written as escapes.
 
     Args:
-        text: What a stranger wrote.
+        text: Untrusted text.
         layout: Keep line ends and tabs; otherwise they are escaped too.
     """
     if text.isprintable():

@@ -1,4 +1,4 @@
-"""TOML text of plain values, and one value changed in a text that people wrote."""
+"""Reading, writing and editing of TOML text; an edit keeps the comments that people wrote."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _BARE: Final = re.compile(r"^[A-Za-z0-9_-]+$")
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _WIDTH: Final = 96
 
-# Words on a field, by its path (numbers of lists left out); "" for none.
+# Maps the path of a field (without list indices) to its comment; "" means no comment.
 FieldWords = Callable[[tuple[str, ...]], str]
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Values of a TOML text; ``name`` stands in the error."""
+    """Return the values of a TOML text; ``name`` identifies the text in the error message."""
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise DataError(f"'{name}' is not valid TOML: nested too deep.") from None
-    except ValueError as problem:  # also of numbers with thousands of digits
+    except ValueError as problem:  # raised for numbers with thousands of digits too
         raise DataError(f"'{name}' is not valid TOML: {_first_line(problem)}.") from problem
 
 
@@ -35,11 +35,12 @@ def _first_line(problem: Exception) -> str:
 
 
 def format_toml(document: Mapping[str, Any], words: FieldWords | None = None) -> str:
-    """A document as text: plain keys first, then tables and lists of tables, in their order.
+    """Format a document: plain keys first, then tables and lists of tables, in their order.
 
     Args:
         document: Plain values.
-        words: Gives the comment of a field; of fields that many tables have, the first gets it.
+        words: Returns the comment of a field. A field that occurs in many tables gets its comment
+            at the first occurrence.
     """
     lines: list[str] = []
     _table(document, (), lines, words or silent)
@@ -47,7 +48,7 @@ def format_toml(document: Mapping[str, Any], words: FieldWords | None = None) ->
 
 
 def silent(path: tuple[str, ...]) -> str:
-    """No words on any field."""
+    """Return no comment for any field."""
     return ""
 
 
@@ -58,7 +59,7 @@ def _table(
         if not _is_section(value):
             note = words((*path, key))
             line = f"{_key(key)} = {format_value(value)}"
-            # A list of many lines has its comment above it.
+            # The comment of a list over several lines stands above it.
             if note and "\n" in line:
                 lines += [f"# {note}", line]
             else:
@@ -91,7 +92,7 @@ def _key(key: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """One value on one line, or a long list on several."""
+    """Format one value on one line, or a long list on several lines."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -114,7 +115,7 @@ def format_value(value: Any) -> str:
 
 
 def parse_setting(text: str) -> tuple[list[str], Any]:
-    """``a.b=VALUE`` as path and value; what is no TOML value is taken as a text."""
+    """Split ``a.b=VALUE`` into path and value; an invalid TOML value is taken as a string."""
     path, equals, raw = text.partition("=")
     keys = [part.strip() for part in path.split(".")]
     if not equals or not all(keys):
@@ -129,7 +130,7 @@ def parse_setting(text: str) -> tuple[list[str], Any]:
 
 
 def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy with one value set; a number in the path is a place in a list, from 1."""
+    """Return a copy with one value set; a number in the path is a list index that starts at 1."""
     changed: dict[str, Any] = deepcopy(dict(document))
     place: Any = changed
     for k, key in enumerate(keys[:-1]):
@@ -165,7 +166,7 @@ def edit_text(
     value: Any,
     words: FieldWords | None = None,
 ) -> str:
-    """The text with one value changed; comments stay where that is one line's matter."""
+    """Return the text with one value changed; comments are kept if the change affects one line."""
     wanted = with_value(document, keys, value)
     patched = _patched(text, keys, value)
     if patched is not None:
@@ -178,7 +179,7 @@ def edit_text(
 
 
 def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
-    """The text with the line of this key replaced, or added to its table; None without a table."""
+    """Replace the line of a key, or add it to its table; return None if there is no such table."""
     lines = text.split("\n")
     counts: dict[str, int] = {}
     here: list[str] = []
@@ -202,7 +203,7 @@ def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
 
 
 def _path(name: str, is_list: bool, counts: dict[str, int]) -> list[str]:
-    """Path of a header, with the numbers of the lists on its way."""
+    """Return the path of a table header, with the index of each list of tables in it."""
     path: list[str] = []
     parts = [part.strip().strip('"') for part in name.split(".")]
     for k, part in enumerate(parts):

@@ -1,8 +1,8 @@
-"""YAML text of plain values, and one value changed in a text that people wrote.
+"""Reading, writing and editing of YAML text; an edit keeps the comments that people wrote.
 
-Read with PyYAML's safe loader, without its surprises: ``on`` and ``no`` are texts, ``0011`` is a
-text and not an octal number, a key given twice is an error, and there are no anchors (a short text
-with anchors can mean gigabytes).
+The loader is PyYAML's safe loader with stricter rules: ``on`` and ``no`` are strings, ``0011`` is a
+string and not an octal number, a duplicate key is an error, and anchors are refused (a short text
+with anchors can expand to gigabytes).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _PLAIN: Final = re.compile(r"^[A-Za-z_][A-Za-z0-9_./*-]*$")
 _WORDS: Final = ("true", "false", "null", "yes", "no", "on", "off", "nan", "inf")
 _WIDTH: Final = 96
 _DEEPEST: Final = 40
-# How PyYAML's constructors stumble over a wrong word behind a tag: ``!!bool 5``, ``!!int ""``.
+# Errors that PyYAML's constructors raise for a wrong value after a tag: ``!!bool 5``, ``!!int ""``.
 _UNFIT: Final = (LookupError, AttributeError, TypeError)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Plain values alone, as JSON has them."""
+    """Loader of plain values only, the types that JSON has."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (PyYAML's own form)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Refuse anchors, aliases and depths that nobody writes."""
+        """Refuse anchors, aliases and excessive depth."""
         event = self.peek_event()
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise yaml.composer.ComposerError(
@@ -45,7 +45,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Keys are texts, each once."""
+        """Build a mapping; its keys must be strings and unique."""
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in seen:
@@ -80,7 +80,7 @@ _Loader.add_constructor(
 
 
 def parse_yaml(text: str, name: str) -> dict[str, Any]:
-    """Values of a YAML text; ``name`` stands in the error."""
+    """Return the values of a YAML text; ``name`` identifies the text in the error message."""
     try:
         found = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError, *_UNFIT) as problem:
@@ -100,7 +100,7 @@ def _told(problem: Exception) -> str:
 
 
 def format_yaml(document: Mapping[str, Any], words: FieldWords | None = None) -> str:
-    """A document as text, in its order; ``words`` gives comments."""
+    """Format a document in its order; ``words`` returns the comment of a field."""
     lines: list[str] = []
     _mapping(document, (), "", lines, words or silent)
     return "\n".join(lines).strip() + "\n"
@@ -123,7 +123,7 @@ def _mapping(
             lines.append(f"{indent}{_scalar(key)}:{note}")
             for number, entry in enumerate(value):
                 begin = len(lines)
-                # What a field means is said once, at the first of many.
+                # A field that occurs many times gets its comment at the first occurrence.
                 _mapping(entry, here, f"{indent}    ", lines, words if not number else silent)
                 lines[begin] = f"{indent}  - {lines[begin].lstrip()}"
         else:
@@ -140,7 +140,7 @@ def _is_section(value: Any) -> bool:
 
 
 def _value(value: Any, indent: str) -> str:
-    """On one line; a long list on several."""
+    """Format a value on one line, or a long list on several lines."""
     line = flow_yaml(value)
     if len(line) <= _WIDTH or isinstance(value, str) or not isinstance(value, Sequence):
         return line
@@ -148,7 +148,7 @@ def _value(value: Any, indent: str) -> str:
 
 
 def flow_yaml(value: Any) -> str:
-    """A value on one line."""
+    """Format a value on one line."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, int | float):
@@ -176,7 +176,7 @@ def edit_yaml(
     value: Any,
     words: FieldWords | None = None,
 ) -> str:
-    """The text with one value changed; comments stay where that is one place's matter."""
+    """Return the text with one value changed; comments are kept if the change affects one place."""
     wanted = with_value(document, keys, value)
     patched = _patched(text, keys, value)
     if patched is not None:
@@ -189,7 +189,7 @@ def edit_yaml(
 
 
 def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
-    """The text with the value at this place replaced, or a line added to its mapping."""
+    """Return the text with the value at a path replaced, or added to its mapping as a new line."""
     place = yaml.compose(text, Loader=_Loader)
     for number, key in enumerate(keys):
         found = _entry(place, key)
@@ -212,7 +212,7 @@ def _entry(place: Any, key: str) -> Any | None:
 
 
 def _added(text: str, place: Any, key: str, value: Any) -> str | None:
-    """A line for a new key, after the last line of the mapping's last plain value."""
+    """Add a line for a new key after the last line of the mapping's last plain value."""
     if not isinstance(place, yaml.MappingNode) or place.flow_style or not place.value:
         return None
     column = place.value[0][0].start_mark.column

@@ -1,4 +1,4 @@
-"""Boxes, capsules and corridors: distances, overlaps, time to collision."""
+"""Geometry of boxes, paths, poses and frames: distances, overlaps and times until contact."""
 
 from __future__ import annotations
 

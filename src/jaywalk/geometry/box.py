@@ -19,7 +19,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
 
 CORNERS: Final[FloatArray] = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)])
-"""The corners of a box in shares of its half length and half width, in order around the box."""
+"""Corners of a box in shares of its half length and half width, in order around the box."""
 
 Hit = tuple[float, float, float]
 """Penetration depth (<= 0: apart) and the unit normal from the second shape to the first."""
@@ -86,7 +86,7 @@ def boxes_touch(
     bhx: float,
     bhy: float,
 ) -> bool:
-    """Whether two boxes whose centres are (dx, dy) apart overlap or touch."""
+    """Return True if two boxes whose centres are (dx, dy) apart overlap or touch."""
     for distance, reach in _axis_gaps(dx, dy, ac, as_, ahx, ahy, bc, bs, bhx, bhy):
         if distance > reach:
             return False
@@ -149,7 +149,7 @@ def box_box_point(
     bhx: float,
     bhy: float,
 ) -> tuple[float, float]:
-    """Where two overlapping boxes touch: the mean of the corners of either inside the other.
+    """Contact point of two overlapping boxes: the mean of the corners of each inside the other.
 
     Crossing boxes (no corner inside) touch at the middle of the segment between the centres,
     clamped into the second box.
@@ -219,7 +219,7 @@ def circle_box_overlap(
 def circle_circle_overlap(
     ax: float, ay: float, a_radius: float, bx: float, by: float, b_radius: float
 ) -> Hit:
-    """Overlap of two circles; concentric ones part along x."""
+    """Overlap of two circles; for concentric circles the normal is the x axis."""
     dx, dy = ax - bx, ay - by
     gap = np.sqrt(dx * dx + dy * dy)
     if gap < 1e-9:

@@ -1,14 +1,14 @@
-"""Who stands where somebody else stood, and how soon after: the time between two uses of ground.
+"""Time between two uses of the same ground, and time until two bodies touch.
 
-A track is (ticks, 8): centre x, y, height z, heading as cosine and sine, and three more columns not
-used here. A shape is half length, half width, and 1 for an upright cylinder whose radius is the
-half length. Between ticks bodies move straight.
+:func:`later_use` and :func:`finer_gap` compute the time between two uses of the same ground: one
+body leaves a place and another body covers it later. :func:`times_to_touch` computes the time until
+two bodies touch if both keep their present speed. Vehicles follow the path that they actually drove
+(straight on after its end), so that a bend, or a parked car beside it, is not a conflict. People
+and animals, which turn on the spot, go straight on.
 
-Time until two bodies touch if both go on at their present speed.
-
-Vehicles go on along the way they truly took (straight on after its end), so that a bend or a parked
-car beside it is no conflict; people and animals, who turn on the spot, go straight on.
-Tracks and shapes as in :mod:`jaywalk.geometry.encroachment`; columns 5 and 6 are the velocity.
+A track is (ticks, 8): centre x, y, height z, heading as cosine and sine, velocity x, y, and one
+column not used here. A shape is half length, half width, and 1 for an upright cylinder whose radius
+is the half length. Bodies move in straight lines between ticks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import shape_overlap
 
 _STOREY_M = 2.5  # bodies whose middles differ more in height are on different levels
-_FINE = 16  # parts of a tick in which the smallest gap is looked for
+_FINE = 16  # parts of a tick in the search for the smallest gap
 
 
 @kernel
 def overlap_m(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatArray) -> float:
-    """Penetration depth of two bodies; not above 0: apart."""
+    """Penetration depth of two bodies; 0 or less if they are apart."""
     depth, _, _ = shape_overlap(
         a[0],
         a[1],
@@ -49,7 +49,7 @@ def overlap_m(a: FloatArray, a_shape: FloatArray, b: FloatArray, b_shape: FloatA
 
 @kernel
 def reach_m(shape: FloatArray) -> float:
-    """Radius of the circle around a body."""
+    """Radius of the smallest circle around the centre that contains a body."""
     if shape[2] != 0.0:
         return float(shape[0])
     return float(np.sqrt(shape[0] * shape[0] + shape[1] * shape[1]))
@@ -57,7 +57,7 @@ def reach_m(shape: FloatArray) -> float:
 
 @kernel
 def longest_step_m(track: FloatArray) -> float:
-    """Longest way between two ticks."""
+    """Longest distance that a track covers from one tick to the next."""
     longest = 1e-6
     for k in range(1, track.shape[0]):
         longest = max(
@@ -77,10 +77,10 @@ def later_use(
     second_here: BoolArray,
     window_s: float,
 ) -> Any:
-    """For each tick of ``first``: how soon afterwards ``second`` covers some of the same ground.
+    """Time from each tick of ``first`` until ``second`` covers some of the same ground.
 
     Returns:
-        Seconds (ticks,), infinite when not within ``window_s``; and the tick of ``second``, or -1.
+        Seconds (ticks,), infinite if not within ``window_s``; and the tick of ``second``, or -1.
     """
     n = time_s.shape[0]
     gap_s, at = np.full(n, np.inf), np.full(n, -1, np.int64)
@@ -93,7 +93,7 @@ def later_use(
         while k < n and time_s[k] - time_s[i] <= window_s:
             away = np.hypot(first[i, 0] - second[k, 0], first[i, 1] - second[k, 1]) - reach
             if away > 0.0:
-                # It cannot arrive before it has come this far.
+                # The second body needs at least this many ticks to arrive.
                 k += max(1, int(min(away / step_m, float(n))))
                 continue
             level = abs(first[i, 2] - second[k, 2]) < _STOREY_M
@@ -112,7 +112,7 @@ def later_use(
 def _between(
     track: FloatArray, time_s: FloatArray, at: int, share: float, out: FloatArray
 ) -> float:
-    """Pose at ``at`` plus a share of the step to its neighbour; gives the time."""
+    """Write the pose a share of a step after (or before) tick ``at``; return its time."""
     to = at + 1 if share >= 0.0 else at - 1
     part = abs(share)
     if to < 0 or to >= track.shape[0]:
@@ -135,7 +135,7 @@ def finer_gap(
     second_shape: FloatArray,
     k: int,
 ) -> float:
-    """The smallest gap around a pair of ticks that share ground, to a sixteenth of a tick."""
+    """Smallest gap around a pair of ticks that share ground, to a sixteenth of a tick."""
     a, b = np.zeros(5), np.zeros(5)
     best = time_s[k] - time_s[i]
     for p in range(-_FINE, _FINE + 1):
@@ -149,13 +149,13 @@ def finer_gap(
     return float(best)
 
 
-_STEP_S = 0.05  # spacing of tries once the bodies are near
+_STEP_S = 0.05  # spacing of the tested times once the bodies are near
 _EXACT_S = 1e-3
 
 
 @kernel
 def arc_lengths(track: FloatArray) -> FloatArray:
-    """Way driven until each tick."""
+    """Distance travelled until each tick."""
     arc = np.zeros(track.shape[0])
     for k in range(1, track.shape[0]):
         arc[k] = arc[k - 1] + np.hypot(track[k, 0] - track[k - 1, 0], track[k, 1] - track[k - 1, 1])
@@ -191,7 +191,7 @@ def pose_ahead(
     if straight and speed > 1e-6:
         ux, uy = track[at, 5] / speed, track[at, 6] / speed
     elif track[at, 5] * track[at, 3] + track[at, 6] * track[at, 4] < 0.0:
-        ux, uy = -ux, -uy  # it drives backwards
+        ux, uy = -ux, -uy  # the body moves backwards
     out[0] += base * ux
     out[1] += base * uy
 
@@ -250,8 +250,8 @@ def times_to_touch(
 ) -> Any:
     """Seconds until the front half of ``ego`` touches ``other``, for each wanted tick.
 
-    Who walks goes straight on, whatever its shape: animals are boxes, but turn on the spot as
-    people do. Touches behind the middle of the ego are the other's doing and give infinity.
+    A walker goes straight on, whatever its shape: animals are boxes, but turn on the spot as people
+    do. Contacts behind the middle of the ego are caused by the other body and give infinity.
     """
     n = ego.shape[0]
     found = np.full(n, np.inf)

@@ -1,4 +1,4 @@
-"""The two coordinate frames of the project, and the only place where they meet.
+"""The two coordinate frames of the project and the conversions between them.
 
 CARLA:  left-handed, x forward, y right, z up, metres and degrees; Unreal's rotator order.
 Ours:   right-handed, x forward, y left, z up, metres and radians (OpenDRIVE's frame).
@@ -12,7 +12,7 @@ from jaywalk.core.arrays import FloatArray
 
 
 def carla_to_right_handed(points_carla_m: FloatArray) -> FloatArray:
-    """Mirror (..., 2|3) points between the two frames; it is its own inverse."""
+    """Convert points (..., 2 or 3) between the two frames; the function is its own inverse."""
     points = np.array(points_carla_m, dtype=np.float64)
     points[..., 1] = -points[..., 1]
     return points

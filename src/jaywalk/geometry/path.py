@@ -1,7 +1,7 @@
-"""A path by arc length, and points seen from it: how far along and how far to the left.
+"""Paths by arc length, and projections of points onto them: distance along and lateral offset.
 
-Right-handed ground plane: the lateral offset is positive to the left of the direction of travel.
-Records of CARLA are left-handed and are converted once (:mod:`jaywalk.geometry.frames`) before.
+The ground plane is right-handed: the lateral offset is positive to the left of the direction of
+travel. CARLA's left-handed positions must be converted first (:mod:`jaywalk.geometry.frames`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
 
 _TIE_M = 1e-6
-"""Two path points this equally far from a point are a tie, decided by continuity."""
+"""Two path points whose distances from a point differ by less are a tie, decided by continuity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Path:
         return float(self.arc_m[-1])
 
     def extended(self, ahead_m: float) -> Path:
-        """The path run on straight along its last heading by ``ahead_m``."""
+        """Return the path extended straight along its last heading by ``ahead_m``."""
         if not ahead_m > 0.0:
             return self
         step = self.points_m[-1] - self.points_m[-2]
@@ -43,12 +43,12 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Points seen from a path.
+    """Projection of points onto a path.
 
     Attributes:
         along_m: Arc length of the nearest path point.
         lateral_m: Signed distance from the path, left positive.
-        beyond: Whether the point lies past one of the ends, hence in no corridor.
+        beyond: True for a point past one of the ends, hence in no corridor.
     """
 
     along_m: FloatArray
@@ -77,7 +77,7 @@ def points_at(at_m: FloatArray, arc_m: FloatArray, points_m: FloatArray) -> Floa
 def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:
     """Build a path from positions, keeping vertices at least ``spacing_m`` apart.
 
-    A spacing of 0.1 m keeps the jitter of a vehicle that stands out of its path.
+    A spacing of 0.1 m removes the jitter of a vehicle that stands still.
     """
     points = np.asarray(points_m, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
@@ -96,15 +96,16 @@ def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:
 def project(path: Path, points_m: ArrayLike, start_m: float = 0.0) -> Projection:
     """Project the consecutive positions of one track.
 
-    Where two places on the path are equally near (it crosses itself), the one closest in arc length
-    to the previous position counts; for the first position the first at or after ``start_m``.
+    If two points of the path are equally near (a path that crosses itself), the one closest in arc
+    length to the previous position counts; for the first position, the first at or after
+    ``start_m``.
     """
     points = np.ascontiguousarray(points_m, dtype=np.float64)
     return Projection(*_project(path.points_m, path.arc_m, points, True, float(start_m)))
 
 
 def project_each(path: Path, points_m: ArrayLike, start_m: float = 0.0) -> Projection:
-    """Project positions that are no sequence (draws of a forecast); ties as for a first one."""
+    """Project independent positions (samples of a forecast), each as if it were a first one."""
     points = np.ascontiguousarray(points_m, dtype=np.float64)
     return Projection(*_project(path.points_m, path.arc_m, points, False, float(start_m)))
 

@@ -1,4 +1,4 @@
-"""Pose of something in CARLA's world."""
+"""Poses in CARLA's world."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class CarlaPose(NamedTuple):
-    """Place and rotation in CARLA's left-handed world: metres and degrees."""
+    """Position (metres) and rotation (degrees) in CARLA's left-handed world."""
 
     x: float
     y: float

@@ -1,11 +1,12 @@
-"""The comfort zone of a vehicle: the stretch of its path it will reach within a time gap.
+"""Comfort zones of vehicles, and lines of sight blocked by boxes.
 
-It is the region of interest (ROI) of Herman et al.: along the path from the front bumper on for
-``gap_s`` times the speed, as wide as the driving corridor. A forecast for ``horizon_s`` moves it
-along the planned path at the present speed. Membership is decided by arc length and lateral offset,
-never by a polygon, so that bends need no special case.
+The comfort zone is the part of a vehicle's path that it will reach within a time gap. It is the
+region of interest (ROI) of Herman et al.: it starts at the front bumper, follows the path for
+``gap_s`` times the speed, and is as wide as the driving corridor. A forecast for ``horizon_s``
+moves it along the planned path at the present speed. Membership is decided by arc length and
+lateral offset, never by a polygon, so that bends need no special case.
 
-Lines of sight in the plane: which of them pass through boxes.
+:func:`sight_blocked` tests lines of sight in the plane against boxes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ COMFORT_GAP_S = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComfortZone:
-    """A stretch of corridor; empty where ``end_m <= start_m``."""
+    """Part of a corridor by arc length; empty if ``end_m <= start_m``."""
 
     start_m: float
     end_m: float
@@ -33,7 +34,7 @@ class ComfortZone:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody can be inside: the vehicle stands."""
+        """True if the zone has no length, as for a vehicle that stands still."""
         return not self.end_m > self.start_m
 
 
@@ -46,14 +47,14 @@ def comfort_zone(
     rear_gap_s: float = 0.0,
     width_m: float = CORRIDOR_WIDTH_M,
 ) -> ComfortZone:
-    """The zone in ``horizon_s`` of a vehicle that keeps its speed.
+    """Return the zone after ``horizon_s`` of a vehicle that keeps its speed.
 
     Args:
         front_m: Arc length of the front bumper now.
         speed_mps: Speed now; 0 gives an empty zone, a negative one is an error (drop the sample).
-        horizon_s: How far ahead in time; 0 is the zone of now.
-        gap_s: Time gap the zone reaches forward.
-        rear_gap_s: Time gap it reaches backward; off by default.
+        horizon_s: Time ahead; 0 gives the present zone.
+        gap_s: Forward extent of the zone, as a time gap.
+        rear_gap_s: Backward extent of the zone, as a time gap; off by default.
         width_m: Width of the corridor.
     """
     if not speed_mps >= 0.0:
@@ -67,7 +68,7 @@ def comfort_zone(
 
 
 def inside(zone: ComfortZone, seen: Projection) -> NDArray[np.bool_]:
-    """Which projected points lie in the zone; its borders belong to it."""
+    """Return a mask of the projected points in the zone, borders included."""
     if zone.is_empty:
         return np.zeros(seen.along_m.shape, dtype=np.bool_)
     return (
@@ -81,7 +82,7 @@ def inside(zone: ComfortZone, seen: Projection) -> NDArray[np.bool_]:
 def reach_path(
     path: Path, speed_mps: float, longest_horizon_s: float = 4.0, gap_s: float = COMFORT_GAP_S
 ) -> Path:
-    """The path extended straight, so that the zone of the longest horizon never runs off it."""
+    """Extend a path straight, so that it contains the zone of the longest horizon."""
     return path.extended(speed_mps * (longest_horizon_s + gap_s) + CORRIDOR_WIDTH_M)
 
 
@@ -92,17 +93,18 @@ def sight_blocked(
     yaw_rad: FloatArray,
     half_m: FloatArray,
 ) -> BoolArray:
-    """Whether the way from an eye to each point leads through each box.
+    """Test for each point and box if the line of sight from an eye passes through the box.
 
     Args:
-        eye_m: (2,) where one looks from.
-        points_m: (points, 2) what one looks at.
-        centre_m: (boxes, 2) middles of the boxes.
-        yaw_rad: (boxes,) how they are turned, in the axes of the points.
-        half_m: (boxes, 2) half their length and width.
+        eye_m: (2,) position of the eye.
+        points_m: (points, 2) positions looked at.
+        centre_m: (boxes, 2) centres of the boxes.
+        yaw_rad: (boxes,) yaw of the boxes, in the axes of the points.
+        half_m: (boxes, 2) half length and half width.
 
     Returns:
-        (points, boxes); a way that ends inside a box is blocked, one that only touches is not.
+        (points, boxes) mask, True where blocked. A line that ends inside a box is blocked; a line
+        that only touches a box is not.
     """
     cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
     low = np.zeros((len(points_m), len(centre_m)))

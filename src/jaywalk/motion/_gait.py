@@ -1,7 +1,7 @@
-"""The shape of a stride: how long it is, how long a foot stands, and the path a foot takes.
+"""Gait model: stride length, stance time and the path of a foot as functions of speed.
 
 Speeds enter through the Froude-like number v / sqrt(g * leg), so that children take shorter and
-quicker steps than adults at the same speed. Figures are those of normal human gait.
+quicker steps than adults at the same speed. All figures describe normal human gait.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _GRAVITY_MPS2 = 9.81
 
 
 class Gait(NamedTuple):
-    """One walker's gait at one moment, in metres, radians and fractions of the cycle."""
+    """Gait of one walker at one instant, in metres, radians and fractions of the cycle."""
 
     stride_m: float
-    duty: float  # share of the cycle a foot is on the ground
+    duty: float  # share of the cycle in which a foot is on the ground
     walk: float  # 0 standing, 1 moving
     run: float  # 0 walking, 1 running
     vigour: float  # amplitude of joint movement, 1 at a brisk adult walk
@@ -29,7 +29,7 @@ class Gait(NamedTuple):
 
 
 class Foot(NamedTuple):
-    """Where a foot is in its path: of the flat foot, and how the real one departs from it."""
+    """State of a foot on its path: position of a flat foot, and the deviations from it."""
 
     forward_m: float  # flat-foot position along the travel direction, relative to the hips
     pitch_rad: float  # > 0 toe up (rolling over the heel), < 0 heel up (rolling over the toe joint)
@@ -49,8 +49,8 @@ def smooth_step(value: float, low: float, high: float) -> float:
 def stride_length_m(speed_mps: float, leg_length_m: float) -> float:
     """Length of a full stride (two steps).
 
-    The ratio of step length to step rate of people is nearly constant over speed, so the stride
-    grows with the square root of speed: 1.47 m at 1.4 m/s, 2.33 m at 3.5 m/s for adults. The gait
+    The ratio of step length to step rate is nearly constant over speed, so the stride grows with
+    the square root of speed: 1.47 m at 1.4 m/s and 2.33 m at 3.5 m/s for adults. The gait
     phase (0..1) advances by ``speed / stride_length_m(speed, leg) * dt``.
     """
     froude = max(speed_mps, 1e-4) / math.sqrt(_GRAVITY_MPS2 * leg_length_m)
@@ -68,7 +68,7 @@ def gait_rate_hz(speed_mps: float, leg_length_m: float) -> float:
 
 @kernel
 def gait_at(speed_mps: float, leg_length_m: float) -> Gait:
-    """Return the gait people of this leg length use at this speed."""
+    """Return the gait of a person with this leg length at this speed."""
     froude = max(speed_mps, 0.0) / math.sqrt(_GRAVITY_MPS2 * leg_length_m)
     walk = smooth_step(froude, 0.01, 0.12)
     run = smooth_step(froude, 0.67, 0.85)
@@ -96,10 +96,10 @@ def _hermite(start: float, end: float, slope0: float, slope1: float, t: float) -
 
 @kernel
 def foot_at(phase: float, gait: Gait, leg_length_m: float) -> Foot:
-    """Path of one foot; phase 0 is its landing.
+    """Return the state of one foot; phase 0 is its landing.
 
     On the ground the flat foot moves back exactly as fast as the body moves forward, so that the
-    point it rolls over does not slide.
+    point over which it rolls does not slide.
     """
     if phase < gait.duty:
         share = phase / gait.duty

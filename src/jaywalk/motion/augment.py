@@ -1,7 +1,8 @@
-"""More motions from a few: mirrored, warped in time, faster or slower, in another style.
+"""Augmentation of motions: mirroring, time warping, changes of speed and style.
 
-Every copy is marked as one, keeps the base of its original, and is the same for the same seed.
-Train and test are told apart by the base (:func:`split_of`), so copies never cross over.
+Every copy is marked as a copy, keeps the base name of its original, and is the same for the same
+seed. The base name decides between train and test (:func:`split_of`), so a copy is always in the
+same split as its original.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from jaywalk.motion.smpl import JOINTS
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._pose_channels import mean_rotations
 
-#: Joints whose movement a style changes; legs and pelvis stay, so feet do.
+#: Joints whose movement a style changes; legs and pelvis are kept, so the feet do not move.
 _UPPER: Final = tuple(
     i
     for i, name in enumerate(JOINTS)
@@ -38,7 +39,7 @@ _SPEEDS: Final = (0.8, 1.25)
 
 
 def _at(motion: Clip, frames: FloatArray) -> Clip:
-    """The motion at fractional frames."""
+    """Sample the motion at fractional frames."""
     before = np.clip(frames.astype(np.int64), 0, motion.frames - 2)
     share = np.clip(frames - before, 0.0, 1.0)
     root = motion.root_m[before] * (1.0 - share[:, None])
@@ -48,7 +49,7 @@ def _at(motion: Clip, frames: FloatArray) -> Clip:
 
 
 def change_speed(motion: Clip, factor: float) -> Clip:
-    """The same movement in less (factor above 1) or more time.
+    """Play the same movement in less (factor above 1) or more time.
 
     Raises:
         UsageError: The factor is not positive.
@@ -60,12 +61,12 @@ def change_speed(motion: Clip, factor: float) -> Clip:
 
 
 def warp_time(motion: Clip, waves: Sequence[float]) -> Clip:
-    """Hurry here and dawdle there; begin, end and duration stay.
+    """Vary the tempo within a motion; start, end and duration are kept.
 
     Args:
-        motion: What to warp.
-        waves: Sizes of half waves, 1, 2, ... of them over the clip; the tempo changes by at most
-            the sum of their magnitudes, which must stay below 1.
+        motion: Motion to warp.
+        waves: Amplitudes of sine waves with 1, 2, ... half waves over the clip. The tempo changes
+            by at most the sum of their magnitudes, which must stay below 1.
 
     Raises:
         UsageError: Time would run backward.
@@ -80,13 +81,13 @@ def warp_time(motion: Clip, waves: Sequence[float]) -> Clip:
 
 
 def change_style(motion: Clip, *, swing: float, lean_rad: float, arms_rad: float) -> Clip:
-    """Move the upper body more or less about its mean, lean, and hold the arms wider.
+    """Scale the movement of the upper body about its mean, lean the trunk, and spread the arms.
 
     Args:
-        motion: What to change.
-        swing: Factor on how far the joints of the upper body move about their mean.
-        lean_rad: Further bend of the trunk forward.
-        arms_rad: Further angle between arms and body.
+        motion: Motion to change.
+        swing: Factor on the movement of the upper-body joints about their mean.
+        lean_rad: Additional forward bend of the trunk.
+        arms_rad: Additional angle between arms and body.
     """
     rotations = motion.rotations.copy()
     upper = list(_UPPER)
@@ -124,7 +125,7 @@ def _mirror(motion: Clip, _draws: Draws) -> tuple[Clip, str]:
     return mirror(motion), "mirror"
 
 
-#: Ways to change a motion, by name.
+#: Changes of a motion, by name.
 WAYS: Final[Mapping[str, Callable[[Clip, Draws], tuple[Clip, str]]]] = {
     "mirror": _mirror,
     "warp": _warp,
@@ -134,16 +135,16 @@ WAYS: Final[Mapping[str, Callable[[Clip, Draws], tuple[Clip, str]]]] = {
 
 
 def augment(motion: Clip, ways: Sequence[str], seed: int, copy: int = 0) -> Clip:
-    """One changed copy, marked.
+    """Return one changed copy, marked as a copy.
 
     Args:
         motion: The original.
-        ways: What to change, names of ``WAYS``.
-        seed: With the clip's name and the copy's number it decides how far.
+        ways: Changes to apply, names of ``WAYS``.
+        seed: Decides the sizes of the changes, with the clip's name and the copy's number.
         copy: Number of the copy.
 
     Raises:
-        UsageError: An unknown way, or a copy is to be copied.
+        UsageError: A name is unknown, or ``motion`` is itself a copy.
     """
     unknown = [way for way in ways if way not in WAYS]
     if unknown or not ways:
@@ -154,13 +155,13 @@ def augment(motion: Clip, ways: Sequence[str], seed: int, copy: int = 0) -> Clip
     for way in ways:
         changed, how = WAYS[way](changed, Draws(seed, "augment", motion.name, copy, way))
         told.append(how)
-    # a mirror image shows in its name already
+    # the name of a mirror image already says so
     name = changed.name + "".join(f"+{how}" for how in told if how != "mirror")
     return replace(changed, name=name, augmented=" ".join(told))
 
 
 def split_of(base: str, test_share: float, seed: int = 0) -> str:
-    """Whether a base motion, and with it every copy, belongs to ``train`` or to ``test``."""
+    """Return the split of a base motion and of all its copies: ``train`` or ``test``."""
     if not 0.0 <= test_share <= 1.0:
         raise UsageError(f"test share {test_share}; expected a number from 0 to 1")
     place = derive_seed(seed, "split", base) / 2.0**64
@@ -170,10 +171,10 @@ def split_of(base: str, test_share: float, seed: int = 0) -> str:
 def augmented_motions(
     library: MotionLibrary, ways: Sequence[str], *, copies: int, seed: int, test_share: float
 ) -> Iterator[Clip]:
-    """Originals of a library, each followed by its copies; test motions get none.
+    """Yield the originals of a library, each followed by its copies; test motions get none.
 
-    A copy is changed in a random choice of the ways. A mirror image that exists already is not
-    made again.
+    Each copy gets a random choice of the changes. A mirror image that already exists is not made
+    again.
     """
     have = set(library.names)
     for name in library.names:
@@ -200,10 +201,10 @@ def augment_library(
     test_share: float = 0.0,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Write a library with copies of the motions of another one.
+    """Write a library with the motions of another library and copies of them.
 
     Raises:
-        UsageError: Unknown ways, or the folder is the library's own.
+        UsageError: A change is unknown, or ``out`` is the folder of ``library``.
     """
     if out.resolve() == library.folder.resolve():
         raise UsageError(f"{out} is the library itself; give another folder")

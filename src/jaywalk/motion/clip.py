@@ -1,9 +1,4 @@
-"""A motion: how a person's joints turn and where the pelvis goes.
-
-Mirror image of a motion: left and right exchanged.
-
-Exact change of rate: at the wanted instants, not by taking every n-th frame.
-"""
+"""Clips: joint rotations and pelvis path of a person over time, with mirroring and resampling."""
 
 from __future__ import annotations
 
@@ -33,21 +28,21 @@ LIBRARY_RATE_HZ: Final = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """A person moving, in SMPL's axes (right-handed, x left, y up, z forward at rest), metres.
+    """Motion of one person, in SMPL's axes (right-handed, x left, y up, z forward at rest), metres.
 
     Attributes:
-        name: Unique in a library, e.g. ``004041``; mirrored copies begin with ``M``, and what
-            follows a ``+`` tells how a clip was changed.
+        name: Unique in a library, e.g. ``004041``. The names of mirrored copies begin with ``M``;
+            the part after a ``+`` names the change of an augmented clip.
         rotations: (frames, 22, 4) joint rotations relative to the parent, quaternions w x y z.
         root_m: (frames, 3) pelvis position, in the metres of the captured person.
         rate_hz: Frames per second.
         body_scale: Leg length of the person over that of the SMPL mean shape.
-        caption: What the person does.
-        source: File and frames it was read from.
-        licence: Terms under which the data came.
-        label: Class given by somebody (HABIT), or empty.
-        mirrored: Whether it is a mirror image.
-        augmented: How it was changed (:mod:`jaywalk.motion.augment`); empty for originals.
+        caption: Description of the person's action.
+        source: File and frames from which the clip was read.
+        licence: Licence of the data.
+        label: Class from the dataset (HABIT), or empty.
+        mirrored: True for a mirror image.
+        augmented: Changes of a copy (:mod:`jaywalk.motion.augment`); empty for originals.
     """
 
     name: str
@@ -76,7 +71,7 @@ class Clip:
 
     @property
     def base_name(self) -> str:
-        """Name of the motion this one is a copy of; data are split by it."""
+        """Name of the original motion; train and test are split by it."""
         name = self.name.partition("+")[0] if self.augmented else self.name
         return name[1:] if self.mirrored and name.startswith("M") else name
 
@@ -112,11 +107,11 @@ class Clip:
         return np.asarray(self.body_scale * BODY_OFFSETS_M)
 
     def with_poses(self, rotations: FloatArray, root_m: FloatArray) -> Clip:
-        """The same clip with other rotations and another path."""
+        """Return the clip with other rotations and another path."""
         return replace(self, rotations=normalise(rotations), root_m=np.array(root_m))
 
     def content_hash(self) -> str:
-        """Fingerprint of what moves (in single precision), not of its name."""
+        """Fingerprint of the motion (in single precision), independent of the name."""
         digest = hashlib.blake2b(digest_size=16)
         for array in (self.rotations, self.root_m):
             digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
@@ -125,7 +120,7 @@ class Clip:
 
 
 def mirror(motion: Clip) -> Clip:
-    """Reflect in the plane x = 0; mirroring twice gives the motion back."""
+    """Reflect a motion in the plane x = 0; mirroring twice gives the original."""
     rotations = motion.rotations[:, MIRRORED] * np.array([1.0, 1.0, -1.0, -1.0])
     root = motion.root_m * np.array([-1.0, 1.0, 1.0])
     name = motion.name[1:] if motion.mirrored else "M" + motion.name
@@ -152,14 +147,15 @@ def mirror_caption(caption: str) -> str:
 
 
 def resample(motion: Clip, rate_hz: float) -> Clip:
-    """The motion at another rate, from its first frame to the last instant it covers.
+    """Resample a motion to another rate, from its first frame to the last instant it covers.
 
-    Taking every ``int(rate/20)``-th frame turns 100 Hz into 20 Hz but 30 Hz into 30 Hz; this does
-    not. Rotations by slerp, path linearly: positions at common instants are kept exactly.
+    The motion is sampled at the exact instants. Taking every ``int(rate/20)``-th frame instead
+    would turn 100 Hz into 20 Hz but leave 30 Hz at 30 Hz. Rotations are interpolated by slerp and
+    the path linearly; poses at common instants are kept exactly.
     """
     if not rate_hz > 0.0:
         raise UsageError(f"rate {rate_hz} Hz; expected a positive number")
-    # the last frame may lie a rounding error before the wanted instant
+    # rounding may put the last frame slightly before the wanted instant
     count = int(np.floor(motion.duration_s * rate_hz + 1e-6)) + 1
     frames = np.minimum(np.arange(count) * (motion.rate_hz / rate_hz), motion.frames - 1.0)
     before = np.minimum(frames.astype(np.int64), motion.frames - 2)

@@ -1,6 +1,8 @@
-"""Foot clean-up: a standing foot stays where it stands, and no sole sinks into the ground.
+"""Ground and foot contacts of a motion, and foot locking.
 
-The ground under a motion: where it lies, and when a foot stands on it.
+The height and tilt of the ground are estimated from the feet. :func:`on_floor` moves a motion onto
+the ground, :func:`contacts` finds the frames in which a foot stands, and :func:`lock_feet` holds
+standing feet still and keeps soles out of the ground.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from jaywalk.motion.smpl import (
     RIGHT_KNEE,
 )
 
-#: A foot stands when its ball is lower than this over a standing ball and slower than `max_speed`.
+#: A foot stands if its ball is less than this far above a standing ball and below `max_speed`.
 CONTACT_HEIGHT_M: Final = 0.033
 CONTACT_SPEED_MPS: Final = 0.5
 _SLOW_MPS: Final = 0.35
@@ -35,18 +37,18 @@ _LARGEST_TILT: Final = 0.045  # metres per metre
 
 
 def horizontal_speed_mps(points_m: FloatArray, rate_hz: float, up: int) -> FloatArray:
-    """(frames, ...) speed over ground of points (frames, ..., 3), central differences."""
+    """Speed over ground (frames, ...) of points (frames, ..., 3), by central differences."""
     flat = np.delete(points_m, up, axis=-1)
     return np.asarray(np.linalg.norm(np.gradient(flat, axis=0), axis=-1) * rate_hz)
 
 
 def balls_m(motion: Clip) -> FloatArray:
-    """(frames, 2, 3) balls of the left and the right foot."""
+    """Balls (frames, 2, 3) of the left and the right foot."""
     return np.asarray(motion.joints_m()[:, [LEFT_BALL, RIGHT_BALL]])
 
 
 def _standing_points(balls: FloatArray, rate_hz: float) -> FloatArray:
-    """(points, 3) places of the lower ball while it is nearly still."""
+    """Positions (points, 3) of the lower ball while it is nearly still."""
     foot = balls[..., 1].argmin(axis=1)
     frames = np.arange(len(balls))
     speed = horizontal_speed_mps(balls, rate_hz, 1)[frames, foot]
@@ -54,10 +56,10 @@ def _standing_points(balls: FloatArray, rate_hz: float) -> FloatArray:
 
 
 def floor_height_m(balls: FloatArray, rate_hz: float, standing_ball_m: float) -> float:
-    """Height of the ground: low among the places where the lower ball is nearly still.
+    """Height of the ground: a low value among the heights of the lower ball while nearly still.
 
-    The lowest point of a clip would sink everybody by the noise of one frame, and the first frame
-    lifts whoever begins in a crouch or a jump.
+    With the lowest point of a clip, the noise of one frame would move the motion; with the first
+    frame, a motion that begins in a crouch or a jump would be lifted.
     """
     points = _standing_points(balls, rate_hz)
     if len(points) < 5:
@@ -66,17 +68,17 @@ def floor_height_m(balls: FloatArray, rate_hz: float, standing_ball_m: float) ->
 
 
 def floor_tilt(balls: FloatArray, rate_hz: float) -> FloatArray:
-    """(2,) rise of the ground per metre along x and z; zero unless footfalls show it clearly.
+    """Rise (2,) of the ground per metre along x and z; zero unless the footfalls show it clearly.
 
-    Some captures have a floor that is off by a degree: over five metres a walker then climbs
-    10 cm. Stairs and ramps are steeper than ``_LARGEST_TILT`` and stay as they are.
+    Some captures have a floor that is tilted by a degree, so that a person rises 10 cm over five
+    metres. Stairs and ramps are steeper than ``_LARGEST_TILT`` and are kept.
     """
     points = _standing_points(balls, rate_hz)
     level = np.zeros(2)
     if len(points) < 10 or np.ptp(points[:, [0, 2]], axis=0).max() < 1.0:
         return level
     centred = points - points.mean(axis=0)
-    # a small ridge: footfalls on one line say nothing of the tilt across it
+    # a small ridge term: footfalls on one line do not determine the tilt across it
     ground = centred[:, [0, 2]]
     normal = ground.T @ ground + 0.05 * len(points) * np.eye(2)
     slope = np.linalg.solve(normal, ground.T @ centred[:, 1])
@@ -87,7 +89,7 @@ def floor_tilt(balls: FloatArray, rate_hz: float) -> FloatArray:
 
 
 def on_floor(motion: Clip) -> Clip:
-    """Move the motion vertically so that the ground is at y = 0, undoing a slight tilt of it."""
+    """Move the motion vertically so that the ground is at y = 0, and remove a slight tilt."""
     slope = floor_tilt(balls_m(motion), motion.rate_hz)
     if slope.any():
         rise = motion.root_m[:, [0, 2]] @ slope
@@ -99,7 +101,7 @@ def on_floor(motion: Clip) -> Clip:
 
 
 def contacts(motion: Clip) -> BoolArray:
-    """(frames, 2) whether the ball of each foot stands: low, and slow beside the pelvis."""
+    """Mask (frames, 2) of standing balls of the feet: low, and slow compared with the pelvis."""
     balls = balls_m(motion)
     speed = horizontal_speed_mps(balls, motion.rate_hz, 1)
     pelvis = horizontal_speed_mps(motion.root_m, motion.rate_hz, 1)
@@ -109,7 +111,7 @@ def contacts(motion: Clip) -> BoolArray:
 
 
 def runs_of(flags: BoolArray) -> list[tuple[int, int]]:
-    """Beginnings and ends (exclusive) of the stretches in which a flag is set."""
+    """Start and end (exclusive) of each interval in which a flag is set."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
@@ -119,8 +121,8 @@ _KNEES: Final = [LEFT_KNEE, RIGHT_KNEE]
 _ANKLES: Final = [LEFT_ANKLE, RIGHT_ANKLE]
 _BALLS: Final = [LEFT_BALL, RIGHT_BALL]
 _FLEXION: Final = np.array([1.0, 0.0, 0.0])
-_SHORTEST_S: Final = 0.12  # contacts shorter than this are chance
-_WANDER_M: Final = 0.06  # a foot that moves further than this is sliding on purpose
+_SHORTEST_S: Final = 0.12  # shorter contacts are ignored
+_WANDER_M: Final = 0.06  # a foot that moves further slides on purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,7 @@ class FootLock:
 
     Attributes:
         motion: The cleaned motion.
-        moved_m: Greatest horizontal displacement given to a ball.
+        moved_m: Largest horizontal displacement of a ball.
         locked: Number of contacts that were locked.
     """
 
@@ -139,10 +141,10 @@ class FootLock:
 
 
 def lock_feet(motion: Clip) -> FootLock:
-    """Hold the ball of each standing foot at its mean place; legs follow by inverse kinematics.
+    """Hold the ball of each standing foot at its mean position; inverse kinematics moves the legs.
 
-    Between contacts the displacement fades from the one lock to the next. Expects the ground at
-    y = 0 (:func:`jaywalk.motion.foot_lock.on_floor`).
+    Between contacts the displacement fades from one lock to the next. The ground must be at y = 0
+    (:func:`jaywalk.motion.foot_lock.on_floor`).
     """
     joints = motion.joints_m()
     balls = joints[:, _BALLS]
@@ -176,7 +178,7 @@ def _lockable(
 
 
 def _offsets(ball: FloatArray, runs: list[tuple[int, int]]) -> FloatArray:
-    """(frames, 3) displacement that holds the ball in every run and fades between them."""
+    """Displacement (frames, 3) that holds the ball in every run and fades between runs."""
     out = np.zeros_like(ball)
     if not runs:
         return out

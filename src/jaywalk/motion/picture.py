@@ -20,14 +20,14 @@ _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """A walker's bones over time, to be drawn. Frame: CARLA's left-handed metres.
+    """Bones of a walker over time, for drawing. Frame: CARLA's left-handed metres.
 
     Attributes:
         rig: One of ``RIG_NAMES``.
         joints_m: (frames, bones, 3) in the world.
         actor: (frames, 4) ``x y z yaw`` with z the ground.
         rate_hz: Frames per second.
-        notes: What to write beside each frame; none, or one a frame.
+        notes: Text beside each frame; empty, or one per frame.
     """
 
     rig: str
@@ -38,7 +38,7 @@ class Film:
 
 
 def film_of(posed: RigClip) -> Film:
-    """A clip as it lies in a library."""
+    """Make a film of a clip on a rig."""
     return Film(rig=posed.rig, joints_m=posed.joints_m(), actor=posed.actor, rate_hz=posed.rate_hz)
 
 
@@ -71,7 +71,7 @@ def animate(film: Film, file: Path, *, title: str = "", every: int = 2) -> None:
 
 
 def draw_strip(film: Film, file: Path, *, title: str = "", moments: int = 12) -> None:
-    """Write a PNG: poses at equal times from the side, spread out, and the walk from above."""
+    """Write a PNG: side views at equal time steps in a row, and the walk from above."""
     figure = _figure(13.0, 6.6, title or film.rig)
     side, above = figure.subplots(2, 1, height_ratios=[2.1, 3.0])
     along = _direction(film.actor)
@@ -102,7 +102,7 @@ def _figure(width: float, height: float, title: str) -> Any:
 
 
 def _direction(actor: FloatArray) -> FloatArray:
-    """Unit vector in which most of the walk goes; where the person faces if it goes nowhere."""
+    """Unit vector of the main walking direction; the facing direction if the person stays."""
     moved = actor[:, :2] - actor[0, :2]
     far = moved[np.linalg.norm(moved, axis=1).argmax()]
     if np.linalg.norm(far) < 0.5:
@@ -131,9 +131,9 @@ def _draw_side(axes: Any, film: Film, frame: int, along: FloatArray, *, shift_m:
 def _draw_above(
     axes: Any, film: Film, frames: list[int], along: FloatArray, *, fit: bool = False
 ) -> None:
-    """The bones of some frames, and the way and footprints up to the last of them.
+    """Draw the bones of some frames, and the path and footprints up to the last of them.
 
-    Turned so that the walk goes from left to right and left turns go up.
+    The view is rotated so that the walk goes from left to right and left turns go up.
     """
     rig, start = load_rig(film.rig), film.actor[0, :2]
     left = np.array([along[1], -along[0]])  # CARLA's y points to the right of x

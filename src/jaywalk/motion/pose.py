@@ -1,4 +1,4 @@
-"""Poses of a walker: replacing bones and blending.
+"""Poses of a walker: replacement of bones and blending.
 
 A pose is a (bones, 7) array of parent-relative transforms ``x y z qw qx qy qz`` in the rig's bone
 order.
@@ -67,10 +67,10 @@ def with_bones(rig: Rig, pose: FloatArray, bones: Iterable[Sequence[Any]]) -> Fl
 
 
 class PoseOverride:
-    """A walker's custom pose beside its animation, with CARLA's rules for the two.
+    """Custom pose of a walker over its animation, with CARLA's rules for the two.
 
-    The snapshot starts as the animation frame shown when it is first written; bones not named keep
-    what the snapshot held; one weight blends the whole body.
+    The snapshot starts as the animation frame that is shown when it is first written. Bones that
+    are not named keep their values in the snapshot. One weight blends the whole body.
     """
 
     __slots__ = ("snapshot", "weight")

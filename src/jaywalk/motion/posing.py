@@ -1,8 +1,8 @@
-"""Writing poses as turns away from the rest pose, in mesh space, for compiled kernels.
+"""Poses as turns from the rest pose in mesh space, for compiled kernels.
 
-Turns in mesh space (x left, y forward, z up) do not depend on the odd axes of the rig's bones: a
-turn about +x brings a hanging limb forward, about +y leans to the left, about +z brings the left
-side forward.
+Turns in mesh space (x left, y forward, z up) do not depend on the irregular axes of the rig's
+bones: a turn about +x moves a hanging limb forward, a turn about +y leans to the left, and a turn
+about +z moves the left side forward.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jaywalk.geometry.rotation import (
 )
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 
-# Places in the bone order of carla_rigs.json, as constants the compiler can see.
+# Indices in the bone order of carla_rigs.json, as constants for the compiler.
 ROOT, HIPS, SPINE, CHEST, NECK, HEAD = 0, 1, 2, 3, 28, 29
 ARM_L, FOREARM_L, HAND_L = 5, 6, 7
 ARM_R, FOREARM_R, HAND_R = 33, 34, 35
@@ -67,7 +67,7 @@ def copy_pose(source: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def trait(style: float, number: float) -> float:
-    """One of a walker's personal traits, in -1..1, from its style number."""
+    """Personal trait of a walker, in -1..1, from its style number."""
     value = style * (12.9898 + 7.233 * number) + 0.731 * number
     return 2.0 * (value - math.floor(value)) - 1.0
 
@@ -107,7 +107,7 @@ def set_turn(
 
 @kernel
 def set_hips(local: FloatArray, rest: FloatArray, position: Vec3) -> None:
-    """Put the hips at a place in mesh space."""
+    """Put the hips at a position in mesh space."""
     delta = (
         position[0] - rest[ROOT, 0],
         position[1] - rest[ROOT, 1],

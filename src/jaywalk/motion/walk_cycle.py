@@ -1,11 +1,10 @@
-"""Built-in animation of walkers: standing, walking, running and lying, on any of the rigs.
+"""Built-in animation of walkers on any rig: standing, walking, running and lying.
 
-Poses are built in mesh space (x left, y forward, z up) as turns away from the rest pose, so the
-odd axes of the rig's bones never matter: a turn about +x brings a hanging limb forward, about +y
-leans to the left, about +z brings the left side forward. Legs are solved backwards from the path
-of the feet, which therefore neither slide nor sink.
-
-The pose of a knocked-down walker.
+Poses are built in mesh space (x left, y forward, z up) as turns from the rest pose, so the
+irregular axes of the rig's bones do not matter: a turn about +x moves a hanging limb forward, a
+turn about +y leans to the left, and a turn about +z moves the left side forward. Legs are solved by
+inverse kinematics from the path of the feet, which therefore neither slide nor sink. A lying walker
+has been knocked down.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ from jaywalk.motion.posing import (
 
 @kernel
 def rest_on_ground(local: FloatArray, rest: FloatArray, parents: IntArray, height_m: float) -> None:
-    """Shift the hips so that the lowest joint lies ``height_m`` (its flesh) above the ground."""
+    """Shift the hips so that the lowest joint is ``height_m`` (its flesh) above the ground."""
     mesh = mesh_pose(local, parents)
     lowest = np.inf
     for bone in range(HIPS, mesh.shape[0]):
@@ -96,7 +95,7 @@ def lying_pose(tables: RigTables, rig: int, style: float, out: FloatArray) -> No
     rest_on_ground(out, rest, parents, 0.05 * tables.leg_length_m[rig])
 
 
-# Looped over, since every constant argument would be compiled as a function of its own.
+# Used in loops, because numba would compile a separate function for every constant argument.
 _TRUNK = np.array([SPINE, CHEST, NECK, HEAD], dtype=np.int64)
 
 _TURN = 2.0 * math.pi
@@ -113,7 +112,7 @@ def _ankle_target(
     spread_m: float,
     toe_out_rad: float,
 ) -> Vec3:
-    """Ankle position in mesh space for a place in the foot's path."""
+    """Ankle position in mesh space for a state of the foot."""
     height, joint = rest[foot_bone, 2], rest[toe_bone, 2]
     dx = rest[toe_bone, 0] - rest[foot_bone, 0]
     dy = rest[toe_bone, 1] - rest[foot_bone, 1]
@@ -141,7 +140,7 @@ def _ankle_target(
 
 @kernel
 def _hip_room(ankle: Vec3, hip: Vec3, reach_m: float) -> float:
-    """Greatest height of a hip from which the leg still reaches the ankle."""
+    """Largest height of a hip from which the leg still reaches the ankle."""
     dx, dy = ankle[0] - hip[0], ankle[1] - hip[1]
     return ankle[2] + math.sqrt(max(reach_m * reach_m - dx * dx - dy * dy, 0.04 * reach_m))
 
@@ -232,7 +231,7 @@ def _pose_upper_body(
     style: float,
     pelvis: Quat,
 ) -> None:
-    """Trunk, head and arms: counter-rotation, lean, breathing, and arms against the legs."""
+    """Pose trunk, head and arms: counter-rotation, lean, breathing, arms opposite to the legs."""
     idle = 1.0 - gait.walk
     lean = (1.0 + 2.5 * gait.vigour + 6.0 * gait.run + 1.5 * trait(style, 1.0)) * DEG_TO_RAD
     breath = 0.8 * DEG_TO_RAD * math.sin(_TURN * (0.25 * time_s + style)) * (0.3 + 0.7 * idle)
@@ -336,7 +335,7 @@ def animate_walkers(
     styles: FloatArray,
     down: FloatArray,
 ) -> FloatArray:
-    """Poses of many walkers at once.
+    """Return the poses of many walkers at once.
 
     Args:
         tables: From :func:`rig_tables`.

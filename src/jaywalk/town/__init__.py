@@ -1,4 +1,4 @@
-"""OpenDRIVE in; lanes, crosswalks, sidewalks, surfaces and scenery out; our own towns."""
+"""Towns: lanes, crosswalks, sidewalks, surfaces and scenery, derived from OpenDRIVE files."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ GREEN: Final = frozenset({"median", "none", "border"})
 
 
 class MapLike(Protocol):
-    """What we use of ``carla.Map``."""
+    """The part of ``carla.Map`` that scenery needs."""
 
     def get_waypoint_xodr(self, road_id: int, lane_id: int, s: float) -> Any: ...
 
@@ -68,7 +68,7 @@ class Frontage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surfaces:
-    """Everything scenery must keep off, and the edges it stands along."""
+    """Surfaces that must stay free of scenery, and the edges along which scenery stands."""
 
     road: shapely.STRtree  # lanes of vehicles and crosswalks
     road_z: Values
@@ -93,7 +93,7 @@ class _LaneRun:
     width: Values
 
     def edge(self, share: float) -> Values:
-        """Points at a share of the half width outwards (-1 inner edge, 1 outer edge)."""
+        """Points offset outwards by a share of the half width (-1 inner edge, 1 outer edge)."""
         return self.centre[:, :2] + self.right * (share * self.width / 2.0)[:, None]
 
 
@@ -185,7 +185,7 @@ def _speed(road: Element) -> tuple[float, str]:
 
 
 def _make_frontage(road: Element, side: int, runs: list[list[_LaneRun]]) -> Frontage | None:
-    """Joins the outermost lanes of a side (side 0: the inner edge of lane -1) along the road."""
+    """Join the outermost lanes of a side (side 0: the inner edge of lane -1) along the road."""
     points, outward, walks, shoulders, stops = [], [], [], [], []
     for section in runs:
         lanes = [run for run in section if run.number * (side or -1) > 0]
@@ -248,7 +248,7 @@ def _crosswalk_shapes(carla_map: MapLike) -> list[shapely.Polygon]:
 
 
 class _Collector:
-    """Gathers quads by what they are for."""
+    """Collector of quads and heights by surface."""
 
     def __init__(self) -> None:
         self.quads: dict[str, list[Values]] = {name: [] for name in GROUPS}
@@ -290,7 +290,7 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     for shape in _crosswalk_shapes(carla_map):
         ring = shapely.get_coordinates(shape, include_z=True)
         height = np.array([np.nanmean(ring[:, 2])])
-        # People step onto a crosswalk from the kerb: that must be free of poles and trees too.
+        # People step onto a crosswalk from the kerb, so poles and trees must keep off the kerb too.
         for name, reach in (("road", 0.0), ("mouth", CROSSING_MOUTH_M)):
             collector.quads[name].append(_four_corners(ring[:, :2], reach)[None])
             collector.heights[name].append(height)
@@ -317,7 +317,7 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
 
 
 def _four_corners(ring: Values, reach_m: float) -> Values:
-    """A rectangle round a crosswalk, turned with it and grown by a reach."""
+    """Oriented rectangle around a crosswalk, enlarged by ``reach_m``."""
     outline = shapely.MultiPoint(ring).convex_hull.buffer(reach_m, join_style="mitre")
     box = shapely.minimum_rotated_rectangle(outline)
     return np.asarray(shapely.get_coordinates(box)[:4])

@@ -1,8 +1,8 @@
-"""Traffic lights and signs of a town as actors: where they stand and which lanes they stop.
+"""Traffic lights and signs of a town as actors: their poses and the lanes that they control.
 
-The rules follow the simulator's own generator: the lanes of a signal are those of its validity
-records and of all references to it; each lane gets a box 3 m before the junction. Frame: CARLA's
-left-handed world, metres; yaw in degrees for poses (as actors have it), radians in ``stops``.
+The rules follow CARLA's own generator. The lanes of a signal are those of its validity records and
+of all references to it; each lane gets a box 3 m before the junction. Frame: CARLA's left-handed
+world, metres; yaw is in degrees for poses (as for actors) and in radians in ``stops``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Site:
 def read_signals(
     root: Element, roads: list[Road], carla_map: carla.Map
 ) -> tuple[list[LightSpec], list[SignSpec]]:
-    """All lights and signs of a town, in file order."""
+    """Return all lights and signs of a town, in file order."""
     references: dict[str, list[_Site]] = {}
     for site in _sites(roads, "signals/signalReference"):
         references.setdefault(site.element.get("id", ""), []).append(site)
@@ -92,7 +92,7 @@ def read_signals(
         pose, trigger, stops = _place(site, _stop_boxes(sites, carla_map))
         if type_id == "traffic.traffic_light":
             group, stage, junction_id = places.get(signal_id, (-1, 0, -1))
-            if group < 0:  # in no controller: a group of its own
+            if group < 0:  # without a controller: a group with this light only
                 group = len(places)
                 places[signal_id] = (group, 0, -1)
             lights.append(
@@ -190,13 +190,13 @@ def _stop_boxes(sites: list[_Site], carla_map: carla.Map) -> FloatArray:
             box = _lane_box(carla_map, site.road, lane_id, site.s_m)
             if box is not None:
                 boxes.append(box)
-    if not boxes:  # validity says "no lane" and nothing refers to it: the lanes it faces
+    if not boxes:  # validity names no lane and no reference exists: use the lanes it faces
         for lane_id in _facing_lanes(sites[0]):
             box = _lane_box(carla_map, sites[0].road, lane_id, sites[0].s_m)
             if box is not None:
                 boxes.append(box)
     unique: list[list[float]] = []
-    for box in boxes:  # several turns from one lane lead back to (nearly) one place
+    for box in boxes:  # several turns from one lane give (nearly) the same box
         if all(math.dist(box[:3], other[:3]) > 1.0 for other in unique):
             unique.append(box)
     if not unique:
@@ -217,7 +217,7 @@ def _controlled_lanes(site: _Site) -> list[int]:
 
 
 def _facing_lanes(site: _Site) -> list[int]:
-    """Driving lanes of the side a signal looks at: '-' means negative ids, '+' positive ones."""
+    """Driving lanes of the side that a signal faces: '-' means negative ids, '+' positive ids."""
     for section in site.road.sections:
         if section.start_m <= site.s_m <= section.end_m:
             side = {"-": section.right, "+": section.left}.get(
@@ -240,7 +240,7 @@ def _lane_box(carla_map: Any, road: Road, lane_id: int, s_m: float) -> list[floa
             break
         waypoint = before[0]
     before = waypoint.previous(_BACK_M)
-    # A road may start less than 3 m before its junction: stay on it rather than jump back into one.
+    # A road may start less than 3 m before its junction: stay on it, not back in another junction.
     if before and not before[0].is_junction:
         waypoint = before[0]
     place, yaw_deg = waypoint.transform.location, waypoint.transform.rotation.yaw
@@ -257,7 +257,7 @@ def _lane_box(carla_map: Any, road: Road, lane_id: int, s_m: float) -> list[floa
 
 
 def _place(site: _Site, stops: FloatArray) -> tuple[CarlaPose, Trigger, FloatArray]:
-    """CarlaPose of the actor at its signal, and the boxes' union in the actor's frame."""
+    """Pose of the actor at its signal, the union of the boxes in its frame, and the boxes."""
     point, road_yaw = road_point(site.road, site.s_m, _number(site.element, "t"))
     z = float(point[2]) + _number(site.element, "zOffset")
     if len(stops):
@@ -293,7 +293,7 @@ def _trigger(pose: CarlaPose, stops: FloatArray) -> Trigger:
 
 
 def _stencils(roads: list[Road], carla_map: Any, signs: list[SignSpec]) -> list[SignSpec]:
-    """Stop signs for the word STOP painted on a lane, where no sign stops that lane already."""
+    """Stop signs for lanes with the painted word STOP, unless another sign controls the lane."""
     found: list[SignSpec] = []
     taken = [sign.stops for sign in signs if sign.type_id == "traffic.stop" and len(sign.stops)]
     for site in _sites(roads, "objects/object"):
@@ -321,7 +321,7 @@ def _stencils(roads: list[Road], carla_map: Any, signs: list[SignSpec]) -> list[
 
 
 def _lane_at(road: Road, s_m: float, t_m: float) -> int:
-    """Driving lane of a road at (s, t); 0 if there is none."""
+    """Id of the driving lane of a road at (s, t); 0 if there is none."""
     for section in road.sections:
         if not section.start_m <= s_m <= section.end_m:
             continue

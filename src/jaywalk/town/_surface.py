@@ -1,7 +1,7 @@
-"""Builds the :class:`~jaywalk.town.ground.Ground` of a town from its lane strips.
+"""Construction of the :class:`~jaywalk.town.ground.Ground` of a town from its lane strips.
 
-Each node of the grid gets the height of every lane lying over it; heights closer than a bridge's
-clearance are one level. Nodes beside the roads take the level of the nearest road node, smoothed.
+Each node of the grid gets the heights of all lanes that cover it; heights closer than the clearance
+of a bridge are one level. Nodes beside the roads get the smoothed level of the nearest road node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SMOOTHINGS = 12
 
 
 def build_ground(strips: list[LaneStrip], cell_m: float = 2.0, margin_m: float = 30.0) -> Ground:
-    """Surface of all lanes, filled outwards over the town's box plus ``margin_m``."""
+    """Build the surface of all lanes, filled outwards over the town's box plus ``margin_m``."""
     if not strips:
         return flat_ground()
     triangles = strip_triangles(strips)
@@ -35,7 +35,7 @@ def build_ground(strips: list[LaneStrip], cell_m: float = 2.0, margin_m: float =
 
 
 def strip_triangles(strips: list[LaneStrip]) -> NDArray[np.float64]:
-    """All strips cut into triangles, (n, 3, 3)."""
+    """Split all strips into triangles (n, 3, 3)."""
     pieces = []
     for strip in strips:
         inner, outer = strip.inner_m, strip.outer_m
@@ -48,7 +48,7 @@ def strip_triangles(strips: list[LaneStrip]) -> NDArray[np.float64]:
 def covered_nodes(
     triangles: NDArray[np.float64], x0: float, y0: float, cell: float, columns: int, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Every (node, height) where a triangle covers a node of the grid."""
+    """Nodes of the grid that triangles cover, and the height of each cover."""
     capacity = 1024
     nodes = np.empty(capacity, np.int64)
     heights = np.empty(capacity, np.float64)
@@ -109,7 +109,7 @@ def _merge_levels(
 def _fill(
     starts: NDArray[np.int32], levels: NDArray[np.float32], columns: int, rows: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Give every node without a road the lowest level of the nearest road node, smoothed."""
+    """Give each node without a road the smoothed lowest level of the nearest road node."""
     counts = np.diff(starts).reshape(rows, columns)
     unknown = counts == 0
     lowest = np.zeros((rows, columns))
@@ -125,9 +125,9 @@ def _fill(
 
 @kernel
 def _smooth(terrain: NDArray[np.float64], free: NDArray[np.bool_], rounds: int) -> None:
-    """Average the free nodes with their neighbours, in place, sweeping to and fro.
+    """Average the free nodes with their neighbours, in place, in sweeps of alternating direction.
 
-    A neighbour on another level (a bridge beside its own underpass) does not pull.
+    A neighbour on another level (a bridge beside its underpass) has no effect.
     """
     rows, columns = terrain.shape
     for turn in range(rounds):

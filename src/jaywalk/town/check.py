@@ -1,14 +1,14 @@
-"""Says whether an OpenDRIVE file makes a usable town, what is in it and what is doubtful.
+"""Checks of OpenDRIVE files, and the speed-limit tables that public drivers read.
 
-Speed limits of a town as the table that PDM-Lite and Fail2Drive's traffic read.
+:func:`check_opendrive` reports the content, errors and warnings of a file. CARLA's native parser
+can abort on a broken file, so :func:`probe` runs this module in a separate process: started as
+``python -m jaywalk.town.check`` with the text on standard input, it prints one JSON object, and an
+abort ends that process only.
 
-Both look their limits up in a file of the town's lane points, which public repositories have for
-CARLA's towns only. The steps and the five metres around are those of the published tables.
-
-Loads an OpenDRIVE text with CARLA's native parser in a process of its own.
-
-The native parser can abort on a broken file; run as ``python -m jaywalk.town.check`` with the text
-on standard input, only this process dies. Prints one JSON object.
+:func:`limit_table` gives the speed limits of a town in the form that PDM-Lite and the traffic of
+Fail2Drive read. Both look the limits up in a file of the town's lane points, which public
+repositories have for CARLA's towns only. The steps of the limits and the radius of five metres are
+those of the published tables.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from jaywalk.town.roads import Road, read_roads
 from jaywalk.town.town import Town
 
 STEPS_KMH: Final = (50.0, 80.0, 100.0, 120.0)  # a limit is rounded up to one of these
-UNSAID_KMH: Final = 50.0  # where a road says nothing
+UNSAID_KMH: Final = 50.0  # for a road without a limit
 _SPACING_M: Final = 1.0
-_AROUND_M: Final = 5.0  # the highest limit this near counts, so that lanes do not flicker
+_AROUND_M: Final = 5.0  # the highest limit in this radius counts, so that limits do not flicker
 
 
 def limit_table(town: Town) -> dict[str, NDArray[np.float64]]:
-    """``locations`` (n, 3) of lane points in CARLA's frame and their ``speed_limits`` in km/h."""
+    """Return ``locations`` (n, 3) of lane points (CARLA's frame) and ``speed_limits`` in km/h."""
     places = []
     said = []
     for waypoint in town.carla_map.generate_waypoints(_SPACING_M):
@@ -61,7 +61,7 @@ def write_limit_table(town: Town, folder: Path) -> Path:
     """Write ``<town>_speed_limits.npy`` into a folder and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{town.name}_speed_limits.npy"
-    # A pickled dict: that is what the programs load.
+    # A pickled dict is the format that these programs load.
     np.save(path, np.array(limit_table(town), dtype=object), allow_pickle=True)
     return path
 
@@ -70,7 +70,7 @@ _TIMEOUT_S = 120.0
 
 
 def probe(text: str) -> dict[str, Any]:
-    """Facts that only CARLA's parser knows; :class:`DataError` when it refuses or dies."""
+    """Return the facts that need CARLA's parser; :class:`DataError` if it refuses or aborts."""
     command = [sys.executable, "-m", "jaywalk.town.check"]
     try:
         done = subprocess.run(  # our own module, no shell
@@ -113,7 +113,7 @@ def _facts(text: str) -> dict[str, Any]:
 
 
 def _dead_ends(town: Any) -> int:
-    """Driving lanes outside junctions from whose end no lane goes on."""
+    """Count the driving lanes outside junctions that have no lane after their end."""
     ends = 0
     for strip in town.strips:
         if strip.kind != "driving" or strip.in_junction:
@@ -144,7 +144,7 @@ _CONTACTS = {"start", "end"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TownCheck:
-    """What a check found. ``ok`` is false as soon as there is one error."""
+    """Result of a check. ``ok`` is false if there is at least one error."""
 
     file: str
     ok: bool
@@ -164,12 +164,12 @@ class TownCheck:
     load_s: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values for JSON."""
+        """Return the fields as plain values for JSON."""
         return asdict(self)
 
 
 def check_opendrive(path: Path) -> TownCheck:
-    """Check a file; :class:`~jaywalk.core.errors.DataError` when it is no OpenDRIVE at all."""
+    """Check a file; :class:`~jaywalk.core.errors.DataError` if it is not OpenDRIVE."""
     text = read_opendrive(path)
     root = parse_opendrive(text, str(path))
     errors = structure_errors(root)
@@ -210,7 +210,7 @@ def check_opendrive(path: Path) -> TownCheck:
 
 
 def _link_errors(root: Element, roads: list[Road]) -> list[str]:
-    """Lane links and junction connections that lead to a lane that is not there."""
+    """Errors of lane links and junction connections that lead to a missing lane."""
     ends = {
         (road.road_id, contact): {lane.lane_id for lane in (*section.left, *section.right)}
         for road in roads

@@ -1,12 +1,12 @@
-"""The drivable and walkable surface: a grid whose nodes hold one height per level.
+"""Height of the drivable and walkable surface, and GPS coordinates of positions.
 
-A node under a bridge has two levels. Kernels take the grid as the named tuple :class:`Ground`;
-:func:`surface_height` answers with the level nearest to the asker. Frame: CARLA's, metres.
+The surface is a grid whose nodes hold one height per level; a node under a bridge has two levels.
+Kernels take the grid as the named tuple :class:`Ground`, and :func:`surface_height` returns the
+level nearest to a given height. Frame: CARLA's left-handed world, metres.
 
-GPS of route points as the Leaderboard computes it: spherical Mercator about the map's reference.
-
-The 0.9.16 library's own ``transform_to_geolocation`` uses another projection; agents of the
-Leaderboard expect this one.
+:func:`to_gps` computes GPS as the Leaderboard does, with a spherical Mercator projection about the
+map's reference. ``transform_to_geolocation`` of CARLA 0.9.16 uses another projection; agents of
+the Leaderboard expect this one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFAULT_REFERENCE_DEG: Final = (42.0, 2.0)
 
 
 def reference_deg(root: Element) -> tuple[float, float]:
-    """Latitude and longitude of the origin from an OpenDRIVE document; (42, 2) when unsaid."""
+    """Latitude and longitude of the origin of an OpenDRIVE document; (42, 2) if not given."""
     latitude, longitude = DEFAULT_REFERENCE_DEG
     for element in root.iterfind("header/geoReference"):
         for item in (element.text or "").split(" "):
@@ -38,7 +38,7 @@ def reference_deg(root: Element) -> tuple[float, float]:
 
 
 def to_gps(position_m: NDArray[np.float64], reference: tuple[float, float]) -> NDArray[np.float64]:
-    """Rows (latitude, longitude, height) of rows (x, y, z) in CARLA's frame."""
+    """Convert rows (x, y, z) in CARLA's frame to rows (latitude, longitude, height)."""
     latitude, longitude = reference
     scale = math.cos(math.radians(latitude)) * EARTH_RADIUS_M
     east_m = scale * math.radians(longitude) + position_m[:, 0]
@@ -55,7 +55,7 @@ def to_gps(position_m: NDArray[np.float64], reference: tuple[float, float]) -> N
 def from_0916_gps(
     latitude: float, longitude: float, reference: tuple[float, float]
 ) -> tuple[float, float]:
-    """X and y in CARLA's frame of what a GNSS sensor of 0.9.16 reports.
+    """Convert the report of a GNSS sensor of CARLA 0.9.16 to x and y in CARLA's frame.
 
     That version projects with the spherical transverse Mercator projection and takes north as +y.
     """
@@ -81,11 +81,11 @@ class Ground(NamedTuple):
     rows: int
     starts: NDArray[np.int32]  # (columns * rows + 1,)
     heights_m: NDArray[np.float32]
-    base_m: float  # height of the terrain where no node knows better
+    base_m: float  # height of the terrain where no node has a height
 
 
 def flat_ground(height_m: float = 0.0) -> Ground:
-    """Endless level ground, for tests and empty worlds."""
+    """Return infinite level ground, for tests and empty worlds."""
     return Ground(
         0.0, 0.0, 1.0, 0, 0, np.zeros(1, np.int32), np.zeros(0, np.float32), float(height_m)
     )
@@ -93,7 +93,7 @@ def flat_ground(height_m: float = 0.0) -> Ground:
 
 @kernel
 def _node_height(ground: Ground, column: int, row: int, near_m: float) -> float:
-    """Level of one node nearest to ``near_m``; NaN outside the grid or where nothing is known."""
+    """Level of one node nearest to ``near_m``; NaN outside the grid or for an empty node."""
     if column < 0 or row < 0 or column >= ground.columns or row >= ground.rows:
         return np.nan
     node = row * ground.columns + column

@@ -1,8 +1,8 @@
-"""The lanes of a town as a directed graph, built so that plans equal those of CARLA's own planner.
+"""Lanes of a town as a directed graph, built so that plans equal those of CARLA's planner.
 
 Nodes are lane ends rounded to whole metres; edges are lanes between two ends (with their points a
 step apart) and zero-length lane changes. Rounding joins lanes whose ends do not meet exactly, and
-the order of insertion decides between equally long ways: both are part of the result.
+the order of insertion decides between equally long routes. Both affect the result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LaneKey = tuple[int, int, int]  # road, section, lane
 
 
 class RoadOption(IntEnum):
-    """What to do at a point of a route; the values agents expect."""
+    """Command at a point of a route; agents expect these values."""
 
     VOID = -1
     LEFT = 1
@@ -36,7 +36,7 @@ LANE_CHANGES: Final = (RoadOption.CHANGELANELEFT, RoadOption.CHANGELANERIGHT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A lane between two nodes, or a change to the neighbouring one."""
+    """A lane between two nodes, or a change to the neighbouring lane."""
 
     option: RoadOption
     entry: Any  # carla.Waypoint
@@ -49,7 +49,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneSegment:
-    """A lane between two lane ends, as the map's topology has it."""
+    """A lane between two lane ends, from the topology of the map."""
 
     entry: Any
     exit: Any
@@ -77,16 +77,16 @@ class LaneGraph:
                 self._add_lane_changes(segment)
 
     def edge(self, start: int, end: int) -> Edge:
-        """The edge between two nodes."""
+        """Return the edge between two nodes."""
         edge: Edge = self.graph.edges[start, end]["edge"]
         return edge
 
     def lane_edge(self, waypoint: Any) -> tuple[int, int] | None:
-        """The nodes of the lane a waypoint lies on; None for lanes outside the topology."""
+        """Return the nodes of a waypoint's lane; None for a lane outside the topology."""
         return self._lanes.get(lane_key(waypoint))
 
     def locate(self, location: Any) -> tuple[int, int] | None:
-        """The nodes of the driving lane nearest to a location."""
+        """Return the nodes of the driving lane nearest to a location."""
         return self.lane_edge(self.map.get_waypoint(location))
 
     def _node(self, place: tuple[float, ...]) -> int:
@@ -111,7 +111,7 @@ class LaneGraph:
         self.graph.add_edge(start, end, edge=edge, length=len(segment.path) + 1)
 
     def _add_loose_ends(self) -> None:
-        """Lanes that begin where a segment ends but are no segment themselves."""
+        """Add the lanes that begin at the end of a segment but are not a segment themselves."""
         count = 0
         for segment in self.segments:
             key = lane_key(segment.exit)
@@ -135,7 +135,7 @@ class LaneGraph:
                 self.graph.add_edge(start, end, edge=edge, length=len(path) + 1)
 
     def _add_lane_changes(self, segment: LaneSegment) -> None:
-        """One change to either side, from the first point where the marking allows it."""
+        """Add one change to each side, from the first point at which the marking allows it."""
         carla = opendrive.import_carla()
         start = self._nodes[segment.ends[0]]
         missing = [RoadOption.CHANGELANERIGHT, RoadOption.CHANGELANELEFT]
@@ -191,7 +191,7 @@ def _segments(carla_map: Any, step_m: float) -> list[LaneSegment]:
 
 
 def _between(entry: Any, leave: Any, step_m: float) -> list[Any] | None:
-    """Points of a lane between its ends; None for a stub from which nothing goes on."""
+    """Points of a lane between its ends; None for a short lane without a successor."""
     aim = leave.transform.location
     after = entry.next(step_m)
     if entry.transform.location.distance(aim) <= step_m:

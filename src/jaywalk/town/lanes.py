@@ -1,7 +1,7 @@
-"""Lanes as strips: for every lane of every section its two edges, sampled along the road.
+"""Lanes as strips: the two edges of every lane of every section, sampled along the road.
 
-Everything drawn or walked on (ground, raster, pedestrian mesh, speed limits, spawn points) is made
-from these strips. Frame: CARLA's left-handed world, metres, radians.
+Ground, raster, pedestrian mesh, speed limits and spawn points are built from these strips. Frame:
+CARLA's left-handed world, metres, radians.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class LaneStrip:
     s_m: FloatArray  # (n,)
     inner_m: FloatArray  # (n, 3)
     outer_m: FloatArray  # (n, 3)
-    road_yaw_rad: FloatArray  # (n,) of the road, whatever the lane's direction of travel
+    road_yaw_rad: FloatArray  # (n,) of the road, independent of the lane's direction of travel
 
     @property
     def kind(self) -> str:
-        """OpenDRIVE's word for the type of the lane."""
+        """OpenDRIVE type of the lane."""
         return self.lane.kind
 
     @property
     def in_junction(self) -> bool:
-        """Whether the lane lies inside a junction."""
+        """True if the lane lies inside a junction."""
         return self.road.junction_id != -1
 
     @property
@@ -59,7 +59,7 @@ class LaneStrip:
 
 
 def lane_strips(roads: list[Road], step_m: float = 1.0) -> list[LaneStrip]:
-    """Sample every lane of ``roads`` at most ``step_m`` apart; order of the file."""
+    """Sample every lane of ``roads`` at most ``step_m`` apart, in file order."""
     return [strip for road in roads for strip in _road_strips(road, step_m)]
 
 

@@ -1,4 +1,4 @@
-"""Speed limits by place: points on lane centres in a grid, asked with a heading.
+"""Speed limits by position and heading, from points on lane centres in a grid.
 
 The limit comes from the lane's speed record, else the road's ``<type><speed>``. Frame: CARLA's
 left-handed world, metres, radians.
@@ -29,7 +29,7 @@ class SpeedLimits(NamedTuple):
     columns: int
     rows: int
     starts: NDArray[np.int32]
-    points: NDArray[np.float64]  # (n, 6): x, y, z, cos yaw, sin yaw, km/h (NaN: not said)
+    points: NDArray[np.float64]  # (n, 6): x, y, z, cos yaw, sin yaw, km/h (NaN: not given)
 
 
 def build_limits(strips: list[LaneStrip]) -> SpeedLimits:
@@ -67,10 +67,10 @@ def _strip_points(strip: LaneStrip) -> NDArray[np.float64]:
 def speed_limit_at(
     limits: SpeedLimits, x_m: float, y_m: float, z_m: float, yaw_rad: float
 ) -> float:
-    """Limit (km/h) of the lane at a place for a vehicle heading ``yaw_rad``; NaN if none is said.
+    """Limit (km/h) of the lane at a position for the heading ``yaw_rad``; NaN if none is given.
 
-    The nearest lane point within 6 m wins; a point on another level (over 3 m) does not count and a
-    lane of another direction counts as if it were up to 6 m further away.
+    The nearest lane point within 6 m decides. A point on another level (over 3 m) does not count,
+    and a lane of another direction counts as if it were up to 6 m further away.
     """
     cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
     column = int(np.floor((x_m - limits.x0_m) / limits.cell_m))

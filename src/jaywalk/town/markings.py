@@ -37,7 +37,7 @@ class Marking:
 
 
 def lane_markings(strips: list[LaneStrip], least_width_m: float = 0.12) -> list[Marking]:
-    """All painted lines of the lanes: outer edges, and centre lines once per section."""
+    """Return all painted lines of the lanes: outer edges, and centre lines once per section."""
     markings: list[Marking] = []
     for strip in strips:
         markings += _edge_markings(strip, strip.outer_m, strip.lane.marks, least_width_m)
@@ -48,7 +48,7 @@ def lane_markings(strips: list[LaneStrip], least_width_m: float = 0.12) -> list[
 
 
 def _first_lane(strip: LaneStrip) -> int:
-    """The lane that draws the centre line: the innermost right one, else the innermost left one."""
+    """Lane that draws the centre line: the innermost right lane, else the innermost left lane."""
     lanes = strip.section.right or strip.section.left
     return lanes[0].lane_id if lanes else 0
 
@@ -76,7 +76,7 @@ def _edge_markings(
 
 
 def _breaks(strip: LaneStrip, edge_m: FloatArray) -> list[tuple[float, float]]:
-    """Stretches where an edge runs across the road: a jump in the width, never a painted line."""
+    """Intervals in which an edge runs across the road: a jump in the width, not a painted line."""
     steps = np.diff(edge_m[:, :2], axis=0)
     yaw = 0.5 * (strip.road_yaw_rad[1:] + strip.road_yaw_rad[:-1])
     along = steps[:, 0] * np.cos(yaw) + steps[:, 1] * np.sin(yaw)
@@ -99,7 +99,7 @@ def _without(
 
 
 def _dashes(start_m: float, end_m: float) -> list[tuple[float, float]]:
-    """Dashes laid out from the start of the road, so that sections join without a seam."""
+    """Dashes counted from the start of the road, so that they continue from section to section."""
     period = DASH_M + GAP_M
     first = int(np.floor(start_m / period))
     last = int(np.ceil(end_m / period))
@@ -167,7 +167,7 @@ def zebra_stripes(polygon_m: FloatArray) -> list[FloatArray]:
 
 
 def _crossings(u: FloatArray, v: FloatArray, at: float) -> tuple[float, float] | None:
-    """Where the outline (u, v) crosses the line u = ``at``: lowest and highest v."""
+    """Lowest and highest v at which the outline (u, v) crosses the line u = ``at``."""
     un, vn = np.roll(u, -1), np.roll(v, -1)
     cut = (u <= at) != (un <= at)
     if cut.sum() < 2:

@@ -1,13 +1,12 @@
-"""The pedestrian mesh the client asks for: one Detour tile of one-cell squares and dominoes.
+"""Pedestrian mesh for clients: one Detour tile whose polygons are one or two grid cells.
 
 Cells are sidewalks and crosswalks; neighbours share an edge, so people change sides only at
-crosswalks. Two cells of a kind make one polygon: its six corners are the format's limit, so every
-cell edge still has its own neighbour. Mesh axes are (x, z, y) of CARLA's world.
+crosswalks. Two cells of the same area form one polygon. Its six corners are the limit of the
+format, so every cell edge still has one neighbour. Mesh axes are (x, z, y) of CARLA's world.
 
-The bounding-volume tree of a Detour tile, without which every query scans every polygon.
-
-Nodes are in depth-first order: a leaf holds its polygon's number, an inner node minus the number
-of nodes in its subtree, which is how far a query jumps when it misses the node.
+The tile contains a bounding-volume tree; without it every query scans all polygons. Nodes are in
+depth-first order. A leaf holds the number of its polygon; an inner node holds minus the number of
+nodes in its subtree, which a query skips when it misses the node.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def quantise(
     origin_m: NDArray[np.float64],
     per_metre: float,
 ) -> NDArray[np.int64]:
-    """Boxes (n, 6) in whole steps from the tile's corner, rounded outwards."""
+    """Convert boxes to (n, 6) whole steps from the tile's corner, rounded outwards."""
     low = np.floor((low_m - origin_m) * per_metre)
     high = np.ceil((high_m - origin_m) * per_metre)
     boxes: NDArray[np.int64] = np.concatenate([low, high], axis=1).astype(np.int64)
@@ -45,7 +44,7 @@ def quantise(
 
 
 def build_tree(boxes: NDArray[np.int64]) -> NDArray[np.void]:
-    """Tree over boxes (n, 6): split at the median of the longest side, 2 n - 1 nodes."""
+    """Build the tree of boxes (n, 6): split at the median of the longest side, 2 n - 1 nodes."""
     count = len(boxes)
     bounds = np.zeros((2 * count - 1, 6), np.int64)
     index = np.zeros(2 * count - 1, np.int64)
@@ -87,10 +86,10 @@ SIDEWALK_FLAG, CROSSWALK_FLAG = 2, 4
 _SET_MAGIC, _TILE_MAGIC = 0x4D534554, 0x444E4156
 _MAX_VERTICES = 0xFFFF
 _MAX_POLYGONS = 0x7FFE  # neighbours are numbered from 1 and the top bit marks another tile
-_SMALLEST_CELLS = 12  # a smaller island only traps the people who are put there
+_SMALLEST_CELLS = 12  # people placed on a smaller island could not leave it
 _NO_LINK = 0xFFFFFFFF
 _TREE_STEPS_PER_M = 20.0  # 16 bits reach 3.2 km
-REACH_M = 3.0  # how far a crosswalk looks for the sidewalk behind gutter and verge
+REACH_M = 3.0  # largest extension of a crosswalk across gutter and verge to the sidewalk
 ROADWAY = frozenset(
     {
         "driving",
@@ -142,7 +141,7 @@ class NavMesh(NamedTuple):
 class _Pattern(NamedTuple):
     """Shape of a polygon as (column, row) offsets: corners, cell beyond each edge, triangles.
 
-    Wound as the client wants it: (x-, y-), (x-, y+), (x+, y+), (x+, y-).
+    Winding order that the client expects: (x-, y-), (x-, y+), (x+, y+), (x+, y-).
     """
 
     corners: tuple[tuple[int, int], ...]
@@ -183,10 +182,9 @@ class _Cells(NamedTuple):
 def build_navmesh(
     strips: list[LaneStrip], crosswalks: list[FloatArray], ground: Ground, cell_m: float = 1.0
 ) -> bytes:
-    """Bytes of the mesh; empty when the town has no sidewalk.
+    """Build the bytes of the mesh; empty if the town has no sidewalk.
 
-    Cells grow in the rare town whose mesh would not fit the format's 65 535 vertices and 32 766
-    polygons.
+    Cells are enlarged if the mesh would exceed the format's 65 535 vertices or 32 766 polygons.
     """
     sidewalks = [strip for strip in strips if strip.kind == "sidewalk"]
     if not sidewalks:
@@ -235,7 +233,7 @@ def _add_crosswalk(
     polygon: FloatArray,
     grid: tuple[float, float, float],
 ) -> None:
-    """Mark a crosswalk, lengthened off the roadway until it touches the sidewalks."""
+    """Mark a crosswalk, extended beyond the roadway until it touches the sidewalks."""
     x0, y0, cell = grid
     long = lengthened(polygon[:, :2], REACH_M)
     corners = np.concatenate([polygon[:, :2], long])
@@ -256,9 +254,9 @@ def _add_crosswalk(
 
 
 def lengthened(polygon: FloatArray, by_m: float) -> FloatArray:
-    """The polygon's box along its main axis, longer by ``by_m`` at both ends.
+    """Box of the polygon along its main axis, longer by ``by_m`` at both ends.
 
-    The main axis is the direction people walk in: across the road.
+    The main axis is the walking direction: across the road.
     """
     centre = polygon.mean(axis=0)
     _, _, axes = np.linalg.svd(polygon - centre)
@@ -429,7 +427,7 @@ def _tree(
 
 
 def parse_navmesh(data: bytes) -> NavMesh:
-    """Read a one-tile mesh back; :class:`DataError` when it is not one."""
+    """Parse the bytes of a one-tile mesh; :class:`DataError` if they have another form."""
     try:
         magic, version, tiles = struct.unpack_from("<3i", data, 0)
         _, size = struct.unpack_from("<Ii", data, 40)

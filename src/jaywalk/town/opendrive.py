@@ -1,7 +1,7 @@
-"""OpenDRIVE text in, ``carla.Map`` out: the one place that hands a file to CARLA's native parser.
+"""Conversion of OpenDRIVE text to ``carla.Map``; all calls of CARLA's native parser are here.
 
-The native parser may abort the process on a broken file, so the XML and its structure are checked
-here first and told in plain words.
+The native parser can abort the process on a broken file. The XML and its structure are therefore
+checked first, with clear error messages.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ MAX_TEXT_BYTES = 64 * 1024 * 1024  # the largest CARLA town has 10 MB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapLimits:
-    """How large a map may be; checked before anything slow is done with it."""
+    """Largest accepted size of a map; checked before any slow step."""
 
     characters: int
     tags: int  # opening and closing ones together
     roads: int
-    road_km: float  # of all roads together
-    lane_km: float  # of all lanes together; every metre is a sample
+    road_km: float  # total length of the roads
+    lane_km: float  # total length of the lanes; every metre is a sample
     area_km2: float  # of the box around all lanes and crosswalks
-    reach_km: float  # of any coordinate from the origin
+    reach_km: float  # largest coordinate
 
 
-# CARLA's largest towns are 10 km wide; a file of the user's may be a few times larger.
+# CARLA's largest towns are 10 km wide; a user's file may be a few times larger.
 FILE_LIMITS: Final = MapLimits(
     characters=MAX_TEXT_BYTES,
     tags=4_000_000,
@@ -49,7 +49,7 @@ FILE_LIMITS: Final = MapLimits(
     area_km2=400.0,
     reach_km=1000.0,
 )
-# A map that a client sends is built while others drive: a town of usual size, Town04 ten times.
+# A client's map is built while others drive: at most a town of usual size, ten times Town04.
 CLIENT_LIMITS: Final = MapLimits(
     characters=16_000_000,
     tags=1_000_000,
@@ -95,10 +95,10 @@ def parse_opendrive(text: str, name: str) -> Element:
 
 
 def check_size(text: str, name: str, limits: MapLimits) -> None:
-    """Refuse a text that is too large to be parsed at all; looks at no element.
+    """Refuse a text that is too large; counts characters, tags and roads before it parses.
 
     Raises:
-        DataError: It has too many characters or tags, or its roads exceed ``limits``.
+        DataError: The text has too many characters or tags, or its roads exceed ``limits``.
     """
     if len(text) > limits.characters:
         raise DataError(
@@ -115,7 +115,7 @@ def check_size(text: str, name: str, limits: MapLimits) -> None:
 
 
 def size_errors(root: Element, limits: MapLimits) -> list[str]:
-    """What exceeds the limits of a map, one line each; infinite values are among it."""
+    """Return the exceeded limits of a map and its infinite values, one line each."""
     roads = root.findall("road")
     errors = _wild_values(root, 1000.0 * limits.reach_km)
     road_km = sum(abs(_number(road.get("length"))) for road in roads) / 1000.0
@@ -127,7 +127,7 @@ def size_errors(root: Element, limits: MapLimits) -> list[str]:
 
 
 def _lane_metres(road: Element) -> float:
-    """Length of all lanes of a road, as they are sampled."""
+    """Total length of the sampled lanes of a road."""
     sections = road.findall("lanes/laneSection")
     starts = [_number(section.get("s", "0")) for section in sections]
     ends = [*starts[1:], _number(road.get("length"))][: len(starts)]
@@ -138,12 +138,12 @@ def _lane_metres(road: Element) -> float:
 
 
 def _wild_values(root: Element, reach_m: float) -> list[str]:
-    """The first place or length that is infinite or farther away than any town."""
+    """Report the first coordinate or length that is infinite or above ``reach_m``."""
     for element in root.iter():
         for key, text in element.items():
             if key in _METRES:
                 value = _number(text)
-                # What is no number at all reads as 0 or is told with the road's other faults.
+                # Text that is not a number is read as 0 or reported with the road's other errors.
                 if abs(value) > reach_m or (value != value and text.strip(" +-").lower() == "nan"):
                     return [f"<{element.tag}> has {key}='{text}', expected at most {reach_m:g} m"]
     return []
@@ -156,7 +156,7 @@ def _too_much(what: str, value: float, most: float, unit: str) -> list[str]:
 
 
 def structure_errors(root: Element) -> list[str]:
-    """Everything that would make the native parser fail, one line each; empty when sound."""
+    """Return all errors that would make the native parser fail, one line each, or no line."""
     roads = root.findall("road")
     if not roads:
         return ["the file has no <road>"]
@@ -219,7 +219,7 @@ def _road_errors(road: Element, known: dict[str, set[str]]) -> list[str]:
 
 
 def carla_map(name: str, text: str) -> carla.Map:
-    """Build CARLA's own map of the text; :class:`DataError` when it cannot be one."""
+    """Build CARLA's map from the text; :class:`DataError` if that is not possible."""
     errors = structure_errors(parse_opendrive(text, name))
     if errors:
         more = f" (and {len(errors) - 1} more; see `jaywalk town check`)" if errors[1:] else ""
@@ -228,7 +228,7 @@ def carla_map(name: str, text: str) -> carla.Map:
 
 
 def native_map(name: str, text: str) -> carla.Map:
-    """Call the native parser without looking at the text first."""
+    """Call the native parser without checking the text first."""
     wheel = import_carla()
     try:
         parsed: carla.Map = wheel.Map(name, text)
@@ -238,7 +238,7 @@ def native_map(name: str, text: str) -> carla.Map:
 
 
 def import_carla() -> Any:
-    """Import the CARLA client library, or say how to get it."""
+    """Import the CARLA client library, or raise an error that says how to install it."""
     try:
         import carla
     except ImportError as error:

@@ -1,6 +1,7 @@
-"""Maps of towns: a ground layer to draw traces over, and a finished picture with legend and scale.
+"""Maps of towns: a ground layer for trajectories, and a finished picture with legend and scale.
 
-Drawn without pyplot, so nothing global is touched. North is up: CARLA's y axis points down.
+The maps are drawn without pyplot and change no global state. North is up: CARLA's y axis points
+down.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def town_axes(
     signals: bool = True,
     spawn_points: bool = False,
 ) -> Axes:
-    """Draw a town into ``ax`` and return it; draw traces over it with ``zorder`` above 10.
+    """Draw a town into ``ax`` and return it; draw trajectories over it with ``zorder`` above 10.
 
     Example:
         >>> figure = Figure(figsize=(8, 8))  # doctest: +SKIP
@@ -231,7 +232,7 @@ def _draw_signals(town: Town, ax: Axes, window: Window) -> None:
 
 
 def _light_heads(ax: Axes, places: list[tuple[float, float]], scale: float) -> None:
-    """A small three-lamp head at each place."""
+    """Draw a small three-lamp head at each position."""
     if not places:
         return
     xs, ys = zip(*places, strict=True)
@@ -290,7 +291,7 @@ def _draw_spawn_points(town: Town, ax: Axes, window: Window) -> None:
 
 
 def _stop_bar(stop: FloatArray) -> FloatArray:
-    """Line across the lane at the front of a stop box."""
+    """Return the line across the lane at the front of a stop box."""
     x, y, yaw, length, width = stop[0], stop[1], stop[3], stop[4], 2.0 * stop[5]
     front = np.array([x + length * np.cos(yaw), y + length * np.sin(yaw)])
     across = width * 0.8 * np.array([-np.sin(yaw), np.cos(yaw)])
@@ -298,7 +299,7 @@ def _stop_bar(stop: FloatArray) -> FloatArray:
 
 
 def _softened(row: Any, alpha: float = 1.0) -> tuple[float, float, float, float]:
-    """The object's own colour, mixed with paper so that it stays in the background."""
+    """Mix the object's colour with the paper colour, so that it stays in the background."""
     own = np.array([row["red"], row["green"], row["blue"]]) / 255.0
     mixed = 0.6 * own + 0.4 * np.array(to_rgb(PAPER))
     return float(mixed[0]), float(mixed[1]), float(mixed[2]), alpha
@@ -317,7 +318,7 @@ def _frame(ax: Axes) -> None:
 
 
 def _scale_bar(ax: Axes, window: Window) -> None:
-    """A bar under the right end of the map."""
+    """Draw a scale bar under the right end of the map."""
     wide = window[2] - window[0]
     length = next(m for m in (500, 200, 100, 50, 20, 10, 5, 2, 1) if m <= max(wide * 0.25, 1.0))
     shift = ScaledTranslation(0.0, -0.5, ax.figure.dpi_scale_trans)
@@ -378,7 +379,7 @@ def _columns(width_inches: float) -> int:
 
 
 def _legend_entries(town: Town, spawn_points: bool) -> list[Any]:
-    """Entries for what this town really has."""
+    """Return legend entries for the features that this town has."""
     lanes = {strip.kind for strip in town.strips}
     kinds = {
         sign.type_id.rsplit(".", 1)[0] if "speed" in sign.type_id else sign.type_id

@@ -1,12 +1,11 @@
-"""What the ground looks like from above: CARLA's semantic labels on a grid.
+"""Semantic raster of the ground seen from above: CARLA's labels on a grid.
 
-Drawn from lane strips, lane markings and crosswalks; cell (row, column) covers
+The raster is drawn from lane strips, lane markings and crosswalks. Cell (row, column) covers
 ``x0 + column * cell .. + cell`` and the same in y. Frame: CARLA's left-handed world, metres.
 
-Filling polygons into a raster: one scanline kernel for lanes, crosswalks and markings.
-
-A cell belongs to a polygon when its centre lies inside (even-odd rule, half-open at the edges), so
-polygons that share an edge neither overlap nor leave a gap.
+One scanline kernel fills the polygons of lanes, crosswalks and markings. A cell belongs to a
+polygon if its centre lies inside (even-odd rule, half-open at the edges), so polygons that share an
+edge neither overlap nor leave a gap.
 """
 
 from __future__ import annotations
@@ -112,8 +111,8 @@ _LABELS = {
 }
 _RIM_M = 12.0
 _MAX_CELLS = 60_000_000  # bytes; a wide rural town gets coarser cells instead of more of them
-_HOLE_M2 = 60.0  # the largest gap between turning lanes that is still taken for pavement
-# Later ones win: junction surfaces over the verges and sidewalks that cut through them.
+_HOLE_M2 = 60.0  # largest gap between turning lanes that counts as pavement
+# Later labels win: junction surfaces cover the verges and sidewalks that cut through them.
 _ORDER = (GROUND, SIDEWALK, ROAD)
 
 
@@ -137,10 +136,10 @@ def build_raster(
 ) -> SemanticRaster:
     """Draw the town, or only ``window_m`` = (x low, y low, x high, y high), at ``cell_m``.
 
-    Cells of a whole town grow until the raster stays below 60 MB.
+    For a whole town, cells are enlarged until the raster is smaller than 60 MB.
     """
     if window_m is not None:
-        # Drawn with a rim, so that a gap in a junction is seen whole, then cut back.
+        # Draw with a rim, so that gaps in junctions are complete, then crop.
         rim = int(np.ceil(_RIM_M / cell_m))
         low, high = np.array(window_m[:2], float), np.array(window_m[2:], float)
         wide = _draw(strips, crosswalks, cell_m, low - rim * cell_m, high + rim * cell_m)
@@ -184,7 +183,7 @@ def _draw(
 def _junction_windows(
     strips: list[LaneStrip], grid: tuple[float, float, float], shape: tuple[int, ...]
 ) -> list[tuple[slice, slice]]:
-    """The part of the raster around each junction, with a rim."""
+    """Part of the raster around each junction, with a rim."""
     boxes: dict[int, FloatArray] = {}
     for strip in strips:
         if strip.in_junction:
@@ -213,7 +212,7 @@ def _close_holes(labels: NDArray[np.uint8], cell_m: float) -> None:
     small = np.bincount(pieces.ravel()) * cell_m**2 < _HOLE_M2
     small[0] = False
     border = np.concatenate([pieces[0], pieces[-1], pieces[:, 0], pieces[:, -1]])
-    small[border] = False  # cut by the window: nobody knows how large it is
+    small[border] = False  # cut by the window: its size is unknown
     tips = np.zeros_like(small)
     if (labels == GROUND).any():
         for a, b in (
@@ -228,7 +227,7 @@ def _close_holes(labels: NDArray[np.uint8], cell_m: float) -> None:
 
 
 def label_at(raster: SemanticRaster, x_m: float, y_m: float) -> int:
-    """Label at a place; terrain outside the raster."""
+    """Label at a position; terrain outside the raster."""
     column = int(np.floor((x_m - raster.x0_m) / raster.cell_m))
     row = int(np.floor((y_m - raster.y0_m) / raster.cell_m))
     if 0 <= row < raster.rows and 0 <= column < raster.columns:

@@ -1,4 +1,4 @@
-"""The roads of an OpenDRIVE file as plain values: geometry, lanes, markings, speeds, objects.
+"""Roads of an OpenDRIVE file as plain values: geometry, lanes, markings, speeds, objects.
 
 Frame here: OpenDRIVE's own (right-handed, metres, radians). Polynomials are rows (s, a, b, c, d).
 """
@@ -75,7 +75,7 @@ class Road:
     element: Element
 
     def speed_kmh(self, s_m: float) -> float:
-        """Speed limit of the road's type record at ``s_m``; NaN where it says nothing."""
+        """Speed limit of the road's type record at ``s_m``; NaN if it gives none."""
         return _value_at(self.speeds, s_m)
 
 

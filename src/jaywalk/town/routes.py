@@ -1,7 +1,8 @@
-"""Dense routes: keypoints in, points a metre apart with road options out.
+"""Dense routes: keypoints become points a metre apart with road options.
 
-The same points and options as CARLA's global route planner gives (checked against it), without the
-simulator's ``agents`` package; thinning and GPS as the Leaderboard hands them to agents.
+The planner returns the same points and options as CARLA's global route planner (checked against
+it), without CARLA's ``agents`` package. Thinning follows the routes that the Leaderboard gives to
+agents.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from jaywalk.town.lane_graph import LANE_CHANGES, Edge, LaneGraph, RoadOption
 Point = tuple[float, float, float]
 
 _STRAIGHT_RAD: Final = math.radians(35.0)
-_CHANGE_POINTS: Final = 5  # a lane change arrives so many points further on
+_CHANGE_POINTS: Final = 5  # a lane change ends this many points later
 _NONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseRoute:
-    """A route as agents get it. Frame: CARLA's left-handed metres and degrees."""
+    """A route in the form that agents receive. Frame: CARLA's left-handed metres and degrees."""
 
     position_m: FloatArray  # (n, 3)
     rotation_deg: FloatArray  # (n, 3): pitch, yaw, roll
@@ -43,19 +44,19 @@ class DenseRoute:
 
     @property
     def along_m(self) -> FloatArray:
-        """Distance along the route of each point, in the plane."""
+        """Distance of each point along the route, in the plane."""
         return arc_lengths(self.position_m)
 
 
 class RoutePlanner:
-    """Plans on one town; building it takes a fraction of a second, so keep it."""
+    """Planner for one town; building it takes a fraction of a second, so reuse it."""
 
     def __init__(self, carla_map: Any, step_m: float = 1.0) -> None:
         self._graph = LaneGraph(carla_map, step_m)
 
     @property
     def graph(self) -> LaneGraph:
-        """The lanes it plans on."""
+        """Lane graph of the town."""
         return self._graph
 
     def plan(self, keypoints_m: Sequence[Point]) -> DenseRoute:
@@ -77,16 +78,16 @@ class RoutePlanner:
         return _dense(points)
 
     def trace(self, origin_m: Point, aim_m: Point) -> list[tuple[Any, RoadOption]]:
-        """Waypoints with road options from one place to another.
+        """Return the waypoints with road options from one position to another.
 
         Raises:
-            DataError: No lane leads there.
+            DataError: No lane leads to the second position.
         """
         return _Tracer(self._graph).trace(origin_m, aim_m, 1)
 
 
 class _Tracer:
-    """One plan. What was decided at a junction outlives a pair of keypoints, as in CARLA."""
+    """State of one plan; decisions at a junction last beyond a pair of keypoints, as in CARLA."""
 
     def __init__(self, graph: LaneGraph) -> None:
         self._graph = graph
@@ -164,7 +165,7 @@ class _Tracer:
         )
 
     def _decide(self, index: int, nodes: list[int]) -> RoadOption:
-        """The option of the edge that leaves ``nodes[index]``."""
+        """Return the option of the edge that leaves ``nodes[index]``."""
         ahead = self._graph.edge(nodes[index], nodes[index + 1])
         option: RoadOption | None = ahead.option
         if index > 0:
@@ -189,7 +190,7 @@ class _Tracer:
         return option
 
     def _turn(self, index: int, nodes: list[int], behind: Edge) -> RoadOption | None:
-        """Straight within 35 degrees; else compared with the other ways through the junction."""
+        """Return straight within 35 degrees, else compare the other edges through the junction."""
         tail = self._graph.edge(nodes[index], nodes[index + 1])
         for start, end in itertools.pairwise(nodes[index:]):
             edge = self._graph.edge(start, end)
@@ -219,10 +220,10 @@ class _Tracer:
 
 
 def thin_route(route: DenseRoute, spacing_m: float) -> NDArray[np.int64]:
-    """Indices of the points the Leaderboard gives to agents.
+    """Return the indices of the points that the Leaderboard gives to agents.
 
-    Kept are the first and last point, every lane-change point, the point where the option changes
-    (unless a lane change ends there) and a point whenever more than ``spacing_m`` were passed.
+    These are the first and last point, every lane-change point, each point where the option changes
+    (unless a lane change ends there) and a point after each distance of more than ``spacing_m``.
     """
     kept: list[int] = []
     passed_m = 0.0
@@ -256,7 +257,7 @@ def _dense(points: list[tuple[Any, RoadOption]]) -> DenseRoute:
 
 
 def _nearest(waypoint: Any, path: list[Any]) -> int:
-    """Index of the first nearest point, with the library's own single-precision distance."""
+    """Index of the first nearest point, by CARLA's single-precision distance."""
     place = waypoint.transform.location
     distances = [other.transform.location.distance(place) for other in path]
     return int(np.argmin(distances))

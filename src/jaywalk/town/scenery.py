@@ -1,9 +1,8 @@
 """Scenery beside the roads: buildings, walls, trees, lamps and street furniture as simple solids.
 
 One structured array holds a town's scenery. Frame: CARLA's left-handed world, metres, radians.
-Nothing solid stands on a lane, a crosswalk or the middle 1.2 m of a sidewalk.
-
-Keeps scenery off the roads, off the middle of the sidewalks and apart from each other.
+:class:`Placer` keeps the objects apart from each other and off the roads: no solid object stands on
+a lane, a crosswalk or the middle 1.2 m of a sidewalk.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ BELOW_M = 2.5  # a surface this far under an object's foot is another level (a b
 def _meets(
     shapes: NDArray[np.object_], table: NDArray[np.void], tree: shapely.STRtree, heights: Values
 ) -> NDArray[np.bool_]:
-    """Which objects touch a surface of their own level."""
+    """Return a mask of the objects that touch a surface of their own level."""
     hit = np.zeros(len(table), bool)
     mine, other = tree.query(shapes, predicate="intersects")
     base, top = table["z"] - table["ez"], table["z"] + table["ez"]
@@ -56,7 +55,7 @@ def _meets(
 
 
 class Placer:
-    """Accepts scenery class by class; what came first stays."""
+    """Placement of scenery, class by class; objects accepted earlier have priority."""
 
     def __init__(self, surfaces: Surfaces) -> None:
         self._surfaces = surfaces
@@ -64,7 +63,7 @@ class Placer:
         self._shapes: list[shapely.Polygon] = []
 
     def near_another_level(self, table: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Which rows stand near a road far above or below their foot: on or beside a bridge."""
+        """Mask of the rows near a road far above or below their foot: on or beside a bridge."""
         near = np.zeros(len(table), bool)
         heights = self._surfaces.road_z
         if len(table) and len(heights) and np.ptp(heights) > BRIDGE_STEP_M:
@@ -79,10 +78,11 @@ class Placer:
     def free(
         self, table: NDArray[np.void], *, large: bool, signals: bool = False
     ) -> NDArray[np.bool_]:
-        """Which rows stand clear of the surfaces and of what was accepted before.
+        """Mask of the rows that touch neither the surfaces nor the rows accepted before.
 
-        Large objects keep off whole sidewalks, medians and junctions too; small ones only off the
-        lanes, the middle of the sidewalks and, but for signals, the mouths of crosswalks.
+        Large objects must not stand on sidewalks, medians and junctions either. Small objects must
+        keep off the lanes, the middle of the sidewalks and, except for signals, the mouths of
+        crosswalks.
         """
         if not len(table):
             return np.zeros(0, bool)
@@ -104,7 +104,7 @@ class Placer:
 
     @staticmethod
     def _spread(shapes: NDArray[np.object_], hit: NDArray[np.bool_]) -> None:
-        """Marks rows that touch an earlier unmarked row."""
+        """Mark rows that touch an earlier unmarked row."""
         first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
         order = np.lexsort((second, first))
         for later, earlier in zip(first[order], second[order], strict=True):
@@ -112,7 +112,7 @@ class Placer:
                 hit[later] = True
 
     def add(self, table: NDArray[np.void], *, blocks: bool = True) -> None:
-        """Accept rows; ``blocks`` keeps later ones off them."""
+        """Accept rows; with ``blocks``, later rows must not touch them."""
         self._accepted.append(table)
         if blocks and len(table):
             self._shapes.extend(shapely.polygons(footprints(table)))
@@ -125,7 +125,7 @@ class Placer:
         grounded: bool = False,
         signals: bool = False,
     ) -> NDArray[np.bool_]:
-        """Accept the rows that are free; returns which. Grounded ones keep away from bridges."""
+        """Accept the free rows and return their mask; ``grounded`` excludes rows near bridges."""
         mask = self.free(table, large=large, signals=signals)
         if grounded:
             mask &= ~self.near_another_level(table)
@@ -282,10 +282,10 @@ def save_scenery(path: Path, table: Table) -> None:
 
 
 def load_scenery(path: Path) -> Table:
-    """Read what :func:`save_scenery` wrote.
+    """Read a table that :func:`save_scenery` wrote.
 
     Raises:
-        DataError: when the file is not such a table.
+        DataError: The file is not a scenery table.
     """
     try:
         content = json.loads(gunzip(read_bytes(path, "a scenery file"), str(path)))

@@ -1,6 +1,7 @@
-"""Proposes scenery along the edges of streets; what does not fit is taken out later.
+"""Rules that propose scenery; objects that do not fit are removed later.
 
-Scenery that follows from the map itself: poles of lights and signs, and traffic islands.
+:func:`signal_poles` and :func:`islands` follow from the map: poles of lights and signs, and traffic
+islands. The other rules place objects along the edges of streets.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ POLE_SPACING_M = 0.5
 
 
 def _spots(landmarks: list[Any]) -> list[tuple[float, float, float, float, str]]:
-    """Foot, yaw and type of the landmarks, one for those that share a spot."""
+    """Foot, yaw and type of the landmarks; landmarks at the same spot give one entry."""
     seen: set[tuple[int, int]] = set()
     spots = []
     for mark in sorted(landmarks, key=lambda mark: (mark.type != LIGHT, str(mark.id))):
@@ -38,7 +39,7 @@ def _spots(landmarks: list[Any]) -> list[tuple[float, float, float, float, str]]
 
 
 def signal_poles(carla_map: MapLike) -> tuple[Table, Table]:
-    """Poles of lights and signs, and the plates of the signs (same order as their poles last)."""
+    """Poles of lights, then of signs; and the plates of the signs in the order of their poles."""
     wanted = {LIGHT, *PLATES}
     spots = _spots([mark for mark in carla_map.get_all_landmarks() if str(mark.type) in wanted])
     lights = np.array([spot[:3] for spot in spots if spot[4] == LIGHT]).reshape(-1, 3)
@@ -66,7 +67,7 @@ def signal_poles(carla_map: MapLike) -> tuple[Table, Table]:
 
 
 def islands(carla_map: MapLike, root: Element) -> Table:
-    """Bodies of the traffic islands that the map gives as objects with an outline."""
+    """Solids of the traffic islands, which the map stores as objects with an outline."""
     tables = [np.zeros(0, SCENERY)]
     for road in root.iter("road"):
         for item in road.iterfind("objects/object"):
@@ -113,7 +114,7 @@ SHELTER_HALF_M = (2.0, 0.75, 1.25)
 
 
 def _spaced(edge: Frontage, step_m: float, random: Random, ends_m: float = 4.0) -> Values:
-    """Places about every ``step_m`` along an edge, a little uneven."""
+    """Arc lengths about every ``step_m`` along an edge, with small random offsets."""
     room = edge.length_m - 2.0 * ends_m
     if step_m <= 0.0 or room < step_m * 0.4:
         return np.zeros(0)
@@ -131,7 +132,7 @@ def _beside(edge: Frontage, along: Values, beyond_m: Values | float) -> tuple[Va
 
 
 def _fronting(edge: Frontage, along: Values, beyond_m: Values) -> tuple[Values, Values]:
-    """As :func:`_beside`, facing the street as a whole and not its bays and tapers."""
+    """Return feet and yaws as :func:`_beside`, aligned with the street without bays and tapers."""
     points, outward, _ = edge.at(along)
     chord = edge.at(along + FACING_M)[0][:, :2] - edge.at(along - FACING_M)[0][:, :2]
     chord /= np.maximum(np.hypot(chord[:, 0], chord[:, 1]), 1e-9)[:, None]
@@ -214,7 +215,7 @@ def fences(edge: Frontage, style: StreetStyle, random: Random) -> Table:
 
 
 def trees(feet: Values, random: Random, *, slim: bool) -> tuple[Table, Table]:
-    """Trunks and crowns, one crown a trunk."""
+    """Trunks and crowns, one crown per trunk."""
     count = len(feet)
     crown = random.uniform(1.3, 1.9, count) if slim else random.uniform(1.6, 3.0, count)
     trunk = random.uniform(2.6, 3.4, count) if slim else random.uniform(1.8, 3.0, count)
@@ -233,10 +234,10 @@ def trees(feet: Values, random: Random, *, slim: bool) -> tuple[Table, Table]:
 
 
 def _kerb_zone_m(edge: Frontage, along: Values) -> Values:
-    """From the kerb to the middle of a post or trunk.
+    """Distance from the kerb to the middle of a post or trunk.
 
-    Where a narrow shoulder runs along the sidewalk they stand behind it: cars use the room beside
-    their lane.
+    Beside a narrow shoulder the objects stand behind it, because cars use the space beside their
+    lane.
     """
     shoulder = np.interp(along, edge.along, edge.shoulder_m)
     narrow = (shoulder > 0.0) & (shoulder + KERB_ZONE_M < BESIDE_LANE_M)
@@ -244,7 +245,7 @@ def _kerb_zone_m(edge: Frontage, along: Values) -> Values:
 
 
 def kerb_feet(edge: Frontage, step_m: float, random: Random, least_walk_m: float) -> Values:
-    """Places on the kerb side of the sidewalk, where it is wide enough."""
+    """Positions on the kerb side of the sidewalk, where it is wide enough."""
     along = _spaced(edge, step_m, random)
     _, _, walk = edge.at(along)
     along, walk = along[walk >= least_walk_m], walk[walk >= least_walk_m]
@@ -252,17 +253,17 @@ def kerb_feet(edge: Frontage, step_m: float, random: Random, least_walk_m: float
 
 
 def verge_feet(edge: Frontage, step_m: float, reach_m: Span, random: Random) -> Values:
-    """Places beyond the edge, at random distances."""
+    """Positions beyond the edge, at random distances."""
     along = _spaced(edge, step_m, random)
     return _beside(edge, along, random.uniform(*reach_m, len(along)))[0]
 
 
 def lamps(edge: Frontage, style: StreetStyle, random: Random) -> Table:
-    """Lamp posts; each side of a street carries every second one."""
+    """Lamp posts; each side of a street gets every second post."""
     along = _spaced(edge, style.lamp_step_m * LAMP_SIDES, random)
     _, _, walk = edge.at(along)
     zone = _kerb_zone_m(edge, along)
-    # On a narrow sidewalk a post at the kerb would stand in people's way.
+    # On a narrow sidewalk a post at the kerb would block people.
     feet, _ = _beside(edge, along, np.where(walk >= WIDE_WALK_M, zone - walk, 0.25))
     return rows("lamp", Shape.CYLINDER, feet, (0.09, 0.09, 3.0), 0.0, (70, 74, 78))
 
@@ -319,7 +320,7 @@ def delineators(edge: Frontage) -> Table:
 
 
 def containers(edge: Frontage, random: Random) -> Table:
-    """Containers in the yards between the sheds, some of them stacked in twos."""
+    """Containers in the yards between the sheds, some in stacks of two."""
     along = _spaced(edge, 22.0, random, 10.0)
     if not len(along):
         return EMPTY

@@ -1,7 +1,4 @@
-"""How the sides of different streets look: sizes, spacings and colours.
-
-The scenery table's layout, and a collector that fills it column by column.
-"""
+"""Styles of street sides (sizes, spacings, colours) and the layout of the scenery table."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ Values = NDArray[np.float64]
 
 
 class Shape(IntEnum):
-    """How a scenery object is drawn and touched."""
+    """Shape of a scenery object, for drawing and for contacts."""
 
     BOX = 0
     CYLINDER = 1  # upright; ex is the radius, ez the half height
@@ -127,7 +124,7 @@ _FROM_REAR: Final = CORNERS[[2, 1, 0, 3]]
 
 
 def footprints(table: NDArray[np.void], margin_m: float = 0.0) -> Values:
-    """Corners (n, 4, 2) of the rectangles the objects stand on, grown by a margin."""
+    """Corners (n, 4, 2) of the rectangles on which the objects stand, enlarged by a margin."""
     ex = table["ex"] + margin_m
     ey = np.where(table["shape"] == int(Shape.BOX), table["ey"], table["ex"]) + margin_m
     centre, half = np.column_stack([table["x"], table["y"]]), np.column_stack([ex, ey])
@@ -140,7 +137,7 @@ Palette = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreetStyle:
-    """One kind of street side."""
+    """Style of one kind of street side."""
 
     name: str
     building_width_m: Span = (13.0, 27.0)
@@ -262,7 +259,7 @@ FAST_KMH: Final = 85.0
 
 
 def town_style(style: str, frontages: tuple[Frontage, ...]) -> str:
-    """Decides ``auto``: a city where most of the edges have sidewalks, else the country."""
+    """Resolve ``auto``: a city if most of the edges have sidewalks, else the country."""
     if style != "auto":
         return style
     walked = sum(edge.length_m for edge in frontages if edge.walk_m.mean() > 0.5)
@@ -271,7 +268,7 @@ def town_style(style: str, frontages: tuple[Frontage, ...]) -> str:
 
 
 def street_style(style: str, edge: Frontage) -> StreetStyle:
-    """The look of one street side in a town of the given style."""
+    """Return the style of one street side in a town of the given style."""
     if edge.speed_kmh > FAST_KMH or edge.setting == "motorway":
         return FAST
     if edge.side == 0:

@@ -1,7 +1,7 @@
-"""A town: an OpenDRIVE text, its scenery, and everything derived from them on first use.
+"""Towns: an OpenDRIVE text, its scenery, and all parts derived from them on first use.
 
-Towns come by name (our own; more from the folders in ``JAYWALK_TOWN_PATH``), from a file, or from
-text sent by a client.
+A town is loaded by name (a town of the package, or one in the folders of ``JAYWALK_TOWN_PATH``),
+from a file, or from text sent by a client.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _OWN_FOLDER = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, kw_only=True)
 class Town:
-    """A town by name; parts are built when first asked for and kept.
+    """A town by name; its parts are built on first use and kept.
 
-    Frame of everything here: CARLA's left-handed world in metres; poses in degrees.
+    Frame of all parts: CARLA's left-handed world in metres; poses in degrees.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Town:
 
     @cached_property
     def root(self) -> Element:
-        """The parsed document, structurally sound."""
+        """Parsed document, with its structure checked."""
         root = opendrive.parse_opendrive(self.opendrive, self.name)
         if errors := opendrive.structure_errors(root):
             raise DataError(f"'{self.name}' is not a usable OpenDRIVE file: {errors[0]}.")
@@ -70,7 +70,7 @@ class Town:
 
     @cached_property
     def carla_map(self) -> carla.Map:
-        """CARLA's own map of this town: waypoints, topology, landmarks."""
+        """CARLA's map of this town: waypoints, topology, landmarks."""
         _ = self.root  # raises before the native parser sees a broken file
         return opendrive.native_map(f"Carla/Maps/{self.name}", self.opendrive)
 
@@ -93,7 +93,7 @@ class Town:
 
     @cached_property
     def limits(self) -> SpeedLimits:
-        """Speed limits by place, for kernels."""
+        """Speed limits by position, for kernels."""
         return build_limits(self.strips)
 
     @cached_property
@@ -110,12 +110,12 @@ class Town:
 
     @cached_property
     def navmesh(self) -> bytes:
-        """Pedestrian mesh in the client's binary form; empty without sidewalks."""
+        """Pedestrian mesh in the binary format of clients; empty without sidewalks."""
         return build_navmesh(self.strips, self.crosswalks, self.ground)
 
     @cached_property
     def raster(self) -> SemanticRaster:
-        """Semantic labels of the ground at 0.25 m; finer ones from ``build_raster``."""
+        """Semantic labels of the ground at 0.25 m; ``build_raster`` gives finer ones."""
         return build_raster(self.strips, self.crosswalks)
 
     @cached_property
@@ -134,7 +134,7 @@ class Town:
 
     @cached_property
     def scenery(self) -> NDArray[Any]:
-        """Scenery beside the roads: our own table, or one generated from the roads."""
+        """Scenery beside the roads: the town's table, or one generated from the roads."""
         from jaywalk.town.scenery import (
             generate_scenery,
             load_scenery,  # loads shapely
@@ -146,7 +146,7 @@ class Town:
         return generate_scenery(self.carla_map, self.opendrive, seed)
 
     def check_area(self, lines: list[FloatArray], most_km2: float = FILE_LIMITS.area_km2) -> None:
-        """Refuse lines that span too large a box; grids over it would not fit into memory."""
+        """Refuse lines whose bounding box is too large for grids in memory."""
         if not lines:
             return
         points = np.concatenate(lines)[:, :2]
@@ -159,11 +159,11 @@ class Town:
             )
 
     def prepare(self) -> None:
-        """Build now what a world and its first client would otherwise wait for."""
+        """Build the parts now that a world and its first client would otherwise wait for."""
         _ = self.ground, self.limits, self.spawn_points, self.lights, self.scenery, self.navmesh
 
     def speed_limit_kmh(self, x_m: float, y_m: float, z_m: float, yaw_deg: float) -> float:
-        """Speed limit for a vehicle at a place; NaN where the road says nothing."""
+        """Speed limit for a vehicle at a position; NaN if the road gives none."""
         return float(speed_limit_at(self.limits, x_m, y_m, z_m, float(np.deg2rad(yaw_deg))))
 
 
@@ -201,24 +201,24 @@ def load_town(name_or_path: str | Path) -> Town:
 
 
 def town_from_opendrive(text: str, name: str = "OpenDriveMap") -> Town:
-    """Make a town of OpenDRIVE text; :class:`DataError` when it is not usable."""
+    """Make a town from OpenDRIVE text; :class:`DataError` if it is not usable."""
     town = Town(name=name, opendrive=text)
     _ = town.carla_map
     return town
 
 
 def available_towns() -> list[str]:
-    """Names that :func:`load_town` knows: our own first, then those of the extra folders."""
+    """Names that :func:`load_town` accepts: towns of the package, then of the extra folders."""
     return [_stem(path) for path in _town_files().values()]
 
 
 def own_towns() -> list[str]:
-    """Names of the towns that come with us."""
+    """Names of the towns that are part of the package."""
     return [_stem(path) for path in _town_files().values() if path.parent == _OWN_FOLDER]
 
 
 def _town_files() -> dict[str, Path]:
-    """Lower-case name -> file. Our own towns cannot be replaced by a folder's."""
+    """Files by lower-case name; a folder cannot replace a town of the package."""
     folders = [_OWN_FOLDER]
     extra = os.environ.get(TOWN_PATH_VARIABLE, "")
     folders += [Path(entry) for entry in extra.split(os.pathsep) if entry]
@@ -233,13 +233,13 @@ def _town_files() -> dict[str, Path]:
 
 
 def _stem(path: Path) -> str:
-    """Name of the town in a file; our own files are lower case, the towns' names are not."""
+    """Name of the town in a file; the package's files are lower case, its town names are not."""
     stem = path.name[: -len(".xodr.gz" if path.name.lower().endswith(".gz") else ".xodr")]
     return stem.capitalize() if path.parent == _OWN_FOLDER else stem
 
 
 def _beside(path: Path) -> Path | None:
-    """The scenery file that lies beside a town's file, if any."""
+    """Return the scenery file beside a town's file, or None."""
     stem = path.name[: -len(".xodr.gz" if path.name.lower().endswith(".gz") else ".xodr")]
     scenery_path = path.parent / f"{stem}.scenery.json.gz"
     return scenery_path if scenery_path.is_file() else None

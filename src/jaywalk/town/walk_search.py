@@ -1,7 +1,7 @@
-"""Ways on foot over a walk grid: the shortest one that keeps a chosen distance from the edges.
+"""Search of walking paths on a walk grid: the shortest that keep a chosen distance from edges.
 
-Only cells people walk on are used (sidewalk and verge; crosswalks only when asked for), with room
-for a body between solid things.
+Only walkable cells are used (sidewalk and verge; crosswalks on request), with enough space for a
+body between solid objects.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from jaywalk.town.walkways import CROSSWALK, SIDE, STEP_M, WalkGrid, cell_at, ed
 
 NO_CELL: Final = -(1 << 30)
 _NEAR_M: Final = 1.0
-_RIM_M: Final = 20.0  # how far beyond start and goal a way may lead
-_EDGE_WEIGHT: Final = 1.2  # extra cost a metre of being nearer to the edge than wanted
-_FAR_WEIGHT: Final = 0.25  # and of being farther from it
+_RIM_M: Final = 20.0  # margin of the search around start and goal
+_EDGE_WEIGHT: Final = 1.2  # extra cost per metre of being nearer to the edge than wanted
+_FAR_WEIGHT: Final = 0.25  # and of being farther from the edge than wanted
 _SMOOTH_M: Final = 1.0  # half the length over which corners are rounded
 
 
@@ -32,7 +32,7 @@ def _search(
     keep_m: float,
     crosswalks: bool,
 ) -> NDArray[np.int64]:
-    """Cells (row, column) from start to goal; empty when there is no way."""
+    """Cells (row, column) from start to goal; empty if there is no path."""
     rim = int(_RIM_M / grid.tiling.cell_m)
     top, left = min(start[0], goal[0]) - rim, min(start[1], goal[1]) - rim
     high = max(start[0], goal[0]) + rim + 1 - top
@@ -82,7 +82,7 @@ def _search(
 
 @kernel
 def _smooth(grid: WalkGrid, raw: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
-    """Running mean; a point that would leave what people walk on stays where it was."""
+    """Smooth with a running mean; a point that would leave the walkable cells is kept."""
     count = len(raw)
     out = raw.copy()
     for k in range(1, count - 1):
@@ -104,14 +104,14 @@ def find_way(
     keep_m: float = 0.8,
     crosswalks: bool = False,
 ) -> FloatArray:
-    """Points (n, 2) of a way on foot, about a cell apart; empty when there is none.
+    """Return the points (n, 2) of a walking path, about a cell apart; empty if there is none.
 
     Args:
-        grid: Where one can walk.
-        start_m: From here; the nearest walkable cell within a metre is taken.
-        goal_m: To here, likewise.
-        keep_m: Wanted distance from the edge of the sidewalk and from solid things.
-        crosswalks: Whether crosswalks may be used.
+        grid: Walkable cells of the town.
+        start_m: Start; the nearest walkable cell within a metre is taken.
+        goal_m: Goal; the nearest walkable cell within a metre is taken.
+        keep_m: Wanted distance from the edge of the sidewalk and from solid objects.
+        crosswalks: Allow crosswalks.
     """
     start, goal = _cell(grid, start_m), _cell(grid, goal_m)
     if start is None or goal is None:
@@ -133,7 +133,7 @@ def _cell(grid: WalkGrid, place_m: tuple[float, float]) -> tuple[int, int] | Non
 
 @kernel
 def nearest_cell(grid: WalkGrid, x_m: float, y_m: float) -> tuple[int, int]:
-    """The nearest cell within a metre where one can stand off the road; NO_CELL without one."""
+    """Nearest cell within a metre on which a person can stand off the road; NO_CELL if none."""
     row, column = cell_at(grid, x_m, y_m)
     reach = int(_NEAR_M / grid.tiling.cell_m)
     best, where = 1 << 40, (NO_CELL, NO_CELL)
@@ -149,9 +149,9 @@ def nearest_cell(grid: WalkGrid, x_m: float, y_m: float) -> tuple[int, int]:
 
 
 def name_blocks(grid: WalkGrid) -> NDArray[np.int32]:
-    """Number, from 1, of the connected piece of sidewalk of every cell; 0: nobody walks there.
+    """Number the connected pieces of sidewalk, from 1; 0 marks cells that are not walkable.
 
-    Crosswalks do not connect: what one can walk round without crossing a road has one number.
+    Crosswalks do not connect: all cells that are reachable without crossing a road share a number.
     """
     names = np.zeros(grid.clear.shape, np.int32)
     _name_blocks(grid, names)
@@ -189,7 +189,7 @@ def _joins(grid: WalkGrid, names: NDArray[np.int32], tile: int, r: int, c: int) 
 
 
 def blocks_at(grid: WalkGrid, names: NDArray[np.int32], places_m: FloatArray) -> NDArray[np.int64]:
-    """Block of each place (n, 2) by the cell within a metre of it; -1: none."""
+    """Block of each position (n, 2), from the nearest cell within a metre; -1 if none."""
     result = np.full(len(places_m), -1, np.int64)
     _blocks_at(grid, names, np.ascontiguousarray(places_m, dtype=np.float64), result)
     return result

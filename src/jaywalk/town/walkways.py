@@ -1,11 +1,10 @@
-"""Where people can walk: a fine grid of sidewalks, crosswalks, verges, roads and solid things.
+"""Walk grid of a town: sidewalks, crosswalks, verges, roads and solid objects in fine cells.
 
-Made for people who walk everywhere in a town: one lookup tells what is underfoot, how far the edge
-of the sidewalk is and how far the nearest solid thing. Frame: CARLA's left-handed world, metres.
+One lookup gives the surface at a position, the distance to the edge of the sidewalk and the
+distance to the nearest solid object. Frame: CARLA's left-handed world, metres.
 
-A sparse grid: square tiles of cells where something is, nothing elsewhere.
-
-A town is a few per cent of its bounding box; tiles keep its fine grids small.
+The grid is sparse: square tiles of cells exist only around lanes and crosswalks. A town covers a
+few per cent of its bounding box, so tiles keep the fine grid small.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Tiling(NamedTuple):
 
 
 def make_tiling(boxes_m: FloatArray, cell_m: float) -> Tiling:
-    """Tiles under boxes (n, 4): x low, y low, x high, y high."""
+    """Make the tiles that cover boxes (n, 4): x low, y low, x high, y high."""
     size = SIDE * cell_m
     x0, y0 = (float(v) for v in np.floor(boxes_m[:, :2].min(axis=0)))
     spans = np.floor((boxes_m - (x0, y0, x0, y0)) / size).astype(np.int64)
@@ -51,13 +50,13 @@ def make_tiling(boxes_m: FloatArray, cell_m: float) -> Tiling:
 
 
 def tile_count(tiling: Tiling) -> int:
-    """How many tiles there are."""
+    """Number of tiles."""
     return int(tiling.tile.max()) + 1
 
 
 @kernel
 def find_cell(tiling: Tiling, row: int, column: int) -> tuple[int, int, int]:
-    """Tile and place in it of a cell; the tile is -1 where there is none."""
+    """Tile of a cell, and its row and column in the tile; the tile is -1 if there is none."""
     tile_row, tile_column = row // SIDE, column // SIDE
     rows, columns = tiling.tile.shape
     if tile_row < 0 or tile_column < 0 or tile_row >= rows or tile_column >= columns:
@@ -119,7 +118,7 @@ def copy_window(
     window: NDArray[np.uint8],
     back: bool,
 ) -> None:
-    """Copy the cells from (first, left) on into a dense window, or back out of it."""
+    """Copy the cells from (first, left) on into a dense window, or back with ``back``."""
     for r in range(window.shape[0]):
         for c in range(window.shape[1]):
             tile, row, column = find_cell(tiling, first + r, left + c)
@@ -131,15 +130,15 @@ def copy_window(
                 window[r, c] = cells[tile, row, column]
 
 
-# What is underfoot. People keep to 1..3; 0 is land nobody walks on.
+# Surfaces. People keep to 1..3; 0 is land that is not walkable.
 NOWHERE, SIDEWALK, CROSSWALK, VERGE, ROAD = 0, 1, 2, 3, 4
 WALKED: Final = frozenset({"sidewalk", "walking"})  # kinds of lanes made for people
 STEP_M: Final = 0.05  # unit of the distances kept as bytes
-NEAR_M: Final = 1.5  # solid things farther than this are far
-BODY_M: Final = 0.3  # half the room a person needs between solid things
-_CLEAR_M: Final = 2.0  # distances to the edge are known up to here
+NEAR_M: Final = 1.5  # largest stored distance to a solid object
+BODY_M: Final = 0.3  # half the space that a person needs between solid objects
+_CLEAR_M: Final = 2.0  # largest stored distance to the edge
 CELL_M: Final = 0.25
-_VERGE_M: Final = 1.8  # width walked on beside a road without sidewalk
+_VERGE_M: Final = 1.8  # walkable width beside a road without sidewalk
 _DROP_M: Final = 0.4  # over 0.75 m
 _RIM_M: Final = _VERGE_M + 0.5  # kept around lanes
 
@@ -149,14 +148,14 @@ class WalkGrid(NamedTuple):
 
     tiling: Tiling
     surface: NDArray[np.uint8]
-    clear: NDArray[np.uint8]  # steps to the nearest cell people cannot stand on; 0: not here
-    solid: NDArray[np.uint8]  # steps by which a solid thing is nearer than NEAR_M; 0: far
+    clear: NDArray[np.uint8]  # steps to the nearest cell that is not standable; 0: this one is not
+    solid: NDArray[np.uint8]  # steps by which a solid object is nearer than NEAR_M; 0: far
 
 
 def build_walk_grid(
     strips: list[LaneStrip], crosswalks: list[FloatArray], solids: FloatArray, ground: Ground
 ) -> WalkGrid:
-    """Draw the grid of a town; nobody walks on or under bridges, where one cell has two heights.
+    """Draw the grid of a town; cells on or under bridges have two heights and are not walkable.
 
     Args:
         strips: Lanes of the town.
@@ -184,7 +183,7 @@ def _box(points: FloatArray) -> FloatArray:
 
 
 def _pieces(strip: LaneStrip) -> FloatArray:
-    """Boxes (n, 4) round pieces of a strip, short ones for bends."""
+    """Boxes (n, 4) around short pieces of a strip, so that they follow its bends."""
     boxes = []
     for first in range(0, len(strip.s_m) - 1, 16):
         part = slice(first, first + 17)
@@ -198,7 +197,7 @@ def _draw_surface(grid: WalkGrid, strips: list[LaneStrip], crosswalks: list[Floa
 
     bare = _bare_sides(strips)
     for strip in bare.values():
-        # A ribbon beside the road, drawn first so that everything else lies over it.
+        # A band beside the road, drawn first so that all other surfaces cover it.
         outward = strip.outer_m - strip.inner_m
         outward = outward / np.maximum(np.hypot(outward[:, 0], outward[:, 1]), 1e-6)[:, None]
         draw(strip.outer_m, strip.outer_m + _VERGE_M * outward, VERGE)
@@ -227,7 +226,7 @@ def _side(strip: LaneStrip) -> _Side:
 def _bare_sides(strips: list[LaneStrip]) -> dict[_Side, LaneStrip]:
     """Sides of roads outside junctions that have no sidewalk, with their outermost lane.
 
-    The inner side of a carriageway (shoulders but no lane) is no place for people.
+    The inner side of a carriageway (shoulders but no lane) is excluded.
     """
     last: dict[_Side, LaneStrip] = {}
     walked: set[_Side] = set()
@@ -237,7 +236,7 @@ def _bare_sides(strips: list[LaneStrip]) -> dict[_Side, LaneStrip]:
         if strip.kind in WALKED or strip.in_junction:
             walked.add(side)
         elif strip.width_m.max() > 0.1:
-            last[side] = strip  # lanes come from the middle outwards
+            last[side] = strip  # lanes are listed from the middle outwards
             if strip.kind in ROADWAY:
                 driven.add(side)
     edge = {*ROADWAY, "shoulder"}
@@ -249,7 +248,7 @@ def _bare_sides(strips: list[LaneStrip]) -> dict[_Side, LaneStrip]:
 
 
 def _draw_crosswalk(grid: WalkGrid, polygon: FloatArray) -> None:
-    """Paint a crosswalk, lengthened off the road until it touches what is walked on."""
+    """Draw a crosswalk, extended beyond the road until it touches walkable cells."""
     tiling = grid.tiling
     reach = lengthened(polygon[:, :2], REACH_M)
     box = _box(np.concatenate([polygon[:, :2], reach])) - (2 * (tiling.x0_m, tiling.y0_m))
@@ -291,7 +290,7 @@ def _drop_slopes(grid: WalkGrid, ground: Ground) -> None:
 
 @kernel
 def _levels(ground: Ground, x: float, y: float) -> int:
-    """Most levels of the four nodes around a place."""
+    """Largest number of levels at the four nodes around a position."""
     column = int(np.floor((x - ground.x0_m) / ground.cell_m))
     row = int(np.floor((y - ground.y0_m) / ground.cell_m))
     most = 0
@@ -304,7 +303,7 @@ def _levels(ground: Ground, x: float, y: float) -> int:
 
 @kernel
 def _drop(ground: Ground, x: float, y: float) -> float:
-    """Greatest difference of height to the places around."""
+    """Largest height difference to the positions around."""
     here = surface_height(ground, x, y, ground.base_m)
     worst = 0.0
     for step in range(4):
@@ -315,7 +314,7 @@ def _drop(ground: Ground, x: float, y: float) -> float:
 
 @kernel
 def _mark_solids(grid: WalkGrid, solids: NDArray[np.float64]) -> None:
-    """Write the exact distance to the nearest solid thing into every cell near it."""
+    """Write the exact distance to the nearest solid object into every cell near it."""
     x0, y0, cell = grid.tiling.x0_m, grid.tiling.y0_m, grid.tiling.cell_m
     for k in range(len(solids)):
         x, y, cos, sin, along, across = solids[k]
@@ -351,7 +350,7 @@ def _standable(grid: WalkGrid, row: int, column: int) -> bool:
 
 @kernel
 def _measure(grid: WalkGrid) -> None:
-    """Distance of each cell where one can stand from the nearest one where one cannot."""
+    """Compute the distance of each standable cell from the nearest cell that is not standable."""
     reach = int(np.ceil(_CLEAR_M / grid.tiling.cell_m))
     free = np.empty((SIDE + 2 * reach, SIDE + 2 * reach), np.bool_)  # a tile with a rim
     tile_rows, tile_columns = grid.tiling.tile.shape
@@ -373,7 +372,7 @@ def _measure(grid: WalkGrid) -> None:
 
 @kernel
 def _room(free: NDArray[np.bool_], row: int, column: int, reach: int) -> float:
-    """Cells to the nearest one that is not free, looking outwards ring by ring."""
+    """Distance in cells to the nearest cell that is not free, searched ring by ring."""
     best = float(reach)
     for ring in range(1, reach + 1):
         if ring - 0.5 >= best:
@@ -388,27 +387,27 @@ def _room(free: NDArray[np.bool_], row: int, column: int, reach: int) -> float:
 
 @kernel
 def cell_at(grid: WalkGrid, x_m: float, y_m: float) -> tuple[int, int]:
-    """Row and column of a place."""
+    """Row and column of a position."""
     column = int(np.floor((x_m - grid.tiling.x0_m) / grid.tiling.cell_m))
     return int(np.floor((y_m - grid.tiling.y0_m) / grid.tiling.cell_m)), column
 
 
 @kernel
 def underfoot(grid: WalkGrid, x_m: float, y_m: float) -> int:
-    """What is at a place; ``NOWHERE`` outside the grid."""
+    """Surface at a position; ``NOWHERE`` outside the grid."""
     row, column = cell_at(grid, x_m, y_m)
     return read_cell(grid.tiling, grid.surface, row, column)
 
 
 @kernel
 def edge_gap(grid: WalkGrid, x_m: float, y_m: float) -> float:
-    """Metres from a place to the edge of what people walk on, up to 2; 0: nobody stands here."""
+    """Metres from a position to the edge of the walkable cells, up to 2; 0 if not standable."""
     row, column = cell_at(grid, x_m, y_m)
     return float(read_cell(grid.tiling, grid.clear, row, column) * STEP_M)
 
 
 @kernel
 def solid_gap(grid: WalkGrid, x_m: float, y_m: float) -> float:
-    """Metres from a place to the nearest solid thing, up to 1.5."""
+    """Metres from a position to the nearest solid object, up to 1.5."""
     row, column = cell_at(grid, x_m, y_m)
     return float(NEAR_M - read_cell(grid.tiling, grid.solid, row, column) * STEP_M)

@@ -1,9 +1,9 @@
-"""What lies under a place: CARLA's own waypoint lookups over whole tracks, as plain arrays.
+"""Spawn points of a town, and CARLA's waypoint lookups for whole tracks as plain arrays.
 
-Frame: CARLA's left-handed world, metres and degrees. Lookups are the wheel's, so a criterion that
-asks here gets what a program asking ``carla.Map`` gets.
-
-Recommended places for vehicles to start: on driving lanes, clear of junctions and crosswalks.
+:func:`spawn_points` gives recommended starting poses of vehicles, on driving lanes and away from
+junctions and crosswalks. :class:`LaneFinder` uses the lookups of the wheel, so a criterion gets the
+same lanes as a program that calls ``carla.Map``. Frame: CARLA's left-handed world, metres and
+degrees.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _SPACING_M = (18.0, 140.0)
 
 
 def spawn_points(strips: list[LaneStrip], crosswalks: list[FloatArray]) -> list[CarlaPose]:
-    """Starting poses in file order, evenly spaced; about 100 to 300 in a town."""
+    """Return starting poses in file order, evenly spaced; about 100 to 300 in a town."""
     lanes = [s for s in strips if s.kind == "driving" and not s.in_junction]
-    # Spacing grows with the town so that large ones do not drown in points.
+    # The spacing grows with the town, which limits the number of points in large towns.
     total_m = sum(float(s.s_m[-1] - s.s_m[0]) for s in lanes)
     spacing_m = min(max(total_m / _WANTED, _SPACING_M[0]), _SPACING_M[1])
     forbidden = cKDTree(_outline_points(crosswalks)) if crosswalks else None
@@ -44,7 +44,7 @@ def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) 
     usable_m = strip.road.length_m - 2.0 * _END_M
     if usable_m < 0.0:
         return []
-    # Places are laid out per road, not per section, so neighbouring sections keep the spacing.
+    # Positions are spaced per road, not per section, so neighbouring sections keep the spacing.
     count = int(usable_m / spacing_m) + 1
     places = _END_M + 0.5 * (usable_m - (count - 1) * spacing_m) + spacing_m * np.arange(count)
     poses = []
@@ -59,7 +59,7 @@ def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) 
 
 def _pose_at(strip: LaneStrip, s_m: float) -> CarlaPose | None:
     k = min(max(int(np.searchsorted(strip.s_m, s_m)), 1), len(strip.s_m) - 1)
-    if strip.width_m[k - 1 : k + 1].min() < 2.2:  # a lane still opening or closing
+    if strip.width_m[k - 1 : k + 1].min() < 2.2:  # the lane is still widening or narrowing
         return None
     part = (s_m - strip.s_m[k - 1]) / (strip.s_m[k] - strip.s_m[k - 1])
     ends = strip.centre_m[k - 1 : k + 1]
@@ -87,12 +87,12 @@ def _outline_points(crosswalks: list[FloatArray]) -> FloatArray:
 
 LaneKind = Literal["driving", "parking"]
 
-_MAX_WALK_M = 500.0  # no lane is longer; keeps a broken map from looping for ever
+_MAX_WALK_M = 500.0  # no lane is longer; prevents an endless loop on a broken map
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanesUnder:
-    """The nearest lane at each of n places; ``distance_m`` is infinite where there is none."""
+    """Nearest lane at each of n positions; ``distance_m`` is infinite if there is none."""
 
     centre_m: FloatArray  # (n, 3)
     distance_m: FloatArray  # (n,) from the place to the lane's centre, in space
@@ -104,13 +104,13 @@ class LanesUnder:
     in_junction: NDArray[np.bool_]
 
     def rows(self, which: NDArray[np.int64]) -> LanesUnder:
-        """Some of the places."""
+        """Return the rows of some of the positions."""
         return LanesUnder(**{k.name: getattr(self, k.name)[which] for k in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneEnd:
-    """The last place of a lane before a junction."""
+    """Last point of a lane before a junction."""
 
     centre_m: tuple[float, float, float]
     yaw_deg: float
@@ -121,7 +121,7 @@ class LaneEnd:
 
 
 class LaneFinder:
-    """Asks one map."""
+    """Lane lookups on one map."""
 
     def __init__(self, carla_map: Any) -> None:
         self._carla = opendrive.import_carla()
@@ -129,7 +129,10 @@ class LaneFinder:
         self._absent: set[LaneKind] = set()
 
     def under(self, places_m: FloatArray, kind: LaneKind = "driving") -> LanesUnder:
-        """Nearest lane of a kind at each place (n, 3); equal neighbours are asked once."""
+        """Find the nearest lane of a kind at each position (n, 3).
+
+        Consecutive equal positions are looked up once.
+        """
         n = len(places_m)
         moved = np.ones(n, np.bool_)
         moved[1:] = np.any(places_m[1:] != places_m[:-1], axis=1)
@@ -154,8 +157,8 @@ class LaneFinder:
         if kind not in self._absent:
             found = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
         if found is None:
-            # The nearest lane of the whole map: none here, none anywhere. To learn that again is
-            # the slowest lookup of all.
+            # The lookup covers the whole map, so the map has no lane of this kind. Remember that:
+            # a failed lookup is the slowest of all.
             self._absent.add(kind)
             return (math.nan,) * 11
         pose = found.transform
@@ -175,7 +178,7 @@ class LaneFinder:
         )
 
     def ahead(self, place_m: tuple[float, ...], step_m: float, steps: int) -> FloatArray:
-        """Centres of the lane under a place and of the points ahead of it, (<= steps + 1, 3)."""
+        """Centre of the lane at a position and the lane points ahead, (<= steps + 1, 3)."""
         found = self._map.get_waypoint(self._carla.Location(*place_m))
         points = []
         for _ in range(steps + 1):
@@ -188,7 +191,7 @@ class LaneFinder:
         return np.array(points)
 
     def lane_ends(self, places_m: FloatArray, step_m: float) -> list[LaneEnd]:
-        """Lanes under places in a row (neighbours on one lane once), walked to their junction."""
+        """Follow the lanes at consecutive positions to their junctions; each lane counts once."""
         found: list[Any] = []
         for place in places_m.tolist():
             point = self._map.get_waypoint(self._carla.Location(*place))

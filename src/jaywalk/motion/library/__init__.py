@@ -1,1 +1,1 @@
-"""Motion libraries: a folder of columns, quick to open and to read from."""
+"""Motion libraries: folders of column files that are fast to open and read."""

@@ -1,6 +1,8 @@
-"""Building a library: read, clean, retarget, write; broken files are reported, not fatal.
+"""Building of motion libraries, and the classes of their clips.
 
-Classes of a library's clips, and their agreement with the labels that came with them.
+Clips are read, cleaned, retargeted and written; a broken file is reported and does not stop the
+build. :func:`class_rows` gives the class of each clip, and :func:`class_agreement` the agreement of
+the classes with the labels of the dataset.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from jaywalk.motion.sources._humanml3d import read_humanml3d, read_texts
 
 
 def displacements_m(library: MotionLibrary) -> FloatArray:
-    """(clips, 2) net displacement and largest excursion."""
+    """Net displacement and largest excursion of each clip, (clips, 2)."""
     columns = library.columns
     return np.array([columns["net_m"], columns["excursion_m"]], dtype=np.float64).T
 
 
 def class_rows(library: MotionLibrary, rule: ClassRule) -> list[dict[str, Any]]:
-    """Class by the rule, label and displacement of every clip."""
+    """Return the class by the rule, the label and the displacement of every clip."""
     moved = displacements_m(library)
     return [
         {
@@ -71,7 +73,7 @@ def class_agreement(library: MotionLibrary, *, splits: int, seed: int) -> dict[s
     }
 
 
-#: Adults keep their path; children would have to make giant strides, theirs is scaled.
+#: Adults keep their path. Children would need overlong strides, so their path is scaled.
 DEFAULT_POLICIES: Final[dict[str, RootPolicy]] = {
     "man": RootPolicy.KEEP,
     "woman": RootPolicy.KEEP,
@@ -82,7 +84,7 @@ DEFAULT_POLICIES: Final[dict[str, RootPolicy]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """What to build from; clips choose from the BVH files."""
+    """Sources of a library; ``clips`` selects clips from the BVH files."""
 
     bvh: Path | None = None
     clips: Path | None = None
@@ -102,13 +104,13 @@ Found = Clip | Problem
 
 
 def clean(motion: Clip, *, foot_lock: bool) -> Clip:
-    """To 20 Hz, on the floor, from the origin along +z, with standing feet held still."""
+    """Resample to 20 Hz, put on the floor at the origin along +z, and lock standing feet."""
     motion = to_origin(on_floor(resample(motion, LIBRARY_RATE_HZ)))
     return lock_feet(motion).motion if foot_lock else motion
 
 
 def on_rigs(motion: Clip, policies: Mapping[str, RootPolicy]) -> dict[str, RigClip]:
-    """The motion on every rig."""
+    """Retarget the motion to every rig."""
     return {rig: retarget(motion, load_rig(rig), policies[rig]) for rig in RIG_NAMES}
 
 
@@ -120,10 +122,10 @@ def build_library(
     foot_lock: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Problem]:
-    """Build a library folder from everything the sources hold.
+    """Build a library folder from all motions of the sources.
 
     Returns:
-        What could not be used; the rest is in the library.
+        Files and clips that could not be used; all others are in the library.
 
     Raises:
         UsageError: No source was given, or a folder does not exist.
@@ -139,10 +141,10 @@ def write_library(
     foot_lock: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Problem]:
-    """Clean motions, put them on the rigs and write them to a library folder.
+    """Clean motions, retarget them to the rigs and write them to a library folder.
 
     Returns:
-        What could not be used, those already found among ``motions`` included.
+        Files and clips that could not be used, including the problems in ``motions``.
     """
     chosen = dict(policies or DEFAULT_POLICIES)
     notes = {"foot_lock": foot_lock}
@@ -165,7 +167,7 @@ def write_library(
 
 
 def read_all(sources: Sources) -> Iterator[Found]:
-    """Every motion of the sources, as captured, and every problem."""
+    """Yield every motion of the sources, as captured, and every problem."""
     given = {
         name: path
         for name in ("bvh", "clips", "amass", "humanml3d")
@@ -195,7 +197,7 @@ def _each(paths: Iterable[Path], read: Callable[[Path], Clip]) -> Iterator[Found
 
 
 def _listed(folder: Path, rows: list[ClipRow]) -> Iterator[Found]:
-    """Clips of a list; every file is parsed once."""
+    """Yield the clips of a list; every file is parsed once."""
     by_sequence: dict[str, list[ClipRow]] = {}
     for row in rows:
         by_sequence.setdefault(row.sequence, []).append(row)

@@ -1,4 +1,4 @@
-"""Opening a library and taking clips out of it."""
+"""Reading of motion libraries."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from jaywalk.motion.retarget import RigClip, RootPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotionLibrary:
-    """An open library; frames stay on disk until a clip is asked for.
+    """An open library; the frames of a clip are read from disk on request.
 
     Attributes:
-        folder: Where it lies.
+        folder: Folder of the library.
         meta: Contents of ``library.json``.
-        columns: Columns of the index, each as long as there are clips.
-        rows: Place of each clip by name.
+        columns: Columns of the index, with one entry per clip.
+        rows: Row of each clip in the index, by name.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class MotionLibrary:
         return self.columns["name"]
 
     def motion(self, name: str) -> Clip:
-        """One clip on the SMPL skeleton."""
+        """Return one clip on the SMPL skeleton."""
         row = self._row(name)
         c = self.columns
         return Clip(
@@ -66,7 +66,7 @@ class MotionLibrary:
         )
 
     def on_rig(self, name: str, rig: str) -> RigClip:
-        """One clip as poses of a walker."""
+        """Return one clip as poses of a walker with this rig."""
         row = self._row(name)
         if rig not in self.meta["policies"]:
             raise UsageError(f"unknown rig {rig!r}; expected {', '.join(self.meta['policies'])}")
@@ -80,7 +80,7 @@ class MotionLibrary:
         )
 
     def way(self, name: str, rig: str) -> FloatArray:
-        """(frames, 4) ``x y z yaw`` of a walker in one clip, without its poses."""
+        """Return the path (frames, 4) of a walker in one clip, ``x y z yaw``, without its poses."""
         return self._cut(f"{rig}_actor", self._row(name))
 
     def _row(self, name: str) -> int:
@@ -97,7 +97,7 @@ def open_library(folder: Path) -> MotionLibrary:
     """Open a library folder.
 
     Raises:
-        DataError: It is no library, incomplete, or its files do not fit together.
+        DataError: The folder is not a library, is incomplete, or its files are inconsistent.
     """
     try:
         meta = json.loads(read_text(folder / META, f"a library with {META}"))
@@ -112,7 +112,7 @@ def open_library(folder: Path) -> MotionLibrary:
     if table.num_rows != meta.get("clips") or not isinstance(meta.get("frames"), int):
         raise DataError(f"{folder}: {META} and {INDEX} do not fit; build the library again")
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
-    columns.setdefault("augmented", [""] * table.num_rows)  # libraries of before there were any
+    columns.setdefault("augmented", [""] * table.num_rows)  # missing in old libraries
     frames = {}
     for name, shape in frame_columns().items():
         path = folder / f"{name}.f32"
@@ -134,7 +134,7 @@ def open_library(folder: Path) -> MotionLibrary:
 
 
 def library_digest(folder: Path) -> str:
-    """SHA-256 of all that a library holds: equal ones pose people alike, wherever they lie."""
+    """SHA-256 of the content of a library, independent of its folder; equal ones pose alike."""
     open_library(folder)
     total = hashlib.sha256()
     for name in (META, INDEX, *(f"{column}.f32" for column in frame_columns())):

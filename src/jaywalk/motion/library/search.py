@@ -1,7 +1,4 @@
-"""Finding clips by what their captions say.
-
-What is in a library: counts, durations, and how the classes move.
-"""
+"""Search of clips by caption, and statistics of a library: counts, durations, paths by class."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ _STOP_WORDS: Final = frozenset(
 
 
 def stem(word: str) -> str:
-    """A word without its common endings: walks, walking, walked give ``walk``."""
+    """Strip the common endings of a word: walks, walking and walked give ``walk``."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
             word = word[: -len(suffix)]
@@ -62,13 +59,13 @@ def stem(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Stems of the telling words of a text."""
+    """Stems of the words of a text, without stop words."""
     words = re.findall(r"[a-z]+", text.lower())
     return [stem(word) for word in words if word not in _STOP_WORDS]
 
 
 def search(captions: Sequence[str], query: str, *, limit: int = 10) -> list[tuple[int, float]]:
-    """Places of the best matching captions and their scores (BM25), best first.
+    """Return the indices of the best matching captions and their BM25 scores, best first.
 
     Captions that share no word with the query are left out.
     """
@@ -95,7 +92,7 @@ _COLOURS: Final = {"crossing": "#c0392b", "attempting": "#d68910", "not_crossing
 
 
 def class_paths(library: MotionLibrary, kind: str) -> FloatArray:
-    """(clips, frames, 2) forward and leftward metres of a class's clips; NaN after their end."""
+    """Paths (clips, frames, 2) of a class, metres forward and to the left; NaN after the end."""
     rate = float(library.meta["rate_hz"])
     count = round(SPAN_S * rate) + 1
     names = [n for n, c in zip(library.names, library.columns["class"], strict=True) if c == kind]
@@ -143,7 +140,7 @@ def _spread(values: FloatArray) -> dict[str, float]:
 
 
 def _by_second(paths: FloatArray, rate: float, how: Any) -> list[list[float] | None]:
-    """Forward and leftward figure after each whole second, None once no clip is that long."""
+    """Forward and leftward statistic after each whole second; None if no clip is that long."""
     rows: list[list[float] | None] = []
     for frame in range(0, paths.shape[1], round(rate)):
         here = paths[:, frame][~np.isnan(paths[:, frame, 0])]
@@ -152,7 +149,7 @@ def _by_second(paths: FloatArray, rate: float, how: Any) -> list[list[float] | N
 
 
 def draw_stats(library: MotionLibrary, folder: Path) -> list[Path]:
-    """Write the classes' paths (mean and one standard deviation) their commonest words and tags."""
+    """Draw the classes' paths (mean, one standard deviation) and most common words and tags."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -180,7 +177,7 @@ def draw_stats(library: MotionLibrary, folder: Path) -> list[Path]:
 
 
 def _bars(stats: dict[str, Any], what: str) -> Any:
-    """The commonest words or tags of each class."""
+    """Draw the most common words or tags of each class."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

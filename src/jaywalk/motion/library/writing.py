@@ -1,10 +1,10 @@
-"""Writing a library folder clip by clip, without holding the frames in memory.
+"""Writing of motion libraries clip by clip, without all frames in memory.
 
-Files of a library folder and what is in them.
+Files of a library folder:
 
-``library.json``  version, rate, root policy of each rig, problems met while building
-``clips.arrow``   one row a clip: name, base, class, caption, ..., first frame and count
-``*.f32``         little-endian float32, one row a frame, all clips one after another
+``library.json``  version, rate, root policy of each rig, problems found during the build
+``clips.arrow``   one row per clip: name, base, class, caption, ..., first frame and count
+``*.f32``         little-endian float32, one row per frame, all clips one after another
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INDEX: Final = "clips.arrow"
 
 
 def frame_columns() -> dict[str, tuple[int, ...]]:
-    """Name of each file of frames and the shape of one frame in it."""
+    """Names of the files of frames, with the shape of one frame."""
     columns: dict[str, tuple[int, ...]] = {"smpl_rotations": (JOINT_COUNT, 4), "smpl_root": (3,)}
     for rig in RIG_NAMES:
         columns[f"{rig}_turns"] = (DRIVEN_COUNT, 4)
@@ -43,10 +43,10 @@ def frame_columns() -> dict[str, tuple[int, ...]]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that a library must not be written to; call it before long work.
+    """Refuse a folder to which a library must not be written; call it before long work.
 
     Raises:
-        UsageError: It is a file, or holds files that are no library.
+        UsageError: The path is a file, or the folder holds files that do not belong to a library.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; give a folder for the library")
@@ -55,7 +55,7 @@ def check_folder(folder: Path) -> None:
 
 
 class LibraryWriter:
-    """Context manager; the library is complete once it is left without an error.
+    """Writer of a library, as a context manager; the library is complete on exit without error.
 
     Args:
         folder: New or empty folder, or one that holds a library, which is then replaced.
@@ -97,7 +97,7 @@ class LibraryWriter:
 
     @property
     def clips(self) -> int:
-        """Clips written so far."""
+        """Number of clips written so far."""
         return len(self._rows)
 
     def add(self, motion: Clip, rigs: Mapping[str, RigClip]) -> None:
@@ -157,7 +157,7 @@ class LibraryWriter:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder is empty, or holds a library or what an interrupted build left of one."""
+    """Return True if a folder is empty or holds a complete or partial library."""
     own = {META, INDEX, *(f"{name}.f32" for name in frame_columns())}
     return (folder / META).exists() or all(path.name in own for path in folder.iterdir())
 

@@ -1,8 +1,8 @@
-"""Feet while clips are joined: who stands keeps standing, who must stand elsewhere takes a step.
+"""Feet during joins: a standing foot is held, or steps to its new position.
 
-A blend of two poses would let feet slide from the one stance to the other. Here a standing foot is
-held where it is until the new clip lifts it, or until it is too far from where the clip wants it:
-then it steps there, one foot after the other. Legs follow by inverse kinematics.
+A blend of two poses would let feet slide from one stance to the other. Here a standing foot is held
+until the new clip lifts it, or until it is too far from its position in the clip; then it steps
+there, one foot after the other. Legs follow by inverse kinematics.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from jaywalk.motion.playback.bank import FREE, HELD, STEPPING, Rows
 from jaywalk.motion.retarget import DRIVEN
 
 _NAMES: Final = tuple(DRIVEN)
-# places in DRIVEN, left then right, as constants the compiler can see
+# indices in DRIVEN, left then right, as constants for the compiler
 _THIGH: Final = (_NAMES.index("crl_thigh__L"), _NAMES.index("crl_thigh__R"))
 
 _STEP_S = 0.3
-_SWING_S = 0.22  # a foot that the clip lifts anyway finds its way sooner
-_NEAR_M = 0.06  # a standing foot nearer than this to its place need not step
-_FAR_SHARE = 0.4  # of the leg: beyond it a foot steps whatever the other does
+_SWING_S = 0.22  # a foot that the clip lifts arrives sooner
+_NEAR_M = 0.06  # a standing foot nearer to its target does not step
+_FAR_SHARE = 0.4  # of the leg: beyond it a foot steps even while the other one does
 _DONE_M = 0.004
-_CREEP_MPS = 0.03  # unseen: a standing foot may drift so to its place
+_CREEP_MPS = 0.03  # not visible: speed at which a standing foot drifts to its target
 _LIFT_SHARE = 0.25
 _MOST_LIFT_M = 0.09
 _SINK_M = 0.004
-_STEP_BEND = 0.05  # a stepping leg bends; knees of stretched ones would snap
+_STEP_BEND = 0.05  # a stepping leg bends; the knee of a straight leg would snap
 
 
 class LegTables(NamedTuple):
-    """Legs of the rigs in the bones' own axes; first axis the rig, second left and right."""
+    """Legs of the rigs in the axes of the bones; first axis the rig, second left and right."""
 
     root: FloatArray  # (rigs, 7) rest of crl_root, parent-relative
-    bones: FloatArray  # (rigs, 2, 4, 3) rest places of thigh, shank, foot, toe in their parents
+    bones: FloatArray  # (rigs, 2, 4, 3) rest offsets of thigh, shank, foot, toe in their parents
     flexion: FloatArray  # (rigs, 2, 3) in the thigh's axes
     ball_m: FloatArray  # (rigs, 2) height of the ball at rest
     leg_m: FloatArray  # (rigs,)
@@ -90,7 +90,7 @@ def _add(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def _hips(rows: Rows, i: int, legs: LegTables) -> tuple[Vec3, Quat]:
-    """Place and orientation of the hips in mesh space."""
+    """Position and orientation of the hips in mesh space."""
     root = legs.root[rows.rig[i]]
     above = (root[3], root[4], root[5], root[6])
     place = _add((root[0], root[1], root[2]), quat_rotate(above, _vec(rows.hips_m[i])))
@@ -99,7 +99,7 @@ def _hips(rows: Rows, i: int, legs: LegTables) -> tuple[Vec3, Quat]:
 
 @kernel
 def to_world(rows: Rows, i: int, point: Vec3) -> Vec3:
-    """A point of mesh space on the ground of the world; z stays over the ground."""
+    """Transform a point from mesh space to the world; z stays the height over the ground."""
     cos, sin = math.cos(rows.yaw_rad[i]), math.sin(rows.yaw_rad[i])
     forward, right = point[1], -point[0]
     return (
@@ -135,7 +135,7 @@ def _chain(
 
 @kernel
 def ball_place(rows: Rows, i: int, side: int, legs: LegTables) -> Vec3:
-    """Where the ball of a foot is shown, in the world."""
+    """Shown position of the ball of a foot, in the world."""
     ball = _chain(rows, i, side, legs)[5]
     world: Vec3 = to_world(rows, i, ball)
     return world
@@ -143,9 +143,9 @@ def ball_place(rows: Rows, i: int, side: int, legs: LegTables) -> Vec3:
 
 @kernel
 def _lead(rows: Rows, i: int, side: int, legs: LegTables, target: Vec3, bend: float = 0.0) -> None:
-    """Put the ball at a place of the world; the foot keeps its orientation.
+    """Move the ball to a position in the world; the foot keeps its orientation.
 
-    ``bend`` is the share of its length by which the leg stays short of being stretched.
+    ``bend`` is the share of its length by which the leg stays shorter than a straight leg.
     """
     bones = legs.bones[rows.rig[i], side]
     first = _THIGH[0] if side == 0 else _THIGH[1]
@@ -182,7 +182,7 @@ def _smooth(share: float) -> float:
 
 @kernel
 def _begin_step(rows: Rows, i: int, side: int, ball: Vec3) -> None:
-    """From here on ``lock_m`` holds how far the foot is from its place, and fades."""
+    """Begin a step: ``lock_m`` becomes the offset of the foot from its target, and fades."""
     rows.foot[i, side], rows.foot_s[i, side] = STEPPING, 0.0
     for k in range(3):
         rows.lock_m[i, side, k] -= ball[k]
@@ -206,7 +206,7 @@ def _held_on(
     weight: float,
     dt_s: float,
 ) -> None:
-    """Decide whether a held foot is let go, and let it creep when it need not step."""
+    """Release a held foot or begin a step if needed; otherwise let it drift to its target."""
     lock = rows.lock_m[i, side]
     gap = math.hypot(ball[0] - lock[0], ball[1] - lock[1])
     leg = legs.leg_m[rows.rig[i]]
@@ -240,13 +240,13 @@ def pin_stance_feet(
     """Correct the shown legs of one person.
 
     Args:
-        rows: All people.
-        i: Whose legs.
+        rows: State of all people.
+        i: Row of the person.
         legs: From :func:`leg_tables`.
-        stands_left: Whether the clip that counts now stands on the left foot.
-        stands_right: The same of the right one.
-        weight: Of the new clip over the old one; 1 when the join is over.
-        dt_s: Step.
+        stands_left: True if the clip with the larger weight stands on the left foot.
+        stands_right: True if that clip stands on the right foot.
+        weight: Weight of the new clip against the old one; 1 after the join.
+        dt_s: Length of the step.
     """
     for side in range(2):
         stands = stands_left if side == 0 else stands_right

@@ -1,4 +1,4 @@
-"""One step of everybody who plays a clip: time, path, pose, feet."""
+"""Kernels that advance all people who play a clip: time, path, pose and feet."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jaywalk.geometry.rotation import quat_slerp, rotator_from_quat
 from jaywalk.motion.playback._feet import LegTables, ball_place, pin_stance_feet
 from jaywalk.motion.playback.bank import FREE, HELD, NOTHING, STEPPING, Frames, Rows
 
-_EXACT = 1e-6  # of a frame: nearer to a frame than this is that frame
+_EXACT = 1e-6  # of a frame: times nearer to a frame than this are rounded to it
 
 
 @kernel
 def _at(frames: Frames, clip: int, time_s: float) -> tuple[int, float]:
-    """Frame at or before a time, and the share of the way to the next one."""
+    """Frame at or before a time, and the fraction of the interval to the next frame."""
     last = frames.length[clip] - 1
     place = min(max(time_s * frames.rate_hz, 0.0), float(last))
     frame = math.floor(place + _EXACT)
@@ -69,7 +69,7 @@ def _place(frames: Frames, clip: int, time_s: float) -> tuple[float, float, floa
 
 @kernel
 def _moved(frames: Frames, clip: int, from_s: float, to_s: float) -> tuple[float, float, float]:
-    """Forward, to the right and turned between two times, seen from where the walker was."""
+    """Forward and rightward movement and turn between two times, in the axes at the first time."""
     x0, y0, yaw0 = _place(frames, clip, from_s)
     x1, y1, yaw1 = _place(frames, clip, to_s)
     cos, sin = math.cos(yaw0), math.sin(yaw0)
@@ -85,7 +85,7 @@ def _smooth(share: float) -> float:
 
 @kernel
 def _walk(frames: Frames, rows: Rows, i: int, dt_s: float, weight: float) -> None:
-    """Advance time and path; while joining, both clips push in proportion."""
+    """Advance time and path; during a join, both clips move the person by their weights."""
     start = rows.time_s[i]
     end = min(start + rows.rate[i] * dt_s, (frames.length[rows.clip[i]] - 1) / frames.rate_hz)
     ahead, right, turned = _moved(frames, rows.clip[i], start, end)
@@ -115,7 +115,7 @@ def _walk(frames: Frames, rows: Rows, i: int, dt_s: float, weight: float) -> Non
 
 @kernel
 def _fade(frames: Frames, rows: Rows, i: int, weight: float) -> None:
-    """Blend what was played before into the shown pose."""
+    """Blend the previous clip or the frozen pose into the shown pose."""
     turns, hips = rows.source_turns[i], rows.source_hips_m[i]
     if not rows.frozen[i]:
         _pose(frames, rows.old_clip[i], rows.old_time_s[i], turns, hips)
@@ -137,7 +137,7 @@ def _join_weight(rows: Rows, i: int, since_s: float) -> float:
 
 @kernel
 def show(frames: Frames, rows: Rows, i: int, legs: LegTables, dt_s: float) -> None:
-    """Write the pose of one person at their present time."""
+    """Write the pose of one person at the current time of the clip."""
     weight = _join_weight(rows, i, rows.since_s[i])
     _pose(frames, rows.clip[i], rows.time_s[i], rows.turns[i], rows.hips_m[i])
     busy = rows.foot[i, 0] != FREE or rows.foot[i, 1] != FREE
@@ -161,7 +161,7 @@ def show(frames: Frames, rows: Rows, i: int, legs: LegTables, dt_s: float) -> No
 
 @kernel
 def advance(frames: Frames, rows: Rows, legs: LegTables, dt_s: float) -> None:
-    """Advance everybody who plays something by one step."""
+    """Advance all people who play a clip by one step."""
     for i in range(rows.clip.shape[0]):
         if rows.clip[i] < 0:
             continue
@@ -171,11 +171,11 @@ def advance(frames: Frames, rows: Rows, legs: LegTables, dt_s: float) -> None:
 
 @kernel
 def hold_standing_feet(frames: Frames, rows: Rows, i: int, legs: LegTables) -> None:
-    """At the beginning of a join: feet that stand are held where they are shown."""
+    """Hold the standing feet at their shown positions, at the beginning of a join."""
     for side in range(2):
         if rows.foot[i, side] == HELD or (rows.foot[i, side] == STEPPING and not rows.frozen[i]):
             continue
-        rows.foot[i, side] = FREE  # what is frozen has the step in it
+        rows.foot[i, side] = FREE  # the frozen pose already includes the step
         if _stands(frames, rows.clip[i], rows.time_s[i], side):
             ball = ball_place(rows, i, side, legs)
             rows.foot[i, side] = HELD
@@ -185,7 +185,7 @@ def hold_standing_feet(frames: Frames, rows: Rows, i: int, legs: LegTables) -> N
 
 @kernel
 def angles_of(turns: FloatArray, chosen: IntArray) -> FloatArray:
-    """(chosen, 21, 3) pitch, yaw, roll in degrees of the shown rotations of some people."""
+    """Pitch, yaw and roll (chosen, 21, 3) in degrees of the shown rotations of some people."""
     out = np.empty((chosen.shape[0], turns.shape[1], 3))
     for n in range(chosen.shape[0]):
         for bone in range(turns.shape[1]):

@@ -1,6 +1,7 @@
-"""Clips in memory, ready to be played: frames of many clips stacked for compiled kernels.
+"""Clip banks and player state, as arrays for compiled kernels.
 
-What is known of every person who plays a clip: arrays with one row a person.
+A bank stacks the frames of many clips in memory. :class:`Rows` holds the state of all people who
+play a clip, with one row per person.
 """
 
 from __future__ import annotations
@@ -17,32 +18,32 @@ from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.playback.joins import walking_stretch
 from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip
 
-# What holds a foot during and after a join.
-FREE: Final = 0  # the clip alone
-HELD: Final = 1  # stands where it stood
-STEPPING: Final = 2  # on its way to where the clip wants it
-NOTHING: Final = -1  # in place of a clip
+# States of a foot during and after a join.
+FREE: Final = 0  # follows the clip
+HELD: Final = 1  # held at its position
+STEPPING: Final = 2  # moves to its position in the clip
+NOTHING: Final = -1  # index that means no clip
 
 
 class Rows(NamedTuple):
     """State of the players. Frame: CARLA's left-handed metres, the walker on the ground.
 
-    A person plays ``clip`` at ``time_s``; for ``blend_s`` from the last join on, what was played
-    before (``old_*``) fades out. A join that begins within a join fades the pose shown then, which
-    stays ``frozen`` in ``source_*``, while the path still follows the old clip.
+    A person plays ``clip`` at ``time_s``. For ``blend_s`` after the last join, the previous clip
+    (``old_*``) fades out. If a join begins during a join, the pose shown at that moment is
+    ``frozen`` in ``source_*`` and fades out, while the path still follows the old clip.
     """
 
     rig: IntArray  # index in RIG_NAMES
-    clip: IntArray  # place in the bank
+    clip: IntArray  # index in the bank
     time_s: FloatArray
-    rate: FloatArray  # 1 plays as captured
+    rate: FloatArray  # 1 plays at the captured speed
     old_clip: IntArray
     old_time_s: FloatArray
     old_rate: FloatArray
-    frozen: IntArray  # 1: the pose to fade is in ``source_*``, and not the old clip's
-    since_s: FloatArray  # since the last join
+    frozen: IntArray  # 1: the fading pose is the one in ``source_*``, not that of the old clip
+    since_s: FloatArray  # time since the last join
     blend_s: FloatArray
-    turn_rad: FloatArray  # to be turned in all since the last join, in ``turn_s``
+    turn_rad: FloatArray  # total turn after the last join, spread over ``turn_s``
     turn_s: FloatArray
     steer_radps: FloatArray  # turning added by the caller
     x_m: FloatArray
@@ -50,8 +51,8 @@ class Rows(NamedTuple):
     yaw_rad: FloatArray
     speed_mps: FloatArray  # over the ground, of the last advance
     foot: IntArray  # (n, 2) FREE, HELD or STEPPING; left, right
-    foot_s: FloatArray  # (n, 2) since the step began
-    lock_m: FloatArray  # (n, 2, 3) HELD: the ball's place, z over the ground; STEPPING: offset
+    foot_s: FloatArray  # (n, 2) time since the step began
+    lock_m: FloatArray  # (n, 2, 3) HELD: position of the ball, z over the ground; STEPPING: offset
     turns: FloatArray  # (n, 21, 4) shown
     hips_m: FloatArray  # (n, 3) shown
     source_turns: FloatArray  # (n, 21, 4)
@@ -59,7 +60,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(rigs: IntArray) -> Rows:
-    """Rows of people who play nothing yet."""
+    """Make the rows of people who do not play a clip yet."""
     n = len(rigs)
     turns = np.zeros((n, DRIVEN_COUNT, 4))
     turns[..., 0] = 1.0
@@ -92,14 +93,14 @@ def make_rows(rigs: IntArray) -> Rows:
 
 
 def with_row(rows: Rows, rig: int) -> Rows:
-    """The rows and one more, of a new person."""
+    """Return the rows with one more row for a new person."""
     new = make_rows(np.array([rig]))
     return Rows(*(np.concatenate([a, b]) for a, b in zip(rows, new, strict=True)))
 
 
 _ROOM_FRAMES: Final = 4096
 _BALLS: Final = ("crl_toe__L", "crl_toe__R")
-#: What a join compares: where these are beside the person, and how fast they move.
+#: Points that a join compares, by position relative to the person and by velocity.
 _FELT: Final = (
     "crl_toe__L",
     "crl_toe__R",
@@ -112,8 +113,8 @@ _FELT: Final = (
 )
 FELT_COUNT: Final = 6 * len(_FELT)
 _VELOCITY_WEIGHT_S: Final = 0.15
-# A ball of the foot stands when it is this low over its resting height and this slow; for legs of
-# 0.9 m, other legs in proportion.
+# Largest height over the rest height and largest speed of a standing ball of the foot, for legs of
+# 0.9 m; scaled for other legs.
 _STANDING_RISE_M: Final = 0.025
 _STANDING_MPS: Final = 0.35
 _ADULT_LEG_M: Final = 0.9
@@ -122,15 +123,15 @@ _Kind = TypeVar("_Kind", np.float64, np.bool_)
 
 
 class Frames(NamedTuple):
-    """Frames of all clips, one after the other, and where each clip lies.
+    """Frames of all clips, one after the other, and the range of each clip.
 
     Attributes:
         turns: (frames, 21, 4) parent-relative rotations of the driven bones.
-        hips_m: (frames, 3) parent-relative place of the hips.
-        actor: (frames, 4) ``x y z yaw`` of the walker, as :class:`RigClip` has it.
-        planted: (frames, 2) whether the ball of the left and of the right foot stands.
+        hips_m: (frames, 3) parent-relative position of the hips.
+        actor: (frames, 4) ``x y z yaw`` of the walker, as in :class:`RigClip`.
+        planted: (frames, 2) mask of standing balls of the left and the right foot.
         first: (clips,) first frame of each clip.
-        length: (clips,) frames of each clip.
+        length: (clips,) number of frames of each clip.
         rate_hz: Frames per second.
     """
 
@@ -144,7 +145,7 @@ class Frames(NamedTuple):
 
 
 class ClipBank:
-    """Clips taken from a library for certain rigs; each is read once.
+    """Clips of a library on certain rigs; each is read once.
 
     Example:
         >>> bank = ClipBank(default_library())  # doctest: +SKIP
@@ -156,7 +157,7 @@ class ClipBank:
         self._known: dict[tuple[str, str], int] = {}
         self.names: list[str] = []
         self.rigs: list[str] = []
-        self.walks: list[range | None] = []  # where each clip keeps on walking
+        self.walks: list[range | None] = []  # frames in which each clip walks steadily
         self._used = 0
         self._felt: FloatArray = np.zeros((_ROOM_FRAMES, FELT_COUNT))
         self._frames = Frames(
@@ -171,11 +172,11 @@ class ClipBank:
 
     @property
     def frames(self) -> Frames:
-        """What kernels read; valid until the next clip is taken."""
+        """Arrays for the kernels; valid until the next clip is read."""
         return self._frames
 
     def index(self, name: str, rig: str) -> int:
-        """Place of a clip on a rig, read from the library when it is first asked for."""
+        """Return the index of a clip on a rig; the first call reads it from the library."""
         key = (name, rig)
         if key not in self._known:
             self._add(name, self.library.on_rig(name, rig))
@@ -187,12 +188,12 @@ class ClipBank:
         return float((self._frames.length[clip] - 1) / self._frames.rate_hz)
 
     def transition_features(self, clip: int) -> FloatArray:
-        """(frames, features) what a join compares, metres."""
+        """Features (frames, features) that a join compares, in metres."""
         first = int(self._frames.first[clip])
         return self._felt[first : first + int(self._frames.length[clip])]
 
     def way(self, clip: int) -> FloatArray:
-        """(frames, 4) ``x y z yaw`` of the walker in the clip's own frame."""
+        """Path (frames, 4) of the walker, ``x y z yaw``, in the coordinate system of the clip."""
         first = int(self._frames.first[clip])
         return self._frames.actor[first : first + int(self._frames.length[clip])]
 
@@ -234,7 +235,7 @@ def _longer(array: NDArray[_Kind], more: int) -> NDArray[_Kind]:
 
 
 def _planted(joints: FloatArray, posed: RigClip) -> BoolArray:
-    """(frames, 2) whether the balls of the feet stand."""
+    """Mask (frames, 2) of standing balls of the feet."""
     rig = load_rig(posed.rig)
     bones = [rig.bone_index[name] for name in _BALLS]
     balls = joints[:, bones]
@@ -246,7 +247,7 @@ def _planted(joints: FloatArray, posed: RigClip) -> BoolArray:
 
 
 def _felt(joints: FloatArray, posed: RigClip) -> FloatArray:
-    """(frames, features) places beside the walker and velocities, both turned with the walker."""
+    """Features (frames, features): positions and velocities in the axes of the walker."""
     rig = load_rig(posed.rig)
     places = joints[:, [rig.bone_index[name] for name in _FELT]].copy()
     velocity = np.gradient(places, axis=0) * posed.rate_hz * _VELOCITY_WEIGHT_S

@@ -1,7 +1,7 @@
-"""Where one clip best passes into another: frames at which the body is and moves most alike.
+"""Search for the best joins: pairs of frames with the most similar pose and movement.
 
-Who walks goes on walking: clips that lead somewhere are looped, left and entered within the stretch
-in which they do so, whatever standing comes before and after it.
+A walking person keeps walking: a walking clip is looped, left and entered within its steady
+walking, without the standing frames before and after it.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 
-#: Joins last between these, in proportion to how far the poses are apart.
+#: Shortest and longest join; the length grows with the distance between the poses.
 SHORTEST_S: Final = 0.25
 LONGEST_S: Final = 0.9
-_SECONDS_PER_M: Final = 1.1  # of the mean distance of hands, feet, hips and head
-_LOOP_SHARE: Final = 0.35  # a loop leaves in the last third of a clip and enters in the first
-_SHORT_LOOP_M: Final = 0.3  # what a loop of no length costs, against one of the whole clip
-_SPEED_S: Final = 0.6  # speed is taken over so long: about a step
-_UNDER_WAY: Final = 0.65  # of a clip's usual speed; who is slower starts, stops or stands
+_SECONDS_PER_M: Final = 1.1  # per metre of mean distance of hands, feet, hips and head
+_LOOP_SHARE: Final = 0.35  # a loop leaves in the last third of a clip and enters in the first third
+_SHORT_LOOP_M: Final = 0.3  # cost of a loop of length 0, compared with one of the whole clip
+_SPEED_S: Final = 0.6  # window of the speed: about one step
+_UNDER_WAY: Final = 0.65  # of a clip's usual speed; a slower person starts, stops or stands
 _UNDER_WAY_MPS: Final = 0.3
 _SHORTEST_STRETCH_S: Final = 1.7  # a stride to loop, and room to choose the foot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """Leave one clip at a frame, enter the other at another.
+    """A join: the frame at which one clip is left and the frame at which the other is entered.
 
     Attributes:
-        leave: Frame of the clip that is left when the join begins.
-        enter: Frame of the clip that is entered, at the same moment.
+        leave: Frame of the old clip when the join begins.
+        enter: Frame of the new clip at the same moment.
         apart_m: Root mean square distance of the compared points, speeds included.
     """
 
@@ -41,12 +41,12 @@ class Join:
 
     @property
     def blend_s(self) -> float:
-        """How long the join should take."""
+        """Recommended length of the join."""
         return float(np.clip(_SECONDS_PER_M * self.apart_m, SHORTEST_S, LONGEST_S))
 
 
 def _apart_m(a: FloatArray, b: FloatArray) -> FloatArray:
-    """(frames of a, frames of b) distances."""
+    """Distances (frames of a, frames of b)."""
     square = (
         np.einsum("if,if->i", a, a)[:, None] + np.einsum("jf,jf->j", b, b)[None] - 2.0 * (a @ b.T)
     )
@@ -55,21 +55,21 @@ def _apart_m(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def best_entry(here: FloatArray, there: FloatArray, first: int, last: int) -> Join:
-    """The frame of ``there``, between two, that is most like one frame's features ``here``."""
+    """Find the frame of ``there`` from ``first`` to ``last`` most similar to the frame ``here``."""
     apart = _apart_m(here[None], there[first : last + 1])[0]
     enter = int(apart.argmin())
     return Join(leave=0, enter=first + enter, apart_m=float(apart[enter]))
 
 
 def best_join(here: FloatArray, there: FloatArray, leave: range, enter: range) -> Join:
-    """The best pair of frames within two ranges."""
+    """Find the best pair of frames within two ranges."""
     apart = _apart_m(here[leave.start : leave.stop], there[enter.start : enter.stop])
     i, j = np.unravel_index(int(apart.argmin()), apart.shape)
     return Join(leave=leave.start + int(i), enter=enter.start + int(j), apart_m=float(apart[i, j]))
 
 
 def speeds_mps(way: FloatArray, rate_hz: float) -> FloatArray:
-    """(frames,) speed over the ground at every frame of a way (frames, 2 or more)."""
+    """Speed over the ground (frames,) at every frame of a path (frames, 2 or more)."""
     half = max(round(0.5 * _SPEED_S * rate_hz), 1)
     at = np.arange(len(way))
     before, after = np.maximum(at - half, 0), np.minimum(at + half, len(way) - 1)
@@ -78,9 +78,9 @@ def speeds_mps(way: FloatArray, rate_hz: float) -> FloatArray:
 
 
 def walking_stretch(way: FloatArray, rate_hz: float) -> range | None:
-    """Frames in which a clip keeps on walking, at its usual speed and to its end if it can be.
+    """Frames of steady walking, at about the usual speed of the clip.
 
-    The last stretch that is long enough to be looped; None when there is none.
+    This is the last interval that is long enough to be looped; None if there is none.
     """
     speed = speeds_mps(way, rate_hz)
     usual = float(np.percentile(speed, 80.0))
@@ -93,7 +93,7 @@ def walking_stretch(way: FloatArray, rate_hz: float) -> range | None:
 
 
 def going_until(way: FloatArray, rate_hz: float) -> int:
-    """Frame after the last one in which a clip goes anywhere; its length if it never does."""
+    """Frame after the last frame with movement; the length of the clip if there is none."""
     stretch = walking_stretch(way, rate_hz)
     if stretch is not None:
         return stretch.stop
@@ -102,10 +102,10 @@ def going_until(way: FloatArray, rate_hz: float) -> int:
 
 
 def best_loop(features: FloatArray, blend_frames: int, within: range) -> Join:
-    """Where a clip best passes into itself; long loops are preferred among equals.
+    """Find the best join of a clip with itself; among equal joins, long loops are preferred.
 
-    The join must end before the frames ``within`` which it is looped do, so it is left
-    ``blend_frames`` before their end at the latest.
+    The join must end inside the range ``within``, so the clip is left at least ``blend_frames``
+    before the end of the range.
     """
     latest = max(len(within) - 1 - blend_frames, 1)
     first = within.start

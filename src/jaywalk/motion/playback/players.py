@@ -1,7 +1,7 @@
-"""People who play clips: where they are and how they are posed at every step.
+"""People who play clips: positions and poses at every step.
 
-Everybody is advanced at once by a compiled kernel; only the beginning of a clip, a join or a turn
-costs time of its own.
+A compiled kernel advances all people at once; only the beginning of a clip, a join or a turn takes
+additional time.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from jaywalk.motion.playback.joins import (
     going_until,
 )
 
-_ENTRY_WINDOW_S: Final = 0.8  # a join may skip so much of the beginning of a clip
-_EXIT_WINDOW_S: Final = 1.2  # and so much of the end of the one before
-_STRIDE_S: Final = 1.2  # who walks enters a walking clip in its first stride, at the same foot
+_ENTRY_WINDOW_S: Final = 0.8  # a join may skip this much of the beginning of a clip
+_EXIT_WINDOW_S: Final = 1.2  # and this much of the end of the previous clip
+_STRIDE_S: Final = 1.2  # a walking person enters a walking clip in its first stride, same foot
 _WALKING_MPS: Final = 0.4
-_GENTLE_RADPS: Final = 6.0  # joins are long enough that none turns a bone faster by itself
+_GENTLE_RADPS: Final = 6.0  # joins are long enough that the blend alone turns no bone faster
 _TURN_RADPS: Final = 2.6  # mean; turning on the spot is not faster
 _SAME_TIME_S: Final = 1e-6
-_MOVES_M: Final = 0.3  # a clip that goes less far has no direction; its facing counts
+_MOVES_M: Final = 0.3  # a clip with a shorter path has no direction; the facing direction counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cue:
-    """A clip to be played.
+    """Request to play a clip.
 
     Attributes:
         clip: Name in the library.
-        towards_rad: Yaw in the world in which the clip's way shall lead, from entry to end.
-        heading_rad: Yaw in the world in which the person shall face at the entry. Neither: go on
-            from how the person faces.
-        enter_s: Where in the clip to begin; None: where the body is most alike, near the start.
-        rate: Speed of playing.
-        loop: Play it for ever.
-        holds: Turn back into the direction at every loop; else only once, and whoever steers says
-            where it goes from then on.
-        blend_s: Length of the join; None: as far as the poses are apart.
+        towards_rad: World yaw of the path of the clip, from entry to end.
+        heading_rad: World yaw of the person at the entry. If both are None, the person keeps their
+            present yaw.
+        enter_s: Start time in the clip; None: the most similar pose near the start.
+        rate: Playback speed.
+        loop: Repeat the clip without end, until another clip is played.
+        holds: Restore the direction at every loop; otherwise it is set once, and the caller steers
+            from then on.
+        blend_s: Length of the join; None: from the distance between the poses.
     """
 
     clip: str
@@ -68,14 +68,14 @@ class Cue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Playing:
-    """What a person plays now.
+    """Playback state of one person.
 
     Attributes:
-        clip: Name, empty when nothing was played yet.
-        time_s: Place in the clip.
-        phase: The same from 0 to 1.
-        weight: Of this clip over the one before; 1 when the join is over.
-        ended: The clip is over, nothing follows, and the person stays in its last pose.
+        clip: Name of the clip; empty before the first one.
+        time_s: Time in the clip.
+        phase: Time in the clip, scaled to 0 to 1.
+        weight: Weight of this clip against the previous one; 1 after the join.
+        ended: True if the clip is over without a successor; the person keeps its last pose.
     """
 
     clip: str
@@ -110,7 +110,7 @@ class Players:
         return len(self._cue)
 
     def add(self, rig: str, *, x_m: float, y_m: float, yaw_rad: float) -> int:
-        """A new person who stands somewhere and plays nothing yet; returns their number."""
+        """Add a person at a position, without a clip; returns their number."""
         if rig not in RIG_NAMES:
             raise UsageError(f"unknown rig {rig!r}; expected {', '.join(RIG_NAMES)}")
         self.rows = with_row(self.rows, RIG_NAMES.index(rig))
@@ -123,20 +123,20 @@ class Players:
         return row
 
     def place(self, row: int, *, x_m: float, y_m: float, yaw_rad: float) -> None:
-        """Put a person somewhere at once; feet that were held are let go."""
+        """Move a person to a position at once; held feet are released."""
         self.rows.x_m[row], self.rows.y_m[row], self.rows.yaw_rad[row] = x_m, y_m, yaw_rad
         self.rows.foot[row] = FREE
 
     def play(self, row: int, cue: Cue, then: Sequence[Cue] = ()) -> None:
-        """Begin a clip now, joined to what is shown; ``then`` follows when it ends.
+        """Begin a clip now with a join from the shown pose; ``then`` follows when it ends.
 
-        The first clip of a person begins at once, facing as the cue says.
+        The first clip of a person begins without a join, in the direction of the cue.
         """
         self._next[row] = list(then)
         self._begin(row, cue, None)
 
     def steer(self, row: int, radps: float) -> None:
-        """Turn a person's way on top of the clip's own turning, until told otherwise."""
+        """Add a yaw rate to the turning of the clip, until the next call."""
         self.rows.steer_radps[row] = radps
 
     def pace(self, row: int, rate: float) -> None:
@@ -144,24 +144,24 @@ class Players:
         self.rows.rate[row] = rate
 
     def stop(self, row: int) -> None:
-        """Play nothing any more; the person's row stays as it is."""
+        """Stop playback; the person's row keeps its values."""
         self.rows.clip[row] = self.rows.old_clip[row] = NOTHING
         self.rows.speed_mps[row] = 0.0
         self._cue[row], self._leave_s[row] = None, np.inf
 
     def advance(self, dt_s: float) -> None:
-        """One step for everybody."""
+        """Advance all people by one step."""
         advance(self.bank.frames, self.rows, self._legs, dt_s)
         for row in np.flatnonzero(self.rows.time_s >= self._leave_s - _SAME_TIME_S):
             self._follow(int(row))
 
     def angles_deg(self, chosen: IntArray) -> FloatArray:
-        """(chosen, 21, 3) pitch, yaw, roll of the driven bones, in the order of ``DRIVEN``."""
+        """Pitch, yaw and roll (chosen, 21, 3) of the driven bones, in the order of ``DRIVEN``."""
         out: FloatArray = angles_of(self.rows.turns, chosen)
         return out
 
     def playing(self, row: int) -> Playing:
-        """What a person plays."""
+        """Return the playback state of a person."""
         clip = int(self.rows.clip[row])
         if clip == NOTHING:
             return Playing(clip="", time_s=0.0, phase=0.0, weight=0.0, ended=True)
@@ -176,7 +176,7 @@ class Players:
         )
 
     def phases(self) -> list[tuple[str, float, float]]:
-        """Clip, place in it from 0 to 1 and weight of everybody; "" for who plays nothing."""
+        """Clip, phase from 0 to 1 and weight of all people; "" for a person without a clip."""
         rows, names, frames = self.rows, self.bank.names, self.bank.frames
         plays = rows.clip != NOTHING
         phase, weight = np.zeros(len(self)), np.zeros(len(self))
@@ -189,7 +189,7 @@ class Players:
         return list(zip(clips, phase.tolist(), weight.tolist(), strict=True))
 
     def remaining_s(self, row: int) -> float:
-        """Time until the present clip passes into the next one or ends."""
+        """Time until the present clip joins the next one or ends."""
         clip = int(self.rows.clip[row])
         if clip == NOTHING:
             return 0.0
@@ -199,7 +199,7 @@ class Players:
     # -- joins -----------------------------------------------------------------------------------
 
     def _follow(self, row: int) -> None:
-        """The present clip is to be left: loop, or the next cue."""
+        """Leave the present clip: repeat it, or begin the next cue."""
         cue = self._cue[row]
         assert cue is not None
         if not cue.loop:
@@ -234,8 +234,8 @@ class Players:
         frames = self.bank.frames
         there = frames.turns[int(frames.first[clip]) + join.enter]
         alike = np.abs(np.einsum("bk,bk->b", self.rows.turns[row], there)).min()
-        change_rad = 2.0 * math.acos(min(float(alike), 1.0))  # of the bone that is turned farthest
-        # a smooth blend is half as fast again in its middle
+        change_rad = 2.0 * math.acos(min(float(alike), 1.0))  # of the bone that turns farthest
+        # the peak rate of a smooth blend is 1.5 times its mean rate
         return max(join.blend_s, min(1.5 * change_rad / _GENTLE_RADPS, LONGEST_S))
 
     def _start_fading(self, row: int) -> None:
@@ -249,7 +249,7 @@ class Players:
         rows.old_rate[row] = rows.rate[row]
 
     def _entry(self, row: int, clip: int, cue: Cue) -> Join:
-        """Where to enter a clip that was not planned."""
+        """Find the entry of a clip that was not planned."""
         rows, rate_hz = self.rows, self.bank.frames.rate_hz
         there = self.bank.transition_features(clip)
         goes_on = cue.loop and float(rows.speed_mps[row]) > _WALKING_MPS
@@ -261,7 +261,7 @@ class Players:
         return best_entry(here[frame], there, first, last)
 
     def _entries(self, clip: int, cue: Cue, goes_on: bool) -> tuple[int, int]:
-        """First and last frame at which a clip may be entered; who goes on skips its standing."""
+        """First and last entry frame of a clip; a person who goes on walking skips its standing."""
         rate_hz, count = self.bank.frames.rate_hz, int(self.bank.frames.length[clip])
         if cue.enter_s is not None:
             frame = min(max(round(cue.enter_s * rate_hz), 0), count - 2)
@@ -274,7 +274,7 @@ class Players:
         return max(walks.start - window, 0), last
 
     def _plan_leave(self, row: int, clip: int, cue: Cue) -> None:
-        """When the clip is left, and how the next one is entered then."""
+        """Plan the time at which the clip is left and the entry of the next one."""
         rate_hz = self.bank.frames.rate_hz
         room = round(SHORTEST_S * rate_hz)
         if cue.loop:
@@ -303,7 +303,7 @@ class Players:
         return best_join(here, there, range(earliest, latest + 1), range(first, last + 1))
 
     def _turn(self, row: int, clip: int, cue: Cue, join: Join, first: bool) -> None:
-        """Turn the person so that the clip leads where the cue wants it to."""
+        """Turn the person so that the clip leads in the direction of the cue."""
         rows = self.rows
         rows.turn_rad[row] = rows.turn_s[row] = 0.0
         wanted = self._wanted_yaw(row, clip, cue, join)
@@ -315,7 +315,7 @@ class Players:
         turn = math.remainder(wanted - float(rows.yaw_rad[row]), 2.0 * math.pi)
         rows.turn_rad[row] = turn
         rows.turn_s[row] = max(float(rows.blend_s[row]), abs(turn) / _TURN_RADPS)
-        # who turns far keeps the old pose a little longer
+        # a person who turns far keeps the old pose a little longer
         rows.blend_s[row] = max(float(rows.blend_s[row]), 0.6 * float(rows.turn_s[row]))
 
     def _wanted_yaw(self, row: int, clip: int, cue: Cue, join: Join) -> float | None:

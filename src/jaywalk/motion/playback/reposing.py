@@ -1,8 +1,8 @@
-"""Poses once more, from what a record keeps: clip, place in it, weight of the join, and the way.
+"""Reconstruction of poses from a record: clip, phase, weight of the join, and path.
 
-The same kernels run in the same order as when the episode was played, so that joins and standing
-feet come out as they were shown. Times of clips come from the record; only the speed of a clip that
-fades out is taken from its last step.
+The same kernels run in the same order as in the episode, so joins and standing feet are the same as
+those shown. Clip times come from the record; only the speed of a clip that fades out is taken from
+its last step.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from jaywalk.motion.playback._kernels import hold_standing_feet, show
 from jaywalk.motion.playback.bank import FREE, NOTHING, ClipBank, Rows, make_rows
 from jaywalk.motion.retarget import DRIVEN_COUNT, RigClip, RootPolicy
 
-_SAME: Final = 1e-4  # of phases and weights, which records keep as 32-bit floats
+_SAME: Final = 1e-4  # tolerance of phases and weights, which are 32-bit floats in records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What one person played, one row a tick.
+    """Playback of one person, one row per tick.
 
     Attributes:
         rig: One of ``RIG_NAMES``.
-        clip: Names.
-        phase: (n,) place in the clip, 0 to 1.
-        weight: (n,) of the clip over the one before, 0 to 1.
+        clip: Names of the clips.
+        phase: (n,) time in the clip, scaled to 0 to 1.
+        weight: (n,) weight of the clip against the previous one, 0 to 1.
         actor: (n, 4) ``x y z yaw`` with z the ground, radians.
         delta_s: Length of a tick.
     """
@@ -45,7 +45,7 @@ class Played:
 
 
 def repose(bank: ClipBank, played: Played) -> RigClip:
-    """The poses of one person at every tick."""
+    """Return the poses of one person at every tick."""
     n = len(played.clip)
     replay = _Replay(bank, played)
     turns, hips = np.zeros((n, DRIVEN_COUNT, 4)), np.zeros((n, 3))
@@ -63,7 +63,7 @@ def repose(bank: ClipBank, played: Played) -> RigClip:
 
 
 def joins_of(played: Played, index: IntArray) -> np.ndarray:
-    """(n,) at which ticks another clip, or the same anew, began to be joined."""
+    """Mask (n,) of the ticks at which a join began, to another clip or to the same clip again."""
     began = np.zeros(len(index), np.bool_)
     began[1:] = (
         (index[1:] != index[:-1])
@@ -74,7 +74,7 @@ def joins_of(played: Played, index: IntArray) -> np.ndarray:
 
 
 class _Replay:
-    """One person, tick by tick."""
+    """Replay of one person, tick by tick."""
 
     def __init__(self, bank: ClipBank, played: Played) -> None:
         self._clip = np.array([bank.index(name, played.rig) for name in played.clip], np.int64)
@@ -85,9 +85,9 @@ class _Replay:
         self.rows: Rows = make_rows(np.array([RIG_NAMES.index(played.rig)], np.int64))
 
     def step(self, tick: int) -> None:
-        """Show the pose of a tick; they must come in order."""
+        """Show the pose of a tick; ticks must come in order."""
         rows, dt_s = self.rows, self._played.delta_s
-        late = False  # the join begins at the end of this tick: what is shown is still the old clip
+        late = False  # the join begins at the end of this tick, which still shows the old clip
         if tick == 0:
             rows.foot[0] = FREE
             self._enter(tick, since_s=1.0, blend_s=0.0)
@@ -144,7 +144,7 @@ class _Replay:
             rows.rate[0] = ahead if ahead > 0.0 else 1.0
 
     def _blend_s(self, tick: int) -> float:
-        """Length of the join that begins at a tick, by the first weight it shows."""
+        """Length of the join that begins at a tick, from the first weight above 0."""
         weight, dt_s = self._played.weight, self._played.delta_s
         since = dt_s if weight[tick] > _SAME else 0.0
         for later in range(tick, len(weight)):

@@ -1,1 +1,1 @@
-"""The visual stage of the filter: look at clips, accept or reject them."""
+"""Visual stage of the filter: review of clips, which are accepted or rejected."""

@@ -1,4 +1,4 @@
-"""The accept/reject file of a review: a CSV with name, decision and note."""
+"""Decisions of a review, kept in a CSV file with name, decision and note."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS: Final = ("name", "decision", "note")
 
 
 class ReviewVerdict(StrEnum):
-    """What was decided about a clip."""
+    """Verdict of a review on a clip."""
 
     ACCEPT = "accept"
     REJECT = "reject"
@@ -29,7 +29,7 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDecision:
-    """A verdict on a clip, with a reason if one was given."""
+    """Verdict on a clip, with an optional reason."""
 
     name: str
     verdict: ReviewVerdict
@@ -37,10 +37,10 @@ class ReviewDecision:
 
 
 def read_decisions(path: Path) -> dict[str, ReviewDecision]:
-    """Read decisions; a file that does not exist holds none. The last word on a clip counts.
+    """Read decisions; a missing file gives none. The last decision on a clip counts.
 
     Raises:
-        DataError: Names the file, the line and what is wrong.
+        DataError: The file is broken; the message names the file, the line and the error.
     """
     if not path.exists():
         return {}
@@ -65,7 +65,7 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
 
 
 def write_decisions(decisions: Iterable[ReviewDecision], path: Path) -> None:
-    """Write decisions; an interrupted write leaves the old file."""
+    """Write decisions; an interrupted write keeps the old file."""
     beside = path.with_name(path.name + ".new")
     with beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -79,7 +79,7 @@ def accepted_names(library: MotionLibrary, decisions: Mapping[str, ReviewDecisio
     """Names of the library's clips that were accepted.
 
     Raises:
-        UsageError: A decision is about a clip that is not there, or none was accepted.
+        UsageError: A decision names a clip that the library does not have, or no clip was accepted.
     """
     strange = sorted(set(decisions) - set(library.names))
     if strange:
@@ -104,7 +104,7 @@ def apply_decisions(
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Write a library of the accepted clips; returns how many they are."""
+    """Write a library of the accepted clips; returns their number."""
     if out.resolve() == library.folder.resolve():
         raise UsageError(f"{out} is the library itself; give another folder")
     names = accepted_names(library, decisions)

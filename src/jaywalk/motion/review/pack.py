@@ -1,6 +1,6 @@
-"""A review pack: contact sheets, an animation of every clip, a page to decide on.
+"""Review packs: contact sheets, an animation of every clip, and a page for the decisions.
 
-Quick small pictures of motions: contact sheets and animations (left red, right blue).
+The pictures are small and fast to draw; the left side of the body is red, the right side blue.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BONES: Final = tuple((int(PARENTS[j]), j, _colour(j)) for j in range(1, len(JOI
 
 
 def view_direction(motion: Clip) -> FloatArray:
-    """(2,) x and z of the way most of the walk goes; where the person faces if nowhere."""
+    """Main walking direction (2,), x and z; the facing direction if the person stays."""
     moved = motion.root_m[:, [0, 2]] - motion.root_m[0, [0, 2]]
     far = moved[np.linalg.norm(moved, axis=1).argmax()]
     if np.linalg.norm(far) < 0.8:
@@ -62,7 +62,7 @@ def _draw_side(
     scale: float,
     width: int,
 ) -> None:
-    """One pose seen from its right side, pelvis at ``x0``, ground at ``y0``."""
+    """Draw one pose from its right side, with the pelvis at ``x0`` and the ground at ``y0``."""
     flat = (joints[:, [0, 2]] - joints[0, [0, 2]]) @ along
     for a, b, colour in _BONES:
         line = [
@@ -75,7 +75,7 @@ def _draw_side(
 def _draw_path(
     draw: ImageDraw.ImageDraw, motion: Clip, joints: FloatArray, box: tuple[float, ...]
 ) -> None:
-    """Path and footprints from above, forward up, in a box (left, top, size)."""
+    """Draw path and footprints from above, forward up, in a box (left, top, size)."""
     left, top, size = box
     ground = motion.root_m[:, [0, 2]]
     middle = (ground.min(axis=0) + ground.max(axis=0)) / 2.0
@@ -96,7 +96,7 @@ def _draw_path(
 
 
 def clip_cell(motion: Clip, title: str) -> Image.Image:
-    """A row of poses from first to last, the path from above, and a title."""
+    """Draw a row of poses from first to last, the path from above, and a title."""
     width, height = CELL[0] * _FINE, CELL[1] * _FINE
     picture = Image.new("RGB", (width, height), "white")
     draw = ImageDraw.Draw(picture)
@@ -127,7 +127,7 @@ def contact_sheet(cells: Sequence[Image.Image], file: Path, *, columns: int = 3)
 
 
 def animation(motion: Clip, file: Path, *, every: int = 2) -> None:
-    """Write a small GIF: side view that follows the person, and the view from behind."""
+    """Write a small GIF: a side view that follows the person, and a view from behind."""
     joints = motion.joints_m()
     along = view_direction(motion)
     across = np.array([-along[1], along[0]])
@@ -139,7 +139,7 @@ def animation(motion: Clip, file: Path, *, every: int = 2) -> None:
         draw = ImageDraw.Draw(picture)
         draw.line([(0, ground), (width, ground)], fill=_GROUND)
         gone = float((motion.root_m[frame, [0, 2]] - motion.root_m[0, [0, 2]]) @ along)
-        for mark in range(-3, 4):  # metre marks that pass by show how fast it goes
+        for mark in range(-3, 4):  # moving metre marks show the speed
             x = 0.32 * width + scale * (mark - gone % 1.0)
             if 0.0 <= x < 0.62 * width:
                 draw.line([(x, ground), (x, ground + 6)], fill=_GROUND)
@@ -173,10 +173,10 @@ def candidates(
     *,
     undecided: bool = False,
 ) -> list[str]:
-    """Clips to review: those chosen (all if None), or only those without a decision yet.
+    """Return the clips to review: ``chosen`` (all if None), or only those without a decision.
 
     Raises:
-        UsageError: None is left.
+        UsageError: No clip is left.
     """
     wanted = set(library.names if chosen is None else chosen)
     names = [name for name in library.names if name in wanted]
@@ -188,7 +188,7 @@ def candidates(
 
 
 def facts_of(library: MotionLibrary, name: str) -> str:
-    """A line about a clip: class, duration, how far it goes, whether it is a copy."""
+    """Describe a clip in one line: class, duration, displacement, and a mark for copies."""
     row = library.rows[name]
     c = library.columns
     seconds = (c["frames"][row] - 1) / float(library.meta["rate_hz"])
@@ -211,7 +211,7 @@ def make_pack(
         names: Clips to show.
         out: Folder for the pack.
         decisions: Decisions made before; the page starts with them.
-        say: Told about progress.
+        say: Receives progress messages.
     """
     (out / "animations").mkdir(parents=True, exist_ok=True)
     cards: list[dict[str, str]] = []
@@ -235,7 +235,7 @@ def make_pack(
 
 
 def _plain(name: str) -> str:
-    """A name as part of a file name."""
+    """Convert a name so that it can be part of a file name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:80]
 
 

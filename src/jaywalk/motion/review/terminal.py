@@ -1,4 +1,4 @@
-"""Reviewing in the terminal: one clip after the other, one key each."""
+"""Review in the terminal: one clip after the other, with one key for each decision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROWS, _COLUMNS, _POSES = 12, 14, 5
 
 
 def pose_text(joints_m: FloatArray, along: FloatArray) -> list[str]:
-    """A pose seen from the side, as lines of characters."""
+    """Draw a pose from the side as lines of characters."""
     grid = np.full((_ROWS, _COLUMNS), " ")
     flat = (joints_m[:, [0, 2]] - joints_m[0, [0, 2]]) @ along
     for joint in range(1, len(PARENTS)):
@@ -39,7 +39,7 @@ def pose_text(joints_m: FloatArray, along: FloatArray) -> list[str]:
 
 
 def clip_text(library: MotionLibrary, name: str) -> str:
-    """Five poses side by side, the caption and a line of facts."""
+    """Return five poses side by side, the caption and a line of facts."""
     from jaywalk.motion.review.pack import view_direction
 
     motion = library.motion(name)
@@ -58,7 +58,7 @@ def review_in_terminal(
     ask: Callable[[str], str],
     show: Callable[[str], None],
 ) -> int:
-    """Ask about clip after clip; every answer is written at once. Returns how many were given."""
+    """Ask about each clip and write every answer at once; returns the number of answers."""
     decisions = read_decisions(file)
     show(_HELP)
     place, given = 0, 0

@@ -1,1 +1,1 @@
-"""Choosing motions: by the words of their captions, then by looking at them."""
+"""Selection of motions by the words of their captions."""

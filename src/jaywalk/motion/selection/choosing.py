@@ -1,8 +1,7 @@
-"""Selecting clips by their captions, and the list that says which.
+"""Selection of clips by caption: the text stage of the two-stage filter.
 
-Behaviour categories: clips grouped by what their captions say.
-
-The text stage of the two-stage filter: captions with a word about getting about.
+A clip passes if its captions contain a keyword about locomotion. Clips are also grouped into
+behaviour categories by their captions. The result is written to a list of clips.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ from jaywalk.motion.selection.lemmas import (
 _WORDS: Final = 250
 _TOPICS: Final = 20
 _STARTS: Final = 6
-#: Words that every caption has say nothing.
+#: Words that occur in every caption carry no information.
 _EMPTY: Final = frozenset(("person", "man", "be", "have", "do", "someone", "individual", "woman"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Categories:
-    """Clips in groups.
+    """Groups of clips.
 
     Attributes:
         label: (clips,) group of each clip, the largest group first.
-        names: Name of each group: the tags that tell it apart.
+        names: Name of each group, made of its distinctive tags.
     """
 
     label: IntArray
@@ -59,7 +58,7 @@ def categorise(
     """Group clips into at most ``count`` categories (k-means on tags and words).
 
     Raises:
-        UsageError: Fewer than one category asked for.
+        UsageError: ``count`` is less than 1.
     """
     if count < 1:
         raise UsageError(f"{count} categories asked for; at least 1 is needed")
@@ -80,7 +79,7 @@ def _rarity(marks: FloatArray) -> FloatArray:
 
 
 def _topics(captions: Sequence[Sequence[Sequence[Token]]]) -> FloatArray:
-    """(clips, 20) latent topics of the lemmas (singular vectors of tf-idf)."""
+    """Latent topics (clips, 20) of the lemmas, from singular vectors of tf-idf."""
     bags = [
         Counter(
             token.lemma
@@ -112,7 +111,7 @@ def _kmeans(features: FloatArray, count: int, seed: int) -> IntArray:
 
 
 def _names(label: IntArray, tags: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
-    """The tags most groups members have and others lack; numbered where they repeat."""
+    """Name each group by tags that its clips have and others lack; repeated names get a number."""
     everywhere = Counter(tag for own in tags for tag in own)
     names: list[str] = []
     for group in range(count):
@@ -175,10 +174,10 @@ KEYWORDS: Final[dict[str, frozenset[str]]] = {
 
 
 def keyword_set(text: str) -> frozenset[str]:
-    """A set by name, or the words of a comma-separated list.
+    """Return a keyword set by name, or the words of a comma-separated list.
 
     Raises:
-        UsageError: Nothing is in it.
+        UsageError: The list is empty.
     """
     if text in KEYWORDS:
         return KEYWORDS[text]
@@ -189,19 +188,19 @@ def keyword_set(text: str) -> frozenset[str]:
 
 
 def has_keyword(tokens: Sequence[Token], keywords: frozenset[str]) -> bool:
-    """Whether a verb or noun among the tokens is one of the keywords."""
+    """Return True if a verb or noun among the tokens is one of the keywords."""
     return any(t.kind is not WordKind.OTHER and t.lemma in keywords for t in tokens)
 
 
 def passes(
     captions: Sequence[Sequence[Token]], keywords: frozenset[str], *, every: bool = False
 ) -> bool:
-    """Whether any (or every) caption of a clip has a keyword; one without captions does not."""
+    """Return True if any (or every) caption has a keyword; False without captions."""
     found = [has_keyword(tokens, keywords) for tokens in captions]
     return bool(found) and (all(found) if every else any(found))
 
 
-#: Columns of lists of captions that are understood: name, caption, label.
+#: Accepted columns of caption lists: name, caption, label.
 _NAMES: Final = ("name", "File ID", "humanml3d_id", "id")
 _CAPTIONS: Final = ("caption", "Original Description", "text")
 _LABELS: Final = ("class", "habit_class", "Category", "label")
@@ -210,7 +209,7 @@ LIST_COLUMNS: Final = ("name", "selected", "category", "tags", "caption")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipText:
-    """A clip and what is said about it."""
+    """A clip with its captions and label."""
 
     name: str
     captions: tuple[str, ...]
@@ -219,7 +218,7 @@ class ClipText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipChoice:
-    """A clip and whether its captions let it pass."""
+    """Decision of the text stage about one clip."""
 
     name: str
     caption: str
@@ -234,9 +233,9 @@ class Selection:
     """Result of the text stage.
 
     Attributes:
-        choices: Every clip.
-        lemmatiser: What found the lemmas.
-        keywords: What was looked for.
+        choices: Decisions about all clips.
+        lemmatiser: Name of the lemmatiser.
+        keywords: Lemmas that were searched for.
     """
 
     choices: tuple[ClipChoice, ...]
@@ -250,10 +249,10 @@ class Selection:
 
 
 def read_captions(places: Sequence[Path]) -> list[ClipText]:
-    """Captions of libraries (folders) and lists (CSV); rows with the same name come together.
+    """Read the captions of libraries (folders) and lists (CSV); rows of one name are merged.
 
     Raises:
-        DataError: A file is neither.
+        DataError: A path is neither a library nor a list.
     """
     found: dict[str, ClipText] = {}
     for place in places:
@@ -311,7 +310,7 @@ def select(
     Args:
         clips: Clips with captions.
         words: ``narrow``, ``mid``, ``broad``, or lemmas separated by commas.
-        every: Whether every caption must have one, not just any.
+        every: Require a keyword in every caption, not just in one.
         categories: Number of behaviour categories.
         with_lemmatiser: ``auto``, ``bundled`` or ``spacy``.
         seed: Seed of the grouping.
@@ -335,7 +334,7 @@ def select(
 
 
 def summary(selection: Selection) -> dict[str, Any]:
-    """Totals of a selection, as ``motion select --json`` prints them."""
+    """Return the totals of a selection, as ``motion select --json`` prints them."""
     choices = selection.choices
     labels = Counter(choice.label for choice in choices)
     kept = Counter(choice.label for choice in choices if choice.selected)
@@ -351,7 +350,7 @@ def summary(selection: Selection) -> dict[str, Any]:
 
 
 def lemmatiser_agreement(clips: Sequence[ClipText], words: str) -> float | None:
-    """Share of clips that both lemmatisers let pass or both do not; None without spaCy."""
+    """Share of clips on which both lemmatisers agree; None without spaCy."""
     if not spacy_installed():
         return None
     keywords = keyword_set(words)
@@ -375,10 +374,10 @@ def write_list(selection: Selection, path: Path) -> None:
 
 
 def read_list(path: Path) -> list[str]:
-    """Names of the selected clips of a list.
+    """Read the names of the selected clips of a list.
 
     Raises:
-        DataError: It is no such list.
+        DataError: The file is not a list of clips.
     """
     try:
         with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:

@@ -1,9 +1,8 @@
-"""Words of captions in their dictionary form, with what kind of word they are.
+"""Lemmas, word kinds and tags of captions.
 
-spaCy does it when it and its small English model are installed; a bundled lemmatiser with a list of
-words about movement does otherwise. Both give the same :class:`Token`.
-
-Tags: what a caption says is done, in a small vocabulary.
+spaCy finds lemmas and word kinds if it and its small English model are installed; otherwise a
+bundled lemmatiser with a list of movement words does. Both give the same :class:`Token`. Tags name
+the actions in a caption with a small vocabulary.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SHORTEST_STEM: Final = 2
 
 
 class WordKind(StrEnum):
-    """What a filter looks at: doing words and things; all others."""
+    """Kind of a word, as far as filters distinguish them: verb, noun, or other."""
 
     VERB = "verb"
     NOUN = "noun"
@@ -65,7 +64,7 @@ def _words() -> _Words:
 
 
 def _stems(word: str) -> list[str]:
-    """Forms a regular word may come from, likeliest first."""
+    """Possible base forms of a regular word, most likely first."""
     found: list[str] = []
     for ending in ("ing", "ed", "es", "s"):
         stem = word[: -len(ending)]
@@ -84,7 +83,7 @@ def _stems(word: str) -> list[str]:
         if doubled:
             found.append(stem[:-1])  # stepping
         if not set(stem) & _VOWELS and "y" not in stem:
-            continue  # the "ing" of "bring" is no ending
+            continue  # the "ing" of "bring" is not an ending
         found.extend([stem, stem + "e"] if not _wants_e(stem) else [stem + "e", stem])
         if len(stem) > 2 and stem[-1] == stem[-2]:
             found.append(stem[:-1])
@@ -95,7 +94,7 @@ _SIBILANTS: Final = ("ss", "sh", "ch", "x", "zz", "o")
 
 
 def _wants_e(stem: str) -> bool:
-    """Whether a stem such as ``mov`` looks like it lost an e."""
+    """Return True if a stem such as ``mov`` has probably lost an e."""
     if len(stem) < 2 or stem.endswith(("w", "x", "y")):
         return False
     if stem[-1] in "vuc" or stem.endswith(("dg", "ng", "bl", "dl", "gl", "kl", "pl", "tl")):
@@ -125,7 +124,7 @@ def lemma_of(word: str) -> str:
 
 
 def bundled(text: str) -> tuple[Token, ...]:
-    """Tokens by word lists and endings; kinds by the lists alone, not by the sentence."""
+    """Find tokens by word lists and endings; kinds come from the lists, not from the sentence."""
     words = _words()
     tokens = []
     for word in re.findall(r"[a-z]+", text.lower()):
@@ -141,7 +140,7 @@ def bundled(text: str) -> tuple[Token, ...]:
 
 
 def spacy_installed() -> bool:
-    """Whether spaCy and its small English model can be imported."""
+    """Return True if spaCy and its small English model can be imported."""
     return all(importlib.util.find_spec(name) is not None for name in ("spacy", SPACY_MODEL))
 
 
@@ -151,7 +150,7 @@ def _pipeline() -> Any:
 
 
 def with_spacy(text: str) -> tuple[Token, ...]:
-    """Tokens by spaCy."""
+    """Find tokens with spaCy."""
     kinds = {"VERB": WordKind.VERB, "AUX": WordKind.VERB, "NOUN": WordKind.NOUN}
     return tuple(
         Token(text=t.text, lemma=t.lemma_.lower(), kind=kinds.get(t.pos_, WordKind.OTHER))
@@ -161,7 +160,7 @@ def with_spacy(text: str) -> tuple[Token, ...]:
 
 
 def lemmatiser(name: str = "auto") -> tuple[str, Lemmatiser]:
-    """A lemmatiser by name, with the name of what was chosen.
+    """Return a lemmatiser by name, together with the name of the one chosen.
 
     Args:
         name: ``auto``, ``bundled`` or ``spacy``.
@@ -212,7 +211,7 @@ TAGS: Final[dict[str, frozenset[str]]] = {
 
 
 def tags_of(captions: Sequence[Sequence[Token]]) -> tuple[str, ...]:
-    """Tags of a clip, in the order of ``TAGS``; ``other`` if none fits."""
+    """Return the tags of a clip in the order of ``TAGS``; ``other`` if none fits."""
     lemmas = {token.lemma for tokens in captions for token in tokens}
     found = tuple(tag for tag, words in TAGS.items() if lemmas & words)
     return found or ("other",)

@@ -1,1 +1,1 @@
-"""Readers of motion files: one a format, all giving :class:`jaywalk.motion.clip.Clip`."""
+"""Readers of motion files, one per format; all return :class:`jaywalk.motion.clip.Clip`."""

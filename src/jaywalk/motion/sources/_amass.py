@@ -22,13 +22,13 @@ _TO_Y_UP: Final = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0])
 
 
 def read_amass(path: Path, *, name: str = "", caption: str = "") -> Clip:
-    """Read one ``.npz`` at its own rate; hands, face and shape are left out.
+    """Read one ``.npz`` file at its own rate; hands, face and shape are ignored.
 
-    The root rotation of AMASS holds the turn from Y-up to Z-up, and the pelvis lies at its rest
-    place plus the translation, NOT rotated with the root. Both are undone here.
+    The root rotation of AMASS includes the turn from Y-up to Z-up, and the pelvis lies at its rest
+    position plus the translation, NOT rotated with the root. Both are undone here.
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     arrays = _load(path)
     poses = _poses(path, arrays)
@@ -61,7 +61,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _poses(path: Path, arrays: dict[str, Any]) -> FloatArray:
-    """(frames, 66) rotation vectors of the 22 body joints."""
+    """Rotation vectors (frames, 66) of the 22 body joints."""
     if "poses" in arrays:
         poses = np.asarray(arrays["poses"], dtype=np.float64)
     elif "root_orient" in arrays and "pose_body" in arrays:

@@ -1,4 +1,4 @@
-"""BVH files: a skeleton and its channels, as they stand."""
+"""Reader of BVH files: skeleton and channels, without conversion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_BYTES = 400_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bvh:
-    """A BVH file in its own units.
+    """Content of a BVH file, in the units of the file.
 
     Attributes:
         names: Joints, parents before children; end sites left out.
@@ -26,7 +26,7 @@ class Bvh:
         offsets: (joints, 3) joint minus parent.
         rotations: (frames, joints, 4) parent-relative quaternions.
         root: (frames, 3) position of the root.
-        frame_time_s: As the header claims.
+        frame_time_s: Frame time from the header.
     """
 
     names: tuple[str, ...]
@@ -59,7 +59,7 @@ def read_bvh(path: Path) -> Bvh:
     """Read a BVH file.
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     text = read_text(path, "a motion (.bvh), split if it is long", _LARGEST_BYTES, "ascii")
     head, mark, tail = text.partition("MOTION")

@@ -1,9 +1,9 @@
-"""CMU motion capture in its BVH conversion, brought to the SMPL skeleton.
+"""Reader of CMU motion capture in its BVH conversion, retargeted to the SMPL skeleton.
 
-What the files do not say: frame 0 is an added T-pose, one unit is 5.6444 cm, and some subjects
-were captured at 60 Hz although every header claims 120.
+Three facts are not in the files: frame 0 is an added T-pose, one unit is 5.6444 cm, and some
+subjects were captured at 60 Hz although every header says 120 Hz.
 
-Lists of clips: which frames of which sequence, with caption and class.
+Lists of clips name the frames of each sequence, with caption and class.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COLUMNS = ("sequence", "humanml3d_id", "habit_class", "start_frame_20hz", "end_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipRow:
-    """One clip; frames are counted at 20 Hz, the end is exclusive, -1 stands for the last."""
+    """Row of a clip list; frames are counted at 20 Hz; the end is exclusive, -1: to the last."""
 
     sequence: str
     name: str
@@ -40,15 +40,15 @@ class ClipRow:
 
     @property
     def mirrored(self) -> bool:
-        """HumanML3D marks mirror images by an M before the number."""
+        """True for a mirror image, which HumanML3D marks with an M before the number."""
         return self.name.startswith("M")
 
 
 def read_clip_list(path: Path) -> list[ClipRow]:
-    """Read a CSV with the columns of ``habit_clips.csv``.
+    """Read a CSV file with the columns of ``habit_clips.csv``.
 
     Raises:
-        DataError: Names the file, the line and what is wrong.
+        DataError: The file is broken; the message names the file, the line and the error.
     """
     try:
         with csv_lines(path, "a list of clips (.csv)", "utf-8") as file:
@@ -76,8 +76,8 @@ def _row(path: Path, line: int, row: dict[str, str]) -> ClipRow:
 
 
 UNIT_M: Final = 0.056444
-#: How far the hip joints lie in front of where standing people have them, for a body of scale 1:
-#: uncorrected, ankles stand 9.7 cm behind the hips, and everybody leans.
+#: Forward bias of CMU's hip joints against those of standing people, for a body of scale 1.
+#: Without the correction the ankles are 9.7 cm behind the hips and all people lean.
 HIP_BIAS_M: Final = 0.05
 LICENCE: Final = (
     "CMU Graphics Lab Motion Capture Database (mocap.cs.cmu.edu), free for research and commercial "
@@ -135,14 +135,14 @@ def read_cmu(
         name: Name of the clip; the file's stem if empty.
         start_20hz: First frame, at 20 Hz after the T-pose is dropped.
         end_20hz: One past the last frame; -1 for the end.
-        caption: What the person does.
+        caption: Description of the person's action.
 
     Returns:
-        The motion at 20 Hz, on a body scaled to the person's legs, as captured: not yet on the
-        floor nor facing anywhere in particular.
+        The motion at 20 Hz, on a body scaled to the person's legs, as captured: neither on the
+        floor nor facing a fixed direction.
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     return clip_of(
         read_bvh(path),
@@ -157,7 +157,7 @@ def read_cmu(
 def clip_of(
     bvh: Bvh, path: Path, *, name: str, start_20hz: int = 0, end_20hz: int = -1, caption: str = ""
 ) -> Clip:
-    """Frames ``[start, end)`` at 20 Hz of a file that is already read; see :func:`read_cmu`."""
+    """Return frames ``[start, end)`` at 20 Hz of a parsed file; see :func:`read_cmu`."""
     step = round(true_rate_hz(path.stem) / 20.0)
     last = 1 + (len(bvh.root) - 2) // step  # frames at 20 Hz once the T-pose is dropped
     end = last if end_20hz < 0 else min(end_20hz, last)
@@ -176,7 +176,7 @@ def to_smpl(
     caption: str = "",
     rate_hz: float = 20.0,
 ) -> Clip:
-    """Chosen frames of a CMU file, ``rate_hz`` apart; frame 0 of the file is the T-pose."""
+    """Convert chosen frames of a CMU file, at ``rate_hz``; frame 0 of the file is the T-pose."""
     missing = [joint for joint in _JOINT_MAP if joint not in bvh.names]
     if missing:
         raise DataError(f"{path}: lacks the joints {', '.join(missing)} of the CMU skeleton")
@@ -216,7 +216,7 @@ def to_smpl(
 
 
 def _hips_back(motion: Clip) -> Clip:
-    """Undo the forward bias of CMU's hip joints, leaving the feet where they are."""
+    """Undo the forward bias of CMU's hip joints without moving the feet."""
     back = rotate(motion.rotations[:, 0], np.array([0.0, 0.0, -HIP_BIAS_M * motion.body_scale]))
     moved = motion.with_poses(motion.rotations, motion.root_m + back)
     feet = np.repeat(-back[:, None], 2, axis=1)

@@ -1,13 +1,11 @@
-"""HumanML3D: 263 features a frame, joint positions, index and texts.
+"""Reader of HumanML3D (263 features per frame, joint positions, index and texts).
 
-Its joint rotations come from positions (undefined twist, arms-down rest), so they are no SMPL
-rotations: a motion is rebuilt from the positions instead.
+The joint rotations of HumanML3D come from positions (undefined twist, arms-down rest), so they are
+not SMPL rotations. A motion is rebuilt from the positions instead, by an analytic fit.
 
-SMPL rotations from joint positions: an analytic fit.
-
-Positions say where bones point, not how they are twisted. Trunk and pelvis are solved from several
-joints at once; knees and elbows are hinges, which fixes the twist of thigh and upper arm while they
-are bent; wherever nothing is known, the twist is the parent's.
+Positions determine the direction of a bone, not its twist. Trunk and pelvis are solved from several
+joints at once; knees and elbows are hinges, which determines the twist of thigh and upper arm while
+they are bent; all other bones take the twist of the parent.
 """
 
 from __future__ import annotations
@@ -44,14 +42,14 @@ _HINGES: Final = (
     (16, 18, 20, (0.0, -1.0, 0.0)),
     (17, 19, 21, (0.0, 1.0, 0.0)),
 )
-_FREE: Final = (10, 11, 15, 20, 21)  # nothing hangs on them
+_FREE: Final = (10, 11, 15, 20, 21)  # joints without children
 
 
 def read_joints(path: Path, *, rate_hz: float = 20.0, name: str = "", caption: str = "") -> Clip:
     """Read a ``.npy`` of (frames, 22 or more, 3) positions in SMPL's axes and joint order.
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     joints = load_array(path, "an array of positions (.npy)")
     if joints.ndim != 3 or joints.shape[1] < JOINT_COUNT or joints.shape[2] != 3:
@@ -74,9 +72,9 @@ def fit_joints(
     source: str = "",
     licence: str = "",
 ) -> Clip:
-    """Rotations of the SMPL skeleton whose bones point as those of (frames, 22, 3) positions do.
+    """Fit SMPL rotations to joint positions (frames, 22, 3), so that the bone directions agree.
 
-    The body is scaled by the ratio of leg lengths; the pelvis is placed so that the middle of the
+    The body is scaled by the ratio of leg lengths; the pelvis is placed so that the centre of the
     hips agrees.
     """
     if not np.isfinite(joints_m).all():
@@ -127,7 +125,7 @@ def _global_turns(joints: FloatArray) -> FloatArray:
 
 
 def _best_turn(joints: FloatArray, joint: int, children: tuple[int, ...]) -> FloatArray:
-    """Rotation that best takes the rest directions of several bones to the seen ones."""
+    """Rotation that best maps the rest directions of several bones to the observed ones."""
     rest = BODY_OFFSETS_M[list(children)]
     rest = rest / np.linalg.norm(rest, axis=1, keepdims=True)
     seen = joints[:, list(children)] - joints[:, [joint]]
@@ -139,7 +137,7 @@ def _best_turn(joints: FloatArray, joint: int, children: tuple[int, ...]) -> Flo
 
 
 def _swing(parent: FloatArray, joints: FloatArray, joint: int, child: int) -> FloatArray:
-    """The parent's turn, swung so that the bone points where it is seen to point."""
+    """Rotation of the parent, swung so that the bone has its observed direction."""
     seen = joints[:, child] - joints[:, joint]
     return multiply(shortest_arc(rotate(parent, BODY_OFFSETS_M[child]), seen), parent)
 
@@ -147,13 +145,13 @@ def _swing(parent: FloatArray, joints: FloatArray, joint: int, child: int) -> Fl
 def _twisted(
     turn: FloatArray, joints: FloatArray, upper: int, lower: int, end: int, axis: FloatArray
 ) -> FloatArray:
-    """Twist a bone about itself until its hinge is the one the limb is bent about."""
+    """Twist a bone about its axis until its hinge axis is the one about which the limb bends."""
     along = joints[:, lower] - joints[:, upper]
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
     below = joints[:, end] - joints[:, lower]
     below = below / np.linalg.norm(below, axis=1, keepdims=True)
     now = rotate(turn, axis)
-    # a nearly straight limb keeps the hinge it has
+    # a nearly straight limb keeps its hinge axis
     wanted = np.cross(along, below) + 0.1 * now
     now = now - np.einsum("ti,ti->t", now, along)[:, None] * along
     wanted = wanted - np.einsum("ti,ti->t", wanted, along)[:, None] * along
@@ -167,7 +165,7 @@ LICENCE: Final = "HumanML3D annotations (MIT); motions under the terms of AMASS 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRow:
-    """A row of ``index.csv``: which frames (20 Hz) of which sequence a clip is; end -1: all."""
+    """A row of ``index.csv``: sequence and frames (20 Hz) of a clip; end -1 means all."""
 
     source_path: str
     start_frame: int
@@ -186,10 +184,10 @@ class Text:
 
 
 def recover_joints(features: FloatArray) -> FloatArray:
-    """Features (frames, 263) to joint positions (frames, 22, 3) in metres.
+    """Convert features (frames, 263) to joint positions (frames, 22, 3) in metres.
 
     Column 0 is HALF the yaw step to the next frame, of the rotation from world to facing; columns
-    1 and 2 are the step to the next frame as seen in the next frame.
+    1 and 2 are the step to the next frame, in the axes of the next frame.
     """
     path, yaw = recover_root(features)
     relative = features[:, 4:67].reshape(-1, JOINT_COUNT - 1, 3)
@@ -202,7 +200,7 @@ def recover_joints(features: FloatArray) -> FloatArray:
 
 
 def recover_root(features: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Ground path (frames, 2) as x and z, and heading (frames,) of HumanML3D features."""
+    """Return the ground path (frames, 2), x and z, and the heading (frames,) of the features."""
     halves = np.concatenate([[0.0], np.cumsum(features[:-1, 0])])
     yaw = -2.0 * halves
     steps = np.concatenate([np.zeros((1, 2)), features[:-1, 1:3]])
@@ -211,7 +209,7 @@ def recover_root(features: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def joint_rotations(features: FloatArray) -> FloatArray:
-    """(frames, 21, 3, 3) rotations of joints 1..21 as stored; see the warning of this module."""
+    """Stored rotations (frames, 21, 3, 3) of joints 1..21, not SMPL's: see the module docstring."""
     return matrix_from_6d(features[:, 67:193].reshape(-1, JOINT_COUNT - 1, 6))
 
 
@@ -219,7 +217,7 @@ def read_humanml3d(path: Path, *, name: str = "", caption: str = "") -> Clip:
     """Read a ``.npy`` of features (frames, 263) or of positions (frames, 22, 3).
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     values = load_array(path, "an array of features or positions (.npy)").astype(np.float64)
     if values.ndim == 2 and values.shape[1] == FEATURES:
@@ -261,7 +259,7 @@ def read_index(path: Path) -> list[IndexRow]:
 
 
 def read_texts(path: Path) -> list[Text]:
-    """Read the captions of one clip: ``caption#token/POS ...#start#end`` a line."""
+    """Read the captions of one clip, one line each: ``caption#token/POS ...#start#end``."""
     lines = read_text(path, "captions of a clip (.txt)").splitlines()
     texts = []
     for number, line in enumerate(lines, 1):

@@ -1,1 +1,1 @@
-"""People of a video: detection, tracking, landmarks, and the fit of SMPL rotations to them."""
+"""Motions of people in videos: detection, tracking, landmarks, and the fit of SMPL rotations."""

@@ -1,7 +1,7 @@
-"""Sums of squares over a sequence: every term couples a frame with at most the next two.
+"""Normal equations of least squares over a sequence of frames.
 
-The matrix is kept as blocks and solved as a band, with one common unknown (the body's size) on its
-border.
+Every term couples a frame with at most the next two. The matrix is stored as blocks and solved as a
+band, with one common unknown (the body's size) on its border.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NormalEquations:
         self.border = np.zeros((self.frames, UNKNOWNS))
 
     def add(self, slopes: FloatArray, growth: FloatArray, miss: FloatArray) -> None:
-        """A term of single frames: (frames, rows, UNKNOWNS), (frames, rows), (frames, rows).
+        """Add a term of single frames: (frames, rows, UNKNOWNS), (frames, rows), (frames, rows).
 
         All three are already multiplied by the square root of the weight.
         """
@@ -51,11 +51,11 @@ class NormalEquations:
         self.corner_pull += float((growth * miss).sum())
 
     def add_chained(self, placed: Placed, chosen: list[int], mixed: list[FloatArray]) -> None:
-        """A term ``sum over t, u of mixed[u - t][t] * p_t . p_u`` of chosen points.
+        """Add a term ``sum over t, u of mixed[u - t][t] * p_t . p_u`` of chosen points.
 
         Args:
             placed: Points and slopes.
-            chosen: Which points.
+            chosen: Indices of the points.
             mixed: For each distance between frames 0, 1, 2: (frames - distance, chosen, 3)
                 entries of the symmetric matrix that acts on the points' coordinates.
         """
@@ -77,10 +77,10 @@ class NormalEquations:
         self.corner_pull += float((growth * force).sum())
 
     def solve(self, damping: float) -> tuple[FloatArray, float]:
-        """The step that lowers the sum, with Levenberg-Marquardt damping.
+        """Return the step that lowers the sum, with Levenberg-Marquardt damping.
 
         Raises:
-            numpy.linalg.LinAlgError: The matrix is not positive; damp more.
+            numpy.linalg.LinAlgError: The matrix is not positive definite; use more damping.
         """
         band = self._band(damping)
         right = np.stack([-self.pull.ravel(), self.border.ravel()], axis=1)
@@ -114,17 +114,17 @@ class NormalEquations:
 
 @kernel
 def solve_band(band: FloatArray, right: FloatArray) -> bool:
-    """Solve a symmetric positive band system in place by Cholesky.
+    """Solve a symmetric positive definite band system in place by Cholesky decomposition.
 
-    Written out because LAPACK's, on many threads over such narrow blocks, takes ten times as long
-    and depends on the number of threads.
+    LAPACK is not used: on many threads with such narrow blocks it takes ten times as long, and its
+    result depends on the number of threads.
 
     Args:
         band: (n, width) ``band[j, d]`` is entry (j + d, j); overwritten.
-        right: (n, k) right sides; the solutions on return.
+        right: (n, k) right-hand sides; the solutions on return.
 
     Returns:
-        Whether the matrix was positive.
+        True if the matrix was positive definite.
     """
     n, width = band.shape
     for j in range(n):
@@ -154,7 +154,7 @@ def solve_band(band: FloatArray, right: FloatArray) -> bool:
 
 
 def chained_product(values: FloatArray, mixed: list[FloatArray]) -> FloatArray:
-    """The symmetric matrix of ``mixed`` times values (frames, points, 3)."""
+    """Multiply the symmetric matrix of ``mixed`` by values (frames, points, 3)."""
     out = mixed[0] * values
     for reach in range(1, len(mixed)):
         if len(values) <= reach:

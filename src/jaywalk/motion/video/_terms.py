@@ -1,4 +1,4 @@
-"""What a fitted body is asked for: each term gives its cost and its share of the equations."""
+"""Cost terms of the body fit; each returns its cost and adds its part to the normal equations."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from jaywalk.motion.video.landmarks import LEFT_HEEL, LEFT_HIP, MARKS, RIGHT_HEE
 
 HIP_POINTS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HIP, RIGHT_HIP)]
 _HEELS: Final = [int(np.flatnonzero(mark == MARKS)[0]) for mark in (LEFT_HEEL, RIGHT_HEEL)]
-#: Points that stand: heels and balls, left and right, and their height on flat ground (scale 1).
+#: Foot points: heels and balls, left and right, and their height on flat ground (scale 1).
 FOOT_POINTS: Final = [*_HEELS, *BALL_POINTS]
 FOOT_HEIGHTS_M: Final = np.array([0.019, 0.019, BALL_HEIGHT_M, BALL_HEIGHT_M])
-#: Usual accelerations of the points (m/s2): feet and hands swing, the trunk does not.
+#: Typical accelerations of the points (m/s2): feet and hands swing, the trunk does not.
 _ACCELERATION: Final = np.array(
     [4.0, *(4.0, 4.0, 7.0, 12.0, 4.0, 10.0, 18.0, 18.0, 22.0) * 2, 4.0, 4.0, 18.0, 18.0]
 )
-# Usual size (rad) of each active joint's rotation about x, y, z; knees and elbows are hinges.
+# Typical rotation (rad) of each active joint about x, y, z; knees and elbows are hinges.
 _WIDE, _TIGHT = 10.0, 0.08
 _PRIOR: Final = np.array(
     [
@@ -52,16 +52,16 @@ _PRIOR: Final = np.array(
         (_TIGHT * 4, 1.5, _TIGHT * 2),
     ]
 )
-# Hinges do not bend backwards: joint's place in ACTIVE, axis, and the sign that is allowed.
+# Hinges do not bend backwards: index of the joint in ACTIVE, axis, and allowed sign.
 _LIMITS: Final = ((4, 0, 1.0), (5, 0, 1.0), (13, 1, -1.0), (14, 1, 1.0))
 _LIMIT_RAD: Final = 0.05
-_ANCHOR: Final = 0.3  # trust in the lowest foot point being on the ground
+_ANCHOR: Final = 0.3  # confidence that the lowest foot point is on the ground
 _TURN_RATE: Final = 4.0  # rad/s, of a joint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How far each term trusts what it says, in its own unit."""
+    """Expected errors and limits of the terms, in the unit of each term."""
 
     image_px: float
     depth_m: float = 0.10
@@ -75,16 +75,16 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Landmarks as the terms need them.
+    """Landmarks in the form that the terms need.
 
     Attributes:
         image_px: (frames, MARK_POINTS, 2).
-        world_m: (frames, MARK_POINTS, 3) about the hips, in world axes, true to the body's size
-            but for ``world_size``.
+        world_m: (frames, MARK_POINTS, 3) relative to the hips, in world axes, in the size of the
+            body up to the factor ``world_size``.
         facing: (frames, 3, 3) axes of the camera's ray (right, down, away) as columns.
         confidence: (frames, MARK_POINTS).
-        rate_hz: Frames a second.
-        scale_guess: Body size known in advance, and how far to trust it.
+        rate_hz: Frames per second.
+        scale_guess: Body size known in advance, and its uncertainty.
     """
 
     image_px: FloatArray
@@ -96,13 +96,13 @@ class Seen:
 
 
 def robust(squares: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
-    """Geman-McClure: cost and weight of squared misses, told in their usual size."""
+    """Geman-McClure cost and weight of squared errors, in units of their typical size."""
     share = limit**2 / (limit**2 + squares)
     return squares * share, share * share
 
 
 def lasting(squares: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
-    """Pseudo-Huber: as :func:`robust`, but the cost goes on growing with the miss."""
+    """Pseudo-Huber cost and weight: as :func:`robust`, but the cost grows without a limit."""
     root = np.sqrt(1.0 + squares / limit**2)
     return 2.0 * limit**2 * (root - 1.0), 1.0 / root
 
@@ -110,7 +110,7 @@ def lasting(squares: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
 def image_term(
     placed: Placed, seen: Seen, camera: Camera, weights: Weights, into: NormalEquations | None
 ) -> float:
-    """Landmarks are seen where the camera shows them."""
+    """Cost of the image error: landmarks lie at their pixels in the picture."""
     points = placed.points_m[:, :MARK_POINTS]
     local = camera.to_camera(points)
     depth = np.maximum(local[..., 2], 0.3)
@@ -131,7 +131,7 @@ def image_term(
 def _add_points(
     into: NormalEquations, placed: Placed, by_point: FloatArray, miss: FloatArray
 ) -> None:
-    """Add a term of the landmarks' places: (frames, points, rows, 3) slopes by place."""
+    """Add a term of the landmarks' positions: (frames, points, rows, 3) slopes by position."""
     frames = len(miss)
     slopes = by_point @ placed.slopes[:, :MARK_POINTS]
     growth = (by_point @ placed.growth[:, :MARK_POINTS, :, None])[..., 0]
@@ -145,7 +145,7 @@ def _add_points(
 def world_term(
     placed: Placed, seen: Seen, size: float, weights: Weights, into: NormalEquations | None
 ) -> float:
-    """Landmarks lie about the hips as the network says, depth less surely than the rest."""
+    """Cost of the distance to the network's landmarks about the hips; depth has less weight."""
     middle = placed.points_m[:, HIP_POINTS].mean(axis=1, keepdims=True)
     usual = np.array([weights.sideways_m, weights.sideways_m, weights.depth_m])
     to_rows = (seen.facing / usual).transpose(0, 2, 1)[:, None]
@@ -167,7 +167,7 @@ def world_term(
 def smooth_term(
     placed: Placed, seen: Seen, weights: Weights, into: NormalEquations | None
 ) -> float:
-    """Points accelerate as people do."""
+    """Cost of accelerations, compared with those typical of people."""
     frames = len(placed.points_m)
     if frames < 3:
         return 0.0
@@ -193,7 +193,7 @@ def _second_differences(frames: int) -> list[FloatArray]:
 def still_term(
     placed: Placed, seen: Seen, low: FloatArray, weights: Weights, into: NormalEquations | None
 ) -> float:
-    """A foot point near the ground that hardly moves, does not move at all."""
+    """Cost of the speed of foot points that are near the ground and hardly move."""
     speed = np.diff(placed.points_m[:, FOOT_POINTS], axis=0) * seen.rate_hz
     pair = np.minimum(low[1:], low[:-1])
     limit = weights.foot_speed_free_mps / weights.foot_speed_mps
@@ -216,7 +216,7 @@ def _differences(per_pair: FloatArray) -> list[FloatArray]:
 
 
 def low_share(placed: Placed, weights: Weights) -> FloatArray:
-    """(frames, 4) how near each foot point is to the ground, 1 on it."""
+    """Nearness (frames, 4) of each foot point to the ground; 1 on the ground."""
     heights_m = placed.points_m[:, FOOT_POINTS, 1]
     high = np.maximum(heights_m - FOOT_HEIGHTS_M, 0.0) / weights.foot_height_free_m
     return np.asarray(1.0 / (1.0 + high**2) ** 2)
@@ -230,15 +230,15 @@ def ground_term(
     weights: Weights,
     into: NormalEquations | None,
 ) -> float:
-    """Standing foot points lie at their height, and none sinks into the ground."""
+    """Cost of the height error of standing foot points and of points below the ground."""
     miss_m = placed.points_m[:, FOOT_POINTS, 1] - body.scale * FOOT_HEIGHTS_M
     below = miss_m < 0.0
     squares = (miss_m / weights.foot_height_m) ** 2
     free = weights.foot_height_free_m / weights.foot_height_m
-    # grows without end: a body may shrink and float towards the camera along its rays, which the
-    # picture cannot tell, and only this term holds it down
+    # The cost grows without a limit: a body can shrink and float towards the camera along its rays
+    # without a change in the picture, and only this term prevents that.
     cost, weight = lasting(squares, free)
-    # sinking is never all right, so it keeps its full weight
+    # points below the ground always keep their full weight
     cost = np.where(below, squares, standing * cost)
     weight = np.where(below, 1.0, standing * weight)
     if into is not None:
@@ -250,14 +250,14 @@ def ground_term(
 
 
 def anchored_share(placed: Placed, body: Body) -> FloatArray:
-    """(frames, 4) how surely a foot point is on the ground for being the lowest of its frame."""
+    """Confidence (frames, 4) that a foot point is on the ground as the lowest of its frame."""
     heights = placed.points_m[:, FOOT_POINTS, 1] - body.scale * FOOT_HEIGHTS_M
     above = heights - heights.min(axis=1, keepdims=True)
     return np.asarray(_ANCHOR * np.exp(-((above / 0.03) ** 2)))
 
 
 def standing_share(placed: Placed, seen: Seen, weights: Weights) -> FloatArray:
-    """(frames, 4) how surely each foot point stands, from its speed and its height."""
+    """Confidence (frames, 4) that each foot point stands, from its speed and height."""
     feet = placed.points_m[:, FOOT_POINTS]
     speed = np.linalg.norm(np.gradient(feet, axis=0), axis=-1) * seen.rate_hz
     still = 1.0 / (1.0 + (speed / weights.foot_speed_free_mps) ** 2) ** 2
@@ -265,7 +265,7 @@ def standing_share(placed: Placed, seen: Seen, weights: Weights) -> FloatArray:
 
 
 def pose_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
-    """Joints turn about as far as joints do, hinges only about their axis, and not suddenly."""
+    """Cost of untypical joint angles, of hinges off their axis, and of sudden turns."""
     local = body.rotations[:, ACTIVE]
     turns = to_rotvec(local)
     frames = len(turns)
@@ -294,7 +294,7 @@ def pose_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
 
 
 def size_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
-    """The body is about as large as people are."""
+    """Cost of a body size that differs from the expected size."""
     guess, trust = seen.scale_guess
     miss = (body.scale - guess) / trust
     if into is not None:

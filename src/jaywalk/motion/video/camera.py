@@ -1,12 +1,11 @@
-"""A static camera over level ground, found from ground points.
+"""Static camera over level ground, and the points of a moving SMPL body with their derivatives.
 
-The world has SMPL's axes: y up, the ground at y = 0. The file's ground axes (x, y) become the
-world's x and -z; if they were left-handed as seen from above (CARLA's are), y is turned round.
+The camera is found from ground points. The world has SMPL's axes: y up, the ground at y = 0. The
+file's ground axes (x, y) become the world's x and -z; if they are left-handed as seen from above
+(as CARLA's are), y is reversed.
 
-Points of a moving SMPL body and how they follow from its joints' turns.
-
-Unknowns of a frame: the pelvis' place (3) and, for each joint that a landmark says something about,
-a small turn after its rotation (3). One size of the body is common to all frames.
+The unknowns of a frame are the position of the pelvis (3) and, for each joint that a landmark
+constrains, a small turn after its rotation (3). One body size is common to all frames.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def _chain(joint: int) -> set[int]:
     return found
 
 
-#: (active joints, points) whether a point moves with a joint.
+#: (active joints, points) mask, True if a point moves with a joint.
 _MOVES: Final[NDArray[np.bool_]] = np.array(
     [[active in _chain(int(joint)) for joint in _POINT_JOINTS] for active in ACTIVE]
 )
@@ -70,14 +69,14 @@ _MOVES: Final[NDArray[np.bool_]] = np.array(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """A body over time: (frames, 22, 4) local rotations, (frames, 3) pelvis, size."""
+    """Body over time: local rotations (frames, 22, 4), pelvis (frames, 3), size."""
 
     rotations: FloatArray
     root_m: FloatArray
     scale: float
 
     def moved(self, step: FloatArray, scale_step: float) -> Body:
-        """The body after a step (frames, UNKNOWNS) of the unknowns."""
+        """Return the body after a step (frames, UNKNOWNS) of the unknowns."""
         rotations = self.rotations.copy()
         turns = from_rotvec(step[:, 3:].reshape(len(step), -1, 3))
         rotations[:, ACTIVE] = normalise(multiply(rotations[:, ACTIVE], turns))
@@ -93,9 +92,9 @@ class Placed:
     """Points of a body with their derivatives.
 
     Attributes:
-        points_m: (frames, POINTS, 3) landmarks' places, then pelvis, neck, balls.
-        slopes: (frames, POINTS, 3, UNKNOWNS) by the unknowns.
-        growth: (frames, POINTS, 3) by the size.
+        points_m: (frames, POINTS, 3) positions of the landmarks, then pelvis, neck, balls.
+        slopes: (frames, POINTS, 3, UNKNOWNS) derivatives by the unknowns.
+        growth: (frames, POINTS, 3) derivatives by the size.
     """
 
     points_m: FloatArray
@@ -104,7 +103,7 @@ class Placed:
 
 
 def place(body: Body, *, slopes: bool = True) -> Placed:
-    """Places of all points; without ``slopes`` the derivatives are left empty."""
+    """Compute the positions of all points; without ``slopes`` the derivatives are left empty."""
     turned = global_rotations(np.ascontiguousarray(body.rotations), PARENTS)
     offsets = body.scale * BODY_OFFSETS_M
     joints = joint_positions(turned, np.ascontiguousarray(body.root_m), offsets, PARENTS)
@@ -133,29 +132,29 @@ def place(body: Body, *, slopes: bool = True) -> Placed:
 
 
 def full_rotations(rotations: FloatArray) -> FloatArray:
-    """Rotations with those of joints that are not solved for set to none."""
+    """Return the rotations, with the identity for joints that are not solved for."""
     out = rotations.copy()
     rest = [joint for joint in range(JOINT_COUNT) if joint not in ACTIVE]
     out[:, rest] = np.array([1.0, 0.0, 0.0, 0.0])
     return out
 
 
-# A focal length outside this range, in picture widths, is not a camera but noise in the points.
+# A focal length outside this range, in picture widths, comes from noise in the points.
 _SHORTEST, _LONGEST, _USUAL = 0.35, 8.0, 1.1
 _TOO_FAR_PX: Final = 25.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camera:
-    """A pinhole with square pixels.
+    """Pinhole camera with square pixels.
 
     Attributes:
         turn: (3, 3) world to camera axes (x right, y down, z forward).
-        place_m: (3,) where it stands in the world.
+        place_m: (3,) position in the world.
         focal_px: Focal length.
         centre_px: (2,) principal point.
-        fit_px: Root mean square miss of the ground points.
-        guessed_focal: Whether the points said nothing of the focal length.
+        fit_px: Root mean square error of the ground points.
+        guessed_focal: True if the points do not determine the focal length.
     """
 
     turn: FloatArray
@@ -166,17 +165,17 @@ class Camera:
     guessed_focal: bool = False
 
     def to_camera(self, points_m: FloatArray) -> FloatArray:
-        """World points (..., 3) in camera axes."""
+        """Transform world points (..., 3) to camera axes."""
         return np.asarray((points_m - self.place_m) @ self.turn.T)
 
     def project(self, points_m: FloatArray) -> FloatArray:
-        """World points (..., 3) to pixels (..., 2); depth is kept away from zero."""
+        """Project world points (..., 3) to pixels (..., 2); depth is kept away from zero."""
         seen = self.to_camera(points_m)
         depth = np.maximum(seen[..., 2:], 0.05)
         return np.asarray(self.focal_px * seen[..., :2] / depth + self.centre_px)
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Unit directions (..., 3) in the world of pixels (..., 2)."""
+        """Unit directions (..., 3) in the world of the rays through pixels (..., 2)."""
         flat = (pixels - self.centre_px) / self.focal_px
         seen = np.concatenate([flat, np.ones_like(flat[..., :1])], axis=-1)
         seen = seen / np.linalg.norm(seen, axis=-1, keepdims=True)
@@ -190,9 +189,9 @@ class Camera:
         return np.asarray(self.place_m + along[..., None] * rays)
 
     def facing(self, pixels: FloatArray) -> FloatArray:
-        """(..., 3, 3) turns from axes that look along a pixel's ray to the world.
+        """Rotations (..., 3, 3) to the world from axes that look along a pixel's ray.
 
-        A network that sees a crop tells depth along the ray to the crop, not along the optical
+        A network that sees a crop measures depth along the ray to the crop, not along the optical
         axis of the whole picture.
         """
         forward = self.rays(pixels)
@@ -203,10 +202,10 @@ class Camera:
 
 
 def find_camera(ground: GroundPoints, width_px: int, height_px: int) -> Camera:
-    """The camera that sees the ground points where they are seen.
+    """Find the camera that projects the ground points to their pixels.
 
-    The principal point is taken to be the middle of the picture. If the points leave the focal
-    length open (the picture was taken from straight above, say), a usual one is taken.
+    The principal point is assumed at the centre of the picture. If the points do not determine the
+    focal length (for example in a picture from straight above), a typical value is used.
 
     Raises:
         DataError: Points lie outside the picture, or fit no camera.
@@ -223,7 +222,7 @@ def find_camera(ground: GroundPoints, width_px: int, height_px: int) -> Camera:
         guessed = False
     chosen = _USUAL * width_px if guessed or focal is None else focal
     turn, place = _pose(matrix, chosen, flat)
-    if place[1] < 0.0:  # seen from below: the file's axes are left-handed
+    if place[1] < 0.0:  # camera below the ground: the file's axes are left-handed
         flat = flat * np.array([1.0, -1.0])
         matrix = homography(flat, ground.image_px - centre)
         turn, place = _pose(matrix, chosen, flat)
@@ -239,13 +238,13 @@ def find_camera(ground: GroundPoints, width_px: int, height_px: int) -> Camera:
 
 
 def to_world(ground_m: FloatArray) -> FloatArray:
-    """Ground points (..., 2) of right-handed axes as world points."""
+    """Convert ground points (..., 2) in right-handed axes to world points."""
     x, y = ground_m[..., 0], ground_m[..., 1]
     return np.stack([x, np.zeros_like(x), -y], axis=-1)
 
 
 def _focal_px(matrix: FloatArray) -> float | None:
-    """Focal length from the two columns being square to each other and as long."""
+    """Focal length for which the two columns are perpendicular and of equal length."""
     a, b = matrix[:, 0], matrix[:, 1]
     rows = np.array([a[:2] @ b[:2], a[:2] @ a[:2] - b[:2] @ b[:2]])
     want = -np.array([a[2] * b[2], a[2] ** 2 - b[2] ** 2])

@@ -1,8 +1,7 @@
-"""The temporal fit: SMPL rotations, path and size of a person from landmarks over time.
+"""Temporal fit: SMPL rotations, path and size of a person from landmarks over time.
 
-A plain function of arrays, so that any source of landmarks will do.
-
-Where the fit begins: pose from the landmarks about the hips, path from the feet's pixels.
+The fit is a plain function of arrays, so any source of landmarks can be used. It starts with the
+pose of the landmarks about the hips and a path from the pixels of the feet.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _SCALES: Final = (0.45, 1.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """A first body, the landmarks in world axes, and how far to trust them."""
+    """Initial body, and the landmarks in world axes with their confidence."""
 
     body: Body
     seen: Seen
@@ -44,7 +43,7 @@ class Guess:
 
 
 def first_guess(landmarks: Landmarks, camera: Camera, *, rate_hz: float, name: str) -> Guess:
-    """Begin at the pose the network saw, over the ground under the lower foot.
+    """Start from the pose of the network, on the ground under the lower foot.
 
     Raises:
         DataError: The feet are never seen on the ground.
@@ -76,14 +75,14 @@ def first_guess(landmarks: Landmarks, camera: Camera, *, rate_hz: float, name: s
 
 
 def _filled(landmarks: Landmarks) -> Landmarks:
-    """Landmarks that were not seen, taken from the frames around."""
+    """Fill landmarks that were not seen from the frames around."""
     frames = np.arange(len(landmarks.times_s))
     image, world = landmarks.image_px.copy(), landmarks.world_m.copy()
     for mark in MARKS:
         known = landmarks.confidence[:, mark] > 0.0
         if known.all():
             continue
-        if not known.any():  # never seen: the guess needs some place, the fit will not use it
+        if not known.any():  # never seen: the guess needs some position, the fit does not use it
             hips = [lm.LEFT_HIP, lm.RIGHT_HIP]
             image[:, mark] = landmarks.image_px[:, hips].mean(axis=1)
             world[:, mark] = 0.0
@@ -100,7 +99,7 @@ def _filled(landmarks: Landmarks) -> Landmarks:
 
 
 def _joints(world: FloatArray) -> FloatArray:
-    """SMPL joint positions good enough to begin with, of a body as large as the network's."""
+    """Approximate SMPL joint positions for the start, in the size of the network's body."""
     out = np.zeros((len(world), JOINT_COUNT, 3))
     pairs = (
         (4, lm.LEFT_KNEE),
@@ -148,11 +147,11 @@ def _on_ground(
     rate_hz: float,
     name: str,
 ) -> Body:
-    """Size and path such that the lowest foot point lies on the ground under its pixel."""
+    """Set size and path so that the lowest foot point lies on the ground at its pixel."""
     points = place(body, slopes=False).points_m
     lowest = points[:, FOOT_POINTS, 1].argmin(axis=1)
     frames = np.arange(len(points))
-    # balls have no landmark: their toe's pixel is near enough
+    # balls have no landmark: the pixel of the toe is near enough
     pixels = sure.image_px[:, _SOLES][frames, lowest]
     under = camera.on_ground(pixels, 0.02)
     known = np.isfinite(under).all(axis=1)
@@ -184,7 +183,7 @@ def _scale(
     known: FloatArray,
     confidence: FloatArray,
 ) -> float:
-    """Size at which the body over its foot reaches as high in the picture as it is seen to."""
+    """Size at which the body above its foot has the observed height in the picture."""
     frames = np.flatnonzero(known)
     foot = points[:, FOOT_POINTS][np.arange(len(points)), lowest]
     body = points[:, :MARK_POINTS] - foot[:, None]
@@ -198,19 +197,19 @@ def _scale(
     return float(sizes[int(np.argmin(misses))])
 
 
-_ROUNDS: Final = (10, 10, 6)  # steps: on the lower foot, then twice on what is found to stand
+_ROUNDS: Final = (10, 10, 6)  # steps: on the lower foot, then twice on the feet that stand
 _ENOUGH: Final = 1e-4  # relative gain below which a round ends
 _MOST_DAMPING: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """A fitted person.
+    """Result of the fit of one person.
 
     Attributes:
-        motion: In the world of the camera: the ground at y = 0, metres as on the ground.
-        image_miss_px: Median distance between fitted and seen landmarks.
-        steps: Steps of the solver.
+        motion: Motion in the camera's world: the ground at y = 0, metres as on the ground.
+        image_miss_px: Median distance between fitted and observed landmarks.
+        steps: Number of solver steps.
     """
 
     motion: Clip
@@ -228,14 +227,14 @@ def fit_person(
     source: str = "",
     licence: str = "",
 ) -> Fit:
-    """Fit a body to landmarks that lie ``1 / rate_hz`` apart.
+    """Fit a body to landmarks that are ``1 / rate_hz`` seconds apart.
 
-    Minimised together over all frames: misses in the picture and about the hips (both robust, by
-    confidence), accelerations, speed and height of standing feet, sinking, unusual and sudden
-    turns of joints.
+    The sum over all frames of these costs is minimised: errors in the picture and about the hips
+    (both robust and weighted by confidence), accelerations, speed and height of standing feet,
+    points below the ground, and unusual or sudden turns of joints.
 
     Raises:
-        DataError: Too few frames, or the person is not on the ground the camera sees.
+        DataError: Too few frames, or the person is not on the visible ground.
     """
     if len(landmarks.times_s) < 3:
         raise DataError(f"{name}: seen in {len(landmarks.times_s)} frames; a fit needs at least 3")
@@ -272,7 +271,7 @@ def fit_person(
 
 
 def _world_size(placed: Placed, seen: Seen) -> float:
-    """Size of the network's person: its landmarks' distances beside the body's."""
+    """Factor that scales the network's landmarks to the size of the body."""
     points = placed.points_m[:, :MARK_POINTS]
     middle = points[:, terms.HIP_POINTS].mean(axis=1, keepdims=True)
     weight = seen.confidence[..., None]
@@ -291,7 +290,7 @@ def _solve(
     feet: bool,
     rounds: int,
 ) -> tuple[Body, int]:
-    """Levenberg-Marquardt with the robust weights of the moment."""
+    """Minimise by Levenberg-Marquardt with the current robust weights."""
     damping = 1e-3
     placed = place(body)
     size = _world_size(placed, seen)
@@ -328,7 +327,7 @@ def _step(
     cost: Callable[[Body, Placed, NormalEquations | None], float],
     damping: float,
 ) -> tuple[tuple[Body, float] | None, float]:
-    """A step that lowers the cost and the damping for the next one; None if there is none."""
+    """Find a step that lowers the cost, or None; and the damping for the next step."""
     while damping < _MOST_DAMPING:
         try:
             moved = body.moved(*equations.solve(damping))

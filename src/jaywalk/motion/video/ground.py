@@ -1,4 +1,4 @@
-"""The ground in a picture: a file of points known in pixels and in metres, and its homography."""
+"""Ground points of a picture, given in pixels and in metres, and their homography."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _EXAMPLE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundPoints:
-    """Points of the ground seen in the picture.
+    """Points on the ground that are visible in the picture.
 
     Attributes:
         image_px: (n, 2) pixels, u to the right and v down, (0, 0) the upper left corner.
-        ground_m: (n, 2) metres on the ground, any two axes at right angles.
-        focal_px: Focal length, if the file gives it.
-        image_size_px: Width and height of the picture the points were taken from, if given.
-        name: The file, for messages.
+        ground_m: (n, 2) metres on the ground, any two perpendicular axes.
+        focal_px: Focal length, if given in the file.
+        image_size_px: Width and height of the picture with the points, if given.
+        name: File name, for messages.
     """
 
     image_px: FloatArray
@@ -43,10 +43,10 @@ class GroundPoints:
         _check_points(self.name, self.image_px, self.ground_m)
 
     def check_inside(self, width_px: int, height_px: int) -> None:
-        """Refuse points that cannot have been seen in a picture of this size.
+        """Refuse points outside a picture of this size.
 
         Raises:
-            DataError: Names the point.
+            DataError: A point lies outside; the message names it.
         """
         if self.image_size_px is not None and self.image_size_px != (width_px, height_px):
             raise DataError(
@@ -66,7 +66,7 @@ def read_ground(path: Path) -> GroundPoints:
     """Read a JSON file of ground points; docs/reference/motion.md has the format.
 
     Raises:
-        DataError: Names the file and what is wrong with it.
+        DataError: The file is broken; the message names the file and the error.
     """
     try:
         value = json.loads(read_text(path, "ground points (.json)"))
@@ -150,8 +150,8 @@ def _check_points(name: str, image: FloatArray, ground: FloatArray) -> None:
 
 
 def _spread(points: FloatArray) -> bool:
-    """Whether four of the points have no three on a line."""
-    # a few hundred points would make millions of quadruples; any forty of them will do
+    """Return True if there are four points of which no three lie on a line."""
+    # a few hundred points have millions of quadruples; forty of the points are enough
     chosen = points[np.linspace(0, len(points) - 1, min(len(points), 12)).astype(int)]
     return any(
         all(not _flat(*three) for three in combinations(four, 3))
@@ -175,7 +175,7 @@ def _depths(name: str, image: FloatArray, ground: FloatArray) -> FloatArray:
 
 
 def homography(source: FloatArray, target: FloatArray) -> FloatArray:
-    """(3, 3) matrix that takes points (n, 2) to others, by the normalised linear method."""
+    """Matrix (3, 3) that maps points (n, 2) to others, by the normalised linear method."""
     ps, src = _normalised(source)
     pt, dst = _normalised(target)
     x, y = src.T

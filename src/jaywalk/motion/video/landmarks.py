@@ -1,8 +1,7 @@
-"""Landmarks of one person over time, in MediaPipe's order, and where they lie on the SMPL body.
+"""Data of a video: frames with times, boxes around people, and landmarks over time.
 
-Pictures of a clip with the times at which they are shown.
-
-What a pose network says of one person in one picture, and boxes around people.
+A sighting holds the output of a pose network for one person in one picture. Landmarks hold those of
+one person over time, in MediaPipe's order, with their positions on the SMPL body.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ Picture = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A picture (height, width, 3) RGB, upright, and its time from the beginning of the clip."""
+    """Upright RGB picture (height, width, 3) and its time from the beginning of the video."""
 
     time_s: float
     picture: Picture
 
 
 def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
-    """Frames of a clip in order, each at its own time: the rate need not be constant.
+    """Read the frames of a video in order, each with its time; the rate need not be constant.
 
-    A clip that breaks off is read as far as it goes.
+    A truncated video is read up to its end.
 
     Args:
         path: The file.
-        rate_hz: True rate, if the file's own times are wrong (a sequence of stills, slow motion).
+        rate_hz: True rate, if the times in the file are wrong (a sequence of stills, slow motion).
 
     Raises:
-        DataError: Not a clip, no picture in it, or pictures of changing size.
+        DataError: The file is not a video, has no picture, or has pictures of different sizes.
     """
     import av  # slow to import
 
@@ -62,7 +61,7 @@ def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
             own = rate_hz is None and picture.time is not None
             time = picture.time if own else index / (rate_hz or rate)
             first = time if first is None else first
-            if time - first <= last:  # doubled frames carry no news
+            if time - first <= last:  # duplicate frames add nothing
                 continue
             last = time - first
             image = upright(picture)
@@ -80,11 +79,11 @@ def _decoded(container: Any) -> Iterator[Any]:
     try:
         yield from container.decode(video=0)
     except (av.error.FFmpegError, EOFError):
-        return  # cut short: what came before is good
+        return  # truncated: the frames before are valid
 
 
 def upright(picture: Any) -> Picture:
-    """The picture as it is shown: phones store it lying, with a note how to turn it."""
+    """Rotate a picture upright; phones store it sideways with its rotation as metadata."""
     image = picture.to_ndarray(format="rgb24")
     quarters = round(getattr(picture, "rotation", 0) / 90.0) % 4
     return np.ascontiguousarray(np.rot90(image, quarters) if quarters else image)
@@ -125,7 +124,7 @@ _LEFT_POINTS: Final = (
     (LEFT_HEEL, 7, (0.0, -0.05, -0.05)),
     (LEFT_TOE, 7, (0.03, -0.055, 0.165)),
 )
-#: Landmarks that are used: landmark, joint it moves with, place beside the joint at rest (scale 1).
+#: Landmarks in use: landmark, its joint, and its offset from the joint at rest (scale 1).
 BODY_LANDMARKS: Final = (
     (NOSE, 15, (0.0, 0.045, 0.115)),
     *_LEFT_POINTS,
@@ -143,14 +142,14 @@ _LONGEST_GAP_S: Final = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landmarks:
-    """What was seen of one person.
+    """Landmarks of one person over time.
 
     Attributes:
         times_s: (frames,) increasing.
         image_px: (frames, 33, 2) pixels of the whole picture.
-        world_m: (frames, 33, 3) about the middle of the hips, x right, y down, z away from the
-            camera, in metres of some person: the size is not to be trusted.
-        confidence: (frames, 33) 0 to 1; a landmark with 0 may have any place.
+        world_m: (frames, 33, 3) relative to the centre of the hips, x right, y down, z away from
+            the camera, in metres; the scale is not reliable.
+        confidence: (frames, 33) 0 to 1; a landmark with 0 may have any position.
     """
 
     times_s: FloatArray
@@ -179,10 +178,10 @@ class Landmarks:
 
 
 def at_even_times(seen: Landmarks, rate_hz: float) -> Landmarks:
-    """Landmarks at a constant rate, whatever the rate of the clip.
+    """Resample landmarks to a constant rate, for any rate of the video.
 
-    Between two frames places are interpolated; across gaps longer than a quarter of a second the
-    confidence is 0, and the fit bridges them by its smoothness.
+    Positions are interpolated between frames. Across gaps longer than a quarter of a second the
+    confidence is 0, and the smoothness of the fit bridges the gap.
     """
     count = int(np.floor(seen.duration_s * rate_hz + 1e-6)) + 1
     times = seen.times_s[0] + np.arange(count) / rate_hz
@@ -193,7 +192,7 @@ def at_even_times(seen: Landmarks, rate_hz: float) -> Landmarks:
     share = np.clip(np.where(np.abs(share) < 1e-6, 0.0, share), 0.0, 1.0)
     a, b = seen.confidence[before], seen.confidence[after]
     part = np.broadcast_to(share[:, None], a.shape)
-    # where only one neighbour is known, its place is taken, at half the confidence
+    # if only one neighbour is known, its position is taken, with half the confidence
     part = np.where((a > 0.0) & (b <= 0.0), 0.0, np.where((b > 0.0) & (a <= 0.0), 1.0, part))
     sure = np.where(share[:, None] > 0.0, np.minimum(a, b) + 0.5 * np.abs(a - b) * (a * b <= 0), a)
     sure = np.where(((gap > _LONGEST_GAP_S) & (share > 0.0))[:, None], 0.0, sure)
@@ -221,21 +220,21 @@ class Box:
 
     @property
     def width(self) -> float:
-        """Across."""
+        """Width in pixels."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """Down."""
+        """Height in pixels."""
         return self.bottom - self.top
 
     @property
     def area(self) -> float:
-        """Square pixels."""
+        """Area in square pixels."""
         return max(self.width, 0.0) * max(self.height, 0.0)
 
     def shared(self, other: Box) -> float:
-        """Common area over that of the smaller."""
+        """Common area divided by the area of the smaller box."""
         common = Box(
             left=max(self.left, other.left),
             top=max(self.top, other.top),
@@ -247,7 +246,7 @@ class Box:
         return common.area / max(min(self.area, other.area), 1e-9)
 
     def moved(self, right_px: float, down_px: float) -> Box:
-        """The same box elsewhere."""
+        """Return the box shifted by an offset."""
         return Box(
             left=self.left + right_px,
             top=self.top + down_px,
@@ -266,7 +265,7 @@ class Sighting:
 
     @property
     def box(self) -> Box:
-        """Around the landmarks in use."""
+        """Box around the landmarks in use."""
         low, high = self.image_px[MARKS].min(axis=0), self.image_px[MARKS].max(axis=0)
         return Box(left=low[0], top=low[1], right=high[0], bottom=high[1])
 
@@ -283,13 +282,13 @@ class Sighting:
 
 
 class PoseSource(Protocol):
-    """Finds people in pictures; MediaPipe is one (:mod:`jaywalk.motion.video.mediapipe_pose`)."""
+    """Detector of people, such as MediaPipe's (:mod:`jaywalk.motion.video.mediapipe_pose`)."""
 
     def learn(self, pictures: list[Picture]) -> None:
-        """See pictures spread over the whole clip, to know what does not move."""
+        """Learn the static background from pictures of the whole video."""
 
     def propose(self, picture: Picture, *, thorough: bool) -> list[Box]:
-        """Boxes in which somebody may be."""
+        """Return boxes that may contain a person."""
 
     def look(self, picture: Picture, box: Box) -> Sighting | None:
-        """Landmarks of the person in a box, or None."""
+        """Return the landmarks of the person in a box, or None."""

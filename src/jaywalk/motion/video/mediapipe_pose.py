@@ -1,6 +1,7 @@
-"""MediaPipe's pose network as a source of landmarks; the only file that needs the extra `video`.
+"""MediaPipe's pose network as a source of landmarks, and an overlay to check the fit.
 
-The clip with the fitted people drawn into it, to see whether the fit is right.
+This is the only file that needs the extra `video`. The overlay is the video with the fitted people
+drawn into it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def draw_overlay(
     *,
     rate_hz: float | None = None,
 ) -> None:
-    """Write the clip with skeletons over it: left red, right blue, each with its name."""
+    """Write the video with named skeletons drawn over it: left side red, right side blue."""
     import av
 
     shown = [(one, reading.camera.project(one.motion.joints_m())) for one in people]
@@ -64,18 +65,18 @@ def _drawn(picture: Picture, time_s: float, shown: list[tuple[Person, FloatArray
     return np.asarray(image)
 
 
-# Side of the square shown to the network over the height of the box; the next if one fails.
+# Side of the square given to the network, as a multiple of the box height; tried in order.
 _ROOMS: Final = (1.5, 2.0, 1.2)
-_DIFFERENT: Final = 25  # grey levels between a person and what is behind
-_LEARNT: Final = 25  # pictures the background is the median of
-_HOG_HEIGHT: Final = 128  # pixels; its window
+_DIFFERENT: Final = 25  # grey levels between a person and the background
+_LEARNT: Final = 25  # pictures whose median is the background
+_HOG_HEIGHT: Final = 128  # pixels; window of the HOG detector
 
 
 def need_extra() -> None:
-    """Check that MediaPipe is there.
+    """Check that MediaPipe is installed.
 
     Raises:
-        PrerequisiteError: Names the extra.
+        PrerequisiteError: It is missing; the message names the extra.
     """
     missing = [name for name in ("mediapipe", "cv2") if find_spec(name) is None]
     if missing:
@@ -86,7 +87,7 @@ def need_extra() -> None:
 
 
 class MediaPipeSource:
-    """Finds people by what moves and by their outline; landmarks by MediaPipe's full model.
+    """Detector of people by movement and outline, with landmarks from MediaPipe's full model.
 
     Use it as a context manager.
     """
@@ -100,7 +101,7 @@ class MediaPipeSource:
                 warnings.simplefilter("ignore")
                 import cv2  # type: ignore[import-not-found, unused-ignore]
                 import mediapipe  # type: ignore[import-not-found, unused-ignore]
-        except ImportError as problem:  # OpenCV wants libGL, which bare machines lack
+        except ImportError as problem:  # OpenCV needs libGL, which minimal systems lack
             raise PrerequisiteError(
                 f"MediaPipe or OpenCV cannot be loaded ({problem}); if a libGL is missing: pip "
                 "install --force-reinstall --no-deps opencv-contrib-python-headless"
@@ -112,7 +113,7 @@ class MediaPipeSource:
                 "the extra: pip install 'jaywalk[video]'"
             )
         self._cv2: Any = cv2
-        # complexity 1 is the one whose model is in the wheel; others would be downloaded
+        # the model of complexity 1 is in the wheel; others would be downloaded
         self._pose: Any = solutions.pose.Pose(static_image_mode=True, model_complexity=1)
         self._hog: Any = cv2.HOGDescriptor()
         self._hog.setSVMDetector(cv2.HOGDescriptor_getDefaultPeopleDetector())
@@ -125,14 +126,14 @@ class MediaPipeSource:
         self._pose.close()
 
     def learn(self, pictures: list[Picture]) -> None:
-        """Take the median of pictures of the whole clip for what is behind the people."""
+        """Learn the background as the median of pictures of the whole video."""
         if len(pictures) >= 5:
             chosen = np.linspace(0, len(pictures) - 1, min(_LEARNT, len(pictures))).astype(int)
             stack = np.stack([pictures[i] for i in chosen])
             self._background = np.median(stack, axis=0).astype(np.uint8)
 
     def propose(self, picture: Picture, *, thorough: bool) -> list[Box]:
-        """Boxes that may hold people: whatever moved, and, if thorough, whatever looks like one."""
+        """Return boxes that may hold people: moving areas and, if thorough, human outlines."""
         boxes = self._moving(picture)
         if thorough:
             boxes += self._outlined(picture)
@@ -142,7 +143,7 @@ class MediaPipeSource:
         return boxes
 
     def look(self, picture: Picture, box: Box | None) -> Sighting | None:
-        """Landmarks of the person in a box, or in the whole picture."""
+        """Return the landmarks of the person in a box, or in the whole picture."""
         if box is None:
             return self._seen(picture, 0.0, 0.0)
         for room in _ROOMS:
@@ -155,7 +156,7 @@ class MediaPipeSource:
         if crop.size == 0:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # protobuf's about itself
+            warnings.simplefilter("ignore")  # protobuf's own warnings
             result = self._pose.process(crop)
         if result.pose_landmarks is None or result.pose_world_landmarks is None:
             return None
@@ -171,7 +172,7 @@ class MediaPipeSource:
         )
 
     def _crop(self, picture: Picture, box: Box, room: float) -> tuple[Picture, float, float]:
-        """A square around a box, filled up at the picture's edges."""
+        """Crop a square around a box, padded at the edges of the picture."""
         side = max(8, round(room * max(box.height, 0.7 * box.width)))
         left = round((box.left + box.right - side) / 2.0)
         top = round((box.top + box.bottom - side) / 2.0)
@@ -207,7 +208,7 @@ class MediaPipeSource:
 
     def _outlined(self, picture: Picture) -> list[Box]:
         cv2 = self._cv2
-        # large pictures are shrunk: the search costs as much as it has pixels
+        # large pictures are shrunk, because the cost grows with the number of pixels
         factor = min(1.0, 720.0 / picture.shape[0]) if picture.shape[0] > _HOG_HEIGHT else 0.0
         if factor == 0.0 or picture.shape[1] * factor < _HOG_HEIGHT // 2:
             return []

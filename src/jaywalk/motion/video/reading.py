@@ -1,6 +1,7 @@
-"""A clip to motions: everybody in it who is seen for long enough, on the ground.
+"""Motions from a video: tracking of people, and the fit of all who are seen for long enough.
 
-Following people through a clip: a box a person, carried from frame to frame by the landmarks.
+The tracker keeps one box per person and moves it from frame to frame with the landmarks. The motion
+of each fitted person is given on the ground.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from jaywalk.motion.video.landmarks import (
     read_frames,
 )
 
-_PROPOSE_S: Final = 0.2  # how often the clip is searched for new people
-_THOROUGH_S: Final = 1.0  # and how often with the slow detector
-_LOST_S: Final = 0.8  # a person not seen for so long has gone
+_PROPOSE_S: Final = 0.2  # interval of the search for new people
+_THOROUGH_S: Final = 1.0  # interval of the search with the slow detector
+_LOST_S: Final = 0.8  # a track ends after this time without a sighting
 _SURE: Final = 0.4
 _SAME: Final = 0.25  # landmarks nearer than this share of the height belong to one person
 
 
 @dataclass(slots=True)
 class VideoTrack:
-    """One person so far."""
+    """Track of one person: times and sightings."""
 
     times_s: list[float] = field(default_factory=list)
     seen: list[Sighting] = field(default_factory=list)
@@ -50,7 +51,7 @@ class VideoTrack:
         self.seen.append(sighting)
 
     def expected(self, time_s: float) -> Box:
-        """Where the person should be by now, going on as before."""
+        """Expected box of the person at a time, at constant velocity."""
         box = self.seen[-1].box
         if len(self.seen) < 2:
             return box
@@ -61,7 +62,7 @@ class VideoTrack:
         return box.moved(float(step[0]), float(step[1]))
 
     def landmarks(self, width_px: int, height_px: int) -> Landmarks:
-        """Everything seen; what lies outside the picture was guessed and counts for nothing."""
+        """Return all landmarks; those outside the picture are guesses and get confidence 0."""
         image = np.array([one.image_px for one in self.seen])
         inside = (image >= 0.0).all(axis=2)
         inside &= (image[..., 0] < width_px) & (image[..., 1] < height_px)
@@ -76,7 +77,7 @@ class VideoTrack:
 
 @dataclass(slots=True)
 class Tracker:
-    """Follows everybody; feed it frames in order."""
+    """Tracker of all people in a video; takes frames in order."""
 
     source: PoseSource
     smallest_px: float
@@ -86,7 +87,7 @@ class Tracker:
     _thorough_s: float = -1e9
 
     def feed(self, frame: Frame) -> None:
-        """Look for known people where they should be, then for new ones."""
+        """Find known people at their expected positions, then search for new ones."""
         found: list[tuple[VideoTrack, Sighting]] = []
         for track in self.open:
             sighting = self._look(frame.picture, track.expected(frame.time_s))
@@ -102,7 +103,7 @@ class Tracker:
             self._search(frame)
 
     def finish(self) -> list[VideoTrack]:
-        """All tracks, in the order in which they began."""
+        """Return all tracks in the order of their beginnings."""
         self.closed += self.open
         self.open = []
         return sorted(self.closed, key=lambda track: track.times_s[0])
@@ -133,7 +134,7 @@ class Tracker:
         return sighting
 
     def _plausible(self, track: VideoTrack, sighting: Sighting, time_s: float) -> bool:
-        """Whether the person could have got there: not another one who crossed the box."""
+        """Return True if the sighting fits the track, not another person who crosses the box."""
         expected, box = track.expected(time_s), sighting.box
         late = 1.0 + 2.0 * (time_s - track.times_s[-1])
         across = abs(expected.left + expected.right - box.left - box.right) / 2.0
@@ -144,7 +145,7 @@ class Tracker:
     def _distinct(
         self, found: list[tuple[VideoTrack, Sighting]]
     ) -> list[tuple[VideoTrack, Sighting]]:
-        """Two tracks that see one person: it belongs to the one followed longer."""
+        """Keep one sighting per person: if two tracks see one person, the longer track wins."""
         kept: list[tuple[VideoTrack, Sighting]] = []
         for track, sighting in sorted(found, key=lambda pair: -len(pair[0].seen)):
             size = sighting.box.height
@@ -160,7 +161,7 @@ def track_people(
     smallest_px: float,
     progress: Callable[[Frame, int], None] = lambda _frame, _people: None,
 ) -> list[VideoTrack]:
-    """Follow everybody through a clip; ``progress`` hears of every frame and the people in it."""
+    """Track all people in a video; ``progress`` gets every frame and the number of open tracks."""
     tracker = Tracker(source=source, smallest_px=smallest_px)
     for frame in frames:
         tracker.feed(frame)
@@ -169,20 +170,20 @@ def track_people(
 
 
 _FASTEST_HZ: Final = 30.0
-_LEARN_FROM: Final = 40  # pictures kept to learn what does not move
-_WORST_MISS: Final = 0.08  # of the height in the picture; beyond it the fit is of something else
+_LEARN_FROM: Final = 40  # pictures kept to learn the background
+_WORST_MISS: Final = 0.08  # share of the height in the picture; a larger error rejects the fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoOptions:
-    """How a clip is read.
+    """Options for reading a video.
 
     Attributes:
-        shortest_s: People seen for less are left out.
-        smallest_px: People smaller than this in the picture are not looked for.
-        caption: Of every motion; a plain one is made if empty.
-        licence: Terms of the footage.
-        rate_hz: True frames a second, if the clip's own times are wrong.
+        shortest_s: People seen for less time are left out.
+        smallest_px: People smaller than this in the picture are ignored.
+        caption: Caption of every motion; a simple one is made if empty.
+        licence: Licence of the video.
+        rate_hz: True frames per second, if the times in the file are wrong.
     """
 
     shortest_s: float = 1.0
@@ -200,15 +201,15 @@ class VideoOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoReading:
-    """People of a clip before the fit.
+    """People of a video before the fit.
 
     Attributes:
-        tracks: Everybody who was followed, however briefly.
-        camera: Found from the ground points.
-        width_px: Of the picture.
-        height_px: Of the picture.
-        frames: Frames looked at.
-        rate_hz: Median rate of the clip.
+        tracks: All tracks, including short ones.
+        camera: Camera found from the ground points.
+        width_px: Width of the picture.
+        height_px: Height of the picture.
+        frames: Number of frames examined.
+        rate_hz: Median rate of the video.
     """
 
     tracks: list[VideoTrack]
@@ -221,7 +222,7 @@ class VideoReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A fitted person: motion over the ground, when it begins, height and miss in the picture."""
+    """Fitted person: motion on the ground, start time, and height and error in the picture."""
 
     motion: Clip
     first_s: float
@@ -237,10 +238,10 @@ def find_people(
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> VideoReading:
-    """Follow everybody through a clip.
+    """Track all people in a video.
 
     Raises:
-        DataError: The clip or the ground points cannot be used, or nobody was found.
+        DataError: The video or the ground points cannot be used, or no person was found.
     """
     sample, shape, total = _glance(clip)
     height, width = shape
@@ -286,7 +287,7 @@ def find_people(
 
 
 def _glance(clip: Path) -> tuple[list[Picture], tuple[int, int], int]:
-    """Pictures spread over the clip, their size, and how many frames there are."""
+    """Pictures spread over the video, their size, and the number of frames."""
     kept: list[Picture] = []
     step, count, shape = 1, 0, (0, 0)
     for frame in read_frames(clip):
@@ -308,7 +309,7 @@ def fit_people(
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Person], list[Problem]]:
-    """Fit everybody who was seen for long enough; the others are problems with a reason."""
+    """Fit all people who were seen for long enough; the others become problems with a reason."""
     people: list[Person] = []
     problems: list[Problem] = []
     for number, track in enumerate(reading.tracks, 1):
