@@ -1,14 +1,13 @@
-"""Contact intervals: who touched whom, from when to when, how fast, where. One hit, one interval.
+"""Contact intervals: the two actors, first and last tick, speed and place. One hit, one interval.
 
-Pure functions of the states and boxes of a record. They know no protocol: whose fault a contact
-was, whether it counts and for how long it is forgiven is for the metrics to say.
+The functions are pure functions of the states and boxes of a record, and independent of protocols.
+Metrics decide which actor was at fault, whether a contact counts and how long it is forgiven.
 
-Finds which actors touched during a step, from their poses at its two ends.
-
-A simulator pushes colliding bodies apart within the step, so boxes at the ends of steps need not
-overlap at all. Each pair is therefore tried along two motions: the one that happened (straight
-between the two ends) and the one that would have happened had nothing been in the way (the pose and
-velocity at the beginning, carried on). Shapes are upright: boxes, and cylinders for people.
+Contacts during a step are found from the poses at its two ends. A simulator pushes colliding bodies
+apart within the step, so boxes at the ends of steps need not overlap. Each pair is therefore tested
+along two motions: the actual one (straight between the two ends) and the undisturbed one (the pose
+and velocity at the start of the step, extrapolated). Shapes are upright: boxes, and cylinders for
+people.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from jaywalk.record.tracks import BodyStates
 # Columns of a pose: box centre, heading, bottom and top, velocity and rate of turning.
 X, Y, COS, SIN, LOW, HIGH, VX, VY, TURN = range(9)
 POSE_COLUMNS: Final = 9
-# Columns of a shape: half length, half width, 1 for an upright cylinder, 1 for what can drive.
+# Columns of a shape: half length, half width, 1 for an upright cylinder, 1 if the body can drive.
 HX, HY, ROUND, MOVES = range(4)
 SHAPE_COLUMNS: Final = 4
 
@@ -283,7 +282,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class _Bodies:
-    """What can touch: numbers of the actors, their shapes, shaped rows and half heights."""
+    """Actors that can touch: their numbers, shapes, rows with shapes and half heights."""
 
     numbers: NDArray[np.int64]
     shapes: FloatArray

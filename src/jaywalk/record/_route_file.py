@@ -1,4 +1,4 @@
-"""Which route of a Leaderboard route file is being driven: enough of the format to tell."""
+"""Reader of Leaderboard route files, limited to the facts that identify the driven route."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_routes(path: Path) -> list[RouteEntry]:
     """Read a route file.
 
     Raises:
-        DataError: It is no route file; with the place.
+        DataError: The file is not a route file; the message names the place.
     """
     try:
         root = fromstring(read_bytes(path, "a route file (.xml)"))

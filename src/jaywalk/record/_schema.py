@@ -1,4 +1,4 @@
-"""The tables of a record: columns, types, meanings, order of rows and how each is stored.
+"""Tables of a record: columns, types, meanings, order of rows and storage.
 
 A change that an older reader would misread raises ``SCHEMA_VERSION``; a new nullable column at the
 end of a table does not.

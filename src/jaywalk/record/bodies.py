@@ -1,7 +1,7 @@
-"""What shape a body of a record has. Every reader of records asks here, so that all agree.
+"""Shapes of the bodies in a record, defined once for all readers of records.
 
-People are upright cylinders. Everything else, animals included, is an upright box. A prop that lies
-on a side has the upright box around its tilted one.
+People are upright cylinders. All other bodies, including animals, are upright boxes. A prop that
+lies on its side has the upright box that encloses its tilted box.
 """
 
 from __future__ import annotations

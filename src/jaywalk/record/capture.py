@@ -1,9 +1,8 @@
-"""Captures one episode from a client's snapshots, tick by tick, into a writer.
+"""Capture of one episode from a client's snapshots, tick by tick, into a writer.
 
-Used by the runner (which drives the world itself) and by the passive recorder (which only watches).
-Everything per tick comes out of the snapshot; the server is asked once per new actor.
-
-What a collision sensor said, joined with what geometry says.
+The runner, which ticks the world, and the passive recorder, which only watches, both use it. All
+values per tick come from the snapshot; the server is asked once per new actor. The module also
+joins the reports of a collision sensor with the contacts found by geometry.
 """
 
 from __future__ import annotations
@@ -222,7 +221,7 @@ class EpisodeCapture:
         self._unknown_ids: set[int] = set()
         self._present = -1  # actors in the last snapshot
         self._followed: list[tuple[int, _Known]] = []  # those of them that may move or go
-        self._settled: list[_Known] = []  # those that stay for good
+        self._settled: list[_Known] = []  # actors that never leave
         self._lights: list[_Known] = []
         self._hits: list[tuple[int, int, str, Vector, Vector]] = []
         self._ego_velocity: dict[int, tuple[float, float]] = {}
@@ -250,10 +249,10 @@ class EpisodeCapture:
         return True
 
     def _follow(self, snapshot: Any, tick: int) -> bool:
-        """Take the actors that were there at the last tick; False when others may be there now.
+        """Take the states of the actors of the last tick; return False if the actors may differ.
 
-        Most of a town's actors are signs and lights, which stay where they are for good: as long
-        as the number of actors is the same and nobody else is missing, they need no look.
+        Most of a town's actors are signs and lights, which never move. They are skipped while the
+        number of actors is unchanged and no followed actor is missing.
         """
         if len(snapshot) != self._present:
             return False

@@ -1,10 +1,9 @@
-"""Files that many episodes of a run share, kept once under the hash of their content.
+"""Files of a record: parquet tables, atomic writes and files that episodes of a run share.
 
-Tables to parquet, lossless and small; and files to disk, whole or not at all.
-
-Floats are stored byte-stream-split and integers delta-packed before zstd: with rows sorted by actor
-and then tick that is two to three times smaller than plain columns, and every parquet reader knows
-both encodings.
+Shared files are stored once, under the hash of their content. Files are written completely or not
+at all. Tables are lossless: floats are byte-stream-split and integers delta-packed before zstd.
+With rows sorted by actor and then tick, this is two to three times smaller than plain columns, and
+every parquet reader supports both encodings.
 """
 
 from __future__ import annotations
@@ -116,10 +115,10 @@ class SharedFiles:
 
 
 def find_shared_file(episode_folder: Path, file: SharedFile) -> Path:
-    """Where a shared file lies, seen from an episode; its content is checked.
+    """Return the path of an episode's shared file after a check of its content.
 
     Raises:
-        DataError: It is not there, or is not what was recorded.
+        DataError: The file is missing, or its content differs from the recorded content.
     """
     for above in (episode_folder, *episode_folder.resolve().parents[:2]):
         path = above / FILES_FOLDER / file.name

@@ -1,8 +1,8 @@
 """Watches a CARLA or Jaywalk server and records what another program does there.
 
-It never ticks and changes nothing (unless asked to hang a collision sensor on the ego). Snapshots
-come to it as to every client; one thread of the wheel captures them, the main thread notices new
-worlds, finishes episodes and stops.
+The recorder never ticks and changes nothing, unless it is asked to attach a collision sensor to the
+ego. It receives snapshots like every other client. A thread of the wheel captures them; the main
+thread notices new worlds, finishes episodes and stops.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SENSOR_ROLE: Final = "jaywalk-recorder"  # tells our sensor from those of the pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecorderOptions:
-    """What to record and when to stop."""
+    """Options of the recorder: its input, its output and its end condition."""
 
     out: Path
     host: str = "127.0.0.1"
@@ -68,7 +68,7 @@ class RecorderOptions:
 
 @dataclass(slots=True)
 class _World:
-    """What is asked once per world."""
+    """Facts that the recorder asks the server for once per world."""
 
     handle: Any
     number: int
@@ -105,14 +105,14 @@ class _Running:
 
 
 class StopRequest:
-    """Made by a signal handler, seen by the recorder.
+    """Request to stop, made by a signal handler and read by the recorder.
 
-    No ``threading.Event``: a handler runs in the middle of whatever the main thread does, and if
-    that is ``Event.wait`` then ``Event.set`` waits for ever for the lock this very thread holds.
+    This is not a ``threading.Event``: a handler interrupts the main thread at any point. If the
+    thread is in ``Event.wait``, ``Event.set`` would wait forever for a lock of the same thread.
     """
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
+        """Start without a request."""
         self.made = False
 
     def make(self, *_signal: object) -> None:
@@ -121,7 +121,7 @@ class StopRequest:
 
 
 class PassiveRecorder:
-    """Records episodes until told to stop, or nothing has moved for a while."""
+    """Recorder of episodes that runs until a stop request, or until nothing moves for a while."""
 
     def __init__(
         self, options: RecorderOptions, say: Callable[[str], None] = lambda line: None
@@ -129,8 +129,8 @@ class PassiveRecorder:
         """Connect.
 
         Args:
-            options: What to record and when to stop.
-            say: Gets a line for every episode begun and ended.
+            options: Options of the recorder.
+            say: Receives a line at the start and at the end of every episode.
 
         Raises:
             PrerequisiteError: No server answers.
@@ -454,10 +454,10 @@ class PassiveRecorder:
 
 
 def newest_frame(handle: Any, patience_s: float = _FIRST_FRAME_S) -> int:
-    """The newest frame a world handle knows; 0 when no snapshot came within ``patience_s``.
+    """Return the newest frame of a world handle; 0 if no snapshot came within ``patience_s``.
 
-    In synchronous mode ``get_world`` returns before the first snapshot has come, and the handle
-    then says frame 0 whatever the server's frame is.
+    In synchronous mode ``get_world`` returns before the first snapshot has come. The handle then
+    reports frame 0 regardless of the server's frame.
     """
     until_s = time.monotonic() + patience_s
     while not (frame := int(handle.get_snapshot().frame)) and time.monotonic() < until_s:

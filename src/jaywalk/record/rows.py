@@ -1,12 +1,11 @@
-"""Turns what a CARLA client gives into rows of a record; the only reader of the client's objects.
+"""Conversion of a CARLA client's objects into rows of a record, and sorting of the state rows.
 
-Nothing here imports ``carla``: the objects are taken as they come.
+Only this module reads the client's objects. It does not import ``carla``; it uses the attributes of
+the objects that it receives.
 
-States on their way to the disk: numpy rows as they come, by actor and tick as they go.
-
-Rows come tick by tick and leave sorted by actor, so something has to hold them all. That is the
-disk: full chunks are sorted and spilled, and the file is put together a few actors at a time, so
-memory does not grow with the length of an episode.
+State rows arrive tick by tick as numpy rows and are written sorted by actor and tick. Full chunks
+are sorted and spilled to disk, and the file is assembled a few actors at a time. Memory therefore
+does not grow with the length of an episode.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def pose_of(transform: Any) -> tuple[float, float, float, float, float, float]:
 
 
 def actor_row(actor: Any, kind: str) -> dict[str, Any]:
-    """What an actor is; one call to the server, for the box of a body."""
+    """Return the row that describes an actor; the box of a body takes one call to the server."""
     attributes = dict(actor.attributes)
     row: dict[str, Any] = {
         c.SERVER_ID: actor.id,

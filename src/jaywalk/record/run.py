@@ -1,4 +1,4 @@
-"""The folder of a run: its layout, its episodes, and the list of episodes it is to have."""
+"""Folder of a run: its layout, its episodes and the list of planned episodes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class RunFolder:
 
     @property
     def is_run(self) -> bool:
-        """Whether the folder is a run, or the record of one episode."""
+        """Return whether the folder is a run, or the record of one episode."""
         return self.path.is_dir() and (
             self.state_file.is_file()
             or (self.path / EPISODE_FILE).is_file()

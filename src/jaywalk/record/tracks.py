@@ -1,11 +1,12 @@
-"""The one reader from a record to arrays: bodies, traffic lights and the route over time.
+"""Arrays read from a record: bodies, traffic lights and the route over time.
 
-Frame: CARLA's own, left-handed metres. A body without a row at a tick keeps its last pose and
-stands still; ``source`` says which row a pose comes from, so that gaps stay visible.
+All readers of records use this module. Frame: CARLA's, left-handed, in metres. A body without a row
+at a tick keeps its last pose with zero speed; ``source`` gives the row of each pose, so that gaps
+stay visible.
 
-Resampling has two rules. Whoever needs ten samples a second takes the ticks that fall on tenths
-(``tenth_ticks``): nothing is interpolated, and a gap is a jump of the number ``k``. Whoever needs
-other times interpolates between rows (``resample``).
+There are two ways to resample. ``tenth_ticks`` selects the ticks that fall on tenths of a second
+for ten samples per second; it interpolates nothing, and a gap appears as a jump of the number
+``k``. ``resample`` interpolates between rows at any other times.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ class EpisodeTracks:
 
     @property
     def others(self) -> list[int]:
-        """Indices of everybody but the ego."""
+        """Indices of all bodies except the ego."""
         return [k for k in range(len(self.number)) if k != self.ego]
 
     @property

@@ -1,10 +1,11 @@
-"""Writes one episode: collects by tick, and at the end puts a whole folder in place or none.
+"""Writer of one episode, and the record hash.
 
-One hash for what happened: equal for equal episodes, whoever wrote the files and when.
+The writer collects rows by tick and creates the complete folder at the end, or no folder at all.
 
-It covers values, not bytes of files, so that a record rewritten by another parquet library keeps
-its hash. Left out: the sections ``wall`` and ``code`` of ``episode.json`` and columns marked
-as not hashed.
+The record hash is equal for equal episodes, independent of the program and time of writing. It
+covers values, not bytes of files, so that a record rewritten by another parquet library keeps its
+hash. It omits the sections ``wall`` and ``code`` of ``episode.json`` and columns marked as not
+hashed.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class EpisodeWriter:
     """Collects an episode and writes its folder atomically.
 
     Nothing is at ``folder`` until :meth:`finish` returns; a process that dies leaves a hidden
-    folder beside it, which :func:`remove_unfinished` clears away.
+    folder next to it, which :func:`remove_unfinished` deletes.
 
     Example:
         >>> with EpisodeWriter(run / "episodes" / "smoke-01") as writer:  # doctest: +SKIP
@@ -96,7 +97,7 @@ class EpisodeWriter:
         """Begin an episode.
 
         Args:
-            folder: Where the record shall be; nothing may be there.
+            folder: Folder of the record; it must not exist yet.
             chunk_rows: State rows kept in memory before they are spilled.
         """
         if folder.exists():
@@ -144,7 +145,7 @@ class EpisodeWriter:
         return self._clips.setdefault(name, len(self._clips))
 
     def table(self, name: str) -> pa.Table:
-        """What has been collected of a small table."""
+        """Return the rows of a small table collected so far."""
         return rows_to_table(BY_NAME[name], self._rows[name])
 
     def finish(self, episode: Episode) -> Path:

@@ -1,4 +1,4 @@
-"""Cluster bootstrap: whole tracks, scenarios or pedestrians are drawn, never single samples.
+"""Cluster bootstrap, which draws whole tracks, scenarios or pedestrians, never single samples.
 
 A statistic is a function of multiplicities: given how often each cluster was drawn, an array of
 shape ``(B, n_clusters)``, it returns ``B`` values. Sums over clusters then are matrix products,
@@ -63,7 +63,7 @@ class Estimate:
 
     @property
     def few_clusters(self) -> bool:
-        """Whether there are too few clusters to trust an interval."""
+        """Return whether there are too few clusters to trust an interval."""
         return self.n < FEW_CLUSTERS
 
 
@@ -143,7 +143,7 @@ def bca(
 
 
 def few_clusters_note(clusters: int) -> str:
-    """What outputs say about an interval of too few clusters."""
+    """Return the note that outputs show beside an interval over too few clusters."""
     return f"only {clusters} independent clusters (fewer than {FEW_CLUSTERS}): widened interval"
 
 
