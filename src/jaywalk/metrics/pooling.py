@@ -1,7 +1,7 @@
-"""How a metric of single episodes becomes one figure of a run.
+"""Rules that pool a metric of single episodes into one figure of a run.
 
-A metric states its rule as a :class:`Pooling`; `metrics.driving.rates` computes it with its
-interval. Parts of a ratio are named as an episode's score names them: a count or another metric.
+A metric states its rule as a :class:`Pooling`; `metrics.driving.rates` computes the figure with its
+interval. Each part of a ratio has a name from an episode's score: a count or another metric.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Pooling:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether it is a ratio of sums."""
+        """Return whether the rule is a ratio of sums."""
         return self.kind not in ("episodes", "apart")
 
     def bound_to(self, name: str) -> Pooling:

@@ -1,9 +1,8 @@
-"""What the page shows of each episode: outcome, picture of the moment, series, replay.
+"""Cards of the page, one per episode: outcome, picture of the moment, series and replay.
 
-What the page needs to replay an episode, packed small: thinned, quantised, differences, gzip.
-
-Positions are whole centimetres, angles hundredths of a radian, times are rows at a constant rate.
-The map of a town is packed once for all of its episodes.
+The data of a replay are thinned, quantised, stored as differences and compressed with gzip.
+Positions are whole centimetres, angles hundredths of a radian, and rows have a constant rate. The
+map of a town is packed once for all of its episodes.
 """
 
 from __future__ import annotations
@@ -168,7 +167,7 @@ def _lights(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
 
 
 def _eyes(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> FloatArray:
-    """Where to look at many rows at once."""
+    """Return the centre of view (m) at each of the given rows."""
     ego = scene.ego
     if ego is None:
         return np.array([scene.focus(int(row)) for row in rows])
@@ -327,9 +326,9 @@ def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -
 
 
 def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -> CriticalMoment:
-    """The moment to look at: the gravest infraction, else the closest call, else the end.
+    """Return the moment to show: the gravest infraction, else the closest call, else the end.
 
-    A collision is shown at the last tick before it, when nobody has been pushed away yet.
+    A collision is shown at the last tick before it, when no body has been pushed away yet.
     """
     event = None if score is None else decisive(score)
     if event is not None:

@@ -1,6 +1,6 @@
-"""What the pairs of runs show, for the page: halves, changes, categories, reactions, cues.
+"""Section of the page about base/shift pairs: halves, changes, categories, reactions and cues.
 
-Harmonic means by category as bars: what is left under the shift, and what it took.
+A bar chart shows harmonic means by category: the part kept under the shift and the part lost.
 """
 
 from __future__ import annotations

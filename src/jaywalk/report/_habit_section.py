@@ -1,8 +1,8 @@
-"""What a page tells of runs of the suite ``habit``: HABIT's tables, motions that kill, biases.
+"""Section of the page about runs of the suite ``habit``: HABIT's tables, fatal motions, biases.
 
-A motion clip as a small drawing that moves: a figure from the side, and where hits began.
-
-Figures of habit runs: forecasts biased to one side, and needless braking in time.
+Each motion clip is a small animated drawing of a figure from the side, with the points of the clip
+at which failures began. Two figures show forecasts that are biased to one side, and needless
+braking over time.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def clip_drawing(motion: Clip, begun: Sequence[tuple[float, bool]]) -> str:
             repeatCount="indefinite",
             values=";".join(frames),
         )
-        # what lies on both sides of the body takes the colour of the page's text
+        # bones on neither side of the body take the colour of the page's text
         parts.append(
             el(
                 "path",
@@ -164,7 +164,7 @@ ForesightOfRun = tuple[str, int, pl.DataFrame]  # label, place on the page, samp
 
 
 def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
-    """Where forecasts of people from the left and from the right lie beside the truth, and how far.
+    """Draw bias and size of forecast errors for people from the left and from the right.
 
     Intervals are BCa over people.
     """
@@ -243,7 +243,7 @@ def _dot(rows: pl.DataFrame, column: str, colour: str) -> Dot:
 
 
 def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None:
-    """When a driver braked in each episode, and for whom; most needless braking first."""
+    """Draw when and for whom a driver braked in each episode; most needless braking first."""
     episodes = [one for one in run.episodes if one.detail.get("braking")]
     if not episodes:
         return None

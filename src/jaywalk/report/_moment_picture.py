@@ -1,4 +1,4 @@
-"""One moment of an episode from above, as SVG: the ground, everybody, and how they came there."""
+"""One moment of an episode from above, as SVG: the ground, all bodies and their recent paths."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _lights(scene: Scene, row: int, at: Onto) -> list[str]:
 
 def _bodies(scene: Scene, row: int, at: Onto, window: shapely.Polygon) -> list[str]:
     parts = []
-    # Props lie below everybody, the ego and people above.
+    # Props are drawn first, the ego and people last.
     order = {"prop": 0, "vehicle": 1, "ego": 2, "walker": 3}
     for body in sorted(scene.bodies, key=lambda b: order[b.kind]):
         pose = body.at(row)
@@ -219,7 +219,7 @@ def pointed(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
 
 
 def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
-    """Where the body would be in one second at its speed."""
+    """Draw an arrow to the position of the body in one second at its speed."""
     k = row - body.first
     pose, speed = body.pose[k], float(body.speed_mps[k])
     step = body.pose[k, :2] - body.pose[max(k - 1, 0), :2]
@@ -241,7 +241,7 @@ def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
 
 
 def _legend(scene: Scene, row: int) -> str:
-    """Speeds of the ego and of what it hits, in the corner: names beside bodies would overlap."""
+    """Draw speeds of the ego and of bodies it hits in a corner, since labels would overlap."""
     struck = {hit.other for hit in scene.hits if abs(hit.row - row) <= _HIT_ROWS}
     shown = [body for body in scene.bodies if body.kind == "ego" or body.actor in struck]
     words = []

@@ -1,7 +1,7 @@
-"""A recorded episode as arrays to draw: who was where, what the lights showed, what was hit.
+"""Arrays of a recorded episode for drawing: poses of bodies, states of lights and hits.
 
-Frame: CARLA's left-handed metres; angles in radians, clockwise seen from above. Poses are those of
-the middle of each body's box. The first axis of every array is the recorded tick.
+Frame: CARLA's, left-handed, in metres; angles in radians, clockwise seen from above. A pose is that
+of the centre of the body's box. The first axis of every array is the recorded tick.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class DrawnBody:
 
     @property
     def is_walker(self) -> bool:
-        """Whether it is a person or an animal."""
+        """Return whether the body is a person or an animal."""
         return self.kind == "walker"
 
     @property
     def is_round(self) -> bool:
-        """Whether it is a cylinder: people are, animals are boxes."""
+        """Return whether the body is a cylinder: people are cylinders, animals are boxes."""
         return self.kind == "walker" and self.half_m[0] == self.half_m[1]
 
 
@@ -126,7 +126,7 @@ class Scene:
         return max(int(np.searchsorted(self.ticks, tick, side="right")) - 1, 0)
 
     def focus(self, row: int) -> tuple[float, float]:
-        """Where to look: the ego, or the middle of everybody."""
+        """Return the centre of view (m): the ego, or the median position of all bodies."""
         if self.ego is not None:
             k = min(max(row - self.ego.first, 0), len(self.ego.pose) - 1)
             return float(self.ego.pose[k, 0]), float(self.ego.pose[k, 1])
@@ -138,7 +138,7 @@ class Scene:
 
 
 def rows_worth_showing(scene: Scene) -> int:
-    """Number of rows until some seconds after the ego stopped for good; all of them without one.
+    """Return the number of rows until some seconds after the ego's last move; all without an ego.
 
     A blocked ego may stand for minutes before a run ends.
     """

@@ -1,11 +1,9 @@
 """Time series of the ego: speed, controls, gap ahead, time to collision, nearest person.
 
-The gap is measured along the path the ego went on to drive (beyond its end straight ahead): from
-its front to the nearest body that reaches into a corridor of its width plus a margin. Time to
-collision is that of two bodies that
-keep their velocity, exact for boxes that do not turn; people count as squares.
-
-The ego's time series as one figure: speed, pedals, gap, time to collision.
+The gap is measured along the path that the ego drove next (straight ahead beyond its end), from the
+ego's front to the nearest body that reaches into a corridor of the ego's width plus a margin. Time
+to collision assumes that both bodies keep their velocity. It is exact for boxes that do not turn;
+people count as squares. One figure shows speed, pedals, gap and time to collision.
 """
 
 from __future__ import annotations
@@ -174,7 +172,7 @@ def _time_to_meet(
     other_m: tuple[float, float],
     velocity: FloatArray,
 ) -> FloatArray:
-    """When boxes that only shift will overlap: the separating axes give an interval each."""
+    """Return the times (s) until translating boxes overlap, from intervals on separating axes."""
     enter, leave = np.zeros(len(mine)), np.full(len(mine), np.inf)
     turn = pose[:, 2] - mine[:, 2]
     cos, sin = np.abs(np.cos(turn)), np.abs(np.sin(turn))

@@ -1,6 +1,6 @@
-"""One self-contained page about models of behaviour: the benchmark's tables and figures.
+"""Self-contained HTML page about behaviour models: the benchmark's tables and figures.
 
-Drawings of the behaviour page: curves over regions, heat maps of factors, regions of a frame.
+The figures are curves over regions, heat maps of factors and the regions of a frame.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Figures about whole runs, one column of a paper wide: values, rates, differences, scenarios.
+"""Figures about whole runs, as wide as a column of a paper, and the figure of a realism study.
 
-The figure of a realism study: its curves and what they show.
+The figures of runs show values, rates, differences and scenarios. The figure of a study shows its
+curves and its conclusion.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of metrics and counts as a reader wants them: words, unit, digits."""
+"""Readable names of metrics and counts: words, unit and digits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jaywalk.metrics.spec import spec_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """How a quantity is shown."""
+    """Words and unit of a displayed quantity."""
 
     words: str
     unit: str

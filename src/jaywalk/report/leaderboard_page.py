@@ -1,4 +1,4 @@
-"""A static leaderboard: one page of valid entries with intervals, modalities, rules and doubts."""
+"""Static leaderboard page of valid entries with intervals, modalities, rules and suspicions."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _speed_note(score: dict[str, Any]) -> str:
 
 
 def _pairs_note(score: dict[str, Any]) -> str:
-    """Which pairs a row is over, and the published figures over all of them."""
+    """Return a note with the number of strong pairs in a row and the figures over all pairs."""
     if score["headline"] != "strong":
         return ""
     whole = score["all_pairs"]

@@ -1,4 +1,4 @@
-"""One self-contained HTML page about runs: no network, no other file."""
+"""Self-contained HTML page about runs, which needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _warnings(runs: Sequence[ReportSummary], comparison: Comparison | None) -> l
 
 
 def _stars(runs: Sequence[ReportSummary], comparison: Comparison | None) -> list[str]:
-    """Why intervals are weaker than asked for, each reason once."""
+    """Return the reasons why intervals are weaker than requested, each once."""
     notes = [q.note for run in runs for q in run.quantities]
     for pair in () if comparison is None else comparison.pairs:
         notes += [d.warning for d in (*pair.metrics, *pair.rates_per_km)]

@@ -1,6 +1,6 @@
-"""An episode as a Rerun recording (.rrd): everybody in three dimensions, lights, events, series.
+"""Rerun recording (.rrd) of an episode: all bodies in three dimensions, lights, events, series.
 
-Rerun is right-handed; what is logged is mirrored once, here.
+Rerun is right-handed; this module mirrors the logged values once.
 """
 
 from __future__ import annotations

@@ -308,11 +308,11 @@ def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
 
 
 def _spread(heights: list[float]) -> list[float]:
-    """Heights from above, moved apart as little as it takes to read what stands there."""
+    """Return heights of labels from the top, moved apart only as far as needed to read them."""
     rows: list[float] = []
     for height in heights:
         rows.append(min(height, rows[-1] - _ROW if rows else 1.0 - _ROW))
-    short = _ROW - rows[-1] if rows else 0.0  # who fell off the edge pushes the others up
+    short = _ROW - rows[-1] if rows else 0.0  # labels past the edge push the others up
     for k in reversed(range(len(rows))):
         if short <= 0.0:
             break

@@ -1,9 +1,8 @@
-"""Small drawings as SVG text: elements, paths, axes.
+"""SVG text of small drawings (elements, paths, axes), and a check of output files.
 
-Colours stand in attributes, so that a drawing saved on its own is ready for print; the page's style
-sheet overrides them by class when it is dark.
-
-Files we are asked to write: that they can be written is found out before the work.
+Colours are attributes, so that a drawing saved on its own is ready for print; the page's style
+sheet overrides them by class in dark mode. The check finds out before the work starts whether the
+output files can be written.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from jaywalk.core.errors import PrerequisiteError
 
 
 def claim(path: Path) -> Path:
-    """Make the folder of a file and see that the file can be written; returns the path.
+    """Create the folder of a file, check that the file can be written and return its path.
 
     Raises:
-        PrerequisiteError: It cannot.
+        PrerequisiteError: The file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()  # what is there stays until there is something new
+        path.open("ab").close()  # keeps existing content until the new content is ready
     except OSError as problem:
         raise PrerequisiteError(
             f"Cannot write '{path}': {problem.strerror}. Give a file in a folder you may write to."
@@ -144,7 +143,7 @@ def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float)
 
 
 def legend_lines(entries: Sequence[tuple[str, str]], width: float) -> int:
-    """How many rows :func:`legend` takes."""
+    """Return the number of rows that :func:`legend` needs."""
     lines, used = 1, 0.0
     for _, name in entries:
         wide = 24.0 + text_width(name)

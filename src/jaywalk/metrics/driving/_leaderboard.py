@@ -1,7 +1,7 @@
-"""CARLA Leaderboard 1.0, 2.0 and 2.1: mean driving score, completion and infractions a kilometre.
+"""CARLA Leaderboard 1.0, 2.0 and 2.1: mean driving score, completion and infractions per kilometre.
 
-A record whose penalty follows from its messages under the chosen rules keeps its written score;
-others (made under other rules) are scored anew from their messages.
+A record keeps its written score if its penalty follows from its messages under the chosen rules.
+Other records, made under other rules, are scored again from their messages.
 """
 
 from __future__ import annotations

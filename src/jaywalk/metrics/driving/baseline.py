@@ -1,7 +1,7 @@
-"""Baselines: record hashes and scores that were accepted for a run, and what changed since.
+"""Baselines: record hashes and scores that were accepted for a run, and later changes.
 
-A baseline is a JSON file with one episode a line, so that ``git diff`` shows which ones moved. It
-holds enough to compute every published figure without the records.
+A baseline is a JSON file with one line per episode, so that ``git diff`` shows the changed
+episodes. It holds enough to compute every published figure without the records.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class _Part(BaseModel):
 
 
 class BaselineRun(_Part):
-    """What to drive.
+    """Settings of the run that a baseline describes.
 
     Attributes:
-        suite: As ``jaywalk run`` takes it, or a table of routes (.toml) beside the baseline.
-        suite_id: Name with version, at acceptance.
-        agent_version: At acceptance.
-        arguments: Of the agent.
-        subset: Route ids, as ``--subset`` takes them; "" for all.
-        requires: Towns that do not come with us.
+        suite: Suite as for ``jaywalk run``, or a table of routes (.toml) next to the baseline.
+        suite_id: Name of the suite with its version at acceptance.
+        agent_version: Version of the agent at acceptance.
+        arguments: Arguments of the agent.
+        subset: Route ids as for ``--subset``; "" for all.
+        requires: Towns that are not part of Jaywalk.
     """
 
     suite: str
@@ -63,7 +63,7 @@ class BaselineRun(_Part):
 
 
 class Accepted(_Part):
-    """When the content was accepted, and why."""
+    """Date and reason of the acceptance of the content."""
 
     date: str
     reason: str
@@ -117,7 +117,7 @@ class Baseline(_Part):
     episodes: dict[str, BaselineEpisode] = Field(default_factory=dict)
 
     def run_score(self, protocol: str) -> RunScore:
-        """The accepted scores as those of a run, for every function that takes such."""
+        """Return the accepted scores in the form of a run's scores."""
         episodes = tuple(
             _as_score(self, name, one, protocol)
             for name, one in self.episodes.items()
@@ -177,7 +177,7 @@ def protocol_versions(names: Sequence[str]) -> dict[str, int]:
 
 
 def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
-    """What a baseline keeps of a record."""
+    """Return the baseline entry of a record."""
     episode = record.episode
     return BaselineEpisode(
         record_hash=record_hash,
@@ -230,7 +230,7 @@ def _kept(score: EpisodeScore) -> ProtocolScore:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a metric is no plug-in's: those differ between machines."""
+    """Return whether a metric is not from a plug-in; plug-ins differ between machines."""
     return name not in METRICS or METRICS.get(name).package == "jaywalk"
 
 
@@ -296,10 +296,10 @@ def _compact(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_baselines(folder: Path) -> list[str]:
-    """Names of the baselines in a folder, sorted.
+    """Return the names of the baselines in a folder, sorted.
 
     Raises:
-        DataError: There is no such folder.
+        DataError: The folder does not exist.
     """
     if not folder.is_dir():
         raise DataError(
@@ -321,7 +321,7 @@ def check_names(folder: Path, names: Sequence[str]) -> None:
             )
 
 
-# -- what changed ------------------------------------------------------------------------------
+# -- changes -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,7 +356,7 @@ class Changes:
 
     @classmethod
     def between(cls, old: Baseline, new: Baseline) -> Self:
-        """What is different in ``new``."""
+        """Return the changes from ``old`` to ``new``."""
         both = [name for name in old.episodes if name in new.episodes]
         changed = [_change(name, old.episodes[name], new.episodes[name]) for name in both]
         before, after = headline_of(old), headline_of(new)
@@ -375,7 +375,7 @@ class Changes:
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing changed."""
+        """Return whether nothing changed."""
         return not (self.changed or self.missing or self.extra)
 
     @property

@@ -1,7 +1,7 @@
-"""The protocols as data: what each infraction costs, what a success is, what missing means.
+"""Public protocols as data: cost of each infraction, definition of success, missing routes.
 
 Percentages appear only in the text of a message, so an infraction score derived from messages is
-known up to the rounding of those texts; `Derived.tolerance` says how far.
+known up to the rounding of those texts; `Derived.tolerance` bounds the error.
 """
 
 from __future__ import annotations
@@ -222,10 +222,10 @@ def score_without_min_speed(protocol: Protocol, record: RouteRecord) -> float:
 def is_success(
     protocol: Protocol, record: RouteRecord, *, requires_completion: bool = False
 ) -> bool:
-    """Whether a record is a success; ``requires_completion`` adds that the end was reached.
+    """Return whether a record is a success; ``requires_completion`` also requires the route's end.
 
-    Where the protocol itself asks for completion it asks for the status only, as its own tool
-    does; the stricter reading also wants 100 % of the route.
+    Where the protocol itself requires completion, it checks only the status, like its own tool.
+    The stricter rule also requires 100 % of the route.
     """
     if protocol.success_forgives is None:
         raise UsageError(f"Protocol '{protocol.name}' has no success rate.")

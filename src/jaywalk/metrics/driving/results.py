@@ -1,7 +1,7 @@
-"""Reader of Leaderboard-family result files: typed records, and a finding for whatever is odd.
+"""Reader of Leaderboard-family result files: typed records, and findings about oddities.
 
-Two layouts exist: one JSON with many records, and one file a route. Either may lie in folders by
-method and seed. No file is left out without a finding.
+Two layouts exist: one JSON file with many records, and one file per route. Both may be in folders
+by method and seed. Every file that is left out has a finding.
 """
 
 from __future__ import annotations
@@ -108,18 +108,18 @@ class RouteRecord:
 
     @property
     def completed(self) -> bool:
-        """Whether status and completion both say that the end was reached."""
+        """Return whether status and completion both state that the end was reached."""
         return self.status in ("Completed", "Perfect") and self.completion_percent >= 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSet:
-    """All records of a folder, archive or file, and what is to be told about them.
+    """All records of a folder, archive or file, with findings about them.
 
     Attributes:
         name: Name of the folder or file.
-        records: In the order of files and, in a file, of writing.
-        findings: What was not read or not scored, and oddities.
+        records: Records in the order of files and, within a file, of writing.
+        findings: Files not read, records not scored, and oddities.
         announced: Routes that the files say belong to the run (their ``progress``), by method.
     """
 

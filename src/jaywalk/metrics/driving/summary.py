@@ -1,8 +1,7 @@
-"""What the scores of all protocols share: warnings from findings, flags and disagreements.
+"""Scores of an episode and of a run, in the form that all protocols share.
 
-What a protocol says about one recorded episode, and the run it belongs to.
-
-Every protocol gives this same form, so that comparison, report and export know only one.
+Comparison, report and export use only this form. The module also derives warnings from findings,
+flags and disagreements.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Infraction:
     message: str  # in the protocol's own words where it has some
     other: int | None = None  # actor of the record
     value: float | None = None  # percentages and speeds, where the kind has one
-    factor: float | None = None  # what it did to the score, where the protocol multiplies
+    factor: float | None = None  # effect on the score, where the protocol multiplies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +93,7 @@ class RunScore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every announced episode has been scored."""
+        """Return whether every announced episode has been scored."""
         return not self.missing and len(self.episodes) == self.expected
 
 

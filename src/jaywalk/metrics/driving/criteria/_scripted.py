@@ -1,6 +1,6 @@
-"""What scenarios did, from the events of a record: their lives, and criteria they switched.
+"""Start and end of scenarios, and the criteria they switched, from the events of a record.
 
-Contract with whoever writes the events (``name`` is the scenario's name in the route):
+Contract with the writer of the events (``name`` is the scenario's name in the route):
 ``scenario_start``, then ``scenario_end`` or ``scenario_timeout``; ``criterion_switch`` with the
 name ``blocked`` or ``wrong_lane`` and the detail ``{"active": bool}``.
 """
@@ -65,22 +65,22 @@ class Span:
 
     @property
     def rests_blocked_test(self) -> bool:
-        """Whether the public scenario of this type has a time-out of its own."""
+        """Return whether the public scenario of this type suspends the blocked test."""
         return any(part in self.type for part in _OBSTACLES)
 
     @property
     def charges_timeout(self) -> bool:
-        """Whether a time-out of the public scenario of this type is an infraction."""
+        """Return whether a time-out of the public scenario of this type is an infraction."""
         return self.type != _TIMEOUT_IS_FREE
 
     @property
     def rests_wrong_lane_test(self) -> bool:
-        """Whether the public scenario of this type allows the opposite lane."""
+        """Return whether the public scenario of this type allows the opposite lane."""
         return self.type.endswith(_TWO_WAYS)
 
     @property
     def counts_collisions_again(self) -> bool:
-        """Whether the public scenario of this type has a second collision test."""
+        """Return whether the public scenario of this type has a second collision test."""
         return self.type in _OWN_COLLISION_TEST
 
 
@@ -126,7 +126,7 @@ def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
         for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)
         if "active" in _detail(row)
     ]
-    if noted:  # by somebody who notes them all
+    if noted:  # by a writer that notes all of them
         return sorted(noted, key=lambda switch: switch.tick)
     for span in spans:
         for criterion, rests in (
