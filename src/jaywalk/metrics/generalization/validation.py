@@ -1,8 +1,7 @@
-"""Whether a leaderboard entry can stand beside others: schema, completeness, odd records.
+"""Validation of a leaderboard entry: schema, completeness, file names and odd records.
 
-A problem makes an entry invalid. A suspicion does not: it is shown beside the entry's figures.
-
-Whether the files of an entry are what their names say: no links, each of its own route.
+A problem makes an entry invalid. A suspicion does not; it is shown next to the entry's figures.
+Files must match their names: no links, and each file holds the route in its name.
 """
 
 from __future__ import annotations
@@ -122,12 +121,12 @@ _ALIKE: Final = 0.95  # share of equal routes from which two seeds are one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is wrong with an entry.
+    """Problems and suspicions of an entry.
 
     Attributes:
-        problems: Each makes it invalid.
+        problems: Reasons why the entry is invalid.
         suspicions: Signs of aborted, doubled or post-processed records.
-        score: What ``jaywalk score`` says of its results; None if they cannot be read.
+        score: Output of ``jaywalk score`` for its results; None if they cannot be read.
     """
 
     entry: Entry
@@ -139,11 +138,11 @@ class Verdict:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing makes it invalid."""
+        """Return whether the entry has no problems."""
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
-        """What ``jaywalk leaderboard validate --json`` prints."""
+        """Return the output of ``jaywalk leaderboard validate --json``."""
         score = self.score
         return {
             "entry": str(self.entry.folder),
@@ -167,11 +166,11 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
     """Check an entry.
 
     Args:
-        folder: Of the entry.
-        resamples: Bootstrap samples of the intervals of a valid one.
+        folder: Folder of the entry.
+        resamples: Bootstrap samples of the intervals of a valid entry.
 
     Raises:
-        DataError: The folder is no entry at all.
+        DataError: The folder is not an entry.
     """
     entry, problems = read_entry(folder)
     place = folder / RESULTS_FOLDER
@@ -245,7 +244,7 @@ def _completeness(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
     split = published_split()
     kept, left_out = fail2drive.select_records(records, split)
     have = Counter((seed_number(record), number) for number, record in kept)
-    # A second record of a route is told of with the doubled ones.
+    # A second record of a route is reported with the doubled ones.
     problems = [
         f"{line}; {_REMEDY[text]}"
         for text in _REMEDY
@@ -278,7 +277,7 @@ def _disagreements(score: dict[str, Any]) -> list[str]:
 def _suspicions(
     entry: Entry, score: dict[str, Any], records: Sequence[RouteRecord], odd_files: Sequence[Flag]
 ) -> tuple[list[str], list[str], dict[str, int]]:
-    """What cannot be so, a problem; suspicions; and how many records have either.
+    """Return problems, suspicions and the number of flagged records by kind.
 
     Doubled records and statuses that contradict their own record are problems.
     """

@@ -1,4 +1,4 @@
-"""A generated library judged against captures the model has never seen: one table."""
+"""Table that compares a generated motion library with captures unseen by the model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Checking a library: transfer errors, bones, feet and smoothness of every clip on every rig.
+"""Checks of a motion library: transfer errors, bones, feet and smoothness of all clips and rigs.
 
-What a played clip looks like from outside: feet, facing and continuity of bones in the world.
+Checks of a played clip cover feet, facing and continuity of bones in the world.
 """
 
 from __future__ import annotations

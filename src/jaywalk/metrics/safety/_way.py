@@ -1,6 +1,6 @@
-"""The way of the ego: the path it drove and, past its end, the path it would have taken.
+"""Path of the ego: the path it drove and, past its end, the path it would have taken.
 
-Frame: CARLA's own, left-handed metres. Nothing here depends on the handedness.
+Frame: CARLA's, left-handed, in metres. Nothing here depends on the handedness.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def directions(tracks: EpisodeTracks, body: int) -> FloatArray:
     if not moving.any():
         return np.asarray(unit)
     source = np.maximum.accumulate(np.where(moving, np.arange(len(speed)), -1))
-    # Before its first move somebody is about to go where that move leads.
+    # Before its first move a body has the direction of that move.
     source = np.where(source < 0, int(np.argmax(moving)), source)
     return np.asarray(unit[source])
 

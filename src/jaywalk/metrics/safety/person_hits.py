@@ -1,11 +1,10 @@
-"""Hits of people with their story: could the ego have stopped, and where did the failure begin?
+"""Hits of people, with the planned and actual behaviour of each person and the ego's failure.
 
-The braking-distance test: from the moment a person began to move (of people without a trigger: was
-on the road, or last set off), could the ego have stopped within the way it drove until it hit them?
-Who steps out inside any braking distance is marked unavoidable. The failure begins at the last tick
-at which braking hard would still have done.
-
-The people of a record: what each was meant to do, and what they really did.
+The braking-distance test asks whether the ego could have stopped within the distance it drove from
+the moment a person began to move until the hit. For people without a trigger, that moment is when
+they were on the road or last set off. A hit of a person who stepped out within the braking distance
+is marked unavoidable. The failure begins at the last tick at which hard braking would still have
+been sufficient.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class Story:
     knocked_tick: int | None = None
 
     def entered_before(self, tick: int) -> int | None:
-        """When the person last stepped onto the road before a tick."""
+        """Return the tick at which the person last stepped onto the road before a tick."""
         starts = [start for start, _ in self.on_road if start <= tick]
         return starts[-1] if starts else None
 
@@ -113,12 +112,12 @@ NIGHT, RAIN, FOG, WET, DRY = "night", "rain", "fog", "wet", "dry"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrakingRules:
-    """How well a car can brake.
+    """Braking ability of a car.
 
     Attributes:
-        braking_mps2: On a dry road: emergency braking with ABS.
-        wet_loss: Share of it that a road as wet as can be takes away.
-        delay_s: Until brakes bite; no reaction time of a driver is granted.
+        braking_mps2: Emergency braking with ABS on a dry road.
+        wet_loss: Share of the braking that is lost on a completely wet road.
+        delay_s: Delay until the brakes act; it includes no reaction time of a driver.
     """
 
     braking_mps2: float = 8.0
@@ -126,7 +125,7 @@ class BrakingRules:
     delay_s: float = 0.15
 
     def distance_m(self, speed_mps: FloatArray, wetness: float) -> FloatArray:
-        """Way to a stop."""
+        """Return the stopping distance (m)."""
         braking = self.braking_mps2 * (1.0 - self.wet_loss * min(max(wetness, 0.0), 1.0))
         return np.asarray(speed_mps * self.delay_s + speed_mps**2 / (2.0 * braking))
 
@@ -258,7 +257,7 @@ def _judged(
 
 
 def _set_off(tracks: EpisodeTracks, actor: int, at: int) -> int | None:
-    """When somebody without a story last began to move before a tick's index."""
+    """Return the index at which a person without a story last began to move before an index."""
     body = int(np.searchsorted(tracks.number, actor))
     if body >= len(tracks.number) or tracks.number[body] != actor:
         return None

@@ -1,4 +1,4 @@
-"""The posed people of a record with their bones, made again from clip, phase and way."""
+"""Posed people of a record, with bones recomputed from clip, phase and path."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
 
 def posed_people(record: Record, bank: ClipBank) -> Iterator[PosedPerson]:
-    """Everybody of a record who was posed by clips, in the order of their numbers."""
+    """Yield all posed people of a record in the order of their actor numbers."""
     actors = record.actors.filter(pl.col(c.KIND) == "walker").collect()
     rows = record.states.select(_COLUMNS).filter(pl.col(c.CLIP).is_not_null()).collect()
     about = {int(row[c.ACTOR]): row for row in actors.iter_rows(named=True)}
@@ -99,7 +99,7 @@ def _person(
 ) -> PosedPerson:
     tick = own[c.TICK].to_numpy().astype(np.int64)
     gap = np.flatnonzero(np.diff(tick) != 1)
-    if len(gap):  # after a gap they were somebody else's
+    if len(gap):  # after a gap another controller moved them
         own, tick = own.head(int(gap[0]) + 1), tick[: int(gap[0]) + 1]
     attributes = json.loads(str(about[c.ATTRIBUTES] or "{}"))
     rig = rig_for_walker({key: str(attributes.get(key, "")) for key in ("gender", "age")})
