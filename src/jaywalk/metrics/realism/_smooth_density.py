@@ -1,7 +1,7 @@
-"""Densities that are continuous in the data and know the time.
+"""Densities that are continuous in the data and depend on time.
 
 The density of a feature at a step is a kernel estimate over the rollouts' values at nearby steps,
-relative to the peak that a perfect copy of the log would reach: 1 is a certain, right forecast.
+relative to the peak for a perfect copy of the log: 1 is a certain and correct forecast.
 """
 
 from __future__ import annotations

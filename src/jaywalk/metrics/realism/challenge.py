@@ -1,4 +1,4 @@
-"""The challenge configurations as data: ranges, bins, weights and buckets of every year."""
+"""Challenge configurations as data: ranges, bins, weights and buckets of every year."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Histogram:
 
 
 class Mean(StrEnum):
-    """How the log-likelihoods of a scene become one likelihood."""
+    """Rule that averages the log-likelihoods of a scene into one likelihood."""
 
     STEPS = "steps"
     """One geometric mean over all counted steps of all agents."""

@@ -1,7 +1,7 @@
-"""Who goes first where paths cross or merge, how large the gap is, and who waits.
+"""Coordination where paths cross or merge: order of passage, time gap and delay.
 
-An encounter is a pair of objects (people included) that in the log both come to the same place
-within five seconds of each other, neither being there at the start. Times of passing are soft, so
+An encounter is a pair of objects (including people) that in the log both reach the same place
+within five seconds of each other, neither being there at the start. Times of passage are soft, so
 that they are continuous in the rollouts.
 """
 
@@ -187,7 +187,7 @@ def coordination_cost(found: Encounters) -> float:
 
 
 def coordination_summary(found: list[Encounters]) -> dict[str, float]:
-    """Numbers over all encounters, log beside rollouts; NaN without any."""
+    """Return figures over all encounters, for log and rollouts; counts only without encounters."""
     n = sum(len(e.pairs) for e in found)
     counts = {
         "n_encounters": float(n),
