@@ -31,8 +31,8 @@ class Pooling:
             (Poisson with design effect), a ``share`` of counted things (Wilson with design
             effect), a ``mean`` over counted things or over ``time`` (BCa).
         words: The rule in a few words, for the docs.
-        top: What an episode adds above the line; None: its value times ``bottom``.
-        bottom: What an episode adds below the line; None: the ``n`` of its result.
+        top: Numerator of an episode; None: its value times ``bottom``.
+        bottom: Denominator of an episode; None: the ``n`` of its result.
         bounds: Range of a ``mean`` or ``time``.
     """
 

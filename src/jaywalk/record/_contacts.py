@@ -195,11 +195,11 @@ def find_touches(
         alive: (ticks, actors).
         shapes: (actors, SHAPE_COLUMNS).
         delta_s: (ticks,) length of the step that ends at each tick.
-        only: Index of the one actor whose contacts are wanted, -1 for all.
+        only: Index of the actor whose contacts are searched, -1 for all actors.
         out: ``TOUCH`` rows to fill.
 
     Returns:
-        How many touches there are; those beyond the length of ``out`` are only counted.
+        Number of touches; touches beyond the length of ``out`` are only counted.
     """
     ticks, actors = alive.shape
     work = np.zeros((4, POSE_COLUMNS))
@@ -231,7 +231,7 @@ def find_touches(
                     continue
                 if shapes[a, MOVES] == 0.0 and shapes[b, MOVES] == 0.0:
                     continue
-                # People brush past each other; that is no hit.
+                # People brush past each other; that is not a hit.
                 if shapes[a, ROUND] != 0.0 and shapes[b, ROUND] != 0.0:
                     continue
                 touch = out[count] if count < len(out) else spare[0]

@@ -82,8 +82,8 @@ def match_route(
     Args:
         routes: Routes of the file.
         town: Name of the map, with or without folders.
-        x_m: Where the ego stands.
-        y_m: Where the ego stands.
+        x_m: Position of the ego (x).
+        y_m: Position of the ego (y).
         used: Routes that were matched before; they come last.
     """
     short = town.rsplit("/", 1)[-1]

@@ -46,7 +46,7 @@ WAYPOINT: Final = pa.struct(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: what it means, and whether a value may be missing."""
+    """One column: its meaning, and whether a value may be missing."""
 
     name: str
     type: pa.DataType

@@ -73,7 +73,7 @@ def join_hits(
     merge_ticks: int,
     velocity_before: Callable[[int], tuple[float, float]],
 ) -> tuple[list[Contact], list[dict[str, Any]]]:
-    """Give contacts their impulses; returns them and events for what geometry did not see.
+    """Return contacts with their impulses, and events for sensor hits that geometry did not find.
 
     Args:
         ego: Actor that wears the sensor.
@@ -194,15 +194,15 @@ class EpisodeCapture:
         writer: For rows only the caller knows: ego, forecasts, debug, route, events.
         lamps: Server id -> lamp flags, as last asked for.
         pose_states: Server id -> (clip, phase, blend) of posed walkers at the present tick.
-        intended_classes: Server id -> what a person is meant to do.
-        first_ego_place_m: Where the ego was first seen (x, y).
+        intended_classes: Server id -> class of a person's planned behaviour.
+        first_ego_place_m: Position at which the ego was first seen (x, y).
     """
 
     def __init__(self, folder: Path, fetch: FetchActors, ego_id: int | None = None) -> None:
         """Begin an episode.
 
         Args:
-            folder: Where the record shall be.
+            folder: Folder of the record.
             fetch: Gives the client's actors of some ids, e.g. ``world.get_actors``.
             ego_id: Server id of the ego, if there is one.
         """

@@ -135,7 +135,7 @@ class Episode(_Part):
         return canonical_json(self.model_dump(mode="json"), indent=2) + "\n"
 
     def hashed_json(self) -> str:
-        """Return what the record's hash covers: all but wall times and our own code version."""
+        """Return the values that the record hash covers: all but wall times and code version."""
         values = self.model_dump(mode="json", exclude={"wall", "code"})
         if "jaywalk" in values["packages"]:
             values["packages"]["jaywalk"] = _HASHED_VERSION
@@ -158,7 +158,7 @@ def ask_wet_grip(host: str, port: int, wanted: bool | None = None, timeout_s: fl
         host: Address of the server.
         port: RPC port of the server.
         wanted: New value of the setting; None changes nothing.
-        timeout_s: How long to wait for the answer.
+        timeout_s: Longest wait for the answer.
     """
     arguments = [[False]] if wanted is None else [[False], wanted]
     with (

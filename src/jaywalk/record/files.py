@@ -91,11 +91,11 @@ class SharedFiles:
         self.folder = run_folder / FILES_FOLDER
 
     def add(self, content: bytes, suffix: str) -> SharedFile:
-        """Keep a content (once) and return what an episode has to remember of it.
+        """Store a content once and return the reference that an episode keeps.
 
         Args:
             content: Bytes of the file.
-            suffix: How its name shall end, with the dot: ``.xodr``.
+            suffix: Suffix of its name with the dot: ``.xodr``.
         """
         digest = hashlib.sha256(content).hexdigest()
         name = digest + suffix

@@ -1,4 +1,4 @@
-"""Watches a CARLA or Jaywalk server and records what another program does there.
+"""Passive recorder of a CARLA or Jaywalk server that another program drives.
 
 The recorder never ticks and changes nothing, unless it is asked to attach a collision sensor to the
 ego. It receives snapshots like every other client. A thread of the wheel captures them; the main
@@ -44,10 +44,10 @@ _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
 _SHORTEST_TICKS: Final = 2
 _CATCH_UP_S: Final = 30.0
-_STALLED_S: Final = 5.0  # no snapshot for so long while we catch up: there are no more
+_STALLED_S: Final = 5.0  # no snapshot for this long while catching up: the end
 _FIRST_FRAME_S: Final = 2.0  # a client of a synchronous world knows frame 0 until a snapshot comes
 _SILENCE_S: Final = 5.0
-SENSOR_ROLE: Final = "jaywalk-recorder"  # tells our sensor from those of the program we watch
+SENSOR_ROLE: Final = "jaywalk-recorder"  # marks the recorder's sensor among those of the program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class PassiveRecorder:
         handle = world.handle
         subscription = handle.on_tick(lambda snapshot: self._on_tick(world, snapshot))
         # Any of this raises once another client has loaded a world (the handle belongs to the old
-        # one) or the server is gone; whoever asks for the world next will find out which.
+        # one) or the server is gone; the next request for the world will show which.
         with contextlib.suppress(RuntimeError):
             newest_frame(handle)
             self._ask_once(world)
@@ -246,7 +246,7 @@ class PassiveRecorder:
             if time.monotonic() - self._last_frame_s > _STALLED_S:
                 break
         with self._lock:
-            # In a world that was replaced, the newest frame says nothing about ours.
+            # In a world that was replaced, the newest frame does not belong to this world.
             if self._running is not None and handle.id == world.number:
                 self._running.last_frame = max(self._running.last_frame, newest)
 
@@ -351,7 +351,7 @@ class PassiveRecorder:
             self._running = None
 
     def _sample(self, running: _Running) -> None:
-        """Ask for what no snapshot carries: weather and lamps."""
+        """Ask for values that no snapshot carries: weather and lamps."""
         capture = running.capture
         tick = capture.tick + 1
         if tick % self._options.sample_ticks:

@@ -35,7 +35,7 @@ def kind_of(type_id: str) -> str:
         return "light"
     if family == "traffic":
         return "sign"
-    # Trigger volumes (friction) and the spectator are no bodies.
+    # Trigger volumes (friction) and the spectator are not bodies.
     return "prop" if family == "static" and rest.startswith("prop") else "other"
 
 
@@ -152,7 +152,7 @@ def waypoint_row(point: Any) -> dict[str, Any]:
 
 
 def weather_row(weather: Any) -> dict[str, float | None]:
-    """All of CARLA's weather; what an older server lacks is null."""
+    """Return all values of CARLA's weather; values that an older server lacks are null."""
     return {name: getattr(weather, name, None) for name in c.WEATHER_FIELDS}
 
 
@@ -253,7 +253,7 @@ class StateSpool:
             yield rows[np.argsort(rows[c.ACTOR], kind="stable")]
 
     def discard_parts(self) -> None:
-        """Remove what was spilled."""
+        """Remove the spilled chunks."""
         for path in self._parts:
             path.unlink(missing_ok=True)
 

@@ -40,7 +40,7 @@ class RunFolder:
 
     @property
     def config_file(self) -> Path:
-        """File with everything that decides what the episodes are."""
+        """File with all settings that determine the episodes."""
         return self.path / CONFIG_FILE
 
     @property

@@ -190,7 +190,7 @@ class EpisodeTracks:
 
     @property
     def pose(self) -> FloatArray:
-        """(m, n, 8) by the columns above; what has no row keeps its last pose, standing."""
+        """Poses (m, n, 8) by the columns above; a body without a row stands at its last pose."""
         return self.states.pose
 
     @property

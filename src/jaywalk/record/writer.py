@@ -53,7 +53,7 @@ def hash_table(table: Table, data: pa.Table) -> bytes:
 
 
 def _feed(digest: Any, values: Any) -> None:
-    """Add an array: which values are there, then the values, never what lies under a null."""
+    """Add an array: the validity mask, then the values, never the content under a null."""
     if isinstance(values, pa.ChunkedArray):
         values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
     digest.update(np.packbits(values.is_valid().to_numpy(zero_copy_only=False)).tobytes())
@@ -123,7 +123,7 @@ class EpisodeWriter:
         if tick <= self._last_tick:
             raise ValueError(f"tick {tick} after tick {self._last_tick}, expected a later one")
         self._last_tick = tick
-        # A nanosecond grid: the same step gives the same number whatever the clock began with.
+        # A nanosecond grid: the same step gives the same number for any start of the clock.
         self.add("ticks", tick=tick, time_s=round(time_s, 9), delta_s=delta_s)
 
     def add(self, table: str, **row: Any) -> None:
@@ -141,7 +141,7 @@ class EpisodeWriter:
         self._states.add(rows)
 
     def clip_number(self, name: str) -> int:
-        """Number that stands for a motion clip in state rows."""
+        """Return the number of a motion clip in state rows."""
         return self._clips.setdefault(name, len(self._clips))
 
     def table(self, name: str) -> pa.Table:
@@ -203,7 +203,7 @@ class EpisodeWriter:
 
 
 def remove_unfinished(folder: Path) -> int:
-    """Remove what writers that died left in a folder; call it when none is at work there."""
+    """Remove unfinished episodes of dead writers; call it when no writer works in the folder."""
     left = [path for path in folder.glob(f"{_TEMPORARY}*") if path.is_dir()]
     for path in left:
         shutil.rmtree(path, ignore_errors=True)

@@ -30,7 +30,7 @@ def gap_figure(named: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> st
 
     Args:
         named: Name and result of ``metrics.generalization.gap.gap_of``, as plain values.
-        title: For those who cannot see it.
+        title: Text for readers who cannot see the figure.
     """
     groups = list(dict.fromkeys(key for _, found in named for key in found["categories"]))
     # Pages stretch a drawing to their width: with few groups it is no narrower, only emptier.

@@ -380,8 +380,8 @@ class HabitView:
         motions: What people did who were hit, most harm first, with a drawing where the clip is
             at hand.
         figures: Bias of forecasts by side, needless braking in time.
-        unavoidable: People who stepped out inside any braking distance.
-        avoidable: How many other hits there were.
+        unavoidable: People who stepped out within the braking distance.
+        avoidable: Number of the other hits.
     """
 
     tables: list[dict[str, Any]]

@@ -71,7 +71,7 @@ def moment_picture(scene: Scene, row: int, plan: GroundPlan | None, *, title: st
 
 
 def _middle(scene: Scene, row: int) -> tuple[float, float]:
-    """The ego, moved towards what it hits at that moment, or ahead of it."""
+    """Return a point between the ego and the body it hits at that moment, or ahead of the ego."""
     x, y = scene.focus(row)
     ego = scene.ego
     if ego is None:

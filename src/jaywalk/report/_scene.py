@@ -152,7 +152,7 @@ def rows_worth_showing(scene: Scene) -> int:
 
 
 def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:
-    """Read what can be drawn; bodies that never come within ``reach_m`` of the ego are left out."""
+    """Read a scene to draw, without bodies that never come within ``reach_m`` of the ego."""
     drawn = pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null()
     tracks = read_tracks(record, only=drawn, columns=_CONTROLS)
     return Scene(

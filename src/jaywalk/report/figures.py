@@ -205,9 +205,9 @@ def dot_plot(
     Args:
         groups: Dots under their headings.
         span: Values at the two ends of the axis.
-        axis: What the axis says.
+        axis: Label of the axis.
         names: Colours with their meaning; a single one needs no legend.
-        title: For those who cannot see it.
+        title: Text for readers who cannot see the figure.
     """
     left, right = _LEFT + 4.0, WIDTH - _RIGHT - 46.0
     scale = (right - left) / max(span[1] - span[0], 1e-9)

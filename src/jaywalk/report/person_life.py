@@ -52,7 +52,7 @@ class KerbCamera:
         place_m: x, y, z of the eye.
         focal_px: Focal length.
         size_px: Width and height.
-        tilt_rad: How far it looks down.
+        tilt_rad: Downward tilt.
     """
 
     place_m: tuple[float, float, float]
@@ -361,7 +361,7 @@ class PersonStage:
                     draw.ellipse((u - 2, v - 2, u + 2, v + 2), fill=colour)
 
     def _joints_at(self, person: PosedPerson, tick: int, pose: FloatArray | None) -> FloatArray:
-        """As posed at a tick; who was knocked down lies on the back where the record has them."""
+        """Return joints at a tick; a person knocked down lies on the back at the recorded place."""
         k = tick - int(person.tick[0])
         joints: FloatArray = self._joints_of(person)[min(max(k, 0), len(person.tick) - 1)]
         if k < len(person.tick) or pose is None:
@@ -548,7 +548,7 @@ def write_life_strip(life: Life, path: Path) -> None:
 
 
 def write_life_film(life: Life, path: Path, seconds: float) -> int:
-    """Write a film in real time round what happened; returns the number of frames."""
+    """Write a film in real time around the events and return the number of frames."""
     step_s = life.record.episode.step_s or 0.05
     stride = max(1, round(1.0 / (_FRAMES_PER_S * step_s)))
     ticks = life.person.tick

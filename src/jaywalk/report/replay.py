@@ -320,7 +320,7 @@ def write_film(record: Record, path: Path, progress: Callable[[float], None]) ->
 
 
 def write_still(record: Record, path: Path, time_s: float | None) -> tuple[float, str]:
-    """Write one moment as PNG; returns its game time and what it shows.
+    """Write one moment as PNG and return its game time and its description.
 
     Args:
         record: The episode.

@@ -56,7 +56,7 @@ class Footprint(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A trigger: where, and what begins there."""
+    """Trigger on the picture: its pose and its label."""
 
     x_m: float
     y_m: float
@@ -74,7 +74,7 @@ def draw_scenario(
     title: str,
     ways_m: Sequence[FloatArray] = (),
 ) -> None:
-    """Write a PNG: the route on the left, what happens on the right.
+    """Write a PNG with the route on the left and the scenario on the right.
 
     Args:
         town: The ground.
@@ -125,7 +125,7 @@ def _close(
     bodies: Sequence[Footprint],
     ways_m: Sequence[FloatArray],
 ) -> Window:
-    """Around what the scenario put there, where others meet the route, its trigger, the middle."""
+    """Return the window around the scenario: its actors, a meeting point, trigger or mid-route."""
     own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
     near = np.array(own).reshape(-1, 2)
     if len(near):

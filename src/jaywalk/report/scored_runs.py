@@ -69,7 +69,7 @@ def is_doubled(name: str, counts: Collection[str]) -> bool:
 
 
 def run_labels(runs: Sequence[RunScore]) -> list[str]:
-    """A short name for each run: its agent if that tells them apart, else the folder's name."""
+    """Return a short name for each run: its agent if that is unique, else the folder's name."""
     for names in (
         [run.agent for run in runs],
         [run.name for run in runs],

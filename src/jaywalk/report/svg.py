@@ -36,15 +36,15 @@ def claim(path: Path) -> Path:
 
 
 def content_policy(template: str, *, style: str, scripts: str = "") -> str:
-    """Content-Security-Policy of a page: our own style sheet and script run, nothing else.
+    """Return the Content-Security-Policy of a page, which allows only its style sheet and script.
 
     Both are named by their hash, so text from records that slipped through as markup stays inert.
     Style attributes (colours and places of marks) cannot be hashed and are allowed.
 
     Args:
         template: Source of the page, with ``{{ style }}`` and perhaps ``{{ scripts }}`` in it.
-        style: What stands for ``{{ style }}``.
-        scripts: What stands for ``{{ scripts }}``.
+        style: Text that replaces ``{{ style }}``.
+        scripts: Texts that replace ``{{ scripts }}``.
     """
     sheet = _inside(template, "style").replace("{{ style }}", style)
     allowed = f"default-src 'none'; style-src-elem {_hash(sheet)}; style-src-attr 'unsafe-inline'"

@@ -232,7 +232,7 @@ def two_way(
     level: float = 0.95,
     seed: int | np.random.Generator = 0,
 ) -> Estimate:
-    """(Weighted) mean over crossed factors, e.g. track x training seed, both drawn anew.
+    """Compute a (weighted) mean over crossed factors, e.g. track x training seed, both resampled.
 
     Rows and columns are resampled independently and a cell counts with the product of the two
     multiplicities (the pigeonhole bootstrap). It tends to be a little too wide, except that a

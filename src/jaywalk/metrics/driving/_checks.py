@@ -44,7 +44,7 @@ class Flag:
     Attributes:
         kind: `ABORTED`, `DOUBLED` or `POST_PROCESSED`.
         source: Which record.
-        reason: What gives it away.
+        reason: Reason of the suspicion.
     """
 
     kind: str

@@ -285,7 +285,7 @@ def _detail(episode: MetricInput) -> dict[str, Any]:
 
 
 def _moving_s(tracks: EpisodeTracks, ttc: TimeToCollision) -> float:
-    """Time the ego drove: each tick stands for the step to the next one."""
+    """Return the time for which the ego drove; each tick counts the step to the next tick."""
     steps = np.diff(tracks.time_s, append=tracks.time_s[-1:])
     return float(steps[ttc.moving].sum())
 

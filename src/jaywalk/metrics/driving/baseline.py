@@ -29,7 +29,7 @@ from jaywalk.record.episode import Code
 FORMAT: Final = "jaywalk-baseline-1"
 PAIRED, PUBLIC, BENCH2DRIVE = "fail2drive", "leaderboard-2.1", "bench2drive"
 _DIGITS: Final = 6  # significant ones
-_CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds otherwise is no change
+_CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds differently is ignored
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _PER_LINE: Final = "episodes"
 _UNSCORED: Final = "cannot be scored"
@@ -91,7 +91,7 @@ class ProtocolScore(_Part):
 
 
 class BaselineEpisode(_Part):
-    """One episode: what it did (the hash covers all of the record) and what it scored."""
+    """One episode: its record hash, which covers the whole record, and its scores."""
 
     record_hash: str
     end_reason: str
@@ -105,7 +105,7 @@ class BaselineEpisode(_Part):
 
 
 class Baseline(_Part):
-    """All of a file. Without ``accepted`` it is a definition whose content is yet to be driven."""
+    """Content of a baseline file. Without ``accepted`` its episodes are yet to be driven."""
 
     format: str = FORMAT
     name: str
@@ -284,7 +284,7 @@ def _line(value: Any) -> str:
 
 
 def _compact(one: dict[str, Any]) -> dict[str, Any]:
-    """Without what is empty."""
+    """Return the entries that are not empty."""
     kept = {key: value for key, value in one.items() if value not in ("", 0, None) or key == "weak"}
     if kept.get("weak") is None:
         kept.pop("weak", None)
@@ -326,7 +326,7 @@ def check_names(folder: Path, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeChange:
-    """An episode that is not what was accepted; ``moved``: score -> old and new value."""
+    """Episode that differs from the accepted one; ``moved``: score -> old and new value."""
 
     episode: str
     hash_changed: bool
@@ -335,7 +335,7 @@ class EpisodeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """A baseline against what was driven now.
+    """Differences between a baseline and a new run.
 
     Attributes:
         changed: Episodes that differ.
@@ -380,7 +380,7 @@ class Changes:
 
     @property
     def moved(self) -> int:
-        """Episodes whose scores moved."""
+        """Number of episodes whose scores changed."""
         return sum(bool(one.moved) for one in self.changed)
 
     def summary(self) -> str:

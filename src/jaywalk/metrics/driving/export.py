@@ -162,7 +162,7 @@ def _total(records: Sequence[dict[str, Any]], key: str) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Three decimals; what is not known is written as 0, for the tools do sums with it."""
+    """Round to three decimals; an unknown value becomes 0, since the tools add the values."""
     return round(value, _DIGITS) if math.isfinite(value) else 0.0
 
 

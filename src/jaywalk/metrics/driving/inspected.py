@@ -22,7 +22,7 @@ class Inspected:
     """Facts about one suite.
 
     Attributes:
-        suite: How its name begins.
+        suite: Start of the suite's name.
         routes: Numbers at the end of the ids of routes that were inspected; None: all were.
         seeds: Seeds they were inspected with.
         text: The same in one line.

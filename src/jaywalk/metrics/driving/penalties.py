@@ -61,7 +61,7 @@ class Derived:
 
     Attributes:
         value: The score, 1 is unpunished.
-        tolerance: How far the rounding of texts can have moved it.
+        tolerance: Largest error from the rounding of texts.
         unparsed: Messages without the percentage they should have; they are not in the value.
     """
 
@@ -77,8 +77,8 @@ class Disagreement:
     Attributes:
         source: Which record.
         what: ``penalty``, ``driving_score``, ``num_infractions`` or ``message``.
-        recorded: What the file says.
-        derived: What follows from the messages.
+        recorded: Value in the file.
+        derived: Value that follows from the messages.
     """
 
     source: str

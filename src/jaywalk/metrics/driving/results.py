@@ -46,12 +46,12 @@ _FOLDERS_WITHOUT_MEANING = {"res", "results", "eval", "per_route", "."}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFinding:
-    """Something to tell about a file or a record.
+    """Finding about a file or a record.
 
     Attributes:
         kind: `UNREAD` (a file), `UNSCORED` (a record) or `NOTE`.
         source: File, with ``#k`` for the k-th of several records.
-        text: What it is.
+        text: Description of the finding.
     """
 
     kind: str
@@ -149,7 +149,7 @@ def read_results(path: Path, method: str | None = None) -> ResultSet:
     """Read every result file below ``path`` (folder, tar archive or JSON file).
 
     Args:
-        path: Where the files are.
+        path: Folder, archive or file to read.
         method: Read only the files of this system.
     """
     collector = _Collector(root=_root_name(path))
@@ -292,7 +292,7 @@ def _route_number(route_id: str, named: re.Match[str] | None) -> tuple[int | Non
 
 
 def _infractions(value: Any) -> tuple[Mapping[str, tuple[str, ...]], str | None]:
-    """Messages by key, and what is odd about them."""
+    """Return messages by key, and oddities of the messages."""
     if not isinstance(value, dict):
         return MappingProxyType({}), "no infraction lists: taken as free of infractions"
     messages: dict[str, tuple[str, ...]] = {}

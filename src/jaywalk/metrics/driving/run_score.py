@@ -80,10 +80,10 @@ def score_run(
 
 
 def mixed_code(codes: Mapping[str, Code]) -> list[str]:
-    """A warning that names what differs, if the episodes were driven by several versions of code.
+    """Return a warning that names the differences if several versions of code drove the episodes.
 
     Args:
-        codes: What each episode's record says, by ``<route>-s<seed>``.
+        codes: Code section of each episode's record, by ``<route>-s<seed>``.
     """
     parts: dict[str, dict[str, set[str]]] = {}
     for name, code in codes.items():

@@ -68,10 +68,10 @@ class EpisodeScore:
     infractions: tuple[Infraction, ...] = ()
     failure: str = ""  # an agent's failure, one line
     folder: str = ""  # of the record, relative to the run
-    detail: Mapping[str, Any] = field(default_factory=dict)  # whatever a page may want to show
+    detail: Mapping[str, Any] = field(default_factory=dict)  # further facts for pages
 
     def result(self, name: str) -> MetricResult:
-        """Return a metric with its validity; what the episode lacks does not apply."""
+        """Return a metric with its validity; a metric that the episode lacks does not apply."""
         return MetricResult.of(self.metrics.get(name, math.nan))
 
 

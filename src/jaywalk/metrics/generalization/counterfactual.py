@@ -231,7 +231,7 @@ def _key(record: Record) -> tuple[str, ...]:
 def _across(
     groups: dict[tuple[str, ...], dict[str, Record]],
 ) -> tuple[list[tuple[Record, Record]], list[Record]]:
-    """Pairs within runs, then of what is left between runs; and what is left after that."""
+    """Return pairs within runs, then pairs of the rest between runs, and the remaining halves."""
     both: list[tuple[Record, Record]] = []
     left: dict[tuple[str, ...], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for key, halves in sorted(groups.items()):

@@ -129,7 +129,7 @@ def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
 
 
 def _origin_problems(entry: Entry) -> list[str]:
-    """Entries of one of our own suites must say which run they are of."""
+    """Check that an entry of a Jaywalk suite names its run."""
     if entry.benchmark == PUBLIC or not _BENCHMARK.fullmatch(entry.benchmark):
         return []
     suite = entry.origin.get("suite")
@@ -153,7 +153,7 @@ def _weak_problems(listed: Any) -> list[str]:
 
 
 class _Fields:
-    """Reads fields and notes what is wrong with them."""
+    """Reader of fields that collects their problems."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self._table = table

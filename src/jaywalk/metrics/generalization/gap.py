@@ -52,7 +52,7 @@ class PairedRow:
 def gap_of(
     rows: Sequence[PairedRow], *, rounding: Rounding = "none", resamples: int = 10_000
 ) -> dict[str, Any]:
-    """Scores of both halves and what changed, with 95 % intervals; NaN where undefined.
+    """Return scores of both halves and their change, with 95 % intervals; NaN where undefined.
 
     Args:
         rows: Driven routes of both halves, any number of seeds.

@@ -218,7 +218,7 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
 
     Args:
         run: Scored under any protocol that has a driving score.
-        folder: Of the run; without it what needs the records is left out.
+        folder: Folder of the run; without it, results that need the records are left out.
     """
     members = [one for one in members_of(run) if one.score.metrics["driving_score"] >= 0.0]
     if not {one.half for one in members} >= set(SPLITS):

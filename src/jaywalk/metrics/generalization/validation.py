@@ -55,9 +55,9 @@ def link_problems(folder: Path) -> list[str]:
 
 
 def route_problems(records: Sequence[RouteRecord]) -> list[str]:
-    """Files whose name or record is of another route than the one they count for.
+    """Return files whose name or record belongs to another route than the one they count for.
 
-    Some evaluators number their routes anew, so ids are held against file names only in sets in
+    Some evaluators renumber their routes, so ids are held against file names only in sets in
     which nearly all agree.
     """
     split = published_split()
@@ -82,7 +82,7 @@ def route_problems(records: Sequence[RouteRecord]) -> list[str]:
 
 
 def hash_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
-    """Entries of our own suites: whether every result has the hash of its record."""
+    """Check for entries of Jaywalk's suites that every result has the hash of its record."""
     if entry.benchmark == PUBLIC:
         return []
     path = entry.folder / RECORDS_FILE

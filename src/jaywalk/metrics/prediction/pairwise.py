@@ -29,7 +29,7 @@ def two_way_estimate(
     level: float = 0.9,
     seed: int = 0,
 ) -> Estimate:
-    """Mean over training seeds of a track statistic, with seeds and tracks both drawn anew.
+    """Compute the mean of a track statistic over training seeds, resampling seeds and tracks.
 
     Args:
         by_seed: The statistic of the model of each training seed over the same tracks.

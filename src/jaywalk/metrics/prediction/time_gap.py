@@ -79,7 +79,7 @@ class Crossing:
         leave_s: Time of leaving, interpolated.
         gap_s: Smallest TTC over the frames inside; infinite if the vehicle stands throughout.
         gap_refined_s: Smallest TTC with the interpolated ends included.
-        gap_at: Where the smallest TTC lies in the stay, 0 (entering) to 1 (leaving).
+        gap_at: Position of the smallest TTC in the stay, 0 (entering) to 1 (leaving).
         ttc_enter_s: TTC at ``enter_s``.
         ttc_leave_s: TTC at ``leave_s``.
         speed_enter_mps: Speed of the vehicle in the first frame inside.

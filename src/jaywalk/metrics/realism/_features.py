@@ -47,7 +47,7 @@ class Features:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFeatures:
-    """Features of the log (one rollout) and of the rollouts, and what the masks need."""
+    """Features of the log (one rollout) and of the rollouts, and inputs of the masks."""
 
     log: Features
     sim: Features

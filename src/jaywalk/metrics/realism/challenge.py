@@ -60,7 +60,7 @@ class ChallengeConfig:
 
     Attributes:
         pooled: Features whose distribution pools all agents of a scene.
-        mean: How agents and steps are averaged.
+        mean: Rule that averages over agents and steps.
         ttc_vehicles_only: Whether the time to collision counts for vehicles only.
         is_flat: PufferDrive's features: no heights, no history, NaN dropped, minADE per agent,
             and only the tracks to predict are scored, not the ego.

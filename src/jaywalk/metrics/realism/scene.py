@@ -96,7 +96,7 @@ class SceneSignals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedScene:
-    """The log: tracks [n, 91] (zeros where not valid), who is scored, map and signals."""
+    """Logged scene: tracks [n, 91] (zeros where not valid), scored tracks, map and signals."""
 
     name: str
     object_id: IntArray
@@ -176,7 +176,7 @@ class LoggedScene:
 class Rollouts:
     """Simulated futures [rollout, simulated track, 80], or whole generated scenes [.., .., 91].
 
-    Generated scenes may have box sizes of their own.
+    Generated scenes may have other box sizes.
     """
 
     x_m: Float32Array

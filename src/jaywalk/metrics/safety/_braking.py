@@ -72,7 +72,7 @@ def find_braking(
 
 
 def brake_command(record: Record, tracks: EpisodeTracks) -> FloatArray:
-    """(n,) what the agent asked for, else what the vehicle was given; 0 where unknown."""
+    """Return the agent's brake command (n,), else the vehicle's brake; 0 where unknown."""
     seen = tracks.seen(tracks.ego)
     rows = pl.DataFrame(
         {c.TICK: tracks.tick[seen], c.BRAKE: tracks.values(tracks.ego, c.BRAKE)[:, 0]}

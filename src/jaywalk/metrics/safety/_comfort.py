@@ -67,7 +67,7 @@ def measure_comfort(
 
     Args:
         tracks: The episode.
-        bounds: What is comfortable.
+        bounds: Bounds of comfort.
         step_s: The fixed step of the recording; by default the median step to a tenth of a ms.
     """
     bounds = bounds or ComfortBounds()

@@ -60,8 +60,8 @@ class Encounter:
         ego_first: Whether the ego used the ground first (it cut in), or second.
         pet_s: Smallest time between the two uses.
         tick_at: Index of the tick at which the second arrived.
-        x_m: Where the second then was.
-        y_m: Where the second then was.
+        x_m: Position of the second body at that time (x).
+        y_m: Position of the second body at that time (y).
     """
 
     other: int
@@ -196,7 +196,7 @@ class _Pair:
         return met
 
     def _taken(self, low: int, high: int, at: IntArray) -> IntArray:
-        """Ticks of a run in which the ego crossed or entered the way, without what is following."""
+        """Return ticks of a run in which the ego crossed or entered the path, without following."""
         rules, time_s = self._rules, self._tracks.time_s
         ticks = np.arange(low, high + 1)
         ticks = ticks[at[ticks] >= 0]

@@ -136,14 +136,14 @@ class Endangerment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dangers:
-    """Everything found: what counts, and all meetings for the figures."""
+    """Counted dangers, and all encounters for the figures."""
 
     counted: tuple[Endangerment, ...]
     encounters: tuple[Encounter, ...]
 
     @property
     def min_pet_s(self) -> float:
-        """Smallest PET of any meeting that the ego had a part in; nan without one."""
+        """Smallest PET of the ego's encounters; nan without encounters."""
         return min((met.pet_s for met in self.encounters), default=math.nan)
 
 
@@ -216,7 +216,7 @@ def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:
 
 
 def dangers_of(episode: MetricInput) -> Dangers:
-    """Dangers of an episode that is being scored; who was hit is not counted again."""
+    """Return the dangers of a scored episode; people and vehicles hit are not counted again."""
     hits = episode.shared(hits_of)
     hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
     controls = read_stop_controls(episode.record, episode.tracks)

@@ -74,7 +74,7 @@ class Situation:
 
     @classmethod
     def of(cls, record: Record, tracks: EpisodeTracks) -> Self:
-        """Read what is needed."""
+        """Read the needed parts of the record."""
         way, route = ego_way(record, tracks), route_way(record, tracks)
         limit_mps, red_ahead = _limits(tracks)
         return cls(
@@ -92,7 +92,7 @@ class Situation:
 def explain(
     situation: Situation, event: BrakingEvent, rules: ExplanationRules, half_m: float, look_s: float
 ) -> str:
-    """The first explanation found, in words; empty if there is none."""
+    """Return the first explanation found, in words; empty if there is none."""
     stop_m = event.speed_mps**2 / (2.0 * rules.gentle_mps2) + rules.spare_m
     if _red_light(situation, event, stop_m):
         return "red light"

@@ -39,8 +39,8 @@ class FalseBrakingRules:
         margin_m: Added to each side of the ego's width.
         least_reach_m: The corridor is at least this long.
         beside_m: A person this near to the corridor is a plausible cause, also one that stands.
-        braking: What braking is.
-        other: What else explains braking.
+        braking: Thresholds of braking.
+        other: Rules for other explanations of braking.
     """
 
     horizon_s: float = 4.0

@@ -20,7 +20,7 @@ from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.record.tracks import EpisodeTracks
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
-LATERAL_M = 15.0  # farther away from the route is no progress
+LATERAL_M = 15.0  # no progress counts farther away from the route
 KEY_POINT_WINDOW_M = 400.0  # between key points the road is not straight
 END_SHARE = 0.99  # the Leaderboard's rule: 99 % driven and within 10 m of the end
 END_M = 10.0

@@ -97,7 +97,7 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopControls:
-    """Everything that tells a vehicle to stop or give way."""
+    """All controls that require a vehicle to stop or yield."""
 
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]  # stop and yield

@@ -27,7 +27,7 @@ from jaywalk.record import Record
 from jaywalk.record.tracks import COS, SIN, EpisodeTracks
 
 _EVERY_S: Final = 0.5
-_DRIVES_MPS: Final = 1.0  # whoever stands has no comfort zone
+_DRIVES_MPS: Final = 1.0  # a standing ego has no comfort zone
 _DRAWS: Final = 400  # where the way bends
 _MARGIN_M: Final = 8.0
 SCHEMA: Final = {

@@ -95,7 +95,7 @@ def summarise_habit(
 
     Args:
         run: The scores.
-        folder: Where the run's records are, for what the agent foresaw.
+        folder: Folder of the run's records, for the agent's forecasts.
         resamples: Bootstrap replicates.
         irs_resamples: Those of IRS, which is slow to compute.
     """
@@ -210,7 +210,7 @@ class HabitRow:
     Attributes:
         people: People of the group whom the ego met (who began to move when it came).
         hits: People of the group hit by the moving ego.
-        unavoidable: Of those, who stepped out inside any braking distance.
+        unavoidable: Of those, people who stepped out within the braking distance.
         per_km: Hits per km driven (of the whole run; of the group's episodes for weathers).
         interval: Exact Poisson interval, 95 %, widened by the design effect of routes.
         few_clusters: Whether there are fewer than 20 routes.

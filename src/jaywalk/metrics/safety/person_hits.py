@@ -40,10 +40,10 @@ class Story:
         intended: Class the suite wanted; "" for people without a role.
         subcategory: Behaviour, of posed people.
         side: Of the route they started on.
-        trigger_tick: When they began to move; None: never, or not posed.
+        trigger_tick: Tick at which they began to move; None: never, or not posed.
         on_road: Intervals of ticks on the carriageway; the last one may be open (None).
-        did: Class of what they really did.
-        rerouted: How often they walked round something.
+        did: Class of their actual behaviour.
+        rerouted: Number of times they walked around an obstacle.
     """
 
     actor: int
@@ -138,8 +138,8 @@ class PersonHit:
         unavoidable: No braking from the moment they began would have stopped the ego.
         since_trigger_s: From the beginning of their motion to the hit; nan if they never began.
         since_road_s: From the step onto the road to the hit; nan if they were not on it.
-        began_s: How long before the hit braking hard would last have avoided it.
-        began_in: What the person did then: ``idle``, ``moving`` (not on the road yet) or ``road``.
+        began_s: Time from the last moment at which hard braking would have avoided the hit.
+        began_in: Person's state then: ``idle``, ``moving`` (not on the road yet) or ``road``.
         clip: Clip at the hit, and the place in it at the beginning of the failure.
     """
 

@@ -61,7 +61,7 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
     Args:
         record: Says which library it was.
-        motions: Folder of that library; None: the one that comes with us.
+        motions: Folder of that library; None: Jaywalk's library.
 
     Raises:
         DataError: The record's people were posed by another library.

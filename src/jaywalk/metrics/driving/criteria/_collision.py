@@ -22,7 +22,7 @@ def find_collisions(scene: CriteriaScene, rules: Rules) -> list[Event]:
 
 
 def kind_of_hit(type_id: str) -> str | None:
-    """Infraction key by the type of what was hit; None: free of charge."""
+    """Return the infraction key by the type of the actor hit; None: free of charge."""
     if ("static" in type_id or "traffic" in type_id) and "sidewalk" not in type_id:
         return "collisions_layout"
     if "vehicle" in type_id:

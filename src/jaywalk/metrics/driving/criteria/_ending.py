@@ -135,7 +135,7 @@ class Ending:
         row: Last row of the track that counts.
         completion_percent: Of the route.
         events: Infractions that ended it.
-        failure: What follows "Failed - " in the status; empty if nothing is known.
+        failure: Text after "Failed - " in the status; empty if unknown.
         is_early: Whether the record stops before the protocol would have.
     """
 

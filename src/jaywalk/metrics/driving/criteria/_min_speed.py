@@ -199,7 +199,7 @@ def find_min_speed(
         route: The route.
         track: The ego up to the route's end.
         rules: Of the protocol.
-        ends: How often the test is ended.
+        ends: Number of times that the test is ended.
     """
     if not rules.checkpoints:
         return []

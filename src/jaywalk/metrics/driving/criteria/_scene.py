@@ -235,7 +235,7 @@ class CriteriaScene:
 
 
 def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
-    """Read what criteria need.
+    """Read the inputs of the criteria.
 
     Args:
         record: The episode.
@@ -336,7 +336,7 @@ def _route_line(record: Record, town: Town) -> CriteriaRoute | None:
 
 @lru_cache(maxsize=4)
 def town_of(path: Path, name: str) -> Town:
-    """The town of a record; files are named by content, so a path stands for one content."""
+    """Return the town of a record; files are named by content, so a path has one content."""
     return Town(name=name or "town", opendrive=read_opendrive(path))
 
 

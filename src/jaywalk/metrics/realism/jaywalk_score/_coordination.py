@@ -33,7 +33,7 @@ _YIELD_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encounters:
-    """Encounters of a scene, the one who passed first in the log as the first of each pair.
+    """Encounters of a scene; the first of each pair passed first in the log.
 
     Attributes:
         pairs: Rows of the two objects among the simulated ones, [encounter, 2].
@@ -41,7 +41,7 @@ class Encounters:
         gap_log_s: Time between the two passings; ``gap_sim_s`` [rollout, encounter] likewise,
             negative where the order is the other way round.
         gap_sim_s: See ``gap_log_s``.
-        delay_log_s: How much later than at constant velocity the second one passes.
+        delay_log_s: Delay of the second object's passage relative to constant velocity.
         delay_sim_s: The same in the rollouts, [rollout, encounter].
     """
 

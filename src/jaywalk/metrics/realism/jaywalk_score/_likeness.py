@@ -49,7 +49,7 @@ def energy_score(log: NDArray[np.float64], sim: NDArray[np.float64]) -> NDArray[
     Zero if all members equal the log; a certain and wrong ensemble pays the whole distance.
 
     Args:
-        log: What happened [item, dimension].
+        log: Logged values [item, dimension].
         sim: The ensemble [rollout, item, dimension].
     """
     return _energy(

@@ -39,7 +39,7 @@ class LoggedEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Logged events and what they do to the metametric.
+    """Logged events and their effect on the metametric.
 
     Attributes:
         events: By rate name.
