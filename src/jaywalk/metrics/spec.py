@@ -119,7 +119,7 @@ class MetricSpec(Spec):
 
     @property
     def shown_unit(self) -> str:
-        """The unit as labels show it; empty where the words say it."""
+        """Unit as labels show it; empty if the words contain it."""
         return "" if self.unit in _SILENT_UNITS else self.unit
 
     @property

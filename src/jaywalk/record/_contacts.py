@@ -114,7 +114,7 @@ def _between(start: FloatArray, end: FloatArray, share: float, out: FloatArray) 
 
 @kernel
 def _carry_on(start: FloatArray, delta_s: float, out: FloatArray) -> None:
-    """Pose at the end of the step had nothing been in the way."""
+    """Compute the pose at the end of an undisturbed step."""
     out[:] = start
     out[X] += start[VX] * delta_s
     out[Y] += start[VY] * delta_s
@@ -372,7 +372,7 @@ def _describe_bodies(shapes: pl.DataFrame) -> _Bodies:
 
 
 def _kernel_poses(states: BodyStates, half_z: FloatArray) -> FloatArray:
-    """(ticks, actors, POSE_COLUMNS) as the kernels take them."""
+    """Return poses (ticks, actors, POSE_COLUMNS) in the form that the kernels take."""
     pose = states.pose.swapaxes(0, 1)
     out = np.empty((*pose.shape[:2], POSE_COLUMNS))
     out[..., X], out[..., Y] = pose[..., tracks.X], pose[..., tracks.Y]

@@ -77,7 +77,7 @@ def _scenario(element: Element) -> dict[str, Any]:
 def match_route(
     routes: list[RouteEntry], town: str, x_m: float, y_m: float, used: set[int]
 ) -> int | None:
-    """Index of the route that begins where the ego stands; the first unused one of equals.
+    """Return the index of the route that begins at the ego; the first unused of equal routes.
 
     Args:
         routes: Routes of the file.

@@ -53,7 +53,7 @@ class Hit:
 
 
 def group_hits(hits: Iterable[Hit], merge_ticks: int) -> list[list[Hit]]:
-    """Messages of one contact each: same other, never more than ``merge_ticks`` apart."""
+    """Group messages by contact: same other actor, at most ``merge_ticks`` apart."""
     latest: dict[tuple[int | None, str], list[Hit]] = {}
     groups: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: hit.tick):

@@ -175,7 +175,7 @@ def ask_wet_grip(host: str, port: int, wanted: bool | None = None, timeout_s: fl
 
 
 def _is_on(message: Any) -> bool:
-    """The value in an answer; servers that do not know the call answer with an error."""
+    """Return the value in an answer; servers without the call answer with an error."""
     match message:
         case [1, _, None, [[1, bool(value)]]]:
             return value

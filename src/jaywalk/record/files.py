@@ -27,7 +27,7 @@ _DELTA: Final = "DELTA_BINARY_PACKED"
 
 
 def open_table(path: Path, table: Table) -> pq.ParquetWriter:
-    """A writer with the encodings of a table; give it batches in the table's order."""
+    """Open a writer with the encodings of a table; it expects batches in the table's order."""
     encodings: dict[str, str] = {}
     words: list[str] = []
     for column in table.columns:
@@ -59,7 +59,7 @@ def write_table(path: Path, table: Table, data: pa.Table) -> None:
 
 
 def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows with some of a table's columns, sorted; missing columns are null."""
+    """Convert rows with some of a table's columns to a sorted table; missing columns are null."""
     keys = table.order
     ordered = sorted(rows, key=lambda row: tuple(row[key] for key in keys))
     known = {column.name for column in table.columns}

@@ -116,7 +116,7 @@ class StopRequest:
         self.made = False
 
     def make(self, *_signal: object) -> None:
-        """Ask to stop; can be given to ``signal.signal``."""
+        """Request a stop; usable as a handler for ``signal.signal``."""
         self.made = True
 
 
@@ -222,7 +222,7 @@ class PassiveRecorder:
         self._write_ended(written)
 
     def _check_server(self) -> None:
-        """Ask for a sign of life when no tick has come for a while; raises if there is none."""
+        """Check that the server responds when no tick has come for a while; raise otherwise."""
         now_s = time.monotonic()
         if now_s - max(self._last_frame_s, self._last_sign_s) > _SILENCE_S:
             try:
@@ -295,7 +295,7 @@ class PassiveRecorder:
             self._taken_frame = max(self._taken_frame, snapshot.frame)
 
     def _note_failure(self, frame: int) -> None:
-        """A snapshot came, but asking the server about it failed."""
+        """Note that a snapshot came, but a request to the server about it failed."""
         running = self._running
         if running is not None:
             running.last_frame = max(running.last_frame, frame)

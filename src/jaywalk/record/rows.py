@@ -207,7 +207,7 @@ Rows = NDArray[np.void]
 
 
 class StateSpool:
-    """Collects state rows in ticks' order and gives them back in actors' order."""
+    """Spool that collects state rows in order of ticks and returns them in order of actors."""
 
     def __init__(self, folder: Path, chunk_rows: int = 200_000) -> None:
         self._folder = folder
@@ -259,7 +259,7 @@ class StateSpool:
 
 
 def states_to_table(rows: Rows, clips: list[str]) -> pa.Table:
-    """Rows to the typed table; columns that do not concern an actor become null."""
+    """Convert rows to the typed table; columns that do not apply to an actor become null."""
     family = rows["family"]
     no_clip = rows[c.CLIP] == NO_CLIP
     arrays: list[Any] = []

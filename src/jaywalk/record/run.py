@@ -54,7 +54,7 @@ class RunFolder:
         return self.path / "run.lock"
 
     def episode(self, episode_id: str) -> Path:
-        """Folder of the record of an episode, whether it is there or not."""
+        """Return the folder of the record of an episode, which need not exist."""
         return self.episodes / episode_id
 
     def records(self) -> Iterator[Path]:
@@ -71,7 +71,7 @@ class RunFolder:
         )
 
     def announced(self) -> list[str] | None:
-        """Ids of the episodes a run is to have, in its order; None if it announces none.
+        """Return the ids of the planned episodes of a run, in its order; None if it announces none.
 
         Raises:
             DataError: The state file cannot be read.

@@ -70,7 +70,7 @@ class BodyStates:
 
 
 class PoseReader:
-    """Reads the poses of bodies, a stretch of ticks at a time and in order.
+    """Reader of the poses of bodies, one range of ticks at a time and in order.
 
     Args:
         bodies: Shaped actors, sorted by number.
@@ -220,15 +220,15 @@ class EpisodeTracks:
         return f"{word} {self.number[body]} ({self.type_id[body]})"
 
     def seen(self, body: int) -> IntArray:
-        """(k,) indices of the ticks at which a body has a row."""
+        """Return the indices (k,) of the ticks at which a body has a row."""
         return self.states.tick_at[self._part(body)]
 
     def values(self, body: int, *names: str) -> FloatArray:
-        """(k, columns) of the states of a body at the ticks ``seen``; NaN where unknown."""
+        """Return state values (k, columns) of a body at the ticks ``seen``; NaN where unknown."""
         return number_columns(self.states.rows[self._part(body)], *names)
 
     def dense(self, name: str) -> FloatArray:
-        """(m, n) of one column of the states; NaN where unknown or without a row."""
+        """Return one column of the states, (m, n); NaN where unknown or without a row."""
         out = np.full(self.present.shape, np.nan)
         values = number_columns(self.states.rows, name)[:, 0]
         out[self.states.body_at, self.states.tick_at] = values
@@ -240,7 +240,7 @@ class EpisodeTracks:
 
 
 def number_columns(rows: pl.DataFrame, *names: str) -> FloatArray:
-    """(n, columns) of a table as numbers; NaN where unknown."""
+    """Return columns of a table as numbers (n, columns); NaN where unknown."""
     return np.column_stack(
         [rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in names]
     )
@@ -362,7 +362,7 @@ def light_changes(record: Record) -> dict[int, tuple[IntArray, IntArray]]:
 
 
 def light_states(record: Record, tick: IntArray) -> dict[int, IntArray]:
-    """(n,) state of each traffic light at each tick; -1 before it was first seen."""
+    """Return the state of each traffic light at each tick, (n,); -1 before it was first seen."""
     out = {}
     for actor, (changed, state) in light_changes(record).items():
         at = np.searchsorted(changed, tick, "right") - 1

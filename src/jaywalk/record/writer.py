@@ -81,7 +81,7 @@ _TEMPORARY: Final = ".unfinished-"
 
 
 class EpisodeWriter:
-    """Collects an episode and writes its folder atomically.
+    """Writer that collects an episode and writes its folder atomically.
 
     Nothing is at ``folder`` until :meth:`finish` returns; a process that dies leaves a hidden
     folder next to it, which :func:`remove_unfinished` deletes.

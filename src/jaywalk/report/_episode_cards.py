@@ -48,7 +48,7 @@ def unpack(text: str) -> Any:
 
 
 def frames_of(scene: Scene) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Rows of a scene that the page keeps, about ten a second, always with the last shown."""
+    """Return the rows of a scene that the page keeps: about ten per second, and the last shown."""
     n = rows_worth_showing(scene)
     step = float(np.median(np.diff(scene.time_s))) if n > 1 else FRAME_S
     every = max(1, round(FRAME_S / max(step, 1e-6)))
@@ -57,7 +57,7 @@ def frames_of(scene: Scene) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def replay_data(scene: Scene, series: Series | None, marks: Sequence[tuple[float, str]]) -> Any:
-    """Everything the replay of one episode needs, but the map.
+    """Return the data that the replay of one episode needs, except the map.
 
     Args:
         scene: The episode.
@@ -123,7 +123,7 @@ def _column(values: FloatArray) -> list[int]:
 
 
 def _body(scene: Scene, body: DrawnBody, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
-    """A body over the frames in which it can be seen; None when there is none."""
+    """Return a body over the frames in which it is visible; None if there are none."""
     there = np.flatnonzero((rows >= body.first) & (rows < body.first + len(body.pose)))
     if not len(there):
         return None
@@ -288,7 +288,7 @@ def _bare_cards(runs: Sequence[ScoredRun], labels: Sequence[str]) -> Iterator[Ep
 
 
 def _plan_key(record: Record, plans: dict[str, GroundPlan]) -> str:
-    """Key of the record's map, which is read when it is new; empty without a map."""
+    """Return the key of the record's map and read a new map; empty without a map."""
     town = town_of(record)
     if town is None:
         return ""

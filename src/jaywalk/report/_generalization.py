@@ -167,7 +167,7 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
 
 
 def _main_rows(label: str, one: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
-    """The headline, and below it all pairs where that is something else."""
+    """Return the headline row, followed by the row over all pairs if it differs."""
     rows = [(label, one["pairs"]["n"], _main_cells(one))]
     whole = one["all_pairs"]
     if one["headline"] == "strong" and whole["base"] != one["base"]:

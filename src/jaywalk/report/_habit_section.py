@@ -395,7 +395,7 @@ class HabitView:
 def habit_view(
     runs: Sequence[ScoredRun], labels: Sequence[str], motions: Path | None = None
 ) -> HabitView | None:
-    """The section about these runs; None when none of them is of the suite.
+    """Return the section about these runs; None if none of them is of the suite.
 
     Args:
         runs: Scored under our protocol.
@@ -489,7 +489,7 @@ def _paper_row(row: tuple[Any, ...], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _motions(views: Sequence[HabitRunView], library: MotionLibrary | None) -> list[dict[str, Any]]:
-    """Clips by the harm they came with: expected serious injuries over all runs."""
+    """Return clips by harm: expected serious injuries over all runs."""
     hits: dict[str, list[dict[str, Any]]] = {}
     for view in views:
         for hit in view.summary.hits:

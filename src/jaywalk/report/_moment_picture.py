@@ -142,7 +142,7 @@ def _ground(plan: GroundPlan, at: Onto) -> list[str]:
 
 
 def _lights(scene: Scene, row: int, at: Onto) -> list[str]:
-    """A bar across the lane at every place where a light makes one stop."""
+    """Draw a bar across the lane at every stop line of a light."""
     parts = []
     for light in scene.lights:
         colour = LIGHT_FILLS[light.state_at(row)]
@@ -213,7 +213,7 @@ def _shape(body: DrawnBody, pose: FloatArray, at: Onto, ghost: float = 0.0) -> s
 
 
 def pointed(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
-    """Outline of a vehicle with chamfered front corners, so that one sees where it heads."""
+    """Return the outline of a vehicle, with chamfered front corners that show its heading."""
     shares = np.array([(-1, -1), (0.72, -1), (1, -0.6), (1, 0.6), (0.72, 1), (-1, 1)])
     return box_points(pose[:2], np.cos(pose[2]), np.sin(pose[2]), half_m, shares)
 

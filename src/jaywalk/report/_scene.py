@@ -58,7 +58,7 @@ class DrawnBody:
     speed_mps: FloatArray
 
     def at(self, row: int) -> FloatArray | None:
-        """Pose at a row of the scene; None when it is not there."""
+        """Return the pose at a row of the scene; None if the body is absent."""
         k = row - self.first
         return self.pose[k] if 0 <= k < len(self.pose) else None
 
@@ -75,7 +75,7 @@ class DrawnBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Light:
-    """A traffic light: where one has to stop, and its states by row of the scene."""
+    """Traffic light: its stop lines, and its states by row of the scene."""
 
     place_m: tuple[float, float]
     stops: FloatArray  # (k, 4): x, y, yaw of the lane, half width
@@ -101,7 +101,7 @@ class DrawnHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Everything of an episode that can be drawn; the ego is the first body if there is one."""
+    """Drawable content of an episode; the ego, if there is one, is the first body."""
 
     episode: Episode
     ticks: IntArray
@@ -209,7 +209,7 @@ def _comes_near(body: DrawnBody, ego: DrawnBody, reach_m: float) -> bool:
 
 
 def _controls(tracks: EpisodeTracks) -> dict[str, FloatArray]:
-    """Controls of the ego on the scene's rows; NaN where it is not there."""
+    """Return controls of the ego on the scene's rows; NaN where the ego is absent."""
     if tracks.ego_index is None or not len(tracks.seen(tracks.ego)):
         return {}
     values = np.full((len(_CONTROLS), len(tracks.tick)), np.nan)

@@ -92,7 +92,7 @@ def corners(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
 
 
 def _velocity(body: DrawnBody, time_s: FloatArray) -> FloatArray:
-    """Velocity by differences of the poses: it holds for bodies that are put, not driven, too."""
+    """Compute velocity by differences of poses, which also suits bodies moved without physics."""
     n = len(body.pose)
     if n < 2 or body.kind == "prop":
         return np.zeros((n, 2))
@@ -102,7 +102,7 @@ def _velocity(body: DrawnBody, time_s: FloatArray) -> FloatArray:
 
 
 def _driven_path(ego: DrawnBody) -> BaseGeometry:
-    """The ego's path over the whole episode, run on straight at its end."""
+    """Return the ego's path over the whole episode, extended straight at its end."""
     points = [ego.pose[0, :2]]
     for place in ego.pose[1:, :2]:
         if np.hypot(*(place - points[-1])) >= _PATH_STEP_M:

@@ -42,7 +42,7 @@ def colour_of(number: int) -> str:
 def region_curves(
     series: Sequence[tuple[str, Sequence[float | None]]], counts: Sequence[int], *, title: str
 ) -> str:
-    """One line a model over the regions from left to right; bars say how many samples each has."""
+    """Draw a line per model over the regions from left to right; bars show samples per region."""
     width, left, right, top, height = 640.0, 44.0, 10.0, 34.0, 210.0
     n = len(counts)
     step = (width - left - right) / n

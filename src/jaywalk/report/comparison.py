@@ -316,7 +316,7 @@ def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
 
 
 def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Difference | None:
-    """Difference of ratios of sums, scenarios drawn together; None where a side has none."""
+    """Return the difference of ratios of sums, resampled by scenario; None if a side has none."""
     above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
     if min(below[0].sum(), below[1].sum()) <= 0.0:
         return None
@@ -339,7 +339,7 @@ def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Dif
 def _ratio_sign(
     top: Sequence[FloatArray], bottom: Sequence[FloatArray], *, is_counted: bool
 ) -> SignTest:
-    """Sign test over scenarios with the ratio on both sides; as many events are a tie."""
+    """Run the sign test over scenarios with the ratio on both sides; equal events are a tie."""
     both = (bottom[0] > 0.0) & (bottom[1] > 0.0)
     a, b = (t[both] / d[both] for t, d in zip(top, bottom, strict=True))
     if is_counted:

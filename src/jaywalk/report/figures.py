@@ -280,7 +280,7 @@ def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: floa
 
 
 def leading_metric(runs: Sequence[ReportSummary]) -> str:
-    """The metric scenarios are shown by: the driving score where the protocol has one."""
+    """Return the metric that represents scenarios: the driving score if the protocol has one."""
     for name in ("driving_score", "route_completion"):
         values = [e.metrics.get(name, math.nan) for run in runs for e in run.run.episodes]
         if any(math.isfinite(value) for value in values):
@@ -346,7 +346,7 @@ def _scenario_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
 def _lowest(
     rows: dict[str, list[list[EpisodeScore]]], metric: str, most: int
 ) -> dict[str, list[list[EpisodeScore]]]:
-    """The scenarios with the lowest mean of any run, in the order they had."""
+    """Return the scenarios with the lowest mean of any run, in their original order."""
 
     def worst(name: str) -> float:
         return min(

@@ -106,7 +106,7 @@ def rings_of(shape: BaseGeometry) -> list[FloatArray]:
 
 
 def town_of(record: Record) -> Town | None:
-    """The town of an episode, from the record's own map; None when it keeps none.
+    """Return the town of an episode from the record's map; None if the record has no map.
 
     Buildings are those of our own town of that name when its map is the very same text: a
     watcher's record keeps the map alone.

@@ -119,7 +119,7 @@ PAPER: Final = (
 
 
 def same_names(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """Methods that several valid entries of one benchmark have, with the names of their folders."""
+    """Return methods shared by several valid entries of one benchmark, with their folder names."""
     folders: dict[tuple[str, str], list[str]] = {}
     for one in verdicts:
         if one.is_valid:

@@ -46,7 +46,7 @@ _NEAR_M: Final = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerbCamera:
-    """A pinhole at a place, looking level along a yaw.
+    """Pinhole camera at a place, directed along a yaw.
 
     Attributes:
         place_m: x, y, z of the eye.
@@ -448,7 +448,7 @@ class LifeMoment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """One person of an episode with all that is needed to draw them."""
+    """Person of an episode, with the data needed to draw them."""
 
     record: Record
     scene: Scene

@@ -37,7 +37,7 @@ _SERIES: Final = ("speed_mps", "brake", "throttle", "gap_m", "ttc_s", "person_m"
 
 
 def import_rerun() -> Any:
-    """The ``rerun`` package, or a word on how to get it."""
+    """Import the ``rerun`` package, or explain how to install it."""
     try:
         rerun: Any = import_module("rerun")
     except ImportError as problem:

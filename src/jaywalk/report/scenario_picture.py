@@ -169,7 +169,7 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
 
 
 def _draw_way(ax: Axes, way_m: FloatArray) -> None:
-    """Dashed, with arrows along it: where others are to go."""
+    """Draw the planned path of another actor as a dashed line with arrows."""
     ax.plot(way_m[:, 0], way_m[:, 1], color=_WAY, linewidth=1.4, linestyle=(0, (4, 2)), zorder=11)
     for k in range(min(len(way_m) - 1, 12), len(way_m), 40):
         (x0, y0), (x1, y1) = way_m[k - 1, :2].tolist(), way_m[k, :2].tolist()

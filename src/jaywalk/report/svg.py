@@ -69,7 +69,7 @@ SERIES = ("#c2410c", "#1d6fb8", "#2e8b57", "#7b4fa3", "#b8860b", "#0f8b8d")
 
 
 def el(tag: str, content: str = "", /, **attributes: object) -> str:
-    """An element; ``_`` in names of attributes stands for ``-``, a trailing one is dropped."""
+    """Return an element; ``_`` in attribute names becomes ``-``, a trailing ``_`` is dropped."""
     words = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_plain(value), quote=True)}"'
         for name, value in attributes.items()
@@ -124,13 +124,13 @@ def ticks_of(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def text_width(words: str, size: float = 11.0) -> float:
-    """About how wide a text is in px, on the generous side."""
+    """Estimate the width of a text in px, rather too wide than too narrow."""
     narrow, wide = set("iljtfr.,:;|!'()[] "), set("mwMW@%")
     return size * sum(0.36 if k in narrow else 0.9 if k in wide else 0.62 for k in words)
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> str:
-    """Coloured dots with names, in rows as wide as there is room."""
+    """Draw coloured dots with names, in rows of the available width."""
     parts, at, line = [], x, y
     for colour, name in entries:
         wide = 24.0 + text_width(name)

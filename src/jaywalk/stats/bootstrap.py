@@ -68,7 +68,7 @@ class Estimate:
 
 
 def cluster_codes(clusters: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Turn one label a row into codes ``0 .. k-1``; returns the codes and ``k``."""
+    """Turn one label per row into codes ``0 .. k-1`` and return the codes and ``k``."""
     labels = np.asarray(clusters)
     if labels.ndim != 1:
         raise UsageError(f"clusters must be one label a row, got shape {labels.shape}")
@@ -312,7 +312,7 @@ def _jackknife(statistic: Statistic, n: int) -> FloatArray:
 def _bca_tails(
     value: float, drawn: FloatArray, jackknife: FloatArray, tail: float
 ) -> tuple[FloatArray, str | None]:
-    """Quantiles to read off the resamples, and why they are the plain ones if they are."""
+    """Return the quantiles to read from the resamples, and the reason if they are plain ones."""
     plain = np.array([tail, 1.0 - tail])
     if not np.all(np.isfinite(jackknife)):
         return plain, "the statistic is undefined without one of the clusters"
@@ -333,7 +333,7 @@ def _bca_tails(
 
 
 def _draws(seed: int | np.random.Generator, clusters: int, resamples: int) -> Iterable[FloatArray]:
-    """Multiplicities of one bootstrap; those of a seed are kept for the next statistic."""
+    """Return the multiplicities of one bootstrap; those of a seed are cached for reuse."""
     if isinstance(seed, int) and clusters * resamples <= _BLOCK:
         return (_kept_draws(seed, clusters, resamples),)
     return multiplicities(_generator(seed, "bca"), clusters, resamples)

@@ -109,7 +109,7 @@ def _penalties(
 
 
 def _cluster(record: RouteRecord) -> str:
-    """Seeds and repetitions of one route belong together."""
+    """Return the cluster of a record: seeds and repetitions of one route share it."""
     return record.source if record.number is None else str(record.number)
 
 

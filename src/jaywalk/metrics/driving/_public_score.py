@@ -151,7 +151,7 @@ def _signs_obeyed(
     percent: float,
     messages: Mapping[str, Sequence[str]],
 ) -> dict[str, bool]:
-    """Bench2Drive: whether the ego passed the route's first junction and obeyed lights and signs.
+    """Return whether the ego passed the first junction and obeyed lights and signs (Bench2Drive).
 
     Such a drive counts for the ability Traffic_Signs even if it failed later.
     """
@@ -231,7 +231,7 @@ def scenario_of(episode: Episode) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line of a traceback says what it was."""
+    """Return the last line of a traceback, which names the error."""
     lines = text.strip().splitlines()
     return lines[-1].strip() if lines else ""
 

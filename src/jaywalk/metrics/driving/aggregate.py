@@ -81,7 +81,7 @@ class Aggregate:
 
     @property
     def shown(self) -> dict[str, Figure]:
-        """Metrics without those that success and events per km already say."""
+        """Metrics except those that success and events per km already show."""
         return {
             name: figure
             for name, figure in self.metrics.items()

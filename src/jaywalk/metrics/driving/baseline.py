@@ -83,7 +83,7 @@ class ProtocolScore(_Part):
     @field_validator("people_hit", mode="before")
     @classmethod
     def _read_missing_risk(cls, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A hit without an injury risk (NaN) is ``null`` in the file."""
+        """Read a missing injury risk, ``null`` in the file, as NaN."""
         return [
             {**hit, "injury_risk": math.nan if hit["injury_risk"] is None else hit["injury_risk"]}
             for hit in hits
@@ -235,7 +235,7 @@ def _is_ours(name: str) -> bool:
 
 
 def rounded(value: float) -> float:
-    """A number with as many digits as a baseline keeps."""
+    """Round a number to the digits that a baseline keeps."""
     return float(f"{value:.{_DIGITS}g}")
 
 

@@ -317,7 +317,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def finite_number(value: Any) -> float:
-    """The value of a JSON field as a number; NaN if it is none or not finite."""
+    """Return the value of a JSON field as a number; NaN if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     try:

@@ -109,11 +109,11 @@ class _Named(typing.Protocol):
 
 
 def scenario_of(episode: _Named) -> str:
-    """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
+    """Return the unit that seeds repeat: the cluster of intervals and the key of pairs.
 
-    Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
-    one class of scenario, so the route is the unit. Episodes named otherwise fall back on their
-    scenario, then on their own name.
+    Jaywalk's runner names an episode ``<route of the suite>-s<seed>``. Several routes of a suite
+    may use one class of scenario, so the route is the unit. Episodes with other names fall back on
+    their scenario, then on their name.
     """
     ending = f"-s{episode.seed}"
     if episode.seed is not None and episode.episode_id.endswith(ending):
@@ -126,7 +126,7 @@ _PREFIX = {UNREAD: "not read", UNSCORED: "not scored", NOTE: "note"}
 
 
 def one_method(results: ResultSet) -> str:
-    """The method of a set; a set with none or several cannot be one score."""
+    """Return the method of a set; a set with none or several has no single score."""
     methods = results.methods
     if not methods:
         reasons = "; ".join(finding_lines(results.findings)[:5])

@@ -80,7 +80,7 @@ class Profile:
         return metres / seconds if seconds > 0.0 else float("nan")
 
     def speed_at(self, along_m: FloatArray) -> FloatArray:
-        """Speed where the ego first came to each distance."""
+        """Return the speed at which the ego first reached each distance."""
         rows = np.minimum(np.searchsorted(self.along_m, along_m), len(self.along_m) - 1)
         return np.asarray(self.speed_mps[rows])
 
@@ -148,7 +148,7 @@ def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatA
 def excursions_of(
     time_s: FloatArray, along_m: FloatArray, aside_m: FloatArray, room_m: FloatArray
 ) -> list[ComparedStretch]:
-    """Stretches on which the ego was farther aside than there is room; ``size``: the farthest."""
+    """Return stretches on which the ego exceeded the allowed offset; ``size``: largest offset."""
     out = np.abs(aside_m) > room_m
     edges = np.diff(np.r_[False, out, False].astype(np.int8))
     firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
@@ -317,7 +317,7 @@ class PairTally:
 
     @property
     def strong(self) -> int:
-        """That passed and agree for at least a second, until the shift comes into reach or acts."""
+        """Number of passed pairs that agree for a second or more until the shift matters."""
         return self.passed - self.weak
 
     def as_dict(self) -> dict[str, int]:

@@ -104,7 +104,7 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
 
 
 def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
-    """Values of the right kind that are none of those we know."""
+    """Return problems of unknown fields, and of unknown values with the right type."""
     problems = [f"{printable(key)}: no such field" for key in table if key not in _TOP]
     if table.get("format") != FORMAT:
         problems.append(f"format: is {reprlib.repr(table.get('format'))}, expected '{FORMAT}'")

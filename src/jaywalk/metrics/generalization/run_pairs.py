@@ -214,7 +214,7 @@ def _member(score: EpisodeScore) -> Member | None:
 
 
 def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | None:
-    """Everything the pairs of a run show, as plain values; None for a run without pairs.
+    """Return all results of the pairs of a run as plain values; None for a run without pairs.
 
     Args:
         run: Scored under any protocol that has a driving score.

@@ -47,7 +47,7 @@ def seed_number(record: RouteRecord) -> int | None:
 
 
 def link_problems(folder: Path) -> list[str]:
-    """Links: an entry must hold its files itself, and none may lead out of it."""
+    """Return problems of links: an entry must contain its files, without links out of it."""
     results = folder / RESULTS_FOLDER
     paths = [folder / ENTRY_FILE, results, *sorted(results.rglob("*"))]
     names = [printable(path.relative_to(folder).as_posix()) for path in paths if path.is_symlink()]
@@ -315,14 +315,14 @@ def _suspicions(
 
 
 def _forget_chance(reasons: dict[str, list[str]], records: int) -> None:
-    """Drives that our own server takes a second for share their wall time now and then."""
+    """Drop matches by chance: drives of about a second on a Jaywalk server may share wall times."""
     for reason in [one for one in reasons if one.startswith(_IDENTICAL)]:
         if len(reasons[reason]) <= _BY_CHANCE * records:
             del reasons[reason]
 
 
 def _alike_seeds(records: Sequence[RouteRecord]) -> list[str]:
-    """Pairs of seeds whose records are nearly all the same but for the wall time."""
+    """Return pairs of seeds whose records are nearly all equal except for the wall time."""
     by_seed: dict[str, dict[int, object]] = defaultdict(dict)
     for record in records:
         if record.number is not None:

@@ -132,7 +132,7 @@ def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> MotionWin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The space of a reference in which distances are taken."""
+    """Feature space of a reference, in which distances are measured."""
 
     mean: FloatArray
     spread: FloatArray

@@ -112,7 +112,7 @@ def measure_person(
 
 
 def _popped(turned_deg: FloatArray) -> NDArray[np.bool_]:
-    """(n,) at which steps some bone (n, bones) jumped."""
+    """Return the steps (n,) at which some bone (n, bones) jumped."""
     around = np.zeros_like(turned_deg)
     around[1:] = turned_deg[:-1]
     around[:-1] = np.maximum(around[:-1], turned_deg[1:])

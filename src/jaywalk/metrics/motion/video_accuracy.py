@@ -60,7 +60,7 @@ def path_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
 
 
 def path_shape_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
-    """As :func:`path_error_m` once the mean places agree: what is left in a library's clip."""
+    """Compute :func:`path_error_m` with equal mean places: the error left in a library's clip."""
     moved = found_m - found_m.mean(axis=0) + true_m.mean(axis=0)
     return path_error_m(moved, true_m)
 
@@ -117,7 +117,7 @@ def ground_points(camera: Camera, *, noise_px: float, seed: int) -> GroundPoints
 
 
 def on_stage(motion: Clip, *, yaw_rad: float) -> Clip:
-    """The motion at the rate of a video, in the middle of what the street camera sees."""
+    """Return the motion at the rate of a video, in the middle of the street camera's view."""
     turned = turn_about_vertical(resample(motion, RATE_HZ), yaw_rad)
     middle = 0.5 * (turned.root_m.min(axis=0) + turned.root_m.max(axis=0))
     root = turned.root_m - np.array([middle[0], 0.0, middle[2]]) + np.array([0.0, 0.0, -9.0])
@@ -153,7 +153,7 @@ def seen_landmarks(motion: Clip, camera: Camera, noise: Noise, *, seed: int) -> 
 
 
 def _wandering(white: FloatArray, length: float) -> FloatArray:
-    """Noise of variance 1 that forgets itself within ``length`` frames."""
+    """Correlate white noise over about ``length`` frames; the variance stays 1."""
     keep = float(np.exp(-1.0 / length))
     out = white.copy()
     for t in range(1, len(white)):

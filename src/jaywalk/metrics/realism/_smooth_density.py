@@ -44,7 +44,7 @@ _FLOOR = 1e-3
 
 
 def clipped(name: str, values: Float32Array) -> Float32Array:
-    """Values of a feature within the range in which they say something about likeness."""
+    """Clip values of a feature to the range that is relevant for likeness."""
     if name not in _RANGES:
         return values
     return np.clip(values, *_RANGES[name]).astype(np.float32)

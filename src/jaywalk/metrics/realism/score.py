@@ -136,7 +136,7 @@ class RealismScore:
 
 
 def metametric(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The weighted sum, not normalised; a feature without weight cannot spoil it."""
+    """Weighted sum of likelihoods, not normalised; features without weight have no effect."""
     return float(sum(w * found[name] for name, w in weights.items() if w))
 
 

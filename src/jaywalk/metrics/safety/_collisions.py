@@ -145,7 +145,7 @@ def _text(value: float) -> str:
 
 
 def _from_ego(row: dict[str, Any], ego: int) -> dict[str, Any]:
-    """The contact with the ego as ``actor``; recorders write it so, other writers might not."""
+    """Return the contact with the ego as ``actor``; writers other than recorders may swap both."""
     if row[c.ACTOR] == ego:
         return row
     flipped = dict(row)
@@ -261,7 +261,7 @@ def hits_of(episode: MetricInput) -> list[Collision]:
 
 
 def _counted_hits(episode: MetricInput, what: str = "") -> int:
-    """Hits that are held against the ego, of one kind or of all."""
+    """Return hits that count against the ego, of one kind or of all kinds."""
     hits = (hit for hit in episode.shared(hits_of) if not hit.ego_stood)
     return sum(not what or hit.what == what for hit in hits)
 

@@ -38,7 +38,7 @@ class ComfortBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comfort:
-    """Extremes, and the share of time out of each bound; nan for an episode too short to tell."""
+    """Extremes, and the share of time out of each bound; nan for an episode that is too short."""
 
     max_braking_mps2: float
     max_speeding_up_mps2: float

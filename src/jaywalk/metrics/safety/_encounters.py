@@ -87,7 +87,7 @@ def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) 
 
 
 def _comes_near(tracks: EpisodeTracks, other: int) -> bool:
-    """Cheap test: whether the boxes around both tracks touch at all and the other moves."""
+    """Return whether the boxes around both tracks touch and the other body moves; a cheap test."""
     here = tracks.present[other]
     if not here.any() or float(tracks.speed_mps(other)[here].max()) < 0.1:
         return False
@@ -256,7 +256,7 @@ class _Pair:
 def go_on(
     start: FloatArray, turn_rps: float, braking_mps2: float, after_s: FloatArray
 ) -> FloatArray:
-    """(k, 2) places of a body that keeps its bend and its braking until it stands."""
+    """Return positions (k, 2) of a body that keeps its curvature and braking until it stands."""
     vx, vy = float(start[VX]), float(start[VY])
     speed = float(np.hypot(vx, vy))
     if speed < 1e-6:

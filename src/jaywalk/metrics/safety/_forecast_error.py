@@ -86,7 +86,7 @@ def forecast_errors(record: Record, tracks: EpisodeTracks) -> list[ForecastError
 
 
 def forecast_batches(record: Record, tracks: EpisodeTracks) -> Iterator[ForecastBatch]:
-    """All forecasts in arrays, grouped so that each group has one shape; for other metrics, too."""
+    """Yield all forecasts as arrays, grouped by shape; other metrics use them, too."""
     rows = record.forecasts.sort(c.SOURCE, c.TICK, c.ACTOR, c.MODE).collect()
     if rows.is_empty():
         return

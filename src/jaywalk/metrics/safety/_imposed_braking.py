@@ -101,7 +101,7 @@ def find_imposed_braking(
 
 
 def braking_mps2(tracks: EpisodeTracks, body: int, over_s: float) -> FloatArray:
-    """(n,) loss of forward speed over the last ``over_s``; 0 where it did not exist so long."""
+    """Compute the loss of forward speed over the last ``over_s``, (n,); 0 for newer bodies."""
     pose = tracks.pose[body]
     forward = pose[:, VX] * pose[:, COS] + pose[:, VY] * pose[:, SIN]
     before = np.searchsorted(tracks.time_s, tracks.time_s - over_s - 1e-6)
@@ -149,7 +149,7 @@ def _is_cause(
 
 
 def _go_on_track(tracks: EpisodeTracks, other: int, start: int, until: int) -> FloatArray:
-    """Poses the vehicle would have had, had it not braked, from ``start`` on."""
+    """Return the poses of the vehicle from ``start`` on as if it had not braked."""
     pose = tracks.pose[other, start]
     after_s = tracks.time_s[start:until] - tracks.time_s[start]
     out = np.zeros((until - start, POSE_COLUMNS))

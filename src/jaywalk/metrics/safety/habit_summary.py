@@ -91,7 +91,7 @@ def is_habit(run: RunScore) -> bool:
 def summarise_habit(
     run: RunScore, folder: Path, *, resamples: int = RESAMPLES, irs_resamples: int = _IRS_RESAMPLES
 ) -> HabitSummary:
-    """Figures of a run that was scored under our protocol.
+    """Return the figures of a run that was scored under Jaywalk's protocol.
 
     Args:
         run: The scores.

@@ -182,7 +182,7 @@ def judge_hits(
     found: Sequence[Collision],
     rules: BrakingRules | None = None,
 ) -> list[PersonHit]:
-    """Those of an episode's collisions that are hits of people by the moving ego, judged."""
+    """Judge the collisions of an episode that are hits of people by the moving ego."""
     rules = rules or BrakingRules()
     hits = [one for one in found if one.what == PERSON and not one.ego_stood]
     hits = [one for one in hits if one.other is not None]
@@ -204,7 +204,7 @@ def judge_hits(
 
 
 def weather_of(record: Record) -> tuple[str, float]:
-    """The weather at the start in a word, and how slippery it made the road, 0 to 1."""
+    """Return the weather at the start in a word, and the slipperiness of the road, 0 to 1."""
     rows = record.weather.sort(c.TICK).head(1).collect().to_dicts()
     if not rows:
         return DRY, 0.0

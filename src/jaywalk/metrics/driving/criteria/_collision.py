@@ -48,7 +48,7 @@ def _count(scene: CriteriaScene, rules: Rules, first_tick: int, last_tick: int) 
 
 
 def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
-    """Rows on which a test hears of a touch, in order."""
+    """Return the rows on which a test receives a touch, in order."""
     track = scene.track
     calls = []
     for touch in scene.touches:

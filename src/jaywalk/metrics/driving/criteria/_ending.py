@@ -193,7 +193,7 @@ def _ending(
 
 
 def how_it_broke_off(episode: Episode) -> str:
-    """The protocols' words for a record that ends without one of their reasons."""
+    """Return the protocols' description of a record that ends without one of their reasons."""
     if episode.failure:
         if "sensors invalid" in episode.end_reason:
             return SENSORS_INVALID

@@ -137,7 +137,7 @@ def _queued(
     speed: FloatArray,
     slowed: BoolArray,
 ) -> BoolArray:
-    """Return cars that stand behind a scenario's actor or a held-up vehicle, (cars, ticks)."""
+    """Return whether each car waits behind a scenario's actor or a held-up car, (cars, ticks)."""
     waits = np.zeros((len(cars), len(tracks.tick)), np.bool_)
     ahead = np.full((len(cars), len(tracks.tick)), -1, np.int64)
     for row, car in enumerate(cars):

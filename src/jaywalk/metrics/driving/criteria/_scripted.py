@@ -18,7 +18,7 @@ from jaywalk.record import columns as c
 TIMED_OUT: Final = "scenario_timeout"
 # These make the ego use the opposite lane and switch the wrong-lane test off meanwhile.
 _TWO_WAYS: Final = "TwoWays"
-# These block the ego's way, so that the blocked test rests and their own time-out judges.
+# These block the ego's path: their time-out replaces the blocked test, which is suspended.
 _OBSTACLES: Final = (
     "Accident",
     "BadParking",
@@ -65,7 +65,7 @@ class Span:
 
     @property
     def rests_blocked_test(self) -> bool:
-        """Return whether the public scenario of this type suspends the blocked test."""
+        """Return whether the public scenario of this type has a time-out, not the blocked test."""
         return any(part in self.type for part in _OBSTACLES)
 
     @property
@@ -120,7 +120,7 @@ def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span
 
 
 def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
-    """Switched criteria: those noted; in a record without any, those that go with its scenarios."""
+    """Return the noted switches of criteria; if there are none, those that scenarios imply."""
     noted = [
         Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["active"]))
         for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)

@@ -92,7 +92,7 @@ class _StopTest:
         return points
 
     def _faces(self, row: int) -> bool:
-        """Not when driving backwards, nor against the lane."""
+        """Return whether the ego drives neither backwards nor against the lane."""
         track = self._scene.track
         lane = self._scene.lanes.under(track.place_m[row : row + 1])
         along = float(self._forward[row] @ lane.forward[0])

@@ -142,7 +142,7 @@ def _evaluated(
 def _between(
     ours: list[dict[str, float]], upper: list[dict[str, float]], lower: list[dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Per part and scene: how far above the lower bound, and how far that could be at most.
+    """Return the gain over the lower bound and the largest possible gain, per part and scene.
 
     NaN in scenes that do not have the part; parts that no scene has are left out.
     """

@@ -147,7 +147,7 @@ def _compare(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Recorded people and the bounds made of them, looked at once."""
+    """Recorded people and the bounds derived from them, prepared once."""
 
     name: str
     recorded: list[Samples]
