@@ -114,7 +114,7 @@ def _cluster(record: RouteRecord) -> str:
 
 
 def _rates(records: Sequence[RouteRecord]) -> dict[str, Any]:
-    """Infractions a kilometre: exact Poisson intervals with the design effect of routes."""
+    """Return infractions per km: exact Poisson intervals with the design effect of routes."""
     driven = np.nan_to_num([r.route_length_m * r.completion_percent / 1e5 for r in records])
     km = max(_MIN_KM, float(driven.sum()))
     routes = [_cluster(record) for record in records]

@@ -110,7 +110,7 @@ def _figure(summary: Mapping[str, Any], key: str) -> float:
 
 
 def global_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
-    """The summary of all routes: means over the announced ones, events a kilometre."""
+    """Return the summary of all routes: means over the announced routes, events per kilometre."""
     means = {
         key: round(math.fsum(one["scores"][key] for one in records) / total, _SCORE_DIGITS)
         for key in _SCORES
@@ -143,7 +143,7 @@ def _rank(status: str) -> int:
 
 
 def _rate(records: Sequence[dict[str, Any]], key: str, km: float) -> float:
-    """Events a kilometre; of lanes the kilometres outside, which are not divided."""
+    """Return events per kilometre; for lanes the kilometres outside, which are not divided."""
     lists = [one["infractions"][key] for one in records]
     if key == "outside_route_lanes":
         return math.fsum(float(texts[0].split(" ")[8]) / 1000.0 for texts in lists if texts)

@@ -57,7 +57,7 @@ class ComparedStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One drive; arrays have a row a tick."""
+    """One drive; arrays have one row per tick."""
 
     time_s: FloatArray
     along_m: FloatArray  # never falls

@@ -205,7 +205,7 @@ def video_accuracy(
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """One row a noise: means over clips spread evenly through a library, and every clip."""
+    """Return one row per noise: means over clips spread evenly over a library, and every clip."""
     names = library.names
     chosen = [names[i] for i in np.linspace(0, len(names) - 1, min(clips, len(names))).astype(int)]
     rows = []

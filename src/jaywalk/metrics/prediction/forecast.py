@@ -84,7 +84,7 @@ class Samples:
 
 
 def isotropic(means_m: FloatArray, sigma_m: FloatArray) -> Mixture:
-    """One Gaussian a horizon around ``means_m`` ``(N, H, 2)`` with deviation ``(H,)``."""
+    """Return one Gaussian per horizon around ``means_m`` ``(N, H, 2)`` with deviation ``(H,)``."""
     n, h, _ = means_m.shape
     covariance = np.asarray(sigma_m, dtype=np.float64)[:, None, None] ** 2 * np.eye(2)
     return Mixture(

@@ -256,7 +256,7 @@ def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules)
 
 
 def hits_of(episode: MetricInput) -> list[Collision]:
-    """Hits of an episode that is being scored, those on a standing ego included."""
+    """Return the hits of a scored episode, including those on a standing ego."""
     return find_collisions(episode.record, episode.tracks, episode.rules_of(CollisionRules))
 
 

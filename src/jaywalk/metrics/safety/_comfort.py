@@ -127,7 +127,7 @@ def _compare(
 
 
 def comfort_of(episode: MetricInput) -> Comfort:
-    """Comfort of an episode that is being scored."""
+    """Return the comfort of a scored episode."""
     bounds = episode.rules_of(ComfortBounds)
     return measure_comfort(episode.tracks, bounds, episode.record.episode.step_s)
 

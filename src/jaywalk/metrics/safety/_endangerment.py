@@ -224,7 +224,7 @@ def dangers_of(episode: MetricInput) -> Dangers:
 
 
 def ttc_of(episode: MetricInput) -> TimeToCollision:
-    """Times to collision of an episode that is being scored."""
+    """Return the times to collision of a scored episode."""
     return time_to_collision(episode.tracks)
 
 

@@ -273,7 +273,7 @@ def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> Fa
 
 
 def braking_of(episode: MetricInput) -> FalseBraking:
-    """Judged braking events of an episode that is being scored."""
+    """Return the judged braking events of a scored episode."""
     return judge_braking(episode.record, episode.tracks, episode.rules_of(FalseBrakingRules))
 
 

@@ -218,7 +218,7 @@ def _mean(parts: list[FloatArray]) -> float:
 
 
 def forecast_errors_of(episode: MetricInput) -> list[ForecastError]:
-    """Errors of the forecasts of an episode that is being scored, by source."""
+    """Return the forecast errors of a scored episode, by source."""
     return forecast_errors(episode.record, episode.tracks)
 
 

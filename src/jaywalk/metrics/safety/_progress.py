@@ -135,7 +135,7 @@ def _march(
 
 
 def progress_of(episode: MetricInput) -> Progress:
-    """Progress of an episode that is being scored."""
+    """Return the progress of a scored episode."""
     return measure_progress(episode.record, episode.tracks)
 
 

@@ -241,12 +241,12 @@ def _violation(tracks: EpisodeTracks, line: StopLine, step: int, words: str) -> 
 
 
 def red_lights_of(episode: MetricInput) -> list[SignalViolation]:
-    """Red lights run in an episode that is being scored."""
+    """Return the red lights run in a scored episode."""
     return find_red_lights(episode.record, episode.tracks, episode.rules_of(SignalRules))
 
 
 def stops_of(episode: MetricInput) -> list[SignalViolation]:
-    """Stop signs passed in an episode that is being scored."""
+    """Return the stop signs passed in a scored episode."""
     return find_stop_violations(episode.record, episode.tracks, episode.rules_of(SignalRules))
 
 

@@ -295,7 +295,7 @@ def _clip_at(record: Record, actor: int, tick: int, hit_tick: int) -> tuple[str,
 
 
 def person_hits_of(episode: MetricInput) -> list[PersonHit]:
-    """Hits of people of an episode that is being scored."""
+    """Return the hits of people in a scored episode."""
     return judge_hits(episode.record, episode.tracks, episode.shared(hits_of))
 
 

@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PosedPerson:
-    """One posed person, one row a tick until the end or until they were knocked down.
+    """One posed person, with one row per tick until the end or until they were knocked down.
 
     Attributes:
         actor: Number in the record.
