@@ -1,7 +1,7 @@
-"""How a metric of single episodes becomes one figure of a run.
+"""Rules that pool a metric of single episodes into one figure of a run.
 
-A metric states its rule as a :class:`Pooling`; `metrics.driving.rates` computes it with its
-interval. Parts of a ratio are named as an episode's score names them: a count or another metric.
+A metric states its rule as a :class:`Pooling`; `metrics.driving.rates` computes the figure with its
+interval. Each part of a ratio has a name from an episode's score: a count or another metric.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Pooling:
             (Poisson with design effect), a ``share`` of counted things (Wilson with design
             effect), a ``mean`` over counted things or over ``time`` (BCa).
         words: The rule in a few words, for the docs.
-        top: What an episode adds above the line; None: its value times ``bottom``.
-        bottom: What an episode adds below the line; None: the ``n`` of its result.
+        top: Numerator of an episode; None: its value times ``bottom``.
+        bottom: Denominator of an episode; None: the ``n`` of its result.
         bounds: Range of a ``mean`` or ``time``.
     """
 
@@ -44,7 +44,7 @@ class Pooling:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether it is a ratio of sums."""
+        """Return whether the rule is a ratio of sums."""
         return self.kind not in ("episodes", "apart")
 
     def bound_to(self, name: str) -> Pooling:

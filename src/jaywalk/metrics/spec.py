@@ -94,8 +94,8 @@ class MetricSpec(Spec):
         unit: For example ``m``, ``share`` or ``per km``.
         direction: Which values are better; ``none`` if neither is.
         label: Words for tables and pages, without the unit.
-        pooling: How episodes become one figure of a run.
-        requires: What an episode must have for the metric to apply; empty if it always does.
+        pooling: Rule that pools episodes into one figure of a run.
+        requires: Condition on an episode for the metric to apply; empty if it always applies.
         group: Place in tables, one of ``GROUPS``.
         bounds: Range of the values.
         is_count: Whether it counts events. Counts are given per km driven.
@@ -119,7 +119,7 @@ class MetricSpec(Spec):
 
     @property
     def shown_unit(self) -> str:
-        """The unit as labels show it; empty where the words say it."""
+        """Unit as labels show it; empty if the words contain it."""
         return "" if self.unit in _SILENT_UNITS else self.unit
 
     @property
@@ -175,7 +175,7 @@ class MetricInput:
     _shared: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
 
     def rules_of(self, kind: type[T]) -> T:
-        """Return the thresholds of a type; its defaults where nobody chose others."""
+        """Return the thresholds of a type; its defaults if no others were chosen."""
         chosen: T = self.rules[kind] if kind in self.rules else kind()
         return chosen
 
@@ -229,8 +229,8 @@ def metric(
         unit: Unit of the value, ``share`` for 0 to 1.
         direction: ``lower`` or ``higher`` is better, or ``none``.
         label: Words for tables and pages, without the unit.
-        pooling: How episodes become one figure of a run, see `metrics.pooling`.
-        requires: What an episode must have for the metric to apply.
+        pooling: Rule that pools episodes into one figure of a run, see `metrics.pooling`.
+        requires: Condition on an episode for the metric to apply.
         version: Raise it with every change that can move a value.
         group: Place in tables; other packages leave it out.
         bounds: Range of the values; by default 0 to 1 of shares, 0 to 100 of percentages, else
@@ -327,7 +327,7 @@ def count_spec(name: str, *, label: str, summary: str, primary: bool = False) ->
 def spec_of(name: str) -> MetricSpec:
     """Return the spec of a metric; of an unknown one a spec that says nothing but its name.
 
-    Scores can come from a machine with other packages, so that unknown names are no error.
+    Scores can come from a machine with other packages, so unknown names are not an error.
     """
     if name in METRICS:
         return METRICS.get(name)

@@ -1,14 +1,13 @@
-"""Contact intervals: who touched whom, from when to when, how fast, where. One hit, one interval.
+"""Contact intervals: the two actors, first and last tick, speed and place. One hit, one interval.
 
-Pure functions of the states and boxes of a record. They know no protocol: whose fault a contact
-was, whether it counts and for how long it is forgiven is for the metrics to say.
+The functions are pure functions of the states and boxes of a record, and independent of protocols.
+Metrics decide which actor was at fault, whether a contact counts and how long it is forgiven.
 
-Finds which actors touched during a step, from their poses at its two ends.
-
-A simulator pushes colliding bodies apart within the step, so boxes at the ends of steps need not
-overlap at all. Each pair is therefore tried along two motions: the one that happened (straight
-between the two ends) and the one that would have happened had nothing been in the way (the pose and
-velocity at the beginning, carried on). Shapes are upright: boxes, and cylinders for people.
+Contacts during a step are found from the poses at its two ends. A simulator pushes colliding bodies
+apart within the step, so boxes at the ends of steps need not overlap. Each pair is therefore tested
+along two motions: the actual one (straight between the two ends) and the undisturbed one (the pose
+and velocity at the start of the step, extrapolated). Shapes are upright: boxes, and cylinders for
+people.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from jaywalk.record.tracks import BodyStates
 # Columns of a pose: box centre, heading, bottom and top, velocity and rate of turning.
 X, Y, COS, SIN, LOW, HIGH, VX, VY, TURN = range(9)
 POSE_COLUMNS: Final = 9
-# Columns of a shape: half length, half width, 1 for an upright cylinder, 1 for what can drive.
+# Columns of a shape: half length, half width, 1 for an upright cylinder, 1 if the body can drive.
 HX, HY, ROUND, MOVES = range(4)
 SHAPE_COLUMNS: Final = 4
 
@@ -115,7 +114,7 @@ def _between(start: FloatArray, end: FloatArray, share: float, out: FloatArray) 
 
 @kernel
 def _carry_on(start: FloatArray, delta_s: float, out: FloatArray) -> None:
-    """Pose at the end of the step had nothing been in the way."""
+    """Compute the pose at the end of an undisturbed step."""
     out[:] = start
     out[X] += start[VX] * delta_s
     out[Y] += start[VY] * delta_s
@@ -196,11 +195,11 @@ def find_touches(
         alive: (ticks, actors).
         shapes: (actors, SHAPE_COLUMNS).
         delta_s: (ticks,) length of the step that ends at each tick.
-        only: Index of the one actor whose contacts are wanted, -1 for all.
+        only: Index of the actor whose contacts are searched, -1 for all actors.
         out: ``TOUCH`` rows to fill.
 
     Returns:
-        How many touches there are; those beyond the length of ``out`` are only counted.
+        Number of touches; touches beyond the length of ``out`` are only counted.
     """
     ticks, actors = alive.shape
     work = np.zeros((4, POSE_COLUMNS))
@@ -232,7 +231,7 @@ def find_touches(
                     continue
                 if shapes[a, MOVES] == 0.0 and shapes[b, MOVES] == 0.0:
                     continue
-                # People brush past each other; that is no hit.
+                # People brush past each other; that is not a hit.
                 if shapes[a, ROUND] != 0.0 and shapes[b, ROUND] != 0.0:
                     continue
                 touch = out[count] if count < len(out) else spare[0]
@@ -283,7 +282,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class _Bodies:
-    """What can touch: numbers of the actors, their shapes, shaped rows and half heights."""
+    """Actors that can touch: their numbers, shapes, rows with shapes and half heights."""
 
     numbers: NDArray[np.int64]
     shapes: FloatArray
@@ -373,7 +372,7 @@ def _describe_bodies(shapes: pl.DataFrame) -> _Bodies:
 
 
 def _kernel_poses(states: BodyStates, half_z: FloatArray) -> FloatArray:
-    """(ticks, actors, POSE_COLUMNS) as the kernels take them."""
+    """Return poses (ticks, actors, POSE_COLUMNS) in the form that the kernels take."""
     pose = states.pose.swapaxes(0, 1)
     out = np.empty((*pose.shape[:2], POSE_COLUMNS))
     out[..., X], out[..., Y] = pose[..., tracks.X], pose[..., tracks.Y]

@@ -1,4 +1,4 @@
-"""Which route of a Leaderboard route file is being driven: enough of the format to tell."""
+"""Reader of Leaderboard route files, limited to the facts that identify the driven route."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_routes(path: Path) -> list[RouteEntry]:
     """Read a route file.
 
     Raises:
-        DataError: It is no route file; with the place.
+        DataError: The file is not a route file; the message names the place.
     """
     try:
         root = fromstring(read_bytes(path, "a route file (.xml)"))
@@ -77,13 +77,13 @@ def _scenario(element: Element) -> dict[str, Any]:
 def match_route(
     routes: list[RouteEntry], town: str, x_m: float, y_m: float, used: set[int]
 ) -> int | None:
-    """Index of the route that begins where the ego stands; the first unused one of equals.
+    """Return the index of the route that begins at the ego; the first unused of equal routes.
 
     Args:
         routes: Routes of the file.
         town: Name of the map, with or without folders.
-        x_m: Where the ego stands.
-        y_m: Where the ego stands.
+        x_m: Position of the ego (x).
+        y_m: Position of the ego (y).
         used: Routes that were matched before; they come last.
     """
     short = town.rsplit("/", 1)[-1]

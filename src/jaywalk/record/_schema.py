@@ -1,4 +1,4 @@
-"""The tables of a record: columns, types, meanings, order of rows and how each is stored.
+"""Tables of a record: columns, types, meanings, order of rows and storage.
 
 A change that an older reader would misread raises ``SCHEMA_VERSION``; a new nullable column at the
 end of a table does not.
@@ -46,7 +46,7 @@ WAYPOINT: Final = pa.struct(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: what it means, and whether a value may be missing."""
+    """One column: its meaning, and whether a value may be missing."""
 
     name: str
     type: pa.DataType

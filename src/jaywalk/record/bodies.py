@@ -1,7 +1,7 @@
-"""What shape a body of a record has. Every reader of records asks here, so that all agree.
+"""Shapes of the bodies in a record, defined once for all readers of records.
 
-People are upright cylinders. Everything else, animals included, is an upright box. A prop that lies
-on a side has the upright box around its tilted one.
+People are upright cylinders. All other bodies, including animals, are upright boxes. A prop that
+lies on its side has the upright box that encloses its tilted box.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def body_shapes(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
 
 
 def solid_bodies(shapes: pl.DataFrame) -> pl.DataFrame:
-    """Of shaped actors those that can be touched, by number: no sensors, parts or low props."""
+    """Return the actors that can be touched, by number: no sensors, parts or low props."""
     low = (pl.col(c.KIND) == "prop") & (2.0 * pl.col(c.HALF_Z_M) < LOW_PROP_M)
     return shapes.filter(
         pl.col(c.KIND).is_in(_BODIES)
@@ -61,7 +61,7 @@ def solid_bodies(shapes: pl.DataFrame) -> pl.DataFrame:
 
 
 def box_places(rows: pl.DataFrame, bodies: pl.DataFrame, who: NDArray[np.int64]) -> FloatArray:
-    """(n, 4) centres and headings (radians) of the boxes of some states.
+    """Return centres (m) and headings (rad) of the boxes of some states, (n, 4).
 
     Args:
         rows: States with place and yaw.
@@ -81,7 +81,7 @@ def box_places(rows: pl.DataFrame, bodies: pl.DataFrame, who: NDArray[np.int64])
 
 
 def _upright_props(actors: pl.DataFrame, states: pl.LazyFrame) -> pl.DataFrame:
-    """The actors with upright boxes around props that lie on a side; they do not get up."""
+    """Return the actors with upright boxes around props that lie on a side and stay there."""
     high = actors.filter(
         (pl.col(c.KIND) == "prop")
         & pl.col(c.HALF_X_M).is_not_null()

@@ -1,9 +1,8 @@
-"""Captures one episode from a client's snapshots, tick by tick, into a writer.
+"""Capture of one episode from a client's snapshots, tick by tick, into a writer.
 
-Used by the runner (which drives the world itself) and by the passive recorder (which only watches).
-Everything per tick comes out of the snapshot; the server is asked once per new actor.
-
-What a collision sensor said, joined with what geometry says.
+The runner, which ticks the world, and the passive recorder, which only watches, both use it. All
+values per tick come from the snapshot; the server is asked once per new actor. The module also
+joins the reports of a collision sensor with the contacts found by geometry.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Hit:
 
 
 def group_hits(hits: Iterable[Hit], merge_ticks: int) -> list[list[Hit]]:
-    """Messages of one contact each: same other, never more than ``merge_ticks`` apart."""
+    """Group messages by contact: same other actor, at most ``merge_ticks`` apart."""
     latest: dict[tuple[int | None, str], list[Hit]] = {}
     groups: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: hit.tick):
@@ -74,7 +73,7 @@ def join_hits(
     merge_ticks: int,
     velocity_before: Callable[[int], tuple[float, float]],
 ) -> tuple[list[Contact], list[dict[str, Any]]]:
-    """Give contacts their impulses; returns them and events for what geometry did not see.
+    """Return contacts with their impulses, and events for sensor hits that geometry did not find.
 
     Args:
         ego: Actor that wears the sensor.
@@ -195,15 +194,15 @@ class EpisodeCapture:
         writer: For rows only the caller knows: ego, forecasts, debug, route, events.
         lamps: Server id -> lamp flags, as last asked for.
         pose_states: Server id -> (clip, phase, blend) of posed walkers at the present tick.
-        intended_classes: Server id -> what a person is meant to do.
-        first_ego_place_m: Where the ego was first seen (x, y).
+        intended_classes: Server id -> class of a person's planned behaviour.
+        first_ego_place_m: Position at which the ego was first seen (x, y).
     """
 
     def __init__(self, folder: Path, fetch: FetchActors, ego_id: int | None = None) -> None:
         """Begin an episode.
 
         Args:
-            folder: Where the record shall be.
+            folder: Folder of the record.
             fetch: Gives the client's actors of some ids, e.g. ``world.get_actors``.
             ego_id: Server id of the ego, if there is one.
         """
@@ -222,7 +221,7 @@ class EpisodeCapture:
         self._unknown_ids: set[int] = set()
         self._present = -1  # actors in the last snapshot
         self._followed: list[tuple[int, _Known]] = []  # those of them that may move or go
-        self._settled: list[_Known] = []  # those that stay for good
+        self._settled: list[_Known] = []  # actors that never leave
         self._lights: list[_Known] = []
         self._hits: list[tuple[int, int, str, Vector, Vector]] = []
         self._ego_velocity: dict[int, tuple[float, float]] = {}
@@ -250,10 +249,10 @@ class EpisodeCapture:
         return True
 
     def _follow(self, snapshot: Any, tick: int) -> bool:
-        """Take the actors that were there at the last tick; False when others may be there now.
+        """Take the states of the actors of the last tick; return False if the actors may differ.
 
-        Most of a town's actors are signs and lights, which stay where they are for good: as long
-        as the number of actors is the same and nobody else is missing, they need no look.
+        Most of a town's actors are signs and lights, which never move. They are skipped while the
+        number of actors is unchanged and no followed actor is missing.
         """
         if len(snapshot) != self._present:
             return False

@@ -1,7 +1,7 @@
 """Names of the record's columns; the unit is part of the name.
 
-Frame of everything with a place: CARLA's own, left-handed, x east of its origin, y to the right, z
-up, metres and degrees, exactly as the client gives it. ``jaywalk.geometry.frames`` converts.
+Frame of all positions: CARLA's, left-handed, x east of its origin, y to the right, z up, in metres
+and degrees, exactly as the client reports them. ``jaywalk.geometry.frames`` converts them.
 """
 
 from __future__ import annotations

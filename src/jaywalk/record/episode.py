@@ -1,9 +1,9 @@
-"""``episode.json``: what an episode was, apart from what happened in it.
+"""Description of an episode in ``episode.json``: agent, server, route, code and settings.
 
-Whether wet roads are slippery: asked of a server, and read from a record.
-
-CARLA's weather does not change physics. A Jaywalk server can let it, and answers one extra call
-about it. A server without that call (the Unreal one) has the same grip in all weathers.
+The module also asks a server, or reads from a record, whether wet roads are slippery. CARLA's
+weather does not change physics. A Jaywalk server can lower the grip in rain and answers an extra
+call about this setting. A server without that call (the Unreal one) has the same grip in all
+weathers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class Agent(_Part):
-    """Who drove."""
+    """Agent that drove the ego."""
 
     name: str = ""
     version: str = ""
@@ -37,7 +37,7 @@ class Agent(_Part):
 
 
 class Server(_Part):
-    """What the world ran on."""
+    """Server that simulated the world."""
 
     kind: str = ""
     version: str = ""
@@ -45,7 +45,7 @@ class Server(_Part):
 
 
 class RecordedRoute(_Part):
-    """Which route was to be driven, and how ``route.parquet`` gives it."""
+    """Route that the ego was asked to drive, and its form in ``route.parquet``."""
 
     route_id: str = ""
     dense: bool = False
@@ -60,18 +60,18 @@ class SharedFile(_Part):
 
 
 class Sampling(_Part):
-    """How often what a snapshot does not carry was asked for; 0: it was known at every tick."""
+    """Ticks between queries for values that snapshots lack; 0: values known at every tick."""
 
     lamps_ticks: int = 0
     weather_ticks: int = 0
 
 
 class Code(_Part):
-    """Which code and data produced an episode; never hashed, so a new comment keeps hashes.
+    """Code and data that produced an episode; not hashed, so that a new comment keeps hashes.
 
     Attributes:
         sources: Digest of our packages, shipped data included.
-        motions: Digest of the motion library people are posed by; "" where nobody is posed.
+        motions: Digest of the motion library that poses people; "" without posed people.
         towns: Town -> digest of its roads and scenery; empty on a server that is not ours.
         suite: Digest of the routes; in a record, of its own route.
         driver: Version of the driver, e.g. ``expert-v1``, or a digest of the agent's file.
@@ -135,7 +135,7 @@ class Episode(_Part):
         return canonical_json(self.model_dump(mode="json"), indent=2) + "\n"
 
     def hashed_json(self) -> str:
-        """Return what the record's hash covers: all but wall times and our own code version."""
+        """Return the values that the record hash covers: all but wall times and code version."""
         values = self.model_dump(mode="json", exclude={"wall", "code"})
         if "jaywalk" in values["packages"]:
             values["packages"]["jaywalk"] = _HASHED_VERSION
@@ -143,7 +143,7 @@ class Episode(_Part):
 
 
 def canonical_json(value: Any, indent: int | None = None) -> str:
-    """JSON with sorted keys; NaN and infinities are refused, for they are no JSON."""
+    """Return JSON with sorted keys; refuse NaN and infinities, which JSON does not allow."""
     return json.dumps(value, sort_keys=True, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -152,13 +152,13 @@ _SETTING: Final = "wet_grip"
 
 
 def ask_wet_grip(host: str, port: int, wanted: bool | None = None, timeout_s: float = 20.0) -> bool:
-    """Whether rain lowers the grip on a server; False where nobody can tell.
+    """Return whether rain lowers the grip on a server; False if the server gives no answer.
 
     Args:
         host: Address of the server.
         port: RPC port of the server.
-        wanted: What it should be from now on; None changes nothing.
-        timeout_s: How long to wait for the answer.
+        wanted: New value of the setting; None changes nothing.
+        timeout_s: Longest wait for the answer.
     """
     arguments = [[False]] if wanted is None else [[False], wanted]
     with (
@@ -175,7 +175,7 @@ def ask_wet_grip(host: str, port: int, wanted: bool | None = None, timeout_s: fl
 
 
 def _is_on(message: Any) -> bool:
-    """The value in an answer; servers that do not know the call answer with an error."""
+    """Return the value in an answer; servers without the call answer with an error."""
     match message:
         case [1, _, None, [[1, bool(value)]]]:
             return value
@@ -183,10 +183,10 @@ def _is_on(message: Any) -> bool:
 
 
 def wet_grip_settings(wet_grip: bool) -> dict[str, bool]:
-    """What a record says about it: records that say nothing are older and had it."""
+    """Return the entry for a record's server settings; older records lack it and had wet grip."""
     return {} if wet_grip else {_SETTING: False}
 
 
 def has_wet_grip(episode: Episode) -> bool:
-    """Whether wet roads were slippery in a recorded episode."""
+    """Return whether wet roads were slippery in a recorded episode."""
     return bool(episode.server.settings.get(_SETTING, True))

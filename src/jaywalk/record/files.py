@@ -1,10 +1,9 @@
-"""Files that many episodes of a run share, kept once under the hash of their content.
+"""Files of a record: parquet tables, atomic writes and files that episodes of a run share.
 
-Tables to parquet, lossless and small; and files to disk, whole or not at all.
-
-Floats are stored byte-stream-split and integers delta-packed before zstd: with rows sorted by actor
-and then tick that is two to three times smaller than plain columns, and every parquet reader knows
-both encodings.
+Shared files are stored once, under the hash of their content. Files are written completely or not
+at all. Tables are lossless: floats are byte-stream-split and integers delta-packed before zstd.
+With rows sorted by actor and then tick, this is two to three times smaller than plain columns, and
+every parquet reader supports both encodings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _DELTA: Final = "DELTA_BINARY_PACKED"
 
 
 def open_table(path: Path, table: Table) -> pq.ParquetWriter:
-    """A writer with the encodings of a table; give it batches in the table's order."""
+    """Open a writer with the encodings of a table; it expects batches in the table's order."""
     encodings: dict[str, str] = {}
     words: list[str] = []
     for column in table.columns:
@@ -60,7 +59,7 @@ def write_table(path: Path, table: Table, data: pa.Table) -> None:
 
 
 def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows with some of a table's columns, sorted; missing columns are null."""
+    """Convert rows with some of a table's columns to a sorted table; missing columns are null."""
     keys = table.order
     ordered = sorted(rows, key=lambda row: tuple(row[key] for key in keys))
     known = {column.name for column in table.columns}
@@ -92,11 +91,11 @@ class SharedFiles:
         self.folder = run_folder / FILES_FOLDER
 
     def add(self, content: bytes, suffix: str) -> SharedFile:
-        """Keep a content (once) and return what an episode has to remember of it.
+        """Store a content once and return the reference that an episode keeps.
 
         Args:
             content: Bytes of the file.
-            suffix: How its name shall end, with the dot: ``.xodr``.
+            suffix: Suffix of its name with the dot: ``.xodr``.
         """
         digest = hashlib.sha256(content).hexdigest()
         name = digest + suffix
@@ -116,10 +115,10 @@ class SharedFiles:
 
 
 def find_shared_file(episode_folder: Path, file: SharedFile) -> Path:
-    """Where a shared file lies, seen from an episode; its content is checked.
+    """Return the path of an episode's shared file after a check of its content.
 
     Raises:
-        DataError: It is not there, or is not what was recorded.
+        DataError: The file is missing, or its content differs from the recorded content.
     """
     for above in (episode_folder, *episode_folder.resolve().parents[:2]):
         path = above / FILES_FOLDER / file.name

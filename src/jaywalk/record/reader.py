@@ -42,7 +42,7 @@ class Record:
 
     @property
     def actors(self) -> pl.LazyFrame:
-        """Who took part."""
+        """Table of the actors in the episode."""
         return self.table("actors")
 
     @property
@@ -62,7 +62,7 @@ class Record:
 
     @property
     def ego(self) -> pl.LazyFrame:
-        """What the driver was told and wanted."""
+        """Table of the driver's inputs and commands."""
         return self.table("ego")
 
     @property
@@ -82,7 +82,7 @@ class Record:
 
     @property
     def debug(self) -> pl.LazyFrame:
-        """What the agent says."""
+        """Table of the agent's debug values."""
         return self.table("debug")
 
     def ego_states(self) -> pl.LazyFrame:
@@ -106,8 +106,8 @@ def open_record(path: Path | str) -> Record:
         path: Folder of the episode.
 
     Raises:
-        DataError: It is no record, of another schema version, or a table is missing, cut off or of
-            other columns; the message names the file.
+        DataError: The folder is not a record, the schema version differs, or a table is missing,
+            cut off or has other columns; the message names the file.
     """
     folder = Path(path)
     episode = _read_episode(folder)

@@ -1,8 +1,8 @@
-"""Watches a CARLA or Jaywalk server and records what another program does there.
+"""Passive recorder of a CARLA or Jaywalk server that another program drives.
 
-It never ticks and changes nothing (unless asked to hang a collision sensor on the ego). Snapshots
-come to it as to every client; one thread of the wheel captures them, the main thread notices new
-worlds, finishes episodes and stops.
+The recorder never ticks and changes nothing, unless it is asked to attach a collision sensor to the
+ego. It receives snapshots like every other client. A thread of the wheel captures them; the main
+thread notices new worlds, finishes episodes and stops.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _POLL_S: Final = 0.02
 _TIMEOUT_S: Final = 10.0
 _SHORTEST_TICKS: Final = 2
 _CATCH_UP_S: Final = 30.0
-_STALLED_S: Final = 5.0  # no snapshot for so long while we catch up: there are no more
+_STALLED_S: Final = 5.0  # no snapshot for this long while catching up: the end
 _FIRST_FRAME_S: Final = 2.0  # a client of a synchronous world knows frame 0 until a snapshot comes
 _SILENCE_S: Final = 5.0
-SENSOR_ROLE: Final = "jaywalk-recorder"  # tells our sensor from those of the program we watch
+SENSOR_ROLE: Final = "jaywalk-recorder"  # marks the recorder's sensor among those of the program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecorderOptions:
-    """What to record and when to stop."""
+    """Options of the recorder: its input, its output and its end condition."""
 
     out: Path
     host: str = "127.0.0.1"
@@ -68,7 +68,7 @@ class RecorderOptions:
 
 @dataclass(slots=True)
 class _World:
-    """What is asked once per world."""
+    """Facts that the recorder asks the server for once per world."""
 
     handle: Any
     number: int
@@ -105,23 +105,23 @@ class _Running:
 
 
 class StopRequest:
-    """Made by a signal handler, seen by the recorder.
+    """Request to stop, made by a signal handler and read by the recorder.
 
-    No ``threading.Event``: a handler runs in the middle of whatever the main thread does, and if
-    that is ``Event.wait`` then ``Event.set`` waits for ever for the lock this very thread holds.
+    This is not a ``threading.Event``: a handler interrupts the main thread at any point. If the
+    thread is in ``Event.wait``, ``Event.set`` would wait forever for a lock of the same thread.
     """
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
+        """Start without a request."""
         self.made = False
 
     def make(self, *_signal: object) -> None:
-        """Ask to stop; can be given to ``signal.signal``."""
+        """Request a stop; usable as a handler for ``signal.signal``."""
         self.made = True
 
 
 class PassiveRecorder:
-    """Records episodes until told to stop, or nothing has moved for a while."""
+    """Recorder of episodes that runs until a stop request, or until nothing moves for a while."""
 
     def __init__(
         self, options: RecorderOptions, say: Callable[[str], None] = lambda line: None
@@ -129,8 +129,8 @@ class PassiveRecorder:
         """Connect.
 
         Args:
-            options: What to record and when to stop.
-            say: Gets a line for every episode begun and ended.
+            options: Options of the recorder.
+            say: Receives a line at the start and at the end of every episode.
 
         Raises:
             PrerequisiteError: No server answers.
@@ -203,7 +203,7 @@ class PassiveRecorder:
         handle = world.handle
         subscription = handle.on_tick(lambda snapshot: self._on_tick(world, snapshot))
         # Any of this raises once another client has loaded a world (the handle belongs to the old
-        # one) or the server is gone; whoever asks for the world next will find out which.
+        # one) or the server is gone; the next request for the world will show which.
         with contextlib.suppress(RuntimeError):
             newest_frame(handle)
             self._ask_once(world)
@@ -222,7 +222,7 @@ class PassiveRecorder:
         self._write_ended(written)
 
     def _check_server(self) -> None:
-        """Ask for a sign of life when no tick has come for a while; raises if there is none."""
+        """Check that the server responds when no tick has come for a while; raise otherwise."""
         now_s = time.monotonic()
         if now_s - max(self._last_frame_s, self._last_sign_s) > _SILENCE_S:
             try:
@@ -246,7 +246,7 @@ class PassiveRecorder:
             if time.monotonic() - self._last_frame_s > _STALLED_S:
                 break
         with self._lock:
-            # In a world that was replaced, the newest frame says nothing about ours.
+            # In a world that was replaced, the newest frame does not belong to this world.
             if self._running is not None and handle.id == world.number:
                 self._running.last_frame = max(self._running.last_frame, newest)
 
@@ -295,7 +295,7 @@ class PassiveRecorder:
             self._taken_frame = max(self._taken_frame, snapshot.frame)
 
     def _note_failure(self, frame: int) -> None:
-        """A snapshot came, but asking the server about it failed."""
+        """Note that a snapshot came, but a request to the server about it failed."""
         running = self._running
         if running is not None:
             running.last_frame = max(running.last_frame, frame)
@@ -351,7 +351,7 @@ class PassiveRecorder:
             self._running = None
 
     def _sample(self, running: _Running) -> None:
-        """Ask for what no snapshot carries: weather and lamps."""
+        """Ask for values that no snapshot carries: weather and lamps."""
         capture = running.capture
         tick = capture.tick + 1
         if tick % self._options.sample_ticks:
@@ -454,10 +454,10 @@ class PassiveRecorder:
 
 
 def newest_frame(handle: Any, patience_s: float = _FIRST_FRAME_S) -> int:
-    """The newest frame a world handle knows; 0 when no snapshot came within ``patience_s``.
+    """Return the newest frame of a world handle; 0 if no snapshot came within ``patience_s``.
 
-    In synchronous mode ``get_world`` returns before the first snapshot has come, and the handle
-    then says frame 0 whatever the server's frame is.
+    In synchronous mode ``get_world`` returns before the first snapshot has come. The handle then
+    reports frame 0 regardless of the server's frame.
     """
     until_s = time.monotonic() + patience_s
     while not (frame := int(handle.get_snapshot().frame)) and time.monotonic() < until_s:

@@ -1,12 +1,11 @@
-"""Turns what a CARLA client gives into rows of a record; the only reader of the client's objects.
+"""Conversion of a CARLA client's objects into rows of a record, and sorting of the state rows.
 
-Nothing here imports ``carla``: the objects are taken as they come.
+Only this module reads the client's objects. It does not import ``carla``; it uses the attributes of
+the objects that it receives.
 
-States on their way to the disk: numpy rows as they come, by actor and tick as they go.
-
-Rows come tick by tick and leave sorted by actor, so something has to hold them all. That is the
-disk: full chunks are sorted and spilled, and the file is put together a few actors at a time, so
-memory does not grow with the length of an episode.
+State rows arrive tick by tick as numpy rows and are written sorted by actor and tick. Full chunks
+are sorted and spilled to disk, and the file is assembled a few actors at a time. Memory therefore
+does not grow with the length of an episode.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def kind_of(type_id: str) -> str:
         return "light"
     if family == "traffic":
         return "sign"
-    # Trigger volumes (friction) and the spectator are no bodies.
+    # Trigger volumes (friction) and the spectator are not bodies.
     return "prop" if family == "static" and rest.startswith("prop") else "other"
 
 
@@ -47,7 +46,7 @@ def pose_of(transform: Any) -> tuple[float, float, float, float, float, float]:
 
 
 def actor_row(actor: Any, kind: str) -> dict[str, Any]:
-    """What an actor is; one call to the server, for the box of a body."""
+    """Return the row that describes an actor; the box of a body takes one call to the server."""
     attributes = dict(actor.attributes)
     row: dict[str, Any] = {
         c.SERVER_ID: actor.id,
@@ -153,7 +152,7 @@ def waypoint_row(point: Any) -> dict[str, Any]:
 
 
 def weather_row(weather: Any) -> dict[str, float | None]:
-    """All of CARLA's weather; what an older server lacks is null."""
+    """Return all values of CARLA's weather; values that an older server lacks are null."""
     return {name: getattr(weather, name, None) for name in c.WEATHER_FIELDS}
 
 
@@ -208,7 +207,7 @@ Rows = NDArray[np.void]
 
 
 class StateSpool:
-    """Collects state rows in ticks' order and gives them back in actors' order."""
+    """Spool that collects state rows in order of ticks and returns them in order of actors."""
 
     def __init__(self, folder: Path, chunk_rows: int = 200_000) -> None:
         self._folder = folder
@@ -254,13 +253,13 @@ class StateSpool:
             yield rows[np.argsort(rows[c.ACTOR], kind="stable")]
 
     def discard_parts(self) -> None:
-        """Remove what was spilled."""
+        """Remove the spilled chunks."""
         for path in self._parts:
             path.unlink(missing_ok=True)
 
 
 def states_to_table(rows: Rows, clips: list[str]) -> pa.Table:
-    """Rows to the typed table; columns that do not concern an actor become null."""
+    """Convert rows to the typed table; columns that do not apply to an actor become null."""
     family = rows["family"]
     no_clip = rows[c.CLIP] == NO_CLIP
     arrays: list[Any] = []

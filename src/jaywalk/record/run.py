@@ -1,4 +1,4 @@
-"""The folder of a run: its layout, its episodes, and the list of episodes it is to have."""
+"""Folder of a run: its layout, its episodes and the list of planned episodes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RunFolder:
 
     @property
     def config_file(self) -> Path:
-        """File with everything that decides what the episodes are."""
+        """File with all settings that determine the episodes."""
         return self.path / CONFIG_FILE
 
     @property
@@ -54,7 +54,7 @@ class RunFolder:
         return self.path / "run.lock"
 
     def episode(self, episode_id: str) -> Path:
-        """Folder of the record of an episode, whether it is there or not."""
+        """Return the folder of the record of an episode, which need not exist."""
         return self.episodes / episode_id
 
     def records(self) -> Iterator[Path]:
@@ -63,7 +63,7 @@ class RunFolder:
 
     @property
     def is_run(self) -> bool:
-        """Whether the folder is a run, or the record of one episode."""
+        """Return whether the folder is a run, or the record of one episode."""
         return self.path.is_dir() and (
             self.state_file.is_file()
             or (self.path / EPISODE_FILE).is_file()
@@ -71,7 +71,7 @@ class RunFolder:
         )
 
     def announced(self) -> list[str] | None:
-        """Ids of the episodes a run is to have, in its order; None if it announces none.
+        """Return the ids of the planned episodes of a run, in its order; None if it announces none.
 
         Raises:
             DataError: The state file cannot be read.

@@ -1,11 +1,12 @@
-"""The one reader from a record to arrays: bodies, traffic lights and the route over time.
+"""Arrays read from a record: bodies, traffic lights and the route over time.
 
-Frame: CARLA's own, left-handed metres. A body without a row at a tick keeps its last pose and
-stands still; ``source`` says which row a pose comes from, so that gaps stay visible.
+All readers of records use this module. Frame: CARLA's, left-handed, in metres. A body without a row
+at a tick keeps its last pose with zero speed; ``source`` gives the row of each pose, so that gaps
+stay visible.
 
-Resampling has two rules. Whoever needs ten samples a second takes the ticks that fall on tenths
-(``tenth_ticks``): nothing is interpolated, and a gap is a jump of the number ``k``. Whoever needs
-other times interpolates between rows (``resample``).
+There are two ways to resample. ``tenth_ticks`` selects the ticks that fall on tenths of a second
+for ten samples per second; it interpolates nothing, and a gap appears as a jump of the number
+``k``. ``resample`` interpolates between rows at any other times.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class BodyStates:
 
 
 class PoseReader:
-    """Reads the poses of bodies, a stretch of ticks at a time and in order.
+    """Reader of the poses of bodies, one range of ticks at a time and in order.
 
     Args:
         bodies: Shaped actors, sorted by number.
@@ -189,7 +190,7 @@ class EpisodeTracks:
 
     @property
     def pose(self) -> FloatArray:
-        """(m, n, 8) by the columns above; what has no row keeps its last pose, standing."""
+        """Poses (m, n, 8) by the columns above; a body without a row stands at its last pose."""
         return self.states.pose
 
     @property
@@ -199,7 +200,7 @@ class EpisodeTracks:
 
     @property
     def others(self) -> list[int]:
-        """Indices of everybody but the ego."""
+        """Indices of all bodies except the ego."""
         return [k for k in range(len(self.number)) if k != self.ego]
 
     @property
@@ -219,15 +220,15 @@ class EpisodeTracks:
         return f"{word} {self.number[body]} ({self.type_id[body]})"
 
     def seen(self, body: int) -> IntArray:
-        """(k,) indices of the ticks at which a body has a row."""
+        """Return the indices (k,) of the ticks at which a body has a row."""
         return self.states.tick_at[self._part(body)]
 
     def values(self, body: int, *names: str) -> FloatArray:
-        """(k, columns) of the states of a body at the ticks ``seen``; NaN where unknown."""
+        """Return state values (k, columns) of a body at the ticks ``seen``; NaN where unknown."""
         return number_columns(self.states.rows[self._part(body)], *names)
 
     def dense(self, name: str) -> FloatArray:
-        """(m, n) of one column of the states; NaN where unknown or without a row."""
+        """Return one column of the states, (m, n); NaN where unknown or without a row."""
         out = np.full(self.present.shape, np.nan)
         values = number_columns(self.states.rows, name)[:, 0]
         out[self.states.body_at, self.states.tick_at] = values
@@ -239,7 +240,7 @@ class EpisodeTracks:
 
 
 def number_columns(rows: pl.DataFrame, *names: str) -> FloatArray:
-    """(n, columns) of a table as numbers; NaN where unknown."""
+    """Return columns of a table as numbers (n, columns); NaN where unknown."""
     return np.column_stack(
         [rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in names]
     )
@@ -361,7 +362,7 @@ def light_changes(record: Record) -> dict[int, tuple[IntArray, IntArray]]:
 
 
 def light_states(record: Record, tick: IntArray) -> dict[int, IntArray]:
-    """(n,) state of each traffic light at each tick; -1 before it was first seen."""
+    """Return the state of each traffic light at each tick, (n,); -1 before it was first seen."""
     out = {}
     for actor, (changed, state) in light_changes(record).items():
         at = np.searchsorted(changed, tick, "right") - 1

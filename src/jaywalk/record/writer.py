@@ -1,10 +1,11 @@
-"""Writes one episode: collects by tick, and at the end puts a whole folder in place or none.
+"""Writer of one episode, and the record hash.
 
-One hash for what happened: equal for equal episodes, whoever wrote the files and when.
+The writer collects rows by tick and creates the complete folder at the end, or no folder at all.
 
-It covers values, not bytes of files, so that a record rewritten by another parquet library keeps
-its hash. Left out: the sections ``wall`` and ``code`` of ``episode.json`` and columns marked
-as not hashed.
+The record hash is equal for equal episodes, independent of the program and time of writing. It
+covers values, not bytes of files, so that a record rewritten by another parquet library keeps its
+hash. It omits the sections ``wall`` and ``code`` of ``episode.json`` and columns marked as not
+hashed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def hash_table(table: Table, data: pa.Table) -> bytes:
 
 
 def _feed(digest: Any, values: Any) -> None:
-    """Add an array: which values are there, then the values, never what lies under a null."""
+    """Add an array: the validity mask, then the values, never the content under a null."""
     if isinstance(values, pa.ChunkedArray):
         values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
     digest.update(np.packbits(values.is_valid().to_numpy(zero_copy_only=False)).tobytes())
@@ -80,10 +81,10 @@ _TEMPORARY: Final = ".unfinished-"
 
 
 class EpisodeWriter:
-    """Collects an episode and writes its folder atomically.
+    """Writer that collects an episode and writes its folder atomically.
 
     Nothing is at ``folder`` until :meth:`finish` returns; a process that dies leaves a hidden
-    folder beside it, which :func:`remove_unfinished` clears away.
+    folder next to it, which :func:`remove_unfinished` deletes.
 
     Example:
         >>> with EpisodeWriter(run / "episodes" / "smoke-01") as writer:  # doctest: +SKIP
@@ -96,7 +97,7 @@ class EpisodeWriter:
         """Begin an episode.
 
         Args:
-            folder: Where the record shall be; nothing may be there.
+            folder: Folder of the record; it must not exist yet.
             chunk_rows: State rows kept in memory before they are spilled.
         """
         if folder.exists():
@@ -122,7 +123,7 @@ class EpisodeWriter:
         if tick <= self._last_tick:
             raise ValueError(f"tick {tick} after tick {self._last_tick}, expected a later one")
         self._last_tick = tick
-        # A nanosecond grid: the same step gives the same number whatever the clock began with.
+        # A nanosecond grid: the same step gives the same number for any start of the clock.
         self.add("ticks", tick=tick, time_s=round(time_s, 9), delta_s=delta_s)
 
     def add(self, table: str, **row: Any) -> None:
@@ -140,11 +141,11 @@ class EpisodeWriter:
         self._states.add(rows)
 
     def clip_number(self, name: str) -> int:
-        """Number that stands for a motion clip in state rows."""
+        """Return the number of a motion clip in state rows."""
         return self._clips.setdefault(name, len(self._clips))
 
     def table(self, name: str) -> pa.Table:
-        """What has been collected of a small table."""
+        """Return the rows of a small table collected so far."""
         return rows_to_table(BY_NAME[name], self._rows[name])
 
     def finish(self, episode: Episode) -> Path:
@@ -202,7 +203,7 @@ class EpisodeWriter:
 
 
 def remove_unfinished(folder: Path) -> int:
-    """Remove what writers that died left in a folder; call it when none is at work there."""
+    """Remove unfinished episodes of dead writers; call it when no writer works in the folder."""
     left = [path for path in folder.glob(f"{_TEMPORARY}*") if path.is_dir()]
     for path in left:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Reports: tables and figures of what metrics found."""
+"""Reports: tables, figures and pages about the results of metrics."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What the page shows of each episode: outcome, picture of the moment, series, replay.
+"""Cards of the page, one per episode: outcome, picture of the moment, series and replay.
 
-What the page needs to replay an episode, packed small: thinned, quantised, differences, gzip.
-
-Positions are whole centimetres, angles hundredths of a radian, times are rows at a constant rate.
-The map of a town is packed once for all of its episodes.
+The data of a replay are thinned, quantised, stored as differences and compressed with gzip.
+Positions are whole centimetres, angles hundredths of a radian, and rows have a constant rate. The
+map of a town is packed once for all of its episodes.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def unpack(text: str) -> Any:
 
 
 def frames_of(scene: Scene) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Rows of a scene that the page keeps, about ten a second, always with the last shown."""
+    """Return the rows of a scene that the page keeps: about ten per second, and the last shown."""
     n = rows_worth_showing(scene)
     step = float(np.median(np.diff(scene.time_s))) if n > 1 else FRAME_S
     every = max(1, round(FRAME_S / max(step, 1e-6)))
@@ -58,7 +57,7 @@ def frames_of(scene: Scene) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def replay_data(scene: Scene, series: Series | None, marks: Sequence[tuple[float, str]]) -> Any:
-    """Everything the replay of one episode needs, but the map.
+    """Return the data that the replay of one episode needs, except the map.
 
     Args:
         scene: The episode.
@@ -124,7 +123,7 @@ def _column(values: FloatArray) -> list[int]:
 
 
 def _body(scene: Scene, body: DrawnBody, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
-    """A body over the frames in which it can be seen; None when there is none."""
+    """Return a body over the frames in which it is visible; None if there are none."""
     there = np.flatnonzero((rows >= body.first) & (rows < body.first + len(body.pose)))
     if not len(there):
         return None
@@ -168,7 +167,7 @@ def _lights(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
 
 
 def _eyes(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> FloatArray:
-    """Where to look at many rows at once."""
+    """Return the centre of view (m) at each of the given rows."""
     ego = scene.ego
     if ego is None:
         return np.array([scene.focus(int(row)) for row in rows])
@@ -289,7 +288,7 @@ def _bare_cards(runs: Sequence[ScoredRun], labels: Sequence[str]) -> Iterator[Ep
 
 
 def _plan_key(record: Record, plans: dict[str, GroundPlan]) -> str:
-    """Key of the record's map, which is read when it is new; empty without a map."""
+    """Return the key of the record's map and read a new map; empty without a map."""
     town = town_of(record)
     if town is None:
         return ""
@@ -327,9 +326,9 @@ def _drawn(card: EpisodeCard, scene: Scene, key: str, plan: GroundPlan | None) -
 
 
 def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -> CriticalMoment:
-    """The moment to look at: the gravest infraction, else the closest call, else the end.
+    """Return the moment to show: the gravest infraction, else the closest call, else the end.
 
-    A collision is shown at the last tick before it, when nobody has been pushed away yet.
+    A collision is shown at the last tick before it, when no body has been pushed away yet.
     """
     event = None if score is None else decisive(score)
     if event is not None:

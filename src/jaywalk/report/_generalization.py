@@ -1,6 +1,6 @@
-"""What the pairs of runs show, for the page: halves, changes, categories, reactions, cues.
+"""Section of the page about base/shift pairs: halves, changes, categories, reactions and cues.
 
-Harmonic means by category as bars: what is left under the shift, and what it took.
+A bar chart shows harmonic means by category: the part kept under the shift and the part lost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def gap_figure(named: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> st
 
     Args:
         named: Name and result of ``metrics.generalization.gap.gap_of``, as plain values.
-        title: For those who cannot see it.
+        title: Text for readers who cannot see the figure.
     """
     groups = list(dict.fromkeys(key for _, found in named for key in found["categories"]))
     # Pages stretch a drawing to their width: with few groups it is no narrower, only emptier.
@@ -167,7 +167,7 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
 
 
 def _main_rows(label: str, one: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
-    """The headline, and below it all pairs where that is something else."""
+    """Return the headline row, followed by the row over all pairs if it differs."""
     rows = [(label, one["pairs"]["n"], _main_cells(one))]
     whole = one["all_pairs"]
     if one["headline"] == "strong" and whole["base"] != one["base"]:

@@ -1,8 +1,8 @@
-"""What a page tells of runs of the suite ``habit``: HABIT's tables, motions that kill, biases.
+"""Section of the page about runs of the suite ``habit``: HABIT's tables, fatal motions, biases.
 
-A motion clip as a small drawing that moves: a figure from the side, and where hits began.
-
-Figures of habit runs: forecasts biased to one side, and needless braking in time.
+Each motion clip is a small animated drawing of a figure from the side, with the points of the clip
+at which failures began. Two figures show forecasts that are biased to one side, and needless
+braking over time.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def clip_drawing(motion: Clip, begun: Sequence[tuple[float, bool]]) -> str:
             repeatCount="indefinite",
             values=";".join(frames),
         )
-        # what lies on both sides of the body takes the colour of the page's text
+        # bones on neither side of the body take the colour of the page's text
         parts.append(
             el(
                 "path",
@@ -164,7 +164,7 @@ ForesightOfRun = tuple[str, int, pl.DataFrame]  # label, place on the page, samp
 
 
 def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
-    """Where forecasts of people from the left and from the right lie beside the truth, and how far.
+    """Draw bias and size of forecast errors for people from the left and from the right.
 
     Intervals are BCa over people.
     """
@@ -243,7 +243,7 @@ def _dot(rows: pl.DataFrame, column: str, colour: str) -> Dot:
 
 
 def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None:
-    """When a driver braked in each episode, and for whom; most needless braking first."""
+    """Draw when and for whom a driver braked in each episode; most needless braking first."""
     episodes = [one for one in run.episodes if one.detail.get("braking")]
     if not episodes:
         return None
@@ -380,8 +380,8 @@ class HabitView:
         motions: What people did who were hit, most harm first, with a drawing where the clip is
             at hand.
         figures: Bias of forecasts by side, needless braking in time.
-        unavoidable: People who stepped out inside any braking distance.
-        avoidable: How many other hits there were.
+        unavoidable: People who stepped out within the braking distance.
+        avoidable: Number of the other hits.
     """
 
     tables: list[dict[str, Any]]
@@ -395,7 +395,7 @@ class HabitView:
 def habit_view(
     runs: Sequence[ScoredRun], labels: Sequence[str], motions: Path | None = None
 ) -> HabitView | None:
-    """The section about these runs; None when none of them is of the suite.
+    """Return the section about these runs; None if none of them is of the suite.
 
     Args:
         runs: Scored under our protocol.
@@ -489,7 +489,7 @@ def _paper_row(row: tuple[Any, ...], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _motions(views: Sequence[HabitRunView], library: MotionLibrary | None) -> list[dict[str, Any]]:
-    """Clips by the harm they came with: expected serious injuries over all runs."""
+    """Return clips by harm: expected serious injuries over all runs."""
     hits: dict[str, list[dict[str, Any]]] = {}
     for view in views:
         for hit in view.summary.hits:

@@ -1,4 +1,4 @@
-"""One moment of an episode from above, as SVG: the ground, everybody, and how they came there."""
+"""One moment of an episode from above, as SVG: the ground, all bodies and their recent paths."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def moment_picture(scene: Scene, row: int, plan: GroundPlan | None, *, title: st
 
 
 def _middle(scene: Scene, row: int) -> tuple[float, float]:
-    """The ego, moved towards what it hits at that moment, or ahead of it."""
+    """Return a point between the ego and the body it hits at that moment, or ahead of the ego."""
     x, y = scene.focus(row)
     ego = scene.ego
     if ego is None:
@@ -142,7 +142,7 @@ def _ground(plan: GroundPlan, at: Onto) -> list[str]:
 
 
 def _lights(scene: Scene, row: int, at: Onto) -> list[str]:
-    """A bar across the lane at every place where a light makes one stop."""
+    """Draw a bar across the lane at every stop line of a light."""
     parts = []
     for light in scene.lights:
         colour = LIGHT_FILLS[light.state_at(row)]
@@ -168,7 +168,7 @@ def _lights(scene: Scene, row: int, at: Onto) -> list[str]:
 
 def _bodies(scene: Scene, row: int, at: Onto, window: shapely.Polygon) -> list[str]:
     parts = []
-    # Props lie below everybody, the ego and people above.
+    # Props are drawn first, the ego and people last.
     order = {"prop": 0, "vehicle": 1, "ego": 2, "walker": 3}
     for body in sorted(scene.bodies, key=lambda b: order[b.kind]):
         pose = body.at(row)
@@ -213,13 +213,13 @@ def _shape(body: DrawnBody, pose: FloatArray, at: Onto, ghost: float = 0.0) -> s
 
 
 def pointed(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
-    """Outline of a vehicle with chamfered front corners, so that one sees where it heads."""
+    """Return the outline of a vehicle, with chamfered front corners that show its heading."""
     shares = np.array([(-1, -1), (0.72, -1), (1, -0.6), (1, 0.6), (0.72, 1), (-1, 1)])
     return box_points(pose[:2], np.cos(pose[2]), np.sin(pose[2]), half_m, shares)
 
 
 def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
-    """Where the body would be in one second at its speed."""
+    """Draw an arrow to the position of the body in one second at its speed."""
     k = row - body.first
     pose, speed = body.pose[k], float(body.speed_mps[k])
     step = body.pose[k, :2] - body.pose[max(k - 1, 0), :2]
@@ -241,7 +241,7 @@ def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
 
 
 def _legend(scene: Scene, row: int) -> str:
-    """Speeds of the ego and of what it hits, in the corner: names beside bodies would overlap."""
+    """Draw speeds of the ego and of bodies it hits in a corner, since labels would overlap."""
     struck = {hit.other for hit in scene.hits if abs(hit.row - row) <= _HIT_ROWS}
     shown = [body for body in scene.bodies if body.kind == "ego" or body.actor in struck]
     words = []

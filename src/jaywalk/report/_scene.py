@@ -1,7 +1,7 @@
-"""A recorded episode as arrays to draw: who was where, what the lights showed, what was hit.
+"""Arrays of a recorded episode for drawing: poses of bodies, states of lights and hits.
 
-Frame: CARLA's left-handed metres; angles in radians, clockwise seen from above. Poses are those of
-the middle of each body's box. The first axis of every array is the recorded tick.
+Frame: CARLA's, left-handed, in metres; angles in radians, clockwise seen from above. A pose is that
+of the centre of the body's box. The first axis of every array is the recorded tick.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ class DrawnBody:
     speed_mps: FloatArray
 
     def at(self, row: int) -> FloatArray | None:
-        """Pose at a row of the scene; None when it is not there."""
+        """Return the pose at a row of the scene; None if the body is absent."""
         k = row - self.first
         return self.pose[k] if 0 <= k < len(self.pose) else None
 
     @property
     def is_walker(self) -> bool:
-        """Whether it is a person or an animal."""
+        """Return whether the body is a person or an animal."""
         return self.kind == "walker"
 
     @property
     def is_round(self) -> bool:
-        """Whether it is a cylinder: people are, animals are boxes."""
+        """Return whether the body is a cylinder: people are cylinders, animals are boxes."""
         return self.kind == "walker" and self.half_m[0] == self.half_m[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Light:
-    """A traffic light: where one has to stop, and its states by row of the scene."""
+    """Traffic light: its stop lines, and its states by row of the scene."""
 
     place_m: tuple[float, float]
     stops: FloatArray  # (k, 4): x, y, yaw of the lane, half width
@@ -101,7 +101,7 @@ class DrawnHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Everything of an episode that can be drawn; the ego is the first body if there is one."""
+    """Drawable content of an episode; the ego, if there is one, is the first body."""
 
     episode: Episode
     ticks: IntArray
@@ -126,7 +126,7 @@ class Scene:
         return max(int(np.searchsorted(self.ticks, tick, side="right")) - 1, 0)
 
     def focus(self, row: int) -> tuple[float, float]:
-        """Where to look: the ego, or the middle of everybody."""
+        """Return the centre of view (m): the ego, or the median position of all bodies."""
         if self.ego is not None:
             k = min(max(row - self.ego.first, 0), len(self.ego.pose) - 1)
             return float(self.ego.pose[k, 0]), float(self.ego.pose[k, 1])
@@ -138,7 +138,7 @@ class Scene:
 
 
 def rows_worth_showing(scene: Scene) -> int:
-    """Number of rows until some seconds after the ego stopped for good; all of them without one.
+    """Return the number of rows until some seconds after the ego's last move; all without an ego.
 
     A blocked ego may stand for minutes before a run ends.
     """
@@ -152,7 +152,7 @@ def rows_worth_showing(scene: Scene) -> int:
 
 
 def read_scene(record: Record, *, reach_m: float = 90.0) -> Scene:
-    """Read what can be drawn; bodies that never come within ``reach_m`` of the ego are left out."""
+    """Read a scene to draw, without bodies that never come within ``reach_m`` of the ego."""
     drawn = pl.col(c.KIND).is_in(_DRAWN) & pl.col(c.PARENT).is_null()
     tracks = read_tracks(record, only=drawn, columns=_CONTROLS)
     return Scene(
@@ -209,7 +209,7 @@ def _comes_near(body: DrawnBody, ego: DrawnBody, reach_m: float) -> bool:
 
 
 def _controls(tracks: EpisodeTracks) -> dict[str, FloatArray]:
-    """Controls of the ego on the scene's rows; NaN where it is not there."""
+    """Return controls of the ego on the scene's rows; NaN where the ego is absent."""
     if tracks.ego_index is None or not len(tracks.seen(tracks.ego)):
         return {}
     values = np.full((len(_CONTROLS), len(tracks.tick)), np.nan)

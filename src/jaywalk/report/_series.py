@@ -1,11 +1,9 @@
 """Time series of the ego: speed, controls, gap ahead, time to collision, nearest person.
 
-The gap is measured along the path the ego went on to drive (beyond its end straight ahead): from
-its front to the nearest body that reaches into a corridor of its width plus a margin. Time to
-collision is that of two bodies that
-keep their velocity, exact for boxes that do not turn; people count as squares.
-
-The ego's time series as one figure: speed, pedals, gap, time to collision.
+The gap is measured along the path that the ego drove next (straight ahead beyond its end), from the
+ego's front to the nearest body that reaches into a corridor of the ego's width plus a margin. Time
+to collision assumes that both bodies keep their velocity. It is exact for boxes that do not turn;
+people count as squares. One figure shows speed, pedals, gap and time to collision.
 """
 
 from __future__ import annotations
@@ -94,7 +92,7 @@ def corners(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:
 
 
 def _velocity(body: DrawnBody, time_s: FloatArray) -> FloatArray:
-    """Velocity by differences of the poses: it holds for bodies that are put, not driven, too."""
+    """Compute velocity by differences of poses, which also suits bodies moved without physics."""
     n = len(body.pose)
     if n < 2 or body.kind == "prop":
         return np.zeros((n, 2))
@@ -104,7 +102,7 @@ def _velocity(body: DrawnBody, time_s: FloatArray) -> FloatArray:
 
 
 def _driven_path(ego: DrawnBody) -> BaseGeometry:
-    """The ego's path over the whole episode, run on straight at its end."""
+    """Return the ego's path over the whole episode, extended straight at its end."""
     points = [ego.pose[0, :2]]
     for place in ego.pose[1:, :2]:
         if np.hypot(*(place - points[-1])) >= _PATH_STEP_M:
@@ -174,7 +172,7 @@ def _time_to_meet(
     other_m: tuple[float, float],
     velocity: FloatArray,
 ) -> FloatArray:
-    """When boxes that only shift will overlap: the separating axes give an interval each."""
+    """Return the times (s) until translating boxes overlap, from intervals on separating axes."""
     enter, leave = np.zeros(len(mine)), np.full(len(mine), np.inf)
     turn = pose[:, 2] - mine[:, 2]
     cos, sin = np.abs(np.cos(turn)), np.abs(np.sin(turn))

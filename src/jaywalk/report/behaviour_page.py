@@ -1,6 +1,6 @@
-"""One self-contained page about models of behaviour: the benchmark's tables and figures.
+"""Self-contained HTML page about behaviour models: the benchmark's tables and figures.
 
-Drawings of the behaviour page: curves over regions, heat maps of factors, regions of a frame.
+The figures are curves over regions, heat maps of factors and the regions of a frame.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def colour_of(number: int) -> str:
 def region_curves(
     series: Sequence[tuple[str, Sequence[float | None]]], counts: Sequence[int], *, title: str
 ) -> str:
-    """One line a model over the regions from left to right; bars say how many samples each has."""
+    """Draw a line per model over the regions from left to right; bars show samples per region."""
     width, left, right, top, height = 640.0, 44.0, 10.0, 34.0, 210.0
     n = len(counts)
     step = (width - left - right) / n

@@ -1,8 +1,7 @@
 """Runs against a baseline, paired by scenario and seed: differences, tests, power, flips.
 
-Ratios are ratios of sums on each side, as `metrics.driving.rates` defines them. The primary metrics
-are those whose specs say so, before anybody looks at results; their p values are corrected
-together.
+Ratios are ratios of sums on each side, as `metrics.driving.rates` defines them. Specs mark the
+primary metrics before any results are known; the p values of these metrics are corrected together.
 """
 
 from __future__ import annotations
@@ -81,12 +80,12 @@ class Difference:
 
     @property
     def few_clusters(self) -> bool:
-        """Whether there are too few scenarios to trust the interval."""
+        """Return whether there are too few scenarios to trust the interval."""
         return self.n_scenarios < FEW_CLUSTERS
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """Return whether the interval excludes zero."""
         return self.low > 0.0 or self.high < 0.0
 
 
@@ -132,7 +131,7 @@ class PairOfRuns:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every announced episode was there on both sides."""
+        """Return whether both sides have every announced episode."""
         return not self.unpaired and self.n_pairs == self.expected
 
 
@@ -147,7 +146,7 @@ class Comparison:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is missing anywhere."""
+        """Return whether all pairs of runs are complete."""
         return all(pair.is_complete for pair in self.pairs)
 
     @property
@@ -317,7 +316,7 @@ def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
 
 
 def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Difference | None:
-    """Difference of ratios of sums, scenarios drawn together; None where a side has none."""
+    """Return the difference of ratios of sums, resampled by scenario; None if a side has none."""
     above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
     if min(below[0].sum(), below[1].sum()) <= 0.0:
         return None
@@ -340,7 +339,7 @@ def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Dif
 def _ratio_sign(
     top: Sequence[FloatArray], bottom: Sequence[FloatArray], *, is_counted: bool
 ) -> SignTest:
-    """Sign test over scenarios with the ratio on both sides; as many events are a tie."""
+    """Run the sign test over scenarios with the ratio on both sides; equal events are a tie."""
     both = (bottom[0] > 0.0) & (bottom[1] > 0.0)
     a, b = (t[both] / d[both] for t, d in zip(top, bottom, strict=True))
     if is_counted:
@@ -395,7 +394,7 @@ def _flip(one: EpisodeScore, other: EpisodeScore) -> Flip:
 
 
 def _differences_of_test(a: ScoredRun, b: ScoredRun) -> list[str]:
-    """Why the two are not the same test, one line a reason; empty when they are."""
+    """Return the reasons why two runs are different tests, one line each; empty for equal tests."""
     problems = []
     for what in ("protocol", "suite"):
         mine, theirs = getattr(a.score, what), getattr(b.score, what)

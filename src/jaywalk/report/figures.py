@@ -1,6 +1,7 @@
-"""Figures about whole runs, one column of a paper wide: values, rates, differences, scenarios.
+"""Figures about whole runs, as wide as a column of a paper, and the figure of a realism study.
 
-The figure of a realism study: its curves and what they show.
+The figures of runs show values, rates, differences and scenarios. The figure of a study shows its
+curves and its conclusion.
 """
 
 from __future__ import annotations
@@ -204,9 +205,9 @@ def dot_plot(
     Args:
         groups: Dots under their headings.
         span: Values at the two ends of the axis.
-        axis: What the axis says.
+        axis: Label of the axis.
         names: Colours with their meaning; a single one needs no legend.
-        title: For those who cannot see it.
+        title: Text for readers who cannot see the figure.
     """
     left, right = _LEFT + 4.0, WIDTH - _RIGHT - 46.0
     scale = (right - left) / max(span[1] - span[0], 1e-9)
@@ -279,7 +280,7 @@ def _dot(dot: Dot, y: float, left: float, right: float, zero: float, scale: floa
 
 
 def leading_metric(runs: Sequence[ReportSummary]) -> str:
-    """The metric scenarios are shown by: the driving score where the protocol has one."""
+    """Return the metric that represents scenarios: the driving score if the protocol has one."""
     for name in ("driving_score", "route_completion"):
         values = [e.metrics.get(name, math.nan) for run in runs for e in run.run.episodes]
         if any(math.isfinite(value) for value in values):
@@ -345,7 +346,7 @@ def _scenario_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
 def _lowest(
     rows: dict[str, list[list[EpisodeScore]]], metric: str, most: int
 ) -> dict[str, list[list[EpisodeScore]]]:
-    """The scenarios with the lowest mean of any run, in the order they had."""
+    """Return the scenarios with the lowest mean of any run, in their original order."""
 
     def worst(name: str) -> float:
         return min(

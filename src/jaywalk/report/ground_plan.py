@@ -1,6 +1,6 @@
-"""The ground an episode happened on, as outlines: from the OpenDRIVE text the record keeps.
+"""Outlines of the ground of an episode, from the OpenDRIVE text in the record.
 
-Frame: CARLA's left-handed metres.
+Frame: CARLA's, left-handed, in metres.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SOLID: Final = frozenset({"building", "wall", "container", "kiosk", "bus_shelte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundPlan:
-    """Outlines of surfaces, paint and what stands beside the road.
+    """Outlines of surfaces, paint and objects beside the road.
 
     Attributes:
         surfaces: Surface -> geometry, for each of ``SURFACES`` that exists.
@@ -106,7 +106,7 @@ def rings_of(shape: BaseGeometry) -> list[FloatArray]:
 
 
 def town_of(record: Record) -> Town | None:
-    """The town of an episode, from the record's own map; None when it keeps none.
+    """Return the town of an episode from the record's map; None if the record has no map.
 
     Buildings are those of our own town of that name when its map is the very same text: a
     watcher's record keeps the map alone.
@@ -130,7 +130,7 @@ def _town(sha256: str, name: str, text: str) -> Town:
 
 
 def has_own_scenery(town: Town) -> bool:
-    """Whether the town's scenery is known, not made up from its roads."""
+    """Return whether the town has a scenery file, rather than scenery derived from its roads."""
     return town.scenery_path is not None
 
 

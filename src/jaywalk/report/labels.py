@@ -1,4 +1,4 @@
-"""Names of metrics and counts as a reader wants them: words, unit, digits."""
+"""Readable names of metrics and counts: words, unit and digits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jaywalk.metrics.spec import spec_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """How a quantity is shown."""
+    """Words and unit of a displayed quantity."""
 
     words: str
     unit: str
@@ -28,7 +28,7 @@ def label_of(name: str) -> Label:
 
 
 def number(value: float, *, sign: bool = False) -> str:
-    """A number with the digits that matter, two or more; a dash where there is none."""
+    """Format a number with its significant digits, two or more; a dash if there is none."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if not math.isfinite(value):
@@ -40,7 +40,7 @@ def number(value: float, *, sign: bool = False) -> str:
 
 
 def p_text(p_value: float | None) -> str:
-    """A p value, the same everywhere; a dash where there is none."""
+    """Format a p value in the common form of all outputs; a dash if there is none."""
     if p_value is None or math.isnan(p_value):
         return "–"
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"

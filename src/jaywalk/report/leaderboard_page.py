@@ -1,4 +1,4 @@
-"""A static leaderboard: one page of valid entries with intervals, modalities, rules and doubts."""
+"""Static leaderboard page of valid entries with intervals, modalities, rules and suspicions."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ PAPER: Final = (
 
 
 def same_names(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """Methods that several valid entries of one benchmark have, with the names of their folders."""
+    """Return methods shared by several valid entries of one benchmark, with their folder names."""
     folders: dict[tuple[str, str], list[str]] = {}
     for one in verdicts:
         if one.is_valid:
@@ -235,7 +235,7 @@ def _speed_note(score: dict[str, Any]) -> str:
 
 
 def _pairs_note(score: dict[str, Any]) -> str:
-    """Which pairs a row is over, and the published figures over all of them."""
+    """Return a note with the number of strong pairs in a row and the figures over all pairs."""
     if score["headline"] != "strong":
         return ""
     whole = score["all_pairs"]

@@ -1,4 +1,4 @@
-"""One self-contained HTML page about runs: no network, no other file."""
+"""Self-contained HTML page about runs, which needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def build_page(
 
 
 def summary_rows(runs: Sequence[ReportSummary]) -> list[dict[str, Any]]:
-    """Rows of the summary table: one a quantity, one cell a run."""
+    """Return the rows of the summary table: one per quantity, with one cell per run."""
     names: dict[tuple[str, QuantityKind], None] = {}
     for run in runs:
         names |= dict.fromkeys((q.name, q.kind) for q in run.quantities)
@@ -162,7 +162,7 @@ def _difference_view(d: Difference, unit: str) -> dict[str, Any]:
 
 
 def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any]]:
-    """One row a scenario: the cards of every run in it, and the mean of the leading metric.
+    """Return one row per scenario: the cards of all runs and the mean of the leading metric.
 
     A driving score has the one without the minimum-speed factor in brackets.
     """
@@ -198,7 +198,7 @@ def _warnings(runs: Sequence[ReportSummary], comparison: Comparison | None) -> l
 
 
 def _stars(runs: Sequence[ReportSummary], comparison: Comparison | None) -> list[str]:
-    """Why intervals are weaker than asked for, each reason once."""
+    """Return the reasons why intervals are weaker than requested, each once."""
     notes = [q.note for run in runs for q in run.quantities]
     for pair in () if comparison is None else comparison.pairs:
         notes += [d.warning for d in (*pair.metrics, *pair.rates_per_km)]

@@ -1,14 +1,11 @@
-"""A posed person's life in pictures, from the record alone: a strip of moments and a film.
+"""Pictures of a posed person over an episode, from the record alone: a strip of moments and a film.
 
-Left as a camera at the kerb sees it, right from above, with bones made again from clip and phase.
-Dots on the ground are where the balls of the feet were in the last seconds: a foot that stands
-leaves one dot, a foot that slides a line.
+The left view is from a camera at the kerb, the right view from above; both draw flat polygons. They
+show the person and all surrounding bodies, with bones recomputed from clip and phase. Dots on the
+ground mark the balls of the feet in the last seconds: a standing foot leaves one dot, a sliding
+foot a line.
 
-Two cameras on a street: one stands at the kerb, one hangs above; both draw flat polygons.
-
-Frame: CARLA's left-handed metres.
-
-Draws one posed person among all that is about: from the kerb, and from above.
+Frame: CARLA's, left-handed, in metres.
 """
 
 from __future__ import annotations
@@ -49,13 +46,13 @@ _NEAR_M: Final = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerbCamera:
-    """A pinhole at a place, looking level along a yaw.
+    """Pinhole camera at a place, directed along a yaw.
 
     Attributes:
         place_m: x, y, z of the eye.
         focal_px: Focal length.
         size_px: Width and height.
-        tilt_rad: How far it looks down.
+        tilt_rad: Downward tilt.
     """
 
     place_m: tuple[float, float, float]
@@ -152,7 +149,7 @@ _ENDS: Final = ("crl_toe__L", "crl_toe__R", "crl_hand__L", "crl_hand__R", "crl_H
 
 
 class PersonStage:
-    """Both views of one person; cameras stand still, so whatever slides is seen to slide."""
+    """Both views of one person; the cameras do not move, so that sliding feet are visible."""
 
     def __init__(
         self,
@@ -165,11 +162,11 @@ class PersonStage:
         """Place the cameras.
 
         Args:
-            scene: Everybody.
-            town: For the ground.
-            person: Whom it is about.
-            story: What they were meant to do.
-            people: All posed people, to be drawn with their bones, too.
+            scene: All bodies of the episode.
+            town: Town that provides the ground.
+            person: Person to show.
+            story: Planned behaviour of the person.
+            people: All posed people; they are drawn with their bones, too.
         """
         self._scene, self._ground = scene, town.ground
         self._person, self._story, self._people = person, story, people
@@ -234,7 +231,7 @@ class PersonStage:
         k = tick - int(person.tick[0])
         return k if 0 <= k < len(person.tick) else None
 
-    # -- what stands still -----------------------------------------------------------------------
+    # -- fixed parts -----------------------------------------------------------------------------
 
     def _background(self, camera: Camera) -> Image.Image:
         picture = Image.new("RGB", camera.size_px, _COLOURS["ground"])
@@ -274,7 +271,7 @@ class PersonStage:
         heights = [surface_height(self._ground, float(x), float(y), self._z_m) for x, y in ring]
         return np.column_stack([ring, heights])
 
-    # -- what moves ------------------------------------------------------------------------------
+    # -- moving parts ----------------------------------------------------------------------------
 
     def _people_and_things(self, draw: ImageDraw.ImageDraw, camera: Camera, tick: int) -> None:
         row = self._scene.row_of_tick(tick)
@@ -298,7 +295,7 @@ class PersonStage:
         )
         self._bones(draw, camera, self._person, self._joints_at(self._person, tick, mine_pose), 5)
         for depth, body, pose in sorted(near, key=lambda one: -one[0]):
-            if depth <= mine:  # what is in front must not hide whom it is about
+            if depth <= mine:  # bodies in front must not hide the person
                 self._body(draw, camera, body, pose, tick, hollow=isinstance(camera, KerbCamera))
 
     def _body(
@@ -364,7 +361,7 @@ class PersonStage:
                     draw.ellipse((u - 2, v - 2, u + 2, v + 2), fill=colour)
 
     def _joints_at(self, person: PosedPerson, tick: int, pose: FloatArray | None) -> FloatArray:
-        """As posed at a tick; who was knocked down lies on the back where the record has them."""
+        """Return joints at a tick; a person knocked down lies on the back at the recorded place."""
         k = tick - int(person.tick[0])
         joints: FloatArray = self._joints_of(person)[min(max(k, 0), len(person.tick) - 1)]
         if k < len(person.tick) or pose is None:
@@ -389,7 +386,7 @@ class PersonStage:
 
 
 def _beside(start: FloatArray, middle: FloatArray, yaw: float, span: float) -> KerbCamera:
-    """At the kerb somebody starts from, looking across the road at their way."""
+    """Return a camera at the kerb where a person starts, directed across the road at their path."""
     back = max(_BACK_M, 0.85 * span)
     x = float(start[0] - math.sin(yaw) * back - 2.0 * math.cos(yaw))
     y = float(start[1] + math.cos(yaw) * back - 2.0 * math.sin(yaw))
@@ -451,7 +448,7 @@ class LifeMoment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """One person of an episode with all that is needed to draw them."""
+    """Person of an episode, with the data needed to draw them."""
 
     record: Record
     scene: Scene
@@ -462,11 +459,11 @@ class Life:
 
 
 def read_life(record: Record, bank: ClipBank, actor: int | None) -> Life:
-    """Read one person; None: whoever has most to show (contact, detour, crossing).
+    """Read one person; None selects the most eventful one (contact, detour, crossing).
 
     Raises:
-        UsageError: There is no such posed person.
-        DataError: The record keeps no map.
+        UsageError: The record has no such posed person.
+        DataError: The record has no map.
     """
     people = {person.actor: person for person in posed_people(record, bank)}
     if not people:
@@ -551,7 +548,7 @@ def write_life_strip(life: Life, path: Path) -> None:
 
 
 def write_life_film(life: Life, path: Path, seconds: float) -> int:
-    """Write a film in real time round what happened; returns the number of frames."""
+    """Write a film in real time around the events and return the number of frames."""
     step_s = life.record.episode.step_s or 0.05
     stride = max(1, round(1.0 / (_FRAMES_PER_S * step_s)))
     ticks = life.person.tick

@@ -1,9 +1,7 @@
-"""Frames of a replay as pixels: a camera that follows the ego from above.
+"""Film or picture of an episode, from the record alone.
 
-The ground is drawn once for a field larger than the picture and copied from there until the camera
-leaves it; only what moves is drawn anew.
-
-An episode as a film or a picture, from the record alone.
+A camera follows the ego from above. The ground is drawn once for an area larger than the picture
+and copied from there until the camera leaves the area. Only moving bodies are drawn in each frame.
 """
 
 from __future__ import annotations
@@ -322,7 +320,7 @@ def write_film(record: Record, path: Path, progress: Callable[[float], None]) ->
 
 
 def write_still(record: Record, path: Path, time_s: float | None) -> tuple[float, str]:
-    """Write one moment as PNG; returns its game time and what it shows.
+    """Write one moment as PNG and return its game time and its description.
 
     Args:
         record: The episode.

@@ -1,6 +1,6 @@
-"""An episode as a Rerun recording (.rrd): everybody in three dimensions, lights, events, series.
+"""Rerun recording (.rrd) of an episode: all bodies in three dimensions, lights, events, series.
 
-Rerun is right-handed; what is logged is mirrored once, here.
+Rerun is right-handed; this module mirrors the logged values once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SERIES: Final = ("speed_mps", "brake", "throttle", "gap_m", "ttc_s", "person_m"
 
 
 def import_rerun() -> Any:
-    """The ``rerun`` package, or a word on how to get it."""
+    """Import the ``rerun`` package, or explain how to install it."""
     try:
         rerun: Any = import_module("rerun")
     except ImportError as problem:

@@ -56,7 +56,7 @@ class Footprint(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A trigger: where, and what begins there."""
+    """Trigger on the picture: its pose and its label."""
 
     x_m: float
     y_m: float
@@ -74,7 +74,7 @@ def draw_scenario(
     title: str,
     ways_m: Sequence[FloatArray] = (),
 ) -> None:
-    """Write a PNG: the route on the left, what happens on the right.
+    """Write a PNG with the route on the left and the scenario on the right.
 
     Args:
         town: The ground.
@@ -125,7 +125,7 @@ def _close(
     bodies: Sequence[Footprint],
     ways_m: Sequence[FloatArray],
 ) -> Window:
-    """Around what the scenario put there, where others meet the route, its trigger, the middle."""
+    """Return the window around the scenario: its actors, a meeting point, trigger or mid-route."""
     own = [(b.x_m, b.y_m) for b in bodies if not b.is_background and b.kind != "ego"]
     near = np.array(own).reshape(-1, 2)
     if len(near):
@@ -169,7 +169,7 @@ def _draw_route(ax: Axes, route_m: FloatArray) -> None:
 
 
 def _draw_way(ax: Axes, way_m: FloatArray) -> None:
-    """Dashed, with arrows along it: where others are to go."""
+    """Draw the planned path of another actor as a dashed line with arrows."""
     ax.plot(way_m[:, 0], way_m[:, 1], color=_WAY, linewidth=1.4, linestyle=(0, (4, 2)), zorder=11)
     for k in range(min(len(way_m) - 1, 12), len(way_m), 40):
         (x0, y0), (x1, y1) = way_m[k - 1, :2].tolist(), way_m[k, :2].tolist()
@@ -308,11 +308,11 @@ def _label(ax: Axes, bodies: Sequence[Footprint]) -> None:
 
 
 def _spread(heights: list[float]) -> list[float]:
-    """Heights from above, moved apart as little as it takes to read what stands there."""
+    """Return heights of labels from the top, moved apart only as far as needed to read them."""
     rows: list[float] = []
     for height in heights:
         rows.append(min(height, rows[-1] - _ROW if rows else 1.0 - _ROW))
-    short = _ROW - rows[-1] if rows else 0.0  # who fell off the edge pushes the others up
+    short = _ROW - rows[-1] if rows else 0.0  # labels past the edge push the others up
     for k in reversed(range(len(rows))):
         if short <= 0.0:
             break

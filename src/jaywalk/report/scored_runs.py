@@ -1,4 +1,4 @@
-"""Runs with their scores: how they are called, and what makes two of their episodes the same."""
+"""Runs with their scores: names of runs, and the facts that two comparable episodes share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.episode import EPISODE_FILE
 
-# What two paired episodes must agree in, besides suite and scenario, for their scores to be
+# Fields in which two paired episodes must agree, besides suite and scenario, for their scores to be
 # comparable: keys of episode.json.
 _SAME_TEST = ("variant", "town", "step_s")
 # Imported when runs are scored: it reads much that a page of scores made elsewhere does not need.
@@ -39,7 +39,7 @@ class ScoredRun:
 
 
 def usual_protocol(folders: Sequence[Path]) -> str:
-    """Whose rules a page follows when nobody says: those of pairs, if all runs are of pairs."""
+    """Return the default protocol of a page: ``fail2drive`` if all runs have pairs."""
     return "fail2drive" if folders and all(map(_has_pairs, folders)) else "jaywalk"
 
 
@@ -61,7 +61,7 @@ def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:
 
 
 def is_doubled(name: str, counts: Collection[str]) -> bool:
-    """Whether a metric says again what success rate or events per km say, episode by episode."""
+    """Return whether a metric repeats the success rate or an event rate per km by episode."""
     stem = name.removesuffix("_per_km")
     if stem == name:
         return name == "success"
@@ -69,7 +69,7 @@ def is_doubled(name: str, counts: Collection[str]) -> bool:
 
 
 def run_labels(runs: Sequence[RunScore]) -> list[str]:
-    """A short name for each run: its agent if that tells them apart, else the folder's name."""
+    """Return a short name for each run: its agent if that is unique, else the folder's name."""
     for names in (
         [run.agent for run in runs],
         [run.name for run in runs],
@@ -96,7 +96,7 @@ def episodes_by_pair(run: RunScore) -> dict[tuple[str, int | None], EpisodeScore
 
 
 def what_was_tested(run: ScoredRun, episode: EpisodeScore) -> dict[str, str]:
-    """What an episode tested, for telling whether two are the same test."""
+    """Return the facts that decide whether two episodes are the same test."""
     described = {"suite": episode.suite, "scenario": episode.scenario}
     folder = run.episode_folder(episode)
     if folder is None:

@@ -1,9 +1,8 @@
-"""A run in figures for a reader: rates, means and events per km, each with n and an interval.
+"""Summary of a run: rates, means and events per km, each with n and an interval.
 
-Why an episode failed, in a few words, and the moment that decided it.
-
-Protocols name their infractions with keys of their own; the words here know those of the
-Leaderboard family and read any other key as it is written.
+The module also describes in a few words why an episode failed, and finds the decisive moment. Each
+protocol names infractions with its own keys. The keys of the Leaderboard family have descriptions
+here; any other key is shown as it is.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def in_words(kind: str) -> str:
 
 
 def rank_of(kind: str) -> int:
-    """How grave a kind of infraction is; 0 is the gravest."""
+    """Return the severity rank of a kind of infraction; 0 is the gravest."""
     if any(word in kind for word in _SLIGHT):
         return len(_RANKS) + 1
     for rank, words in enumerate(_RANKS):
@@ -75,7 +74,7 @@ def decisive(score: EpisodeScore) -> Infraction | None:
 
 
 def cause_of(score: EpisodeScore) -> str:
-    """Why an episode failed, in a few words; empty for a success."""
+    """Describe in a few words why an episode failed; empty for a success."""
     if score.success:
         return ""
     if score.failure:
@@ -139,7 +138,7 @@ def summarise(run: RunScore, label: str) -> ReportSummary:
     """All figures of a run: those of ``jaywalk score``, in the order of a reader's interest."""
     found = aggregate(run)
     means = [q for name, figure in found.metrics.items() if (q := _mean(found, name, figure))]
-    # What a reader looks for first stands first: scores, then what was hit, then the rest.
+    # The most important quantities come first: scores, then hits, then the rest.
     scores = [q for q in means if spec_of(q.name).zero_if_missing]
     rest = [q for q in means if not spec_of(q.name).zero_if_missing]
     success = _quantity("success_rate", "rate", found.success)
@@ -153,7 +152,7 @@ def summarise(run: RunScore, label: str) -> ReportSummary:
 
 
 def _mean(found: Aggregate, name: str, figure: Figure) -> Quantity | None:
-    """None for what no episode has, and for what is told per km already."""
+    """Return the mean of a metric; None if no episode has it or a rate per km already shows it."""
     if not math.isfinite(figure.value) or is_doubled(name, set(found.rates_per_km)):
         return None
     return _quantity(name, "mean", figure)

@@ -1,9 +1,8 @@
-"""Small drawings as SVG text: elements, paths, axes.
+"""SVG text of small drawings (elements, paths, axes), and a check of output files.
 
-Colours stand in attributes, so that a drawing saved on its own is ready for print; the page's style
-sheet overrides them by class when it is dark.
-
-Files we are asked to write: that they can be written is found out before the work.
+Colours are attributes, so that a drawing saved on its own is ready for print; the page's style
+sheet overrides them by class in dark mode. The check finds out before the work starts whether the
+output files can be written.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from jaywalk.core.errors import PrerequisiteError
 
 
 def claim(path: Path) -> Path:
-    """Make the folder of a file and see that the file can be written; returns the path.
+    """Create the folder of a file, check that the file can be written and return its path.
 
     Raises:
-        PrerequisiteError: It cannot.
+        PrerequisiteError: The file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()  # what is there stays until there is something new
+        path.open("ab").close()  # keeps existing content until the new content is ready
     except OSError as problem:
         raise PrerequisiteError(
             f"Cannot write '{path}': {problem.strerror}. Give a file in a folder you may write to."
@@ -37,15 +36,15 @@ def claim(path: Path) -> Path:
 
 
 def content_policy(template: str, *, style: str, scripts: str = "") -> str:
-    """Content-Security-Policy of a page: our own style sheet and script run, nothing else.
+    """Return the Content-Security-Policy of a page, which allows only its style sheet and script.
 
     Both are named by their hash, so text from records that slipped through as markup stays inert.
     Style attributes (colours and places of marks) cannot be hashed and are allowed.
 
     Args:
         template: Source of the page, with ``{{ style }}`` and perhaps ``{{ scripts }}`` in it.
-        style: What stands for ``{{ style }}``.
-        scripts: What stands for ``{{ scripts }}``.
+        style: Text that replaces ``{{ style }}``.
+        scripts: Texts that replace ``{{ scripts }}``.
     """
     sheet = _inside(template, "style").replace("{{ style }}", style)
     allowed = f"default-src 'none'; style-src-elem {_hash(sheet)}; style-src-attr 'unsafe-inline'"
@@ -70,7 +69,7 @@ SERIES = ("#c2410c", "#1d6fb8", "#2e8b57", "#7b4fa3", "#b8860b", "#0f8b8d")
 
 
 def el(tag: str, content: str = "", /, **attributes: object) -> str:
-    """An element; ``_`` in names of attributes stands for ``-``, a trailing one is dropped."""
+    """Return an element; ``_`` in attribute names becomes ``-``, a trailing ``_`` is dropped."""
     words = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_plain(value), quote=True)}"'
         for name, value in attributes.items()
@@ -125,13 +124,13 @@ def ticks_of(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def text_width(words: str, size: float = 11.0) -> float:
-    """About how wide a text is in px, on the generous side."""
+    """Estimate the width of a text in px, rather too wide than too narrow."""
     narrow, wide = set("iljtfr.,:;|!'()[] "), set("mwMW@%")
     return size * sum(0.36 if k in narrow else 0.9 if k in wide else 0.62 for k in words)
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> str:
-    """Coloured dots with names, in rows as wide as there is room."""
+    """Draw coloured dots with names, in rows of the available width."""
     parts, at, line = [], x, y
     for colour, name in entries:
         wide = 24.0 + text_width(name)
@@ -144,7 +143,7 @@ def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float)
 
 
 def legend_lines(entries: Sequence[tuple[str, str]], width: float) -> int:
-    """How many rows :func:`legend` takes."""
+    """Return the number of rows that :func:`legend` needs."""
     lines, used = 1, 0.0
     for _, name in entries:
         wide = 24.0 + text_width(name)

@@ -1,4 +1,4 @@
-"""Cluster bootstrap: whole tracks, scenarios or pedestrians are drawn, never single samples.
+"""Cluster bootstrap, which draws whole tracks, scenarios or pedestrians, never single samples.
 
 A statistic is a function of multiplicities: given how often each cluster was drawn, an array of
 shape ``(B, n_clusters)``, it returns ``B`` values. Sums over clusters then are matrix products,
@@ -63,12 +63,12 @@ class Estimate:
 
     @property
     def few_clusters(self) -> bool:
-        """Whether there are too few clusters to trust an interval."""
+        """Return whether there are too few clusters to trust an interval."""
         return self.n < FEW_CLUSTERS
 
 
 def cluster_codes(clusters: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Turn one label a row into codes ``0 .. k-1``; returns the codes and ``k``."""
+    """Turn one label per row into codes ``0 .. k-1`` and return the codes and ``k``."""
     labels = np.asarray(clusters)
     if labels.ndim != 1:
         raise UsageError(f"clusters must be one label a row, got shape {labels.shape}")
@@ -143,7 +143,7 @@ def bca(
 
 
 def few_clusters_note(clusters: int) -> str:
-    """What outputs say about an interval of too few clusters."""
+    """Return the note that outputs show beside an interval over too few clusters."""
     return f"only {clusters} independent clusters (fewer than {FEW_CLUSTERS}): widened interval"
 
 
@@ -232,7 +232,7 @@ def two_way(
     level: float = 0.95,
     seed: int | np.random.Generator = 0,
 ) -> Estimate:
-    """(Weighted) mean over crossed factors, e.g. track x training seed, both drawn anew.
+    """Compute a (weighted) mean over crossed factors, e.g. track x training seed, both resampled.
 
     Rows and columns are resampled independently and a cell counts with the product of the two
     multiplicities (the pigeonhole bootstrap). It tends to be a little too wide, except that a
@@ -312,7 +312,7 @@ def _jackknife(statistic: Statistic, n: int) -> FloatArray:
 def _bca_tails(
     value: float, drawn: FloatArray, jackknife: FloatArray, tail: float
 ) -> tuple[FloatArray, str | None]:
-    """Quantiles to read off the resamples, and why they are the plain ones if they are."""
+    """Return the quantiles to read from the resamples, and the reason if they are plain ones."""
     plain = np.array([tail, 1.0 - tail])
     if not np.all(np.isfinite(jackknife)):
         return plain, "the statistic is undefined without one of the clusters"
@@ -333,7 +333,7 @@ def _bca_tails(
 
 
 def _draws(seed: int | np.random.Generator, clusters: int, resamples: int) -> Iterable[FloatArray]:
-    """Multiplicities of one bootstrap; those of a seed are kept for the next statistic."""
+    """Return the multiplicities of one bootstrap; those of a seed are cached for reuse."""
     if isinstance(seed, int) and clusters * resamples <= _BLOCK:
         return (_kept_draws(seed, clusters, resamples),)
     return multiplicities(_generator(seed, "bca"), clusters, resamples)

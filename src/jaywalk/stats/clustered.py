@@ -5,7 +5,7 @@ intervals here divide the sample size by a design effect before they apply a for
 independent rows, as Korn and Graubard propose: the ratio of the variance between clusters to that
 of independent rows, never below 1, times ``(t / z) ** 2`` because few clusters estimate it badly.
 
-Paired comparison of two runs: differences, exact tests, Holm's correction, power.
+The module also compares two runs in pairs: differences, exact tests, Holm's correction and power.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p values, in the order given.
 
     Rejecting where they are at most 0.05 keeps the chance of any false rejection in the set
-    below 5 %, whatever the tests have to do with each other.
+    below 5 %, for any dependence between the tests.
     """
     if any(not 0.0 <= p <= 1.0 for p in p_values):
         raise UsageError(f"p values must lie between 0 and 1, got {list(p_values)}")

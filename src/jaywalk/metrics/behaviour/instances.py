@@ -1,6 +1,6 @@
-"""Decisions per pedestrian, from the sequence of the decisions about their samples.
+"""Decisions per pedestrian, from the sequence of decisions about their samples.
 
-Sample weights: early decisions about actions count more, and so do risks ahead of the car.
+Sample weights favour early decisions about actions, and risks ahead of the car.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def centrality_weights(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instances:
-    """What a model says about each pedestrian.
+    """A model's decisions and confidence for each pedestrian.
 
     Attributes:
         truth: Label of the pedestrian's first sample.

@@ -1,12 +1,12 @@
-"""Average precision and area under the ROC curve, for many sample weightings at once.
+"""Ranking metrics (average precision, ROC area) and metrics of confusion matrices.
 
-Average precision is the step-wise sum over thresholds, not interpolated. Equal scores are one
-threshold, so that the order of tied samples never matters.
+Ranking metrics are computed for many sample weightings at once. Average precision is the step-wise
+sum over thresholds, without interpolation. Equal scores are one threshold, so that the order of
+tied samples does not matter.
 
-Accuracy, balanced accuracy, precision, recall and F1 from (stacks of) confusion matrices.
-
-A matrix has truth in rows and decisions in columns. All functions take ``(..., K, K)`` and return
-``(...)``; entries may be weights instead of counts.
+Accuracy, balanced accuracy, precision, recall and F1 take (stacks of) confusion matrices with truth
+in rows and decisions in columns. These functions take ``(..., K, K)`` and return ``(...)``; entries
+may be weights instead of counts.
 """
 
 from __future__ import annotations

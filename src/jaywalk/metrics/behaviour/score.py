@@ -1,6 +1,6 @@
-"""All scores of one model on one task, as a function of how often each pedestrian counts.
+"""All scores of one model on one task, as a function of the multiplicities of pedestrians.
 
-How often a model is right about what a person wants and about what they do, taken together.
+The joint score counts how often a model is right about both intention and action of a person.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ROWS_AT_ONCE = 128  # bounds memory: a block of sample weights is then a few MB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSamples:
-    """What is scored.
+    """Samples to score: truth, confidence and pedestrian of each.
 
     Attributes:
         truth: Class of each sample, 0 to ``n_classes`` - 1.

@@ -1,6 +1,6 @@
-"""Which records look aborted, doubled or post-processed.
+"""Flags of records that look aborted, doubled or post-processed.
 
-A flag is a suspicion with its reason; it never changes a score.
+A flag is a suspicion with a reason; it never changes a score.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ENDING_OF = {
     "Failed - Agent got blocked": "vehicle_blocked",
     "Failed - Agent timed out": "route_timeout",
 }
-# What a status says against the other fields of its record: no evaluator writes these.
+# Contradictions between a status and the other fields of its record: no evaluator writes these.
 CONTRADICTIONS = (
     "free of infractions, not 'Perfect'",
     "'Perfect' with infractions",
@@ -44,7 +44,7 @@ class Flag:
     Attributes:
         kind: `ABORTED`, `DOUBLED` or `POST_PROCESSED`.
         source: Which record.
-        reason: What gives it away.
+        reason: Reason of the suspicion.
     """
 
     kind: str

@@ -1,8 +1,9 @@
-"""Protocol ``jaywalk``: our own rules for one recorded episode, and the default.
+"""Protocol ``jaywalk``: Jaywalk's rules for one recorded episode, and the default protocol.
 
-Hard safety is kept apart from comfort and progress; there is no composed driving score. Success:
-the route completed, no collision, no red light, no stop sign passed, nobody endangered, no scenario
-that timed out, no failure of the agent. Nothing is counted twice.
+Safety, comfort and progress are separate; there is no composite driving score. An episode is a
+success if the route is completed without a collision, a red light or stop sign passed, an
+endangered person or vehicle, a scenario time-out or a failure of the agent. Nothing is counted
+twice.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def _failure(record: Record) -> str:
 
 
 def _causes(episode: MetricInput) -> list[str]:
-    """Why an episode is no success, in words; empty if it is one."""
+    """Return the reasons why an episode is not a success, in words; empty for a success."""
     causes = ["agent failed"] if _failure(episode.record) else []
     counts, progress = episode.shared(compute_counts), episode.shared(progress_of)
     causes += [words for name, words in _CAUSES.items() if counts[name]]
@@ -284,7 +285,7 @@ def _detail(episode: MetricInput) -> dict[str, Any]:
 
 
 def _moving_s(tracks: EpisodeTracks, ttc: TimeToCollision) -> float:
-    """Time the ego drove: each tick stands for the step to the next one."""
+    """Return the time for which the ego drove; each tick counts the step to the next tick."""
     steps = np.diff(tracks.time_s, append=tracks.time_s[-1:])
     return float(steps[ttc.moving].sum())
 

@@ -1,7 +1,7 @@
-"""CARLA Leaderboard 1.0, 2.0 and 2.1: mean driving score, completion and infractions a kilometre.
+"""CARLA Leaderboard 1.0, 2.0 and 2.1: mean driving score, completion and infractions per kilometre.
 
-A record whose penalty follows from its messages under the chosen rules keeps its written score;
-others (made under other rules) are scored anew from their messages.
+A record keeps its written score if its penalty follows from its messages under the chosen rules.
+Other records, made under other rules, are scored again from their messages.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ def _penalties(
 
 
 def _cluster(record: RouteRecord) -> str:
-    """Seeds and repetitions of one route belong together."""
+    """Return the cluster of a record: seeds and repetitions of one route share it."""
     return record.source if record.number is None else str(record.number)
 
 
 def _rates(records: Sequence[RouteRecord]) -> dict[str, Any]:
-    """Infractions a kilometre: exact Poisson intervals with the design effect of routes."""
+    """Return infractions per km: exact Poisson intervals with the design effect of routes."""
     driven = np.nan_to_num([r.route_length_m * r.completion_percent / 1e5 for r in records])
     km = max(_MIN_KM, float(driven.sum()))
     routes = [_cluster(record) for record in records]

@@ -1,4 +1,4 @@
-"""One record under one of the public protocols: Leaderboard 1.0 to 2.1, Bench2Drive, Fail2Drive."""
+"""Score of one record under a public protocol: Leaderboard 1.0 to 2.1, Bench2Drive, Fail2Drive."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _signs_obeyed(
     percent: float,
     messages: Mapping[str, Sequence[str]],
 ) -> dict[str, bool]:
-    """Bench2Drive: whether the ego passed the route's first junction and obeyed lights and signs.
+    """Return whether the ego passed the first junction and obeyed lights and signs (Bench2Drive).
 
     Such a drive counts for the ability Traffic_Signs even if it failed later.
     """
@@ -226,12 +226,12 @@ def _score(
 
 
 def scenario_of(episode: Episode) -> str:
-    """What episodes of several seeds have in common: the scenario, else the route."""
+    """Return the name that episodes with different seeds share: the scenario, else the route."""
     return episode.scenario or episode.route.route_id or episode.episode_id
 
 
 def last_line(text: str) -> str:
-    """The last line of a traceback says what it was."""
+    """Return the last line of a traceback, which names the error."""
     lines = text.strip().splitlines()
     return lines[-1].strip() if lines else ""
 
@@ -258,7 +258,7 @@ def _success(
 def as_route_record(
     status: str, metrics: Mapping[str, float], messages: Mapping[str, Sequence[str]]
 ) -> RouteRecord:
-    """The same as a result file would say it."""
+    """Return a score as the record that a result file would hold."""
     return RouteRecord(
         source="",
         method="",
@@ -297,7 +297,7 @@ def _infraction(prices: Protocol, track: CriteriaTrack, event: Event) -> Infract
 
 
 def _factor(prices: Protocol, event: Event) -> float | None:
-    """What one event multiplies the score with; None where prices add up or nothing is charged."""
+    """Return the factor of one event on the score; None if prices add up or the event is free."""
     if prices.formula != "product":
         return None
     if event.key == "outside_route_lanes":

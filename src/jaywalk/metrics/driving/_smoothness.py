@@ -1,9 +1,9 @@
-"""Bench2Drive's driving smoothness of recorded drives, and the file its own tool reads.
+"""Bench2Drive's driving smoothness of recorded drives, and the input file of Bench2Drive's tool.
 
-The numbers follow Bench2Drive's tool exactly, with its peculiarities: turning is in degrees per
-second although the limits are in radians, the "turning acceleration" is the turning rate again, and
-samples count as 0.1 s apart although they come with every tick, usually every 0.05 s. For a
-measure without these see ``metrics/safety/_comfort.py``.
+The numbers follow Bench2Drive's tool exactly, including its peculiarities: turning is in degrees
+per second although the limits are in radians, the "turning acceleration" is the turning rate again,
+and samples count as 0.1 s apart although there is one per tick, usually every 0.05 s. See
+``metrics/safety/_comfort.py`` for a measure without these peculiarities.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgoMotion:
-    """What Bench2Drive's agents write down at every step, (n, 3) each. Frame: CARLA's."""
+    """Values that Bench2Drive's agents log at every step, (n, 3) each. Frame: CARLA's."""
 
     acceleration_mps2: FloatArray
     angular_velocity_dps: FloatArray

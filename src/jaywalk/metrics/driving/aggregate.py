@@ -1,6 +1,6 @@
-"""A run in figures: means over scenarios, success rate and rates per kilometre, with intervals.
+"""Figures of a run: means over scenarios, success rate and rates per kilometre, with intervals.
 
-Seeds of one scenario resemble each other, so intervals come from scenarios, not from episodes:
+Seeds of one scenario resemble each other, so intervals are over scenarios, not over episodes:
 BCa bootstrap of scenarios for means, Wilson and exact Poisson intervals with the design effect for
 shares and events per kilometre. Ratios are ratios of sums, see `rates`.
 """
@@ -76,12 +76,12 @@ class Aggregate:
 
     @property
     def few_clusters(self) -> bool:
-        """Whether there are too few scenarios to trust the intervals."""
+        """Return whether there are too few scenarios to trust the intervals."""
         return self.success.few_clusters
 
     @property
     def shown(self) -> dict[str, Figure]:
-        """Metrics without those that success and events per km already say."""
+        """Metrics except those that success and events per km already show."""
         return {
             name: figure
             for name, figure in self.metrics.items()
@@ -171,7 +171,7 @@ def _average(group: Sequence[EpisodeScore], name: str) -> float:
 
 
 def as_json(found: Aggregate) -> dict[str, Any]:
-    """What ``jaywalk score RUN --json`` prints; rates in percent, NaN as null."""
+    """Return the output of ``jaywalk score RUN --json``; rates in percent, NaN as null."""
     run = found.run
     success = figure_json(found.success)
     value: dict[str, Any] = {

@@ -1,7 +1,7 @@
-"""Baselines: record hashes and scores that were accepted for a run, and what changed since.
+"""Baselines: record hashes and scores that were accepted for a run, and later changes.
 
-A baseline is a JSON file with one episode a line, so that ``git diff`` shows which ones moved. It
-holds enough to compute every published figure without the records.
+A baseline is a JSON file with one line per episode, so that ``git diff`` shows the changed
+episodes. It holds enough to compute every published figure without the records.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jaywalk.record.episode import Code
 FORMAT: Final = "jaywalk-baseline-1"
 PAIRED, PUBLIC, BENCH2DRIVE = "fail2drive", "leaderboard-2.1", "bench2drive"
 _DIGITS: Final = 6  # significant ones
-_CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds otherwise is no change
+_CLOSE: Final = 2e-5  # relative: a last digit that another machine rounds differently is ignored
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _PER_LINE: Final = "episodes"
 _UNSCORED: Final = "cannot be scored"
@@ -40,15 +40,15 @@ class _Part(BaseModel):
 
 
 class BaselineRun(_Part):
-    """What to drive.
+    """Settings of the run that a baseline describes.
 
     Attributes:
-        suite: As ``jaywalk run`` takes it, or a table of routes (.toml) beside the baseline.
-        suite_id: Name with version, at acceptance.
-        agent_version: At acceptance.
-        arguments: Of the agent.
-        subset: Route ids, as ``--subset`` takes them; "" for all.
-        requires: Towns that do not come with us.
+        suite: Suite as for ``jaywalk run``, or a table of routes (.toml) next to the baseline.
+        suite_id: Name of the suite with its version at acceptance.
+        agent_version: Version of the agent at acceptance.
+        arguments: Arguments of the agent.
+        subset: Route ids as for ``--subset``; "" for all.
+        requires: Towns that are not part of Jaywalk.
     """
 
     suite: str
@@ -63,7 +63,7 @@ class BaselineRun(_Part):
 
 
 class Accepted(_Part):
-    """When the content was accepted, and why."""
+    """Date and reason of the acceptance of the content."""
 
     date: str
     reason: str
@@ -83,7 +83,7 @@ class ProtocolScore(_Part):
     @field_validator("people_hit", mode="before")
     @classmethod
     def _read_missing_risk(cls, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A hit without an injury risk (NaN) is ``null`` in the file."""
+        """Read a missing injury risk, ``null`` in the file, as NaN."""
         return [
             {**hit, "injury_risk": math.nan if hit["injury_risk"] is None else hit["injury_risk"]}
             for hit in hits
@@ -91,7 +91,7 @@ class ProtocolScore(_Part):
 
 
 class BaselineEpisode(_Part):
-    """One episode: what it did (the hash covers all of the record) and what it scored."""
+    """One episode: its record hash, which covers the whole record, and its scores."""
 
     record_hash: str
     end_reason: str
@@ -105,7 +105,7 @@ class BaselineEpisode(_Part):
 
 
 class Baseline(_Part):
-    """All of a file. Without ``accepted`` it is a definition whose content is yet to be driven."""
+    """Content of a baseline file. Without ``accepted`` its episodes are yet to be driven."""
 
     format: str = FORMAT
     name: str
@@ -117,7 +117,7 @@ class Baseline(_Part):
     episodes: dict[str, BaselineEpisode] = Field(default_factory=dict)
 
     def run_score(self, protocol: str) -> RunScore:
-        """The accepted scores as those of a run, for every function that takes such."""
+        """Return the accepted scores in the form of a run's scores."""
         episodes = tuple(
             _as_score(self, name, one, protocol)
             for name, one in self.episodes.items()
@@ -177,7 +177,7 @@ def protocol_versions(names: Sequence[str]) -> dict[str, int]:
 
 
 def entry_of(record: Record, record_hash: str) -> BaselineEpisode:
-    """What a baseline keeps of a record."""
+    """Return the baseline entry of a record."""
     episode = record.episode
     return BaselineEpisode(
         record_hash=record_hash,
@@ -230,12 +230,12 @@ def _kept(score: EpisodeScore) -> ProtocolScore:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a metric is no plug-in's: those differ between machines."""
+    """Return whether a metric is not from a plug-in; plug-ins differ between machines."""
     return name not in METRICS or METRICS.get(name).package == "jaywalk"
 
 
 def rounded(value: float) -> float:
-    """A number with as many digits as a baseline keeps."""
+    """Round a number to the digits that a baseline keeps."""
     return float(f"{value:.{_DIGITS}g}")
 
 
@@ -284,7 +284,7 @@ def _line(value: Any) -> str:
 
 
 def _compact(one: dict[str, Any]) -> dict[str, Any]:
-    """Without what is empty."""
+    """Return the entries that are not empty."""
     kept = {key: value for key, value in one.items() if value not in ("", 0, None) or key == "weak"}
     if kept.get("weak") is None:
         kept.pop("weak", None)
@@ -296,10 +296,10 @@ def _compact(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_baselines(folder: Path) -> list[str]:
-    """Names of the baselines in a folder, sorted.
+    """Return the names of the baselines in a folder, sorted.
 
     Raises:
-        DataError: There is no such folder.
+        DataError: The folder does not exist.
     """
     if not folder.is_dir():
         raise DataError(
@@ -321,12 +321,12 @@ def check_names(folder: Path, names: Sequence[str]) -> None:
             )
 
 
-# -- what changed ------------------------------------------------------------------------------
+# -- changes -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeChange:
-    """An episode that is not what was accepted; ``moved``: score -> old and new value."""
+    """Episode that differs from the accepted one; ``moved``: score -> old and new value."""
 
     episode: str
     hash_changed: bool
@@ -335,7 +335,7 @@ class EpisodeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """A baseline against what was driven now.
+    """Differences between a baseline and a new run.
 
     Attributes:
         changed: Episodes that differ.
@@ -356,7 +356,7 @@ class Changes:
 
     @classmethod
     def between(cls, old: Baseline, new: Baseline) -> Self:
-        """What is different in ``new``."""
+        """Return the changes from ``old`` to ``new``."""
         both = [name for name in old.episodes if name in new.episodes]
         changed = [_change(name, old.episodes[name], new.episodes[name]) for name in both]
         before, after = headline_of(old), headline_of(new)
@@ -375,12 +375,12 @@ class Changes:
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing changed."""
+        """Return whether nothing changed."""
         return not (self.changed or self.missing or self.extra)
 
     @property
     def moved(self) -> int:
-        """Episodes whose scores moved."""
+        """Number of episodes whose scores changed."""
         return sum(bool(one.moved) for one in self.changed)
 
     def summary(self) -> str:

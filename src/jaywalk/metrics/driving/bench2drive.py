@@ -1,6 +1,6 @@
 """Bench2Drive: driving score, success rate, efficiency and abilities.
 
-The sums are divided by the number of routes of the set, so a missing route counts as zero.
+Sums are divided by the number of routes in the set, so a missing route counts as zero.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def run_abilities(run: RunScore) -> dict[str, Any] | None:
 def _second_chance(
     records: Sequence[RouteRecord], good: Sequence[bool], routes: Mapping[int, str]
 ) -> str:
-    """What the missing map can change: failed routes that obeyed their lights and stop signs."""
+    """Describe the effect of the missing map on failed routes that obeyed lights and stop signs."""
     open_cases = [
         record.source
         for record, success in zip(records, good, strict=True)

@@ -1,6 +1,7 @@
-"""Writes a run's scores as result files that the public benchmarks' own tools read.
+"""Export of a run's scores as result files for the tools of the public benchmarks.
 
-Records and summaries as the Leaderboard family writes them, from scores of our own records.
+Records and summaries have the format of the Leaderboard family. They are made from scores of
+Jaywalk's records.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def record_json(score: EpisodeScore, index: int, number: int, repetition: int) -
 
 
 def bench2drive_fields(score: EpisodeScore, route_id: str) -> dict[str, Any]:
-    """What Bench2Drive adds to a record; its number of the weather is not known to us."""
+    """Return the fields that Bench2Drive adds to a record; the weather number is unknown."""
     names = score.detail.get("scenario_names") or [score.scenario]
     town = score.detail.get("town", "")
     return {
@@ -109,7 +110,7 @@ def _figure(summary: Mapping[str, Any], key: str) -> float:
 
 
 def global_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
-    """The summary of all routes: means over the announced ones, events a kilometre."""
+    """Return the summary of all routes: means over the announced routes, events per kilometre."""
     means = {
         key: round(math.fsum(one["scores"][key] for one in records) / total, _SCORE_DIGITS)
         for key in _SCORES
@@ -142,7 +143,7 @@ def _rank(status: str) -> int:
 
 
 def _rate(records: Sequence[dict[str, Any]], key: str, km: float) -> float:
-    """Events a kilometre; of lanes the kilometres outside, which are not divided."""
+    """Return events per kilometre; for lanes the kilometres outside, which are not divided."""
     lists = [one["infractions"][key] for one in records]
     if key == "outside_route_lanes":
         return math.fsum(float(texts[0].split(" ")[8]) / 1000.0 for texts in lists if texts)
@@ -161,13 +162,13 @@ def _total(records: Sequence[dict[str, Any]], key: str) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Three decimals; what is not known is written as 0, for the tools do sums with it."""
+    """Round to three decimals; an unknown value becomes 0, since the tools add the values."""
     return round(value, _DIGITS) if math.isfinite(value) else 0.0
 
 
 Format = Literal["leaderboard", "bench2drive", "fail2drive"]
 Layout = Literal["parser", "named"]
-# Whose rules a format's scores follow unless told otherwise.
+# Default protocol of each format.
 PROTOCOL_OF: Final[dict[str, str]] = {
     "leaderboard": "leaderboard-2.0",
     "bench2drive": "bench2drive",
@@ -231,10 +232,10 @@ def _write_motion(record: Path, score: EpisodeScore, folder: Path) -> Path:
 
 
 def number_episodes(episodes: Sequence[EpisodeScore]) -> list[tuple[EpisodeScore, int, int]]:
-    """Route number and repetition of each, sorted; numbers of the routes if they have some.
+    """Return each episode with route number and repetition, sorted; route ids if they are numbers.
 
-    Seeds of a scenario become its repetitions. Where route ids are no numbers, or two scenarios
-    share one, scenarios are counted from 0.
+    Seeds of a scenario become its repetitions. If a route id is not a number, or two scenarios
+    share one, scenarios are numbered from 0.
     """
     labels = list(dict.fromkeys(scenario_of(one) for one in episodes))
     own = {scenario_of(one): str(one.detail.get("route_id", "")) for one in episodes}

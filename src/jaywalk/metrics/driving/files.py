@@ -43,7 +43,7 @@ def set_name(path: Path) -> str:
 
 
 def printable(name: str) -> str:
-    """A name without bytes that are no text, line ends and the like: these are written out."""
+    """Return a name with unprintable characters, such as line ends, written as escapes."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in name)
 
 

@@ -1,6 +1,6 @@
-"""What was looked at while suites and drivers were tuned, so that nobody takes it for held out.
+"""Routes, seeds and towns inspected while suites and drivers were tuned, thus not held out.
 
-Add to these facts when a route, seed or town is inspected; never remove from them.
+Add to these facts when a route, seed or town is inspected; never remove a fact.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Inspected:
     """Facts about one suite.
 
     Attributes:
-        suite: How its name begins.
+        suite: Start of the suite's name.
         routes: Numbers at the end of the ids of routes that were inspected; None: all were.
         seeds: Seeds they were inspected with.
         text: The same in one line.
@@ -34,7 +34,7 @@ class Inspected:
     text: str
 
     def covers(self, route: str, seed: int | None) -> bool:
-        """Whether an episode was inspected, or one with the same route and another seed."""
+        """Return whether an episode was inspected, or another seed of the same route."""
         if self.routes is None:
             return True
         number = _NUMBER.search(route)
@@ -74,7 +74,7 @@ FACTS: Final = (
 
 
 def facts_of(suite: str) -> Inspected | None:
-    """What is known about a suite, by its name with version."""
+    """Return the facts about a suite, by its name with version; None if there are none."""
     return next((one for one in FACTS if suite.startswith(one.suite)), None)
 
 

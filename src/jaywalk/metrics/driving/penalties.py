@@ -1,7 +1,7 @@
-"""The protocols as data: what each infraction costs, what a success is, what missing means.
+"""Public protocols as data: cost of each infraction, definition of success, missing routes.
 
 Percentages appear only in the text of a message, so an infraction score derived from messages is
-known up to the rounding of those texts; `Derived.tolerance` says how far.
+known up to the rounding of those texts; `Derived.tolerance` bounds the error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Derived:
 
     Attributes:
         value: The score, 1 is unpunished.
-        tolerance: How far the rounding of texts can have moved it.
+        tolerance: Largest error from the rounding of texts.
         unparsed: Messages without the percentage they should have; they are not in the value.
     """
 
@@ -77,8 +77,8 @@ class Disagreement:
     Attributes:
         source: Which record.
         what: ``penalty``, ``driving_score``, ``num_infractions`` or ``message``.
-        recorded: What the file says.
-        derived: What follows from the messages.
+        recorded: Value in the file.
+        derived: Value that follows from the messages.
     """
 
     source: str
@@ -222,10 +222,10 @@ def score_without_min_speed(protocol: Protocol, record: RouteRecord) -> float:
 def is_success(
     protocol: Protocol, record: RouteRecord, *, requires_completion: bool = False
 ) -> bool:
-    """Whether a record is a success; ``requires_completion`` adds that the end was reached.
+    """Return whether a record is a success; ``requires_completion`` also requires the route's end.
 
-    Where the protocol itself asks for completion it asks for the status only, as its own tool
-    does; the stricter reading also wants 100 % of the route.
+    Where the protocol itself requires completion, it checks only the status, like its own tool.
+    The stricter rule also requires 100 % of the route.
     """
     if protocol.success_forgives is None:
         raise UsageError(f"Protocol '{protocol.name}' has no success rate.")

@@ -1,4 +1,4 @@
-"""Scores of recorded episodes under any protocol, ours or a public one."""
+"""Scores of recorded episodes under any protocol, Jaywalk's or a public one."""
 
 from __future__ import annotations
 

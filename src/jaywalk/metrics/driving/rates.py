@@ -1,7 +1,7 @@
-"""Rates of a run as ratios of sums: the one definition that every output uses.
+"""Rates of a run as ratios of sums, the definition that all outputs use.
 
-Collisions per km are all collisions over all kilometres, not the mean of what each episode had per
-km: a short episode would weigh as much as a long one. Intervals draw or count whole routes.
+Collisions per km are all collisions divided by all kilometres. The mean of the rates of episodes
+would give a short episode the same weight as a long one. Intervals draw or count whole routes.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Figure:
 
     @property
     def few_clusters(self) -> bool:
-        """Whether the interval rests on too few routes to be trusted."""
+        """Return whether the interval rests on too few routes to be trusted."""
         return 0 < self.clusters < FEW_CLUSTERS
 
     def scaled(self, factor: float) -> Figure:
-        """The same quantity in another unit."""
+        """Return the quantity in another unit, multiplied by ``factor``."""
         return Figure(
             value=factor * self.value,
             low=factor * self.low,
@@ -83,7 +83,7 @@ def count_names(episodes: Sequence[EpisodeScore]) -> tuple[str, ...]:
 
 
 def sums(rule: Pooling, episodes: Sequence[EpisodeScore]) -> tuple[FloatArray, FloatArray]:
-    """What each episode adds above and below the line."""
+    """Return the numerator and the denominator of each episode."""
     assert rule.top is not None, f"'{rule.words}' is no ratio"
     assert rule.bottom is not None, f"'{rule.words}' is no ratio"
     parts = [(float(rule.top(one)), float(rule.bottom(one))) for one in episodes]

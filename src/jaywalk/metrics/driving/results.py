@@ -1,7 +1,7 @@
-"""Reader of Leaderboard-family result files: typed records, and a finding for whatever is odd.
+"""Reader of Leaderboard-family result files: typed records, and findings about oddities.
 
-Two layouts exist: one JSON with many records, and one file a route. Either may lie in folders by
-method and seed. No file is left out without a finding.
+Two layouts exist: one JSON file with many records, and one file per route. Both may be in folders
+by method and seed. Every file that is left out has a finding.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _FOLDERS_WITHOUT_MEANING = {"res", "results", "eval", "per_route", "."}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFinding:
-    """Something to tell about a file or a record.
+    """Finding about a file or a record.
 
     Attributes:
         kind: `UNREAD` (a file), `UNSCORED` (a record) or `NOTE`.
         source: File, with ``#k`` for the k-th of several records.
-        text: What it is.
+        text: Description of the finding.
     """
 
     kind: str
@@ -108,18 +108,18 @@ class RouteRecord:
 
     @property
     def completed(self) -> bool:
-        """Whether status and completion both say that the end was reached."""
+        """Return whether status and completion both state that the end was reached."""
         return self.status in ("Completed", "Perfect") and self.completion_percent >= 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSet:
-    """All records of a folder, archive or file, and what is to be told about them.
+    """All records of a folder, archive or file, with findings about them.
 
     Attributes:
         name: Name of the folder or file.
-        records: In the order of files and, in a file, of writing.
-        findings: What was not read or not scored, and oddities.
+        records: Records in the order of files and, within a file, of writing.
+        findings: Files not read, records not scored, and oddities.
         announced: Routes that the files say belong to the run (their ``progress``), by method.
     """
 
@@ -149,7 +149,7 @@ def read_results(path: Path, method: str | None = None) -> ResultSet:
     """Read every result file below ``path`` (folder, tar archive or JSON file).
 
     Args:
-        path: Where the files are.
+        path: Folder, archive or file to read.
         method: Read only the files of this system.
     """
     collector = _Collector(root=_root_name(path))
@@ -292,7 +292,7 @@ def _route_number(route_id: str, named: re.Match[str] | None) -> tuple[int | Non
 
 
 def _infractions(value: Any) -> tuple[Mapping[str, tuple[str, ...]], str | None]:
-    """Messages by key, and what is odd about them."""
+    """Return messages by key, and oddities of the messages."""
     if not isinstance(value, dict):
         return MappingProxyType({}), "no infraction lists: taken as free of infractions"
     messages: dict[str, tuple[str, ...]] = {}
@@ -317,7 +317,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def finite_number(value: Any) -> float:
-    """The value of a JSON field as a number; NaN if it is none or not finite."""
+    """Return the value of a JSON field as a number; NaN if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""Scores of result files that were made elsewhere, under a public protocol."""
+"""Scores of result files from other evaluators under a public protocol."""
 
 from __future__ import annotations
 

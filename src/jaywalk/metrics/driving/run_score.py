@@ -1,4 +1,4 @@
-"""Scores a run: every record of its folder, against the list of episodes that were announced."""
+"""Scores of a run: all records of its folder, checked against the announced episodes."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def score_run(
 
 
 def mixed_code(codes: Mapping[str, Code]) -> list[str]:
-    """A warning that names what differs, if the episodes were driven by several versions of code.
+    """Return a warning that names the differences if several versions of code drove the episodes.
 
     Args:
-        codes: What each episode's record says, by ``<route>-s<seed>``.
+        codes: Code section of each episode's record, by ``<route>-s<seed>``.
     """
     parts: dict[str, dict[str, set[str]]] = {}
     for name, code in codes.items():
@@ -96,7 +96,7 @@ def mixed_code(codes: Mapping[str, Code]) -> list[str]:
             ("route", route, code.suite),
         ):
             parts.setdefault(part, {}).setdefault(key, set()).add(value[:SHORT] or "not recorded")
-    parts.get("motion library", {}).get("", set()).discard("not recorded")  # nobody was posed
+    parts.get("motion library", {}).get("", set()).discard("not recorded")  # no posed people
     differing = [
         f"{part}{f' {key}' if key else ''} ({', '.join(sorted(values))})"
         for part, groups in parts.items()
@@ -107,9 +107,9 @@ def mixed_code(codes: Mapping[str, Code]) -> list[str]:
 
 
 def run_notes(root: Path) -> tuple[str, list[str]]:
-    """What was inspected while tuning, and a warning if the records mix code versions.
+    """Return the line about inspection while tuning, and warnings about mixed code versions.
 
-    For outputs that read the records of a run themselves instead of calling `score_run`.
+    This is for outputs that read the records of a run directly instead of calling `score_run`.
     """
     episodes = [open_record(folder).episode for folder in find_records(root)]
     line = inspection_line(_common([one.suite for one in episodes]), [one.seed for one in episodes])

@@ -1,8 +1,7 @@
-"""What the scores of all protocols share: warnings from findings, flags and disagreements.
+"""Scores of an episode and of a run, in the form that all protocols share.
 
-What a protocol says about one recorded episode, and the run it belongs to.
-
-Every protocol gives this same form, so that comparison, report and export know only one.
+Comparison, report and export use only this form. The module also derives warnings from findings,
+flags and disagreements.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Infraction:
     message: str  # in the protocol's own words where it has some
     other: int | None = None  # actor of the record
     value: float | None = None  # percentages and speeds, where the kind has one
-    factor: float | None = None  # what it did to the score, where the protocol multiplies
+    factor: float | None = None  # effect on the score, where the protocol multiplies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +68,10 @@ class EpisodeScore:
     infractions: tuple[Infraction, ...] = ()
     failure: str = ""  # an agent's failure, one line
     folder: str = ""  # of the record, relative to the run
-    detail: Mapping[str, Any] = field(default_factory=dict)  # whatever a page may want to show
+    detail: Mapping[str, Any] = field(default_factory=dict)  # further facts for pages
 
     def result(self, name: str) -> MetricResult:
-        """Return a metric with its validity; what the episode lacks does not apply."""
+        """Return a metric with its validity; a metric that the episode lacks does not apply."""
         return MetricResult.of(self.metrics.get(name, math.nan))
 
 
@@ -94,7 +93,7 @@ class RunScore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every announced episode has been scored."""
+        """Return whether every announced episode has been scored."""
         return not self.missing and len(self.episodes) == self.expected
 
 
@@ -110,11 +109,11 @@ class _Named(typing.Protocol):
 
 
 def scenario_of(episode: _Named) -> str:
-    """The unit that seeds repeat: what intervals are drawn over and pairs are made of.
+    """Return the unit that seeds repeat: the cluster of intervals and the key of pairs.
 
-    Our runner calls an episode ``<route of the suite>-s<seed>``: several routes of a suite may use
-    one class of scenario, so the route is the unit. Episodes named otherwise fall back on their
-    scenario, then on their own name.
+    Jaywalk's runner names an episode ``<route of the suite>-s<seed>``. Several routes of a suite
+    may use one class of scenario, so the route is the unit. Episodes with other names fall back on
+    their scenario, then on their name.
     """
     ending = f"-s{episode.seed}"
     if episode.seed is not None and episode.episode_id.endswith(ending):
@@ -127,7 +126,7 @@ _PREFIX = {UNREAD: "not read", UNSCORED: "not scored", NOTE: "note"}
 
 
 def one_method(results: ResultSet) -> str:
-    """The method of a set; a set with none or several cannot be one score."""
+    """Return the method of a set; a set with none or several has no single score."""
     methods = results.methods
     if not methods:
         reasons = "; ".join(finding_lines(results.findings)[:5])

@@ -1,7 +1,7 @@
-"""Which cue of a construction site was missing or replaced, and what that cost.
+"""Missing or replaced cues of a construction site, and their cost.
 
-Known for the benchmark's own five pairs; for recorded pairs it is read off the records: every thing
-of the base record is looked for at its place in the other one.
+The changed cues of the benchmark's five pairs are known. For recorded pairs they are found from the
+records: every thing of the base record is searched at its place in the other record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaywalk.record import Record
 from jaywalk.record import columns as c
 
 PERMUTED: Final = "ConstructionPermutations"
-# What the benchmark's route files change, by pair.
+# Changes in the benchmark's route files, by pair.
 PUBLISHED_CUES: Final[Mapping[str, str]] = {
     "0015": "warning sign missing",
     "0016": "debris missing, 7 of 7 cones missing",
@@ -88,7 +88,7 @@ def things_of(record: Record) -> list[Thing]:
 
 
 def what_changed(base: Sequence[Thing], shift: Sequence[Thing]) -> str:
-    """What of a site is missing or something else, in words; empty if nothing is."""
+    """Describe the missing and replaced things of a site in words; empty if there are none."""
     left = list(shift)
     replaced: Counter[tuple[str, str]] = Counter()
     missing: Counter[str] = Counter()

@@ -1,6 +1,6 @@
 """Fail2Drive: driving score, success rate and their harmonic mean on pairs of routes.
 
-Every route of the Base split has a twin of the Generalization split, whose number is 1000 higher.
+Every route of the Base split has a partner in the Generalization split whose number is 1000 higher.
 All rows of all seeds are pooled; routes without a row are left out of the means and reported.
 """
 

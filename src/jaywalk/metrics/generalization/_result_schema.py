@@ -1,7 +1,8 @@
-"""What a result file of the benchmark's evaluator must look like, field by field.
+"""Schema of the result files of the benchmark's evaluator, field by field.
 
-Scoring takes what it can from a file; an entry is held to all that the evaluator writes. What
-public result sets have is allowed: files without ``entry_status``, or left at ``Started``.
+Scoring uses all fields that a file has; an entry must have every field that the evaluator writes.
+Deviations of public result sets are allowed: a missing ``entry_status``, or one left at
+``Started``.
 """
 
 from __future__ import annotations
@@ -51,15 +52,15 @@ class _Fault(NamedTuple):
 
 
 def check_schema(place: Path, results: ResultSet) -> tuple[list[str], list[Flag]]:
-    """Fields of result files that no evaluator writes so.
+    """Check the fields of result files against those that the evaluator writes.
 
     Args:
         place: Folder of the files.
-        results: What was read from it; files that could not be read are told of there.
+        results: Results read from the folder; its findings name the files that cannot be read.
 
     Returns:
         A line for each broken rule, with the first value and the first records; and flags of files
-        that say themselves that their run did not end well.
+        that report a bad end of their run.
     """
     unread = {finding.source for finding in results.findings if finding.kind == UNREAD}
     broken: dict[str, list[str]] = defaultdict(list)
@@ -120,7 +121,7 @@ def _announced(progress: Any) -> int:
 
 def _faults(record: Any) -> Iterator[_Fault]:
     if not isinstance(record, dict):
-        return  # told by the reader
+        return  # reported by the reader
     yield from _infraction_faults(record.get("infractions"))
     count = record.get("num_infractions")
     if type(count) is not int or count < 0:
@@ -152,7 +153,7 @@ def _infraction_faults(lists: Any) -> Iterator[_Fault]:
 
 
 def _file_flags(document: Mapping[str, Any], records: int, name: str) -> Iterator[Flag]:
-    """What a file says of its own run; a file without such words is not flagged."""
+    """Yield flags from a file's statements about its run; a missing status is not flagged."""
     progress = document["_checkpoint"].get("progress")
     if progress != [records, records]:
         reason = "'progress' is not the number of records, so the run was not over"

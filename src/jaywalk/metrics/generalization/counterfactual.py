@@ -1,20 +1,19 @@
-"""Is a pair a counterfactual? Both records must be the same until the shift can matter.
+"""Counterfactual check of pairs: both records must agree until the shift comes into reach.
 
-The shift can matter from the first tick at which something that only one of the records has is
-within reach of the ego (it can be perceived), or at which a scenario does what none does in the
-other record (it acts). Drivers see differently far: one whose command is the first thing to differ,
-at a tick at which the shift is farther than the reach but in sight, has perceived it. Until then
-every actor both have, every light and the weather must agree bit by bit, and what the driver
-commands before that tick too. The background must be the same in both: only scenarios may bring
-actors of their own.
+The shift matters from the first tick at which an actor that only one record has is within reach of
+the ego (it can be perceived), or at which a scenario does something that no scenario does in the
+other record (it acts). Drivers see to different distances: if a command is the first difference, at
+a tick at which the shift is beyond the reach but in sight, the driver has perceived the shift.
+Until then every shared actor, every light and the weather must agree bit by bit, and so must the
+driver's commands before that tick. The background must be the same in both records: only scenarios
+may add actors.
 
-Where the shift is within reach at the start there is little time left to agree in. Such a pair
-passes on its start alone: the ego and its route, all background actors with their models, colours
-and places, lights and weather are the same at the first tick. It is called weak, and counted apart.
+A shift that is within reach at the start leaves little time for comparison. Such a pair passes on
+its start alone: the ego and its route, all background actors with their models, colours and places,
+lights and weather are the same at the first tick. It is called weak and counted separately.
 
-How an ego went along its route: where, how fast, how far aside, and where it braked.
-
-Which records of one or more runs are the two halves of a pair, and which are alone.
+The module also finds the two halves of each pair in the records of one or more runs, and describes
+an ego's drive along its route: position, speed, lateral offset and braking.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class ComparedStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One drive; arrays have a row a tick."""
+    """One drive; arrays have one row per tick."""
 
     time_s: FloatArray
     along_m: FloatArray  # never falls
@@ -68,7 +67,7 @@ class Profile:
 
     @property
     def reached_m(self) -> float:
-        """How far it came."""
+        """Distance that the ego reached along the route (m)."""
         return float(self.along_m[-1])
 
     def mean_speed_mps(self, until_m: float) -> float:
@@ -81,7 +80,7 @@ class Profile:
         return metres / seconds if seconds > 0.0 else float("nan")
 
     def speed_at(self, along_m: FloatArray) -> FloatArray:
-        """Speed where the ego first came to each distance."""
+        """Return the speed at which the ego first reached each distance."""
         rows = np.minimum(np.searchsorted(self.along_m, along_m), len(self.along_m) - 1)
         return np.asarray(self.speed_mps[rows])
 
@@ -139,7 +138,7 @@ def _aside_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> F
 
 
 def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatArray:
-    """How far aside the ego may be at each point of the route; anywhere in a junction."""
+    """Return the allowed lateral offset (m) at each point of the route; infinite in a junction."""
     town = town_of(record.shared_file("opendrive"), record.episode.town)
     lanes = LaneFinder(town.carla_map).under(route.place_m)
     room = 0.5 * lanes.width_m - half_width_m + _LEAVES_M
@@ -149,7 +148,7 @@ def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatA
 def excursions_of(
     time_s: FloatArray, along_m: FloatArray, aside_m: FloatArray, room_m: FloatArray
 ) -> list[ComparedStretch]:
-    """Stretches on which the ego was farther aside than there is room; ``size``: the farthest."""
+    """Return stretches on which the ego exceeded the allowed offset; ``size``: largest offset."""
     out = np.abs(aside_m) > room_m
     edges = np.diff(np.r_[False, out, False].astype(np.int8))
     firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
@@ -171,11 +170,11 @@ _SHIFTED: Final = "Generalization_"  # how names of the benchmark's shift begin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordPairs:
-    """What was found.
+    """Pairs of records, single halves and unreadable records.
 
     Attributes:
         both: Base and shift of each pair, seed and driver.
-        lonely: Halves without the other one, in words.
+        lonely: Halves without a partner, in words.
         unread: Records that cannot be read, in words.
     """
 
@@ -185,7 +184,7 @@ class RecordPairs:
 
 
 def half_of(episode: Episode) -> str:
-    """Which half of its pair an episode is: as its route says, or by the benchmark's names."""
+    """Return the half of its pair that an episode is, from its route or the benchmark's names."""
     said = str(episode.parameters.get("half", ""))
     if said in SPLITS:
         return said
@@ -193,10 +192,10 @@ def half_of(episode: Episode) -> str:
 
 
 def pair_records(runs: Sequence[Path]) -> RecordPairs:
-    """Pair up the records of runs: within a run first, then across (halves may be run apart).
+    """Pair the records of runs: first within a run, then across runs.
 
     Raises:
-        DataError: There is no record of a pair.
+        DataError: No record belongs to a pair.
     """
     groups: dict[tuple[str, ...], dict[str, Record]] = defaultdict(dict)
     unread = []
@@ -232,7 +231,7 @@ def _key(record: Record) -> tuple[str, ...]:
 def _across(
     groups: dict[tuple[str, ...], dict[str, Record]],
 ) -> tuple[list[tuple[Record, Record]], list[Record]]:
-    """Pairs within runs, then of what is left between runs; and what is left after that."""
+    """Return pairs within runs, then pairs of the rest between runs, and the remaining halves."""
     both: list[tuple[Record, Record]] = []
     left: dict[tuple[str, ...], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for key, halves in sorted(groups.items()):
@@ -252,12 +251,12 @@ def _across(
 
 STEP_S: Final = 0.05  # of records that do not say
 REACH_M: Final = 80.0  # how far our drivers with limited perception see on a clear day
-SIGHT_M: Final = 120.0  # nobody reacts to what is farther away
+SIGHT_M: Final = 120.0  # no driver reacts to things farther away
 _BODIES: Final = ("vehicle", "walker", "prop")
 _POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
 _DOING: Final = (c.TICK, c.KIND, c.NAME, c.DETAIL)
 _BACKGROUND: Final = ("background", "hero", "ambient", "habit")  # roles of no scenario's actors
-WEAK_TICKS: Final = 20  # a second: who must agree for less than this has shown its start only
+WEAK_TICKS: Final = 20  # a second: a pair that is compared for less shows its start only
 _AROUND: Final = "a background actor"
 _STAGED: Final = "a scenario's actor"
 _LIGHT: Final = "a light"
@@ -268,7 +267,7 @@ _OF_BACKGROUND: Final = (_AROUND, _LIGHT, _WEATHER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCheck:
-    """What the comparison of two records found. Ticks count from 0; None: never."""
+    """Result of the comparison of two records. Ticks count from 0; None: never."""
 
     pair: str
     seed: int | None
@@ -288,7 +287,7 @@ class PairCheck:
 
     @property
     def weak(self) -> bool:
-        """Whether it could show no more than that the start is shared."""
+        """Return whether the check could only show that the start is shared."""
         return self.compared_ticks <= WEAK_TICKS
 
     def as_dict(self) -> dict[str, Any]:
@@ -298,7 +297,7 @@ class PairCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairTally:
-    """How many pairs pass, and how much they show."""
+    """Number of pairs that pass, in total and by strength."""
 
     pairs: int
     passed: int
@@ -318,7 +317,7 @@ class PairTally:
 
     @property
     def strong(self) -> int:
-        """That passed and agree for at least a second, until the shift comes into reach or acts."""
+        """Number of passed pairs that agree for a second or more until the shift matters."""
         return self.passed - self.weak
 
     def as_dict(self) -> dict[str, int]:
@@ -367,7 +366,7 @@ def check_pair(
     last = min(half.last_tick for half in halves)
     until = min(tick for tick in (last, perceived, reacted, acts) if tick is not None)
     difference = _least(tick for tick, _ in found)
-    # What the driver commands at a tick, it decided on what it saw at that tick.
+    # The driver decides on its command at a tick from its input at that tick.
     early = [(tick, what) for tick, what in found if tick < until + (what != _COMMAND)]
     strange = _strangers(halves, own)
     begins = not any(tick == 0 for tick, what in found if what not in (_COMMAND, _STAGED))
@@ -413,9 +412,9 @@ def _same_plan(base: Record, shift: Record) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Half:
-    """What is needed of one record."""
+    """Parts of one record that the comparison needs."""
 
-    actors: dict[int, tuple[Any, ...]]  # number -> what tells it apart
+    actors: dict[int, tuple[Any, ...]]  # number -> identifying values
     roles: dict[int, str]
     states: pl.DataFrame
     signals: pl.DataFrame
@@ -423,7 +422,7 @@ class _Half:
     commands: pl.DataFrame
     route: pl.DataFrame
     ego: int
-    doings: Counter[tuple[Any, ...]]  # tick and what, of every scenario's event
+    doings: Counter[tuple[Any, ...]]  # tick and content of every scenario's event
     last_tick: int
 
     @classmethod
@@ -470,7 +469,7 @@ class _Half:
             if not rows.height:
                 continue
             born = int(rows[c.TICK][0])
-            # What stands still may have no row at every tick.
+            # Bodies that stand still may lack rows at some ticks.
             both = ego.filter(pl.col(c.TICK) >= born).join_asof(rows, on=c.TICK)
             gap = np.hypot(both["ego_x"] - both[c.X_M], both["ego_y"] - both[c.Y_M])
             near = np.flatnonzero(gap <= reach_m)
@@ -510,7 +509,7 @@ def _matched(first: _Half, second: _Half) -> list[tuple[int, int]]:
 
 
 def _differences(halves: list[_Half], shared: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """What both have and where it differs, each with the first tick at which it does."""
+    """Return the shared parts that differ, each with the first tick of difference."""
     last = min(half.last_tick for half in halves)
     same_route = halves[0].route.equals(halves[1].route)
     found: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
@@ -569,7 +568,7 @@ def _table_difference(
 
 
 def _strangers(halves: list[_Half], own: list[set[int]]) -> str:
-    """What to say of background actors that only one record has; empty for none."""
+    """Describe the background actors that only one record has; empty if there are none."""
     roles = [
         halves[k].roles[number]
         for k in (0, 1)

@@ -1,6 +1,6 @@
 """A leaderboard entry: a folder with ``entry.toml`` and the result files of every seed.
 
-Whatever is wrong with ``entry.toml`` is collected, so that one look shows all of it.
+All problems of ``entry.toml`` are collected, so that the user sees them at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LONGEST_NAME: Final = 80  # letters: a row of the table has one line for it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What an entry says of itself."""
+    """Content of ``entry.toml``."""
 
     folder: Path
     method: str
@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def weak_pairs(self) -> frozenset[tuple[str, str]] | None:
-        """Pair and seed of the pairs that are no strong counterfactuals; None: unknown."""
+        """Pair and seed of the pairs that are not strong counterfactuals; None: unknown."""
         listed = self.origin.get("weak_pairs")
         if self.benchmark == PUBLIC or not isinstance(listed, list):
             return None
@@ -73,10 +73,10 @@ class Entry:
 
 
 def read_entry(folder: Path) -> tuple[Entry, list[str]]:
-    """The entry and everything that is wrong with its ``entry.toml``, field by field.
+    """Return the entry and all problems of its ``entry.toml``, field by field.
 
     Raises:
-        DataError: There is no such file, or it is no TOML.
+        DataError: The file does not exist or is not TOML.
     """
     path = folder / ENTRY_FILE
     if not path.is_file():
@@ -104,7 +104,7 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
 
 
 def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
-    """Values of the right kind that are none of those we know."""
+    """Return problems of unknown fields, and of unknown values with the right type."""
     problems = [f"{printable(key)}: no such field" for key in table if key not in _TOP]
     if table.get("format") != FORMAT:
         problems.append(f"format: is {reprlib.repr(table.get('format'))}, expected '{FORMAT}'")
@@ -129,7 +129,7 @@ def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
 
 
 def _origin_problems(entry: Entry) -> list[str]:
-    """Entries of one of our own suites must say which run they are of."""
+    """Check that an entry of a Jaywalk suite names its run."""
     if entry.benchmark == PUBLIC or not _BENCHMARK.fullmatch(entry.benchmark):
         return []
     suite = entry.origin.get("suite")
@@ -144,7 +144,7 @@ def _origin_problems(entry: Entry) -> list[str]:
 
 
 def _weak_problems(listed: Any) -> list[str]:
-    """What is wrong with the list of weak pairs; older entries have none."""
+    """Return the problems of the list of weak pairs; older entries have no list."""
     if isinstance(listed, list) and all(_WEAK.fullmatch(str(one)) for one in listed):
         return []
     return [
@@ -153,7 +153,7 @@ def _weak_problems(listed: Any) -> list[str]:
 
 
 class _Fields:
-    """Reads fields and notes what is wrong with them."""
+    """Reader of fields that collects their problems."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self._table = table

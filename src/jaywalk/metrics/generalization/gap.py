@@ -1,7 +1,7 @@
-"""The generalization gap of pairs: both halves, their change, by class and by category.
+"""Generalization gap of pairs: both halves and their change, by class and by category.
 
-All rows of all seeds are pooled, as in the benchmark's own parser. Intervals draw whole pairs with
-all their seeds, so that a change stays paired and resembling seeds count once.
+All rows of all seeds are pooled, as in the benchmark's parser. Intervals draw whole pairs with all
+their seeds, so that changes stay paired and similar seeds do not count as independent.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PairedRow:
 def gap_of(
     rows: Sequence[PairedRow], *, rounding: Rounding = "none", resamples: int = 10_000
 ) -> dict[str, Any]:
-    """Scores of both halves and what changed, with 95 % intervals; NaN where undefined.
+    """Return scores of both halves and their change, with 95 % intervals; NaN where undefined.
 
     Args:
         rows: Driven routes of both halves, any number of seeds.
@@ -76,10 +76,10 @@ def headline_gap(
     rounding: Rounding = "none",
     resamples: int = 10_000,
 ) -> dict[str, Any]:
-    """The gap over strong pairs, with that over all pairs beside it as ``all_pairs``.
+    """Return the gap over strong pairs, with the gap over all pairs as ``all_pairs``.
 
-    A weak pair shares no more than its start, so its gap also holds what the traffic did
-    differently. The published protocol knows no such thing and averages all pairs.
+    A weak pair shares only its start, so its gap includes differences of the traffic. The
+    published protocol does not distinguish weak pairs and averages all pairs.
 
     Args:
         rows: Driven routes of both halves.
@@ -179,7 +179,7 @@ def _groups(
 
 
 def _pair_counts(rows: Sequence[PairedRow]) -> dict[str, Any]:
-    """How many pairs there are, and which lack one half with some seed."""
+    """Return the number of pairs, and the pairs that lack a half for some seed."""
     seen: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         seen.setdefault((row.pair, row.seed), set()).add(row.half)

@@ -1,12 +1,12 @@
-"""The pairs of a recorded run: which episode is which half of which pair, and what they show.
+"""Pairs of a recorded run: the pair and half of each episode, and needless reactions to shifts.
 
-A route says so itself (``half`` and ``shift`` in the record's parameters, as the toolbox writes
-them), or by the benchmark's names (``Generalization_Wall_1095``) or numbers (95 and 1095).
+The pair and half come from the route (``half`` and ``shift`` in the record's parameters, as the
+toolbox writes them), or from the benchmark's names (``Generalization_Wall_1095``) or numbers (95
+and 1095).
 
-Reactions to what needs none: the same road driven twice, once with the shift beside it.
-
-A pair drives the same way through the same traffic. Where the shifted half brakes or leaves its
-lane and the base half did not, near the same place, the shift was what it reacted to.
+A needless reaction is one to a shift that is only beside the road. Both halves of a pair drive the
+same route through the same traffic. Where the shifted half brakes or leaves its lane, and the base
+half did not near the same place, the driver reacted to the shift.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
-    """What one pair, driven with one seed, shows.
+    """Reaction in one pair, driven with one seed.
 
     Attributes:
         speed_change_percent: Mean speed of the shifted half against the base half, over the
             stretch both drove.
-        slowest_mps: Most that the shifted half was slower at the same place.
-        slowest_at_m: Where that was, along the route.
-        brakings: Brakings without a counterpart in the base half.
-        excursions: Times it left its lane without a counterpart.
+        slowest_mps: Largest loss of speed of the shifted half at the same place.
+        slowest_at_m: Distance along the route of that place.
+        brakings: Number of brakings without a counterpart in the base half.
+        excursions: Number of times it left its lane without a counterpart.
     """
 
     pair: str
@@ -185,7 +185,7 @@ def members_of(run: RunScore) -> list[Member]:
 
 
 def has_pairs(run: RunScore) -> bool:
-    """Whether both halves of some pair are among the episodes."""
+    """Return whether both halves of some pair are among the episodes."""
     return {one.half for one in members_of(run)} >= set(SPLITS)
 
 
@@ -214,11 +214,11 @@ def _member(score: EpisodeScore) -> Member | None:
 
 
 def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | None:
-    """Everything the pairs of a run show, as plain values; None for a run without pairs.
+    """Return all results of the pairs of a run as plain values; None for a run without pairs.
 
     Args:
         run: Scored under any protocol that has a driving score.
-        folder: Of the run; without it what needs the records is left out.
+        folder: Folder of the run; without it, results that need the records are left out.
     """
     members = [one for one in members_of(run) if one.score.metrics["driving_score"] >= 0.0]
     if not {one.half for one in members} >= set(SPLITS):
@@ -239,7 +239,7 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
 
 
 def pair_strengths(run: RunScore, folder: Path) -> dict[str, Any]:
-    """How many pairs of a run are counterfactuals, and which are weak, as plain values."""
+    """Return the number of counterfactual pairs of a run, and the weak pairs, as plain values."""
     proof, _ = _counterfactual(members_of(run), folder)
     return proof
 
@@ -284,7 +284,7 @@ def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
 def _counterfactual(
     members: Sequence[Member], folder: Path
 ) -> tuple[dict[str, Any], set[tuple[str, str]]]:
-    """How many pairs are the same up to the tick at which the shift can matter.
+    """Count the pairs whose records agree up to the tick at which the shift can matter.
 
     Returns:
         Counts and names as plain values, and pair and seed of the strong ones.

@@ -1,4 +1,4 @@
-"""The Fail2Drive split: 100 pairs of routes in 17 classes and four categories."""
+"""Fail2Drive split: 100 pairs of routes in 17 classes and four categories."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Whether a leaderboard entry can stand beside others: schema, completeness, odd records.
+"""Validation of a leaderboard entry: schema, completeness, file names and odd records.
 
-A problem makes an entry invalid. A suspicion does not: it is shown beside the entry's figures.
-
-Whether the files of an entry are what their names say: no links, each of its own route.
+A problem makes an entry invalid. A suspicion does not; it is shown next to the entry's figures.
+Files must match their names: no links, and each file holds the route in its name.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def seed_number(record: RouteRecord) -> int | None:
 
 
 def link_problems(folder: Path) -> list[str]:
-    """Links: an entry must hold its files itself, and none may lead out of it."""
+    """Return problems of links: an entry must contain its files, without links out of it."""
     results = folder / RESULTS_FOLDER
     paths = [folder / ENTRY_FILE, results, *sorted(results.rglob("*"))]
     names = [printable(path.relative_to(folder).as_posix()) for path in paths if path.is_symlink()]
@@ -56,9 +55,9 @@ def link_problems(folder: Path) -> list[str]:
 
 
 def route_problems(records: Sequence[RouteRecord]) -> list[str]:
-    """Files whose name or record is of another route than the one they count for.
+    """Return files whose name or record belongs to another route than the one they count for.
 
-    Some evaluators number their routes anew, so ids are held against file names only in sets in
+    Some evaluators renumber their routes, so ids are held against file names only in sets in
     which nearly all agree.
     """
     split = published_split()
@@ -83,7 +82,7 @@ def route_problems(records: Sequence[RouteRecord]) -> list[str]:
 
 
 def hash_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
-    """Entries of our own suites: whether every result has the hash of its record."""
+    """Check for entries of Jaywalk's suites that every result has the hash of its record."""
     if entry.benchmark == PUBLIC:
         return []
     path = entry.folder / RECORDS_FILE
@@ -122,12 +121,12 @@ _ALIKE: Final = 0.95  # share of equal routes from which two seeds are one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is wrong with an entry.
+    """Problems and suspicions of an entry.
 
     Attributes:
-        problems: Each makes it invalid.
+        problems: Reasons why the entry is invalid.
         suspicions: Signs of aborted, doubled or post-processed records.
-        score: What ``jaywalk score`` says of its results; None if they cannot be read.
+        score: Output of ``jaywalk score`` for its results; None if they cannot be read.
     """
 
     entry: Entry
@@ -139,11 +138,11 @@ class Verdict:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing makes it invalid."""
+        """Return whether the entry has no problems."""
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
-        """What ``jaywalk leaderboard validate --json`` prints."""
+        """Return the output of ``jaywalk leaderboard validate --json``."""
         score = self.score
         return {
             "entry": str(self.entry.folder),
@@ -167,11 +166,11 @@ def validate_entry(folder: Path, *, resamples: int = 10_000) -> Verdict:
     """Check an entry.
 
     Args:
-        folder: Of the entry.
-        resamples: Bootstrap samples of the intervals of a valid one.
+        folder: Folder of the entry.
+        resamples: Bootstrap samples of the intervals of a valid entry.
 
     Raises:
-        DataError: The folder is no entry at all.
+        DataError: The folder is not an entry.
     """
     entry, problems = read_entry(folder)
     place = folder / RESULTS_FOLDER
@@ -245,7 +244,7 @@ def _completeness(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
     split = published_split()
     kept, left_out = fail2drive.select_records(records, split)
     have = Counter((seed_number(record), number) for number, record in kept)
-    # A second record of a route is told of with the doubled ones.
+    # A second record of a route is reported with the doubled ones.
     problems = [
         f"{line}; {_REMEDY[text]}"
         for text in _REMEDY
@@ -278,7 +277,7 @@ def _disagreements(score: dict[str, Any]) -> list[str]:
 def _suspicions(
     entry: Entry, score: dict[str, Any], records: Sequence[RouteRecord], odd_files: Sequence[Flag]
 ) -> tuple[list[str], list[str], dict[str, int]]:
-    """What cannot be so, a problem; suspicions; and how many records have either.
+    """Return problems, suspicions and the number of flagged records by kind.
 
     Doubled records and statuses that contradict their own record are problems.
     """
@@ -316,14 +315,14 @@ def _suspicions(
 
 
 def _forget_chance(reasons: dict[str, list[str]], records: int) -> None:
-    """Drives that our own server takes a second for share their wall time now and then."""
+    """Drop matches by chance: drives of about a second on a Jaywalk server may share wall times."""
     for reason in [one for one in reasons if one.startswith(_IDENTICAL)]:
         if len(reasons[reason]) <= _BY_CHANCE * records:
             del reasons[reason]
 
 
 def _alike_seeds(records: Sequence[RouteRecord]) -> list[str]:
-    """Pairs of seeds whose records are nearly all the same but for the wall time."""
+    """Return pairs of seeds whose records are nearly all equal except for the wall time."""
     by_seed: dict[str, dict[int, object]] = defaultdict(dict)
     for record in records:
         if record.number is not None:

@@ -1,1 +1,1 @@
-"""How natural a motion is: feet, ground, smoothness, gait, distance between collections."""
+"""Metrics of natural motion: feet, ground, smoothness, gait, distance between collections."""

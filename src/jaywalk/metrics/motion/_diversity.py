@@ -1,13 +1,12 @@
-"""How varied a collection of motions is, and how much of another one it covers.
+"""Diversity of a collection of motions, and its coverage of and distance to a reference.
 
-Distances are between two-second windows of this module, standardised and
-projected with a reference. Windows of one base motion are neighbours of each other for no merit,
-so neighbours are only ever counted in other motions.
+Distances are between two-second windows of motion, standardised and projected with a reference.
+Windows of one base motion are trivially close to each other, so neighbours are counted only in
+other motions.
 
-Frechet distance between collections of motions, on standardised window features.
-
-The evaluator network usually used for this is not free; these are plain statistics of short
-windows, so figures compare only with figures of the same kind.
+The Frechet distance between collections uses standardised window features. The evaluator network
+that is usual for this distance is not free. The features here are plain statistics of short
+windows, so figures are comparable only with figures of the same kind.
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ def collect_windows(motions: Iterable[Clip], groups: Sequence[str]) -> MotionWin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The space of a reference in which distances are taken."""
+    """Feature space of a reference, in which distances are measured."""
 
     mean: FloatArray
     spread: FloatArray
@@ -177,10 +176,10 @@ def nearest(places: FloatArray, reference: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """How a collection lies beside a reference.
+    """Similarity of a collection to a reference.
 
     Attributes:
-        windows: Number of its windows.
+        windows: Number of windows in the collection.
         frechet: Frechet distance to the reference.
         coverage: Share of the reference's windows that have one of the collection's nearer than
             their fifth neighbour in the reference.
@@ -227,7 +226,7 @@ def spread_among(places: FloatArray, group: IntArray, count: int) -> float:
 
 
 def distinct_share(collection: MotionWindows, reference: MotionWindows, space: Space) -> float:
-    """Share of a collection's motions that are no near copies of another one of it.
+    """Return the share of a collection's motions that are not near copies of another motion in it.
 
     A motion is a copy when its windows lie (median) nearer to another motion than the closest
     hundredth of the reference's windows lie to other motions.

@@ -1,11 +1,12 @@
-"""Gait checks: cadence, step length, double support, against the figures of human walking.
+"""Gait, foot contact and smoothness of a motion.
 
-Feet on the ground: skating ratio, stance slip, penetration and float.
+Gait checks compare cadence, step length and double support with the figures of human walking.
 
-All take the balls of the feet (frames, feet, 3) with z up, metres, ground at z = 0, and
-``standing_ball_m``, the height of a standing ball's joint over its sole.
+Metrics of foot contact are skating ratio, stance slip, penetration and float. They take the balls
+of the feet (frames, feet, 3) in metres, with z up and the ground at z = 0, and ``standing_ball_m``,
+the height of the ball's joint above the sole of a standing foot.
 
-Jitter and acceleration of points; both depend on the rate: compare like with like.
+Jitter and acceleration of points depend on the frame rate; compare values of equal rates only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A generated library judged against captures the model has never seen: one table."""
+"""Table that compares a generated motion library with captures unseen by the model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _WALKING_MPS: Final = 0.35
 
 
 def clip_figures(motion: Clip) -> dict[str, float]:
-    """Realism figures of one motion; gait figures are NaN for those who hardly walk."""
+    """Return realism figures of one motion; gait figures are NaN with hardly any walking."""
     balls = balls_m(motion)[..., [2, 0, 1]]
     standing = motion.body_scale * BALL_HEIGHT_M
     steps = angle_between_rad(motion.rotations[1:], motion.rotations[:-1])

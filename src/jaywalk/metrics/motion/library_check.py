@@ -1,6 +1,6 @@
-"""Checking a library: transfer errors, bones, feet and smoothness of every clip on every rig.
+"""Checks of a motion library: transfer errors, bones, feet and smoothness of all clips and rigs.
 
-What a played clip looks like from outside: feet, facing and continuity of bones in the world.
+Checks of a played clip cover feet, facing and continuity of bones in the world.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def played_figures(
 
 
 def _turns_deg(relative: FloatArray, rig: str) -> FloatArray:
-    """(ticks - 1, driven bones) how far each turned from tick to tick."""
+    """Return the rotation (deg) of each bone from tick to tick, (ticks - 1, driven bones)."""
     driven = relative[:, [load_rig(rig).bone_index[name] for name in DRIVEN]]
     quats = transforms_from_rotators(np.ascontiguousarray(driven.reshape(-1, 6)))[:, 3:]
     quats = quats.reshape(*driven.shape[:2], 4)

@@ -1,7 +1,7 @@
-"""How well posed people of records move: no pops, no sliding feet, soles on the ground.
+"""Motion quality of posed people in records: jumps of bones, sliding feet, soles on the ground.
 
-Everything is measured on bones in the world against the town's true ground, kerbs included, of all
-posed people of a set of records.
+All values are measured on bones in the world against the town's true ground, including kerbs, over
+all posed people of a set of records.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from jaywalk.record import Record
 from jaywalk.town.ground import Ground, surface_height
 
 POP_DEG: Final = 60.0  # a bone that turns more within a tick (of 20 a second) pops;
-# so does one that turns at once what it does not turn before and after: knees of runners turn 40,
+# so does one that turns much more within a tick than before and after: knees of runners turn 40,
 # and 25 when a heel strikes
 SPIKE_DEG: Final = 30.0
 _SPIKE: Final = 3.0
-JUMP_M: Final = 0.4  # so does somebody who is elsewhere: nobody runs at 8 m/s
+JUMP_M: Final = 0.4  # so does a person who changes place: no person runs at 8 m/s
 SLIDE_MPS: Final = 0.25  # a standing ball that moves faster slides
 OFF_GROUND_M: Final = 0.03
 
@@ -112,7 +112,7 @@ def measure_person(
 
 
 def _popped(turned_deg: FloatArray) -> NDArray[np.bool_]:
-    """(n,) at which steps some bone (n, bones) jumped."""
+    """Return the steps (n,) at which some bone (n, bones) jumped."""
     around = np.zeros_like(turned_deg)
     around[1:] = turned_deg[:-1]
     around[:-1] = np.maximum(around[:-1], turned_deg[1:])

@@ -1,6 +1,6 @@
-"""How well people are read from video: known motions through a known camera, with noise.
+"""Accuracy of motion from video: known motions seen through a known camera, with noise.
 
-Distance between two motions of the same person: joints (MPJPE, PA-MPJPE) and path.
+The distance between two motions of the same person covers joints (MPJPE, PA-MPJPE) and path.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def path_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
 
 
 def path_shape_error_m(found_m: FloatArray, true_m: FloatArray) -> float:
-    """As :func:`path_error_m` once the mean places agree: what is left in a library's clip."""
+    """Compute :func:`path_error_m` with equal mean places: the error left in a library's clip."""
     moved = found_m - found_m.mean(axis=0) + true_m.mean(axis=0)
     return path_error_m(moved, true_m)
 
@@ -71,15 +71,15 @@ _CORNERS_M: Final = np.array([[-2.0, 5.0], [2.0, 5.0], [4.0, 14.0], [-4.0, 14.0]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """What is wrong with the landmarks.
+    """Errors of the landmarks.
 
     Attributes:
-        image_px: Standard deviation in the picture, every frame anew.
+        image_px: Standard deviation in the picture, drawn again for every frame.
         world_m: Standard deviation about the hips, correlated in time (0.2 s); twice as much in
             depth.
-        bias_m: Standard deviation of where a landmark sits on the body beside where the fit
-            expects it, the same for the whole clip.
-        size: The network's person beside the real one.
+        bias_m: Standard deviation of a landmark's offset on the body from the place that the fit
+            expects; constant over a clip.
+        size: Size of the network's person relative to the real one.
         lost: Share of the landmarks that are not seen.
     """
 
@@ -97,7 +97,7 @@ PERFECT: Final = Noise(image_px=0.0, world_m=0.0, bias_m=0.0, size=1.0, lost=0.0
 def street_camera(
     *, height_m: float = 2.5, away_m: float = 0.0, focal_px: float = 1000.0
 ) -> Camera:
-    """A camera 1280 x 720 beside a street, looking down a little; the world's -z is ahead."""
+    """Return a 1280 x 720 camera beside a street, tilted down a little; the world's -z is ahead."""
     down = np.arctan2(height_m - 0.9, 9.0 + away_m)
     cos, sin = np.cos(down), np.sin(down)
     turn = np.array([[1.0, 0.0, 0.0], [0.0, -cos, sin], [0.0, -sin, -cos]])
@@ -110,14 +110,14 @@ def street_camera(
 
 
 def ground_points(camera: Camera, *, noise_px: float, seed: int) -> GroundPoints:
-    """Four corners on the ground as somebody would click them."""
+    """Return four corners on the ground as a user would click them, with noise."""
     world = np.stack([_CORNERS_M[:, 0], np.zeros(4), -_CORNERS_M[:, 1]], axis=1)
     clicks = stream(seed, "clicks").normal(0.0, 1.0, (4, 2)) * noise_px
     return GroundPoints(image_px=camera.project(world) + clicks, ground_m=_CORNERS_M)
 
 
 def on_stage(motion: Clip, *, yaw_rad: float) -> Clip:
-    """The motion at the rate of a video, in the middle of what the street camera sees."""
+    """Return the motion at the rate of a video, in the middle of the street camera's view."""
     turned = turn_about_vertical(resample(motion, RATE_HZ), yaw_rad)
     middle = 0.5 * (turned.root_m.min(axis=0) + turned.root_m.max(axis=0))
     root = turned.root_m - np.array([middle[0], 0.0, middle[2]]) + np.array([0.0, 0.0, -9.0])
@@ -125,7 +125,7 @@ def on_stage(motion: Clip, *, yaw_rad: float) -> Clip:
 
 
 def seen_landmarks(motion: Clip, camera: Camera, noise: Noise, *, seed: int) -> Landmarks:
-    """What MediaPipe would say of a motion, up to noise."""
+    """Return the landmarks that MediaPipe would find for a motion, with noise."""
     draw = stream(seed, "landmarks", motion.name)
     count, frames = len(MARKS), motion.frames
     offsets = MARK_OFFSETS_M + noise.bias_m * draw.normal(size=(count, 3))
@@ -153,7 +153,7 @@ def seen_landmarks(motion: Clip, camera: Camera, noise: Noise, *, seed: int) -> 
 
 
 def _wandering(white: FloatArray, length: float) -> FloatArray:
-    """Noise of variance 1 that forgets itself within ``length`` frames."""
+    """Correlate white noise over about ``length`` frames; the variance stays 1."""
     keep = float(np.exp(-1.0 / length))
     out = white.copy()
     for t in range(1, len(white)):
@@ -205,7 +205,7 @@ def video_accuracy(
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """One row a noise: means over clips spread evenly through a library, and every clip."""
+    """Return one row per noise: means over clips spread evenly over a library, and every clip."""
     names = library.names
     chosen = [names[i] for i in np.linspace(0, len(names) - 1, min(clips, len(names))).astype(int)]
     rows = []

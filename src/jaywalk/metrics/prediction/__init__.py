@@ -1,1 +1,1 @@
-"""Metrics of pedestrian forecasts, one file each: pure functions of arrays, no dataset in sight."""
+"""Metrics of pedestrian forecasts, one file each: pure functions of arrays, without datasets."""

@@ -1,4 +1,4 @@
-"""Calibration: do probabilities mean what they say, do regions cover what they promise."""
+"""Calibration of probabilities, and coverage of confidence regions."""
 
 from __future__ import annotations
 

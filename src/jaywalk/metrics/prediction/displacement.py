@@ -1,7 +1,7 @@
-"""Displacement errors in metres. Each common form has its own name, for they differ by factors.
+"""Displacement errors in metres. Each common form has its own name, since they differ by factors.
 
 "At" a horizon is the error at that moment; "up to" averages over all steps until it. Every function
-gives one value a sample; averages over samples and intervals are the caller's.
+returns one value per sample; the caller averages over samples and computes intervals.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def fde_most_likely(forecast: Mixture, truth_m: FloatArray) -> FloatArray:
 
 
 def best_of_k_fde(forecast: Samples, truth_m: FloatArray, k: int = 20) -> FloatArray:
-    """Smallest error among the first ``k`` draws, picked anew at each horizon: ``(N, H)``.
+    """Return the smallest error among the first ``k`` draws, per horizon: ``(N, H)``.
 
-    It rewards spread: publish it beside NLL or IRS, never instead.
+    This metric rewards spread: publish it together with NLL or IRS, never instead of them.
     """
     return np.asarray(_errors(_first(forecast, k), truth_m).min(axis=1))
 

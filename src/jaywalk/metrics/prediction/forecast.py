@@ -1,11 +1,10 @@
-"""What a predictor says: a Gaussian mixture or draws, for a batch of samples and some horizons.
+"""Forecasts of a predictor, as Gaussian mixtures or draws, and the likelihood of mixtures.
 
-Axes in this order: N samples, K components or S draws, H horizons, 2 coordinates (metres).
+A forecast covers a batch of samples and some horizons. Axes in this order: N samples, K components
+or S draws, H horizons, 2 coordinates (metres).
 
-Negative log-likelihood of Gaussian mixtures, in nats: per horizon, and of all horizons at once.
-
-The joint value is a number of its own and not the sum of the horizons: a component must explain
-the whole trajectory.
+The negative log-likelihood of mixtures is in nats, per horizon or for all horizons jointly. The
+joint value is not the sum over horizons: one component must explain the whole trajectory.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class Samples:
 
 
 def isotropic(means_m: FloatArray, sigma_m: FloatArray) -> Mixture:
-    """One Gaussian a horizon around ``means_m`` ``(N, H, 2)`` with deviation ``(H,)``."""
+    """Return one Gaussian per horizon around ``means_m`` ``(N, H, 2)`` with deviation ``(H,)``."""
     n, h, _ = means_m.shape
     covariance = np.asarray(sigma_m, dtype=np.float64)[:, None, None] ** 2 * np.eye(2)
     return Mixture(

@@ -1,7 +1,7 @@
-"""In-ROI probability: how likely a person will be inside the comfort zone.
+"""In-ROI probability: the probability that a person will be inside the comfort zone.
 
-By Monte Carlo for any forecast and path, and exactly for Gaussian mixtures where the path is
-straight over the zone.
+It is computed by Monte Carlo for any forecast and path, and exactly for Gaussian mixtures where the
+path is straight over the zone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def in_roi_sampled(draws_m: FloatArray, path: Path, zone: ComfortZone) -> float:
     """Share of draws ``(S, 2)`` inside the zone; standard error at most ``0.5 / sqrt(S)``."""
     if zone.is_empty or len(draws_m) == 0:
         return 0.0
-    # Nobody outside of the box around the zone can be in it; most draws of most samples are not.
+    # Draws outside of the box around the zone are not in the zone; most draws are outside.
     low, high = _bounds(path, zone)
     near = draws_m[np.all((draws_m >= low) & (draws_m <= high), axis=1)]
     if len(near) == 0:
@@ -128,7 +128,7 @@ def _rectangle_mass(
 
 
 def _band(mean: FloatArray, sd: FloatArray, low: float, high: float) -> FloatArray:
-    # The smaller tails: differences of values near 1 would lose what the ranking needs.
+    # The smaller tails: differences of values near 1 would lose digits for the ranking.
     a, b = (low - mean) / sd, (high - mean) / sd
     upper = a > 0.0
     return np.asarray(ndtr(np.where(upper, -a, b)) - ndtr(np.where(upper, -b, a)))

@@ -1,10 +1,8 @@
-"""In-ROI sensitivity (IRS): whom a predictor announces of those who will be in the way.
+"""In-ROI sensitivity (IRS): share of the people in the comfort zone that a predictor announces.
 
-It is read at a false-positive rate a driving function can bear.
-
-Scores are in-ROI probabilities, labels say who truly was inside, tracks are the unit of chance.
-
-The band around a ROC curve: how far it moves when other tracks had been met.
+IRS is the true-positive rate at a false-positive rate that is acceptable for driving. Scores are
+in-ROI probabilities, labels state whether a person was inside, and tracks are the clusters. The
+band around a ROC curve shows its variation over other sets of tracks.
 """
 
 from __future__ import annotations
@@ -37,20 +35,20 @@ FEW_POSITIVES = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Irs:
-    """The sensitivity with what is needed to read it.
+    """In-ROI sensitivity with the values needed to interpret it.
 
     Attributes:
         value: TPR at the target; NaN where undefined (see ``warnings``).
         interval: BCa interval over tracks (50 % by default, as in the paper).
-        linear: The curve read linearly, whatever the rule.
-        step: The curve read by steps, whatever the rule.
+        linear: Value with linear reading of the curve, for any rule.
+        step: Value with step-wise reading of the curve, for any rule.
         fpr_target: The false-positive rate it is read at.
         n_samples: Samples of positive weight.
         n_positive: Those with label 1.
         n_tracks: Distinct tracks.
         tie_block: Share of negatives in the group of equal scores that holds the target.
         track_balanced: The value with every track weighing the same.
-        warnings: What weakens the number.
+        warnings: Reasons to distrust the value.
     """
 
     value: float
@@ -78,7 +76,7 @@ def irs(
     level: float = 0.5,
     seed: int = 0,
 ) -> Irs:
-    """In-ROI sensitivity with its bootstrap interval over tracks.
+    """Compute the in-ROI sensitivity with its bootstrap interval over tracks.
 
     Args:
         scores: In-ROI probability of each sample; any increasing transform gives the same.
@@ -153,7 +151,7 @@ def irs_statistic(
 
 
 def why_undefined(labels: ArrayLike, fpr_target: float, weights: ArrayLike | None = None) -> str:
-    """Why these samples have no IRS at this target, or an empty text: they have one."""
+    """Return the reason why samples have no IRS at this target; empty if they have one."""
     label = np.asarray(labels)
     data = check_scored(np.zeros(label.shape), label, weights)
     counted = data.weights > 0.0

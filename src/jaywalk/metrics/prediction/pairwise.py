@@ -1,9 +1,8 @@
-"""Which model is better than which: paired bootstrap over tracks, and the optimal feature set.
+"""Comparison of models in pairs: paired bootstrap over tracks, and the optimal feature set.
 
-Two-way bootstrap, track x training seed, of any track statistic (IRS among them).
-
-An interval over tracks alone ignores that the model itself came out of one of many trainings.
-For plain means :func:`jaywalk.stats.bootstrap.two_way` does the same directly.
+The module also has a two-way bootstrap, track x training seed, of any track statistic, such as IRS.
+An interval over tracks alone ignores that the model is the result of one of many trainings. For
+plain means :func:`jaywalk.stats.bootstrap.two_way` computes the same directly.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def two_way_estimate(
     level: float = 0.9,
     seed: int = 0,
 ) -> Estimate:
-    """Mean over training seeds of a track statistic, with seeds and tracks both drawn anew.
+    """Compute the mean of a track statistic over training seeds, resampling seeds and tracks.
 
     Args:
         by_seed: The statistic of the model of each training seed over the same tracks.
@@ -73,7 +72,7 @@ class Pair:
 
     @property
     def is_significant(self) -> bool:
-        """Whether 0 lies outside of the interval."""
+        """Return whether 0 lies outside of the interval."""
         interval = self.difference.interval
         return bool(interval.low > 0.0 or interval.high < 0.0)
 
@@ -126,7 +125,7 @@ def optimal_set(
     *,
     higher_is_better: bool,
 ) -> OptimalSet:
-    """Apply the paper's rule: not beaten by anybody, then fewest features, then best estimate.
+    """Apply the paper's rule: not beaten by any model, then fewest features, then best estimate.
 
     Args:
         values: Point estimate of each model.

@@ -1,11 +1,9 @@
-"""Minimum time gap: how close in time a vehicle comes while somebody crosses its corridor.
+"""Time gaps between a vehicle and a person: minimum time gap, PET and time to collision.
 
-A crossing is a stay in the corridor that leads from one side to the other, ahead of the vehicle,
-with both borders seen. Its gap is the smallest TTC of the frames inside.
-
-Post-encroachment time: between one road user leaving a conflict area and the next entering.
-
-Time to collision along a path: distance ahead over speed.
+The minimum time gap is the smallest time to collision (TTC) while a person crosses the vehicle's
+corridor. A crossing is a stay in the corridor that leads from one side to the other, ahead of the
+vehicle, with both borders seen. The post-encroachment time (PET) is the time between one road user
+leaving a conflict area and the next entering it. TTC along a path is distance ahead over speed.
 """
 
 from __future__ import annotations
@@ -23,10 +21,10 @@ from jaywalk.geometry.zones import CORRIDOR_WIDTH_M
 
 
 def post_encroachment_time(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Seconds between two stays (enter, leave) in the same area.
+    """Return the seconds between two stays (enter, leave) in the same area.
 
-    Positive: apart by that much, whoever comes first. Negative: both inside together for that long
-    at least. Infinite where one of them never enters or never leaves.
+    The value is positive if the stays are apart by that time, in either order. It is negative if
+    both are inside together for at least that time, and infinite if one never enters or leaves.
     """
     for enter, leave in (first, second):
         if leave < enter:
@@ -36,7 +34,7 @@ def post_encroachment_time(first: tuple[float, float], second: tuple[float, floa
 
 
 def stay(times_s: ArrayLike, inside: ArrayLike) -> tuple[float, float]:
-    """First and last time inside an area; ``(inf, inf)`` for somebody who never is."""
+    """Return the first and last time inside an area; ``(inf, inf)`` if never inside."""
     times, within = np.asarray(times_s, dtype=np.float64), np.asarray(inside, dtype=np.bool_)
     if times.shape != within.shape or times.ndim != 1:
         raise UsageError(f"times {times.shape} and inside {within.shape} must pair up")
@@ -61,7 +59,7 @@ def time_to_collision(distance_m: ArrayLike, speed_mps: ArrayLike) -> NDArray[np
 def is_relevant(
     ahead_m: ArrayLike, lateral_m: ArrayLike, speed_mps: ArrayLike
 ) -> NDArray[np.bool_]:
-    """Whether a person matters to the vehicle now: ahead, nearer than 5 s, within 15 m sideways."""
+    """Return whether a person is relevant now: ahead, nearer than 5 s, within 15 m sideways."""
     ahead = np.asarray(ahead_m, dtype=np.float64)
     near: NDArray[np.bool_] = time_to_collision(ahead, speed_mps) < RELEVANT_TTC_S
     beside: NDArray[np.bool_] = np.abs(np.asarray(lateral_m)) <= RELEVANT_LATERAL_M
@@ -81,7 +79,7 @@ class Crossing:
         leave_s: Time of leaving, interpolated.
         gap_s: Smallest TTC over the frames inside; infinite if the vehicle stands throughout.
         gap_refined_s: Smallest TTC with the interpolated ends included.
-        gap_at: Where the smallest TTC lies in the stay, 0 (entering) to 1 (leaving).
+        gap_at: Position of the smallest TTC in the stay, 0 (entering) to 1 (leaving).
         ttc_enter_s: TTC at ``enter_s``.
         ttc_leave_s: TTC at ``leave_s``.
         speed_enter_mps: Speed of the vehicle in the first frame inside.
@@ -158,7 +156,7 @@ def crossings(
 
 
 def is_near(crossing: Crossing) -> bool:
-    """Whether the capped definition counts it: at most 5 s of TTC at entering, at least 1 m/s."""
+    """Return whether the capped definition counts a crossing: TTC <= 5 s, >= 1 m/s at entry."""
     return crossing.ttc_enter_s <= CAP_TTC_S and crossing.speed_enter_mps >= CAP_SPEED_MPS
 
 

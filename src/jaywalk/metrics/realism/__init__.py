@@ -1,4 +1,5 @@
-"""How human-like simulated traffic is: the Sim Agents realism score, its flaws and a better score.
+"""Realism of simulated traffic: the Sim Agents realism score, its flaws and a better score.
 
-An independent implementation of a published metric; see docs/reference/realism.md for the notice.
+This is an independent implementation of a published metric; see docs/reference/realism.md for the
+notice.
 """

@@ -1,4 +1,4 @@
-"""How likely logged values are under the values simulated for the same object."""
+"""Likelihood of logged values under the values simulated for the same object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All features of a scene's log and of its rollouts."""
+"""Features of a scene's log and of its rollouts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Features:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFeatures:
-    """Features of the log (one rollout) and of the rollouts, and what the masks need."""
+    """Features of the log (one rollout) and of the rollouts, and inputs of the masks."""
 
     log: Features
     sim: Features
@@ -59,7 +59,7 @@ class CaseFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneSurroundings:
-    """What the features of a scene need to know about its map, prepared once."""
+    """Map data that the features of a scene need, prepared once."""
 
     edges: EdgeSegments | None
     lanes: SignalledLanes | None
@@ -68,7 +68,7 @@ class SceneSurroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Which steps are scored, whether heights count and from where differences may reach."""
+    """Scored steps, first step of differences, and whether heights count."""
 
     first_step: int
     from_step: int
@@ -152,7 +152,7 @@ def _features(
 
 
 def scored_tracks(scene: LoggedScene, config: ChallengeConfig) -> IntArray:
-    """Whom a configuration scores, as tracks of the scene."""
+    """Return the tracks of a scene that a configuration scores."""
     if config.is_generation:
         return scene.simulated_index
     if config.is_flat and len(scene.predict_index):
@@ -182,7 +182,7 @@ def case_features(case: Case, config: ChallengeConfig) -> CaseFeatures:
         window = GENERATION
         log_side = generated_features(*generated_log(scene), around)
         sim_side = generated_features(*generated_trajectories(scene, case.rollouts), around)
-        # Nobody generated is anybody logged. The official code writes 0 here.
+        # No generated object corresponds to a logged one. The official code writes 0 here.
         moved_m = np.full((len(case.rollouts), len(scored)), np.nan)
     else:
         window = PUFFER if config.is_flat else OFFICIAL

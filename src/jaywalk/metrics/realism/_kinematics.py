@@ -1,9 +1,8 @@
-"""Speeds and accelerations by central differences, in single precision.
+"""Speeds and accelerations by central differences, and displacement from the log.
 
 Single precision is part of the definition: under the 2023 configuration a bin edge of the
-accelerations lies at zero, where the rounding of the official code decides the bin.
-
-Displacement between rollouts and the log (reported, not part of the score).
+accelerations lies at zero, where the rounding of the official code decides the bin. The
+displacement between rollouts and the log is reported, but is not part of the score.
 """
 
 from __future__ import annotations
@@ -96,12 +95,12 @@ def angular_speed(heading_rad: Float32Array) -> Float32Array:
 
 
 def angular_acceleration(heading_rad: Float32Array) -> Float32Array:
-    """The same operator applied to the change of heading per step."""
+    """Compute the angular acceleration: the wrapped difference of headings, applied twice."""
     return _angular_step(_angular_step(heading_rad)) / _DT2
 
 
 def difference_validity(valid: BoolArray) -> BoolArray:
-    """Where both neighbours are valid; False at both ends."""
+    """Return whether both neighbours of each step are valid; False at both ends."""
     out = np.zeros_like(valid)
     out[..., 1:-1] = valid[..., 2:] & valid[..., :-2]
     return out

@@ -1,8 +1,7 @@
 """Signed distance between boxes with rounded corners, and to the nearest other object.
 
-A tree of boxes over many small items, so that a search for the nearest looks at few of them.
-
-Items are ordered along a Z-curve; a node covers eight consecutive nodes of the level below it.
+A tree of boxes limits the search for the nearest of many small items to a few of them. Items are
+ordered along a Z-curve; a node covers eight consecutive nodes of the level below it.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _side(edges: EdgeSegments, i: int, x: float, y: float) -> float:
 
 @kernel
 def _turns_left(edges: EdgeSegments, i: int, j: int) -> bool:
-    """Whether the line turns left from segment i to segment j."""
+    """Return whether the line turns left from segment i to segment j."""
     ax, ay = edges.end[i, 0] - edges.start[i, 0], edges.end[i, 1] - edges.start[i, 1]
     bx, by = edges.end[j, 0] - edges.start[j, 0], edges.end[j, 1] - edges.start[j, 1]
     return bool(ax * by - ay * bx > 0.0)

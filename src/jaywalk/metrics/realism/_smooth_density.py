@@ -1,7 +1,7 @@
-"""Densities that are continuous in the data and know the time.
+"""Densities that are continuous in the data and depend on time.
 
 The density of a feature at a step is a kernel estimate over the rollouts' values at nearby steps,
-relative to the peak that a perfect copy of the log would reach: 1 is a certain, right forecast.
+relative to the peak for a perfect copy of the log: 1 is a certain and correct forecast.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FLOOR = 1e-3
 
 
 def clipped(name: str, values: Float32Array) -> Float32Array:
-    """Values of a feature within the range in which they say something about likeness."""
+    """Clip values of a feature to the range that is relevant for likeness."""
     if name not in _RANGES:
         return values
     return np.clip(values, *_RANGES[name]).astype(np.float32)

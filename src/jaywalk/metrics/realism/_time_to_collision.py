@@ -1,4 +1,4 @@
-"""Time until an object would run into the one it follows, if both kept their speeds."""
+"""Time to collision of an object with the object it follows, at constant speeds."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from jaywalk.metrics.realism.scene import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneTrajectories:
-    """Poses [rollout, simulated track, 91], and what holds for every rollout.
+    """Poses [rollout, simulated track, 91], and values shared by all rollouts.
 
     Boxes keep their logged size of the current step, in the log's future too.
     """
@@ -134,8 +134,8 @@ def generated_trajectories(
 ) -> tuple[SceneTrajectories, BoxSizes]:
     """Generated scenes, or simulated futures behind the logged history; every step is valid.
 
-    Boxes have the sizes of the rollouts, else the logged ones: at the current step for whatever is
-    simulated, at its own step for history.
+    Boxes have the sizes of the rollouts, else the logged sizes: those of the current step for
+    simulated steps, and those of the same step for history.
     """
     length, width, height = _sizes(scene)
     every = np.ones((len(length), N_STEPS), dtype=np.bool_)

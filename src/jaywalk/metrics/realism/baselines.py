@@ -51,7 +51,7 @@ def last_step(scene: LoggedScene) -> Float32Array:
 
 
 def constant_velocity(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
-    """Everybody goes on as in the last step of the history, heading kept."""
+    """Return rollouts in which all objects keep their velocity and heading of the last step."""
     rows = scene.simulated_index
     moved = last_step(scene)
     steps = np.arange(1, N_FUTURE + 1, dtype=np.float32)
@@ -68,7 +68,7 @@ def constant_velocity(scene: LoggedScene, n: int = N_ROLLOUTS) -> Rollouts:
 
 
 def random_driving(scene: LoggedScene, n: int = N_ROLLOUTS, seed: int = 0) -> Rollouts:
-    """Everybody draws a new acceleration and yaw rate at every step, uniformly."""
+    """Return rollouts in which objects draw acceleration and yaw rate uniformly at each step."""
     rows = scene.simulated_index
     rng = stream(seed, "realism", "random_driving", scene.name)
     shape = (n, len(rows), N_FUTURE)

@@ -1,4 +1,4 @@
-"""Where a score lies between the log itself and drivers that know nothing."""
+"""Position of a score between that of the log itself and those of uninformed drivers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Bounds:
 
 
 def replaced(cases: Sequence[Case], baseline: str) -> list[Case]:
-    """The same scenes with as many rollouts of a baseline."""
+    """Return the cases with their rollouts replaced by as many rollouts of a baseline."""
     make = BASELINES[baseline]
     return [Case(scene=c.scene, rollouts=make(c.scene, len(c.rollouts))) for c in cases]
 

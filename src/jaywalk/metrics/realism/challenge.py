@@ -1,4 +1,4 @@
-"""The challenge configurations as data: ranges, bins, weights and buckets of every year."""
+"""Challenge configurations as data: ranges, bins, weights and buckets of every year."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Histogram:
 
 
 class Mean(StrEnum):
-    """How the log-likelihoods of a scene become one likelihood."""
+    """Rule that averages the log-likelihoods of a scene into one likelihood."""
 
     STEPS = "steps"
     """One geometric mean over all counted steps of all agents."""
@@ -60,7 +60,7 @@ class ChallengeConfig:
 
     Attributes:
         pooled: Features whose distribution pools all agents of a scene.
-        mean: How agents and steps are averaged.
+        mean: Rule that averages over agents and steps.
         ttc_vehicles_only: Whether the time to collision counts for vehicles only.
         is_flat: PufferDrive's features: no heights, no history, NaN dropped, minADE per agent,
             and only the tracks to predict are scored, not the ego.

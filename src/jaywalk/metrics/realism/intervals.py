@@ -1,4 +1,4 @@
-"""Intervals of realism numbers: scenes are the units that are drawn."""
+"""Bootstrap intervals of realism figures, with scenes as clusters."""
 
 from __future__ import annotations
 

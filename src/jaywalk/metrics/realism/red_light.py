@@ -1,10 +1,9 @@
-"""Red lights run: an object's centre passes the stop point of its lane while the light is red.
+"""Red-light violations: an object's centre passes its lane's stop point while the light is red.
 
 The quirks of the official code are kept, because they decide cases: distances to lane segments use
-a mirrored foot point, a lane shorter than the longest one goes on to the origin, and a signal
-missing at a step stands at the origin.
-
-Which lane goes on where another ends, found from the lines alone.
+a mirrored foot point, a lane shorter than the longest one continues to the origin, and a signal
+missing at a step is placed at the origin. The module also finds the successors of lanes from their
+lines alone.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def _directions(lines: Polylines, *, at_end: bool) -> NDArray[np.float64]:
 
 
 def lane_successors(lines: Polylines) -> list[list[int]]:
-    """For every line those that begin where it ends and lead the same way."""
+    """Return for every line the lines that begin at its end and continue in its direction."""
     if not len(lines):
         return []
     if (np.diff(lines.offsets) < 1).any():
@@ -110,7 +109,7 @@ def _lane_segments(
 
 
 def signalled_lanes(scene: LoggedScene) -> SignalledLanes | None:
-    """Prepare lanes and signals; None if the scene lacks either, so that nobody can run a light."""
+    """Prepare lanes and signals; None if the scene lacks either and no violation is possible."""
     start, end, lane, lane_ids = _lane_segments(scene)
     signals = scene.signals
     if not len(start) or not signals.n_steps or not len(signals.step):
@@ -244,7 +243,7 @@ def _violations(
 def red_light_violations(
     tracks: SceneTrajectories, lanes: SignalledLanes | None, rows: IntArray, first_step: int
 ) -> NDArray[np.bool_]:
-    """Whether an object runs a red light at a step, [rollout, row, step]."""
+    """Return whether an object runs a red light at a step, [rollout, row, step]."""
     if lanes is None:
         shape = (tracks.x_m.shape[0], len(rows), tracks.x_m.shape[2] - first_step)
         return np.zeros(shape, dtype=np.bool_)

@@ -1,6 +1,6 @@
-"""What is scored: a logged scene, the map and signals around it, and simulated rollouts of it.
+"""Inputs of the realism score: a logged scene, its map and signals, and simulated rollouts.
 
-Right-handed metres and radians (counter-clockwise, 0 = +x), z up; 91 steps at 10 Hz.
+Frame: right-handed, z up, in metres and radians (counter-clockwise, 0 = +x); 91 steps at 10 Hz.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class SceneSignals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedScene:
-    """The log: tracks [n, 91] (zeros where not valid), who is scored, map and signals."""
+    """Logged scene: tracks [n, 91] (zeros where not valid), scored tracks, map and signals."""
 
     name: str
     object_id: IntArray
@@ -176,7 +176,7 @@ class LoggedScene:
 class Rollouts:
     """Simulated futures [rollout, simulated track, 80], or whole generated scenes [.., .., 91].
 
-    Generated scenes may have box sizes of their own.
+    Generated scenes may have other box sizes.
     """
 
     x_m: Float32Array
@@ -191,7 +191,7 @@ class Rollouts:
         return len(self.x_m)
 
     def ordered(self, tracks: list[int]) -> Rollouts:
-        """The same with tracks in another order."""
+        """Return the rollouts with their tracks in another order."""
         given: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         moved: dict[str, Any] = {n: v if v is None else v[:, tracks] for n, v in given.items()}
         return Rollouts(**moved)

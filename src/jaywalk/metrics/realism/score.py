@@ -1,7 +1,4 @@
-"""The realism score of a scene and of many.
-
-From features to the ten likelihoods of a scene.
-"""
+"""Realism score of one scene or many, from the ten likelihoods of a scene's features."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ from jaywalk.metrics.realism.scene import Case
 
 
 def series_mask(name: str, features: CaseFeatures, *, ttc_vehicles_only: bool = True) -> BoolArray:
-    """Where [object, step] the log's value of a series counts."""
+    """Return the mask [object, step] of logged values of a series that count."""
     valid = features.log_valid
     if name in ("linear_speed", "angular_speed"):
         return difference_validity(valid)
@@ -47,14 +44,14 @@ def series_mask(name: str, features: CaseFeatures, *, ttc_vehicles_only: bool = 
 
 
 def event_mask(name: str, features: CaseFeatures) -> BoolArray:
-    """Where [object, step] an event counts for its likelihood."""
+    """Return the mask [object, step] of events that count for their likelihood."""
     if name == "traffic_light_violation":
         return features.log_valid & features.is_vehicle[:, None]
     return features.log_valid
 
 
 def happened(side: Features, name: str, mask: BoolArray) -> BoolArray:
-    """Whether an event happened at a counted step, [rollout, object]."""
+    """Return whether an event happened at a counted step, [rollout, object]."""
     return np.asarray((side.events[name] & mask).any(axis=2))
 
 
@@ -110,7 +107,7 @@ RATE_OF = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneScore:
-    """What one scene scores under one configuration."""
+    """Score of one scene under one configuration."""
 
     name: str
     metametric: float
@@ -139,7 +136,7 @@ class RealismScore:
 
 
 def metametric(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The weighted sum, not normalised; a feature without weight cannot spoil it."""
+    """Weighted sum of likelihoods, not normalised; features without weight have no effect."""
     return float(sum(w * found[name] for name, w in weights.items() if w))
 
 

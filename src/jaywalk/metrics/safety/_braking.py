@@ -16,18 +16,18 @@ from jaywalk.record.tracks import EpisodeTracks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrakingThresholds:
-    """When the ego brakes.
+    """Thresholds of braking by the ego.
 
     Attributes:
-        onset_command: A brake command from here on is braking ...
-        onset_mps2: ... and so is losing speed this fast, by whatever means.
-        release_command: Braking goes on until the command is below this ...
-        release_mps2: ... and the loss of speed, too (hysteresis).
-        over_s: Time over which the loss of speed is measured.
-        least_mps: Slower egos do not brake, they hold.
-        standing_mps: An event ends when the ego stands.
-        merge_s: Events less than this apart are one.
-        least_loss_mps: Events that cost less speed are dabs of a controller.
+        onset_command: Braking starts with a brake command of at least this value ...
+        onset_mps2: ... or with a deceleration of at least this value, from any cause.
+        release_command: Braking continues until the command is below this ...
+        release_mps2: ... and the deceleration is below this (hysteresis).
+        over_s: Time over which the deceleration is measured.
+        least_mps: A slower ego is holding, not braking.
+        standing_mps: An event ends when the ego is slower than this.
+        merge_s: Events less than this apart are merged.
+        least_loss_mps: Events with a smaller loss of speed are ignored as controller noise.
     """
 
     onset_command: float = 0.3
@@ -72,7 +72,7 @@ def find_braking(
 
 
 def brake_command(record: Record, tracks: EpisodeTracks) -> FloatArray:
-    """(n,) what the agent asked for, else what the vehicle was given; 0 where unknown."""
+    """Return the agent's brake command (n,), else the vehicle's brake; 0 where unknown."""
     seen = tracks.seen(tracks.ego)
     rows = pl.DataFrame(
         {c.TICK: tracks.tick[seen], c.BRAKE: tracks.values(tracks.ego, c.BRAKE)[:, 0]}

@@ -1,12 +1,11 @@
-"""Collisions of the ego, each hit once.
+"""Collisions of the ego, each hit counted once, and the injury risk of a person hit.
 
-The record holds contact intervals. Those of the same pair belong to one hit while the pair stays
-together: a car that pushes somebody along, or scrapes along a wall, has hit once.
+The record holds contact intervals. Intervals of the same pair belong to one hit while the pair
+stays together: a car that pushes a person along, or scrapes along a wall, has one hit.
 
-Injury risk of a person hit by a car: probability of MAIS 3 or more by impact speed.
-
-Equation 8 of HABIT, a logistic fit by Yanagisawa et al. over frontal crashes: 4 % at 0 m/s, 15 % at
-5 m/s, 50 % at 11 m/s. The figure at walking pace is an artefact of the fit, not a finding.
+The injury risk is the probability of MAIS 3 or more by impact speed. It is equation 8 of HABIT, a
+logistic fit by Yanagisawa et al. over frontal crashes: 4 % at 0 m/s, 15 % at 5 m/s, 50 % at 11 m/s.
+The value at walking pace is an artefact of the fit.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def serious_injury_risk(impact_mps: float) -> float:
 
 
 PERSON, ANIMAL, VEHICLE, STATIC = "person", "animal", "vehicle", "static"
-# Ground under the wheels; a sensor may name it, but nobody collides with it.
+# Ground under the wheels; a sensor may name it, but it is not a collision.
 GROUND: Final = (
     "static.road",
     "static.roadline",
@@ -51,16 +50,16 @@ _FRONT_COS: Final = math.cos(math.radians(60.0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollisionRules:
-    """When contacts are one hit, and whose.
+    """Rules that merge contacts into hits and decide which body hit the other.
 
     Attributes:
-        together_s: Contacts of a pair less than this apart are one hit. Five seconds is how long
-            the Leaderboard remembers whom it hit.
-        standing_mps: Slower is standing.
-        standing_s: An ego that stood this long before a contact was hit, and did not hit ...
+        together_s: Contacts of a pair less than this apart are one hit. The Leaderboard remembers
+            the last actor hit for five seconds, too.
+        standing_mps: A slower body is standing.
+        standing_s: An ego that stood this long before a contact was hit by the other body ...
         setting_off_mps: ... unless it set off during the contact, faster than a push moves it.
-        walking_mps: Somebody who touches the side or rear of an ego this slow walked into it ...
-        towards_mps: ... unless the ego itself moved towards them faster than this.
+        walking_mps: A person who touches the side or rear of an ego this slow walked into it ...
+        towards_mps: ... unless the ego moved towards the person faster than this.
     """
 
     together_s: float = 5.0
@@ -146,7 +145,7 @@ def _text(value: float) -> str:
 
 
 def _from_ego(row: dict[str, Any], ego: int) -> dict[str, Any]:
-    """The contact with the ego as ``actor``; recorders write it so, other writers might not."""
+    """Return the contact with the ego as ``actor``; writers other than recorders may swap both."""
     if row[c.ACTOR] == ego:
         return row
     flipped = dict(row)
@@ -200,7 +199,7 @@ def _collision(
 def _stood(
     speed: FloatArray, tracks: EpisodeTracks, at: int, end_tick: int, rules: CollisionRules
 ) -> bool:
-    """Whether the ego stood before the contact and did not set off during it."""
+    """Return whether the ego stood before the contact and did not set off during it."""
     recent = tracks.time_s >= tracks.time_s[at] - rules.standing_s
     recent &= np.arange(len(speed)) < max(at, 1)
     during = (tracks.tick >= tracks.tick[at]) & (tracks.tick <= end_tick)
@@ -223,7 +222,7 @@ def _what(kind: str, type_id: str) -> str:
 
 
 def _side(normal_x: float, normal_y: float, cos: float, sin: float) -> str:
-    """Where the ego was touched; the normal points from the other to the ego."""
+    """Return the touched side of the ego; the normal points from the other body to the ego."""
     ahead = -(normal_x * cos + normal_y * sin)
     if math.isnan(ahead):
         return ""
@@ -247,7 +246,7 @@ def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules)
         if at is not None:
             ended_s = times.get(hits[at].end_tick, hits[at].time_s)
             if hit.time_s - ended_s < rules.together_s and hits[at].ego_stood == hit.ego_stood:
-                # Who first walked into its side and then was run over was hit, at that speed.
+                # A person who walked into its side and then was run over was hit, at that speed.
                 kept = hit if hits[at].walked_into and not hit.walked_into else hits[at]
                 hits[at] = replace(kept, end_tick=max(hits[at].end_tick, hit.end_tick))
                 continue
@@ -257,12 +256,12 @@ def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules)
 
 
 def hits_of(episode: MetricInput) -> list[Collision]:
-    """Hits of an episode that is being scored, those on a standing ego included."""
+    """Return the hits of a scored episode, including those on a standing ego."""
     return find_collisions(episode.record, episode.tracks, episode.rules_of(CollisionRules))
 
 
 def _counted_hits(episode: MetricInput, what: str = "") -> int:
-    """Hits that are held against the ego, of one kind or of all."""
+    """Return hits that count against the ego, of one kind or of all kinds."""
     hits = (hit for hit in episode.shared(hits_of) if not hit.ego_stood)
     return sum(not what or hit.what == what for hit in hits)
 

@@ -1,8 +1,8 @@
-"""Comfort: accelerations, jerks and turning of the ego against what passengers bear.
+"""Comfort: accelerations, jerks and turning of the ego against bounds for passengers.
 
 Signals are derivatives of the recorded velocity and heading by a Savitzky-Golay filter (0.35 s,
-second order), not the server's accelerations, which are one-tick differences with spikes. The
-length of the filter follows from the nominal step: recorded times carry float noise.
+second order). The server's accelerations are not used: they are one-tick differences with spikes.
+The length of the filter follows from the nominal step because recorded times have float noise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOISE = 1e-3  # share of a step by which recorded times may be off
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComfortBounds:
-    """What human drivers stay within; the bounds of nuPlan, which Bench2Drive uses, too."""
+    """Bounds that human drivers keep: those of nuPlan, which Bench2Drive uses, too."""
 
     braking_mps2: float = 4.05
     speeding_up_mps2: float = 2.40
@@ -38,7 +38,7 @@ class ComfortBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comfort:
-    """Extremes, and the share of time out of each bound; nan for an episode too short to tell."""
+    """Extremes, and the share of time out of each bound; nan for an episode that is too short."""
 
     max_braking_mps2: float
     max_speeding_up_mps2: float
@@ -67,7 +67,7 @@ def measure_comfort(
 
     Args:
         tracks: The episode.
-        bounds: What is comfortable.
+        bounds: Bounds of comfort.
         step_s: The fixed step of the recording; by default the median step to a tenth of a ms.
     """
     bounds = bounds or ComfortBounds()
@@ -127,7 +127,7 @@ def _compare(
 
 
 def comfort_of(episode: MetricInput) -> Comfort:
-    """Comfort of an episode that is being scored."""
+    """Return the comfort of a scored episode."""
     bounds = episode.rules_of(ComfortBounds)
     return measure_comfort(episode.tracks, bounds, episode.record.episode.step_s)
 

@@ -1,9 +1,8 @@
-"""Encounters on shared ground: who went first, how soon the other came, and how their ways met.
+"""Encounters on shared ground: order of passage, time between the bodies and angle of their paths.
 
-Two bodies share ground where the area swept by one overlaps that of the other. The
-post-encroachment time (PET) of a piece of ground is the time from the first body's leaving it to
-the second's arrival; that of an encounter is the smallest over its ground, found by moving both
-bodies, not by a grid.
+Two bodies share ground where the areas they sweep overlap. The post-encroachment time (PET) of a
+piece of ground is the time from the first body's departure to the second body's arrival. The PET of
+an encounter is the smallest over its ground. It is found by moving both bodies, not with a grid.
 """
 
 from __future__ import annotations
@@ -17,27 +16,27 @@ from jaywalk.geometry.encroachment import finer_gap, later_use
 from jaywalk.metrics.safety._way import directions
 from jaywalk.record.tracks import TURN, VX, VY, EpisodeTracks, X, Y
 
-_BRAKING_S = 0.5  # over which somebody's present braking is measured
+_BRAKING_S = 0.5  # over which the present braking of a body is measured
 _HOLE_TICKS = 2  # runs of shared ground this close to each other are one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncounterRules:
-    """Which meetings count as crossing or cutting in.
+    """Rules that decide which encounters count as crossing or cutting in.
 
     Attributes:
-        window_s: Later use of ground than this is no encounter.
-        same_way_deg: Directions closer than this are the same way: following.
-        opposite_deg: Directions farther apart are opposite: one that has passed an oncoming car is
-            not endangered by who takes its ground.
-        entering_s: Ground taken until this long after the ego has turned into somebody's way counts
-            as cutting in; later ground is following.
-        outside_s: The ego must have been outside of that way for this long before.
-        join_s: Somebody who goes the ego's way this long after has joined behind it.
-        rolling_mps: Slower ones are not coming; they set off behind the ego. So are those ...
-        settled_s: ... who have not moved faster for this long.
-        limit_s: Only somebody expected within this time is cut off. It equals the limit on PET.
-        ego_mps: At walking pace and below an ego endangers nobody.
+        window_s: Use of the ground after more than this time is not an encounter.
+        same_way_deg: Directions closer than this are the same: following.
+        opposite_deg: Directions farther apart than this are opposite: a body that takes the ground
+            of an oncoming body after it has passed does not endanger it.
+        entering_s: Ground taken until this long after the ego has turned into the other's path
+            counts as cutting in; ground taken later is following.
+        outside_s: The ego must have been outside of that path for this long before.
+        join_s: A body that goes in the ego's direction this long after has joined behind the ego.
+        rolling_mps: A slower body is not approaching; it sets off behind the ego. So does one ...
+        settled_s: ... that was slower at some moment of this time before.
+        limit_s: Only a body expected within this time is cut off. It equals the limit on PET.
+        ego_mps: A slower ego, at walking pace, endangers no person or vehicle.
     """
 
     window_s: float = 5.0
@@ -61,8 +60,8 @@ class Encounter:
         ego_first: Whether the ego used the ground first (it cut in), or second.
         pet_s: Smallest time between the two uses.
         tick_at: Index of the tick at which the second arrived.
-        x_m: Where the second then was.
-        y_m: Where the second then was.
+        x_m: Position of the second body at that time (x).
+        y_m: Position of the second body at that time (y).
     """
 
     other: int
@@ -74,7 +73,7 @@ class Encounter:
 
 
 def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) -> list[Encounter]:
-    """Meetings in which the ego crossed behind somebody or cut somebody off, ordered by time."""
+    """Return encounters in which the ego crossed behind a body or cut it off, ordered by time."""
     rules = rules or EncounterRules()
     ego_way = directions(tracks, tracks.ego)
     found: list[Encounter] = []
@@ -88,7 +87,7 @@ def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) 
 
 
 def _comes_near(tracks: EpisodeTracks, other: int) -> bool:
-    """Cheap test: whether the boxes around both tracks touch at all and the other moves."""
+    """Return whether the boxes around both tracks touch and the other body moves; a cheap test."""
     here = tracks.present[other]
     if not here.any() or float(tracks.speed_mps(other)[here].max()) < 0.1:
         return False
@@ -156,7 +155,7 @@ class _Pair:
     # -- the ego second ---------------------------------------------------------------------------
 
     def ego_second(self) -> list[Encounter]:
-        """Somebody crossed the ego's way, in and out, before the ego came there."""
+        """Return encounters in which the other body crossed the ego's path before the ego."""
         tracks, rules = self._tracks, self._rules
         gap_s, at = self._later(self._other, tracks.ego)
         met = []
@@ -168,7 +167,7 @@ class _Pair:
                 self._angle_deg(int(at[high]), high),
             )
             if not all(rules.same_way_deg <= angle <= rules.opposite_deg for angle in ends):
-                continue  # a leader that turned off, or somebody who pulled in ahead: following
+                continue  # a leader that turned off, or a body that pulled in ahead: following
             k = low + int(np.argmin(gap_s[low : high + 1]))
             if self._ego_speed[int(at[k])] < rules.ego_mps:
                 continue
@@ -179,7 +178,7 @@ class _Pair:
     # -- the ego first ----------------------------------------------------------------------------
 
     def ego_first(self) -> list[Encounter]:
-        """The ego took ground that somebody on their way to it then reached."""
+        """Return encounters in which the ego took ground that the approaching body then reached."""
         gap_s, at = self._later(self._tracks.ego, self._other)
         met = []
         for low, high in _runs(np.isfinite(gap_s)):
@@ -197,7 +196,7 @@ class _Pair:
         return met
 
     def _taken(self, low: int, high: int, at: IntArray) -> IntArray:
-        """Ticks of a run in which the ego crossed or entered the way, without what is following."""
+        """Return ticks of a run in which the ego crossed or entered the path, without following."""
         rules, time_s = self._rules, self._tracks.time_s
         ticks = np.arange(low, high + 1)
         ticks = ticks[at[ticks] >= 0]
@@ -213,7 +212,7 @@ class _Pair:
         return np.asarray(ticks[across | (time_s[ticks] <= until_s)])
 
     def _joins(self, low: int, i: int, k: int) -> bool:
-        """Whether a vehicle turned into the ego's way behind it."""
+        """Return whether a vehicle turned into the ego's path behind the ego."""
         tracks, rules = self._tracks, self._rules
         if self._is_person:
             return False
@@ -224,9 +223,9 @@ class _Pair:
         return after < rules.same_way_deg <= self._angle_deg(i, low)
 
     def _is_coming(self, low: int, i: int) -> bool:
-        """Whether the other was on its way there when the ego entered it.
+        """Return whether the other body was approaching the ground when the ego entered it.
 
-        Judged by going on as it did at that moment: same direction or bend, braking as it braked.
+        Its motion at that moment is extrapolated: same direction or curvature, same braking.
         """
         tracks, rules = self._tracks, self._rules
         start = tracks.pose[self._other, low]
@@ -257,7 +256,7 @@ class _Pair:
 def go_on(
     start: FloatArray, turn_rps: float, braking_mps2: float, after_s: FloatArray
 ) -> FloatArray:
-    """(k, 2) places of a body that keeps its bend and its braking until it stands."""
+    """Return positions (k, 2) of a body that keeps its curvature and braking until it stands."""
     vx, vy = float(start[VX]), float(start[VY])
     speed = float(np.hypot(vx, vy))
     if speed < 1e-6:

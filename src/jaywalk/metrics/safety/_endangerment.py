@@ -1,13 +1,12 @@
-"""Who was endangered: crossing too closely behind, cutting in, or forcing others to brake hard.
+"""Endangerment by the ego, and its time to collision with bodies ahead, tick by tick.
 
-Following never counts, nor do people who step out behind the ego. Somebody the ego hit is not also
-endangered by it.
+The ego endangers a person or vehicle when it crosses too closely behind, cuts in or forces others
+to brake hard. Following never counts, nor do people who step out behind the ego. A person or
+vehicle that the ego hit is not also endangered.
 
-Time to collision of the ego with everybody ahead, tick by tick.
-
-Both go on at their present speed, vehicles along the way they took, people straight on (see
-:mod:`jaywalk.geometry.encroachment`). Ticks at which the ego stands, and touches of its rear half,
-do not count: those are others' doing.
+Time to collision assumes that both bodies keep their present speed, vehicles along the path they
+took and people straight on (see :mod:`jaywalk.geometry.encroachment`). Ticks at which the ego
+stands, and touches of its rear half, do not count, because the other body causes them.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ MOVING_MPS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeToCollision:
-    """The nearest conflict at each tick.
+    """Nearest conflict at each tick.
 
     Attributes:
         ttc_s: (n,) seconds, infinite beyond the horizon.
-        other: (n,) index of the body, -1 for nobody.
-        moving: (n,) whether the ego drove; without that there is no conflict of its making.
+        other: (n,) index of the other body, -1 for none.
+        moving: (n,) whether the ego drove; a standing ego causes no conflict.
     """
 
     ttc_s: FloatArray
@@ -79,7 +78,7 @@ class TimeToCollision:
 
 
 def time_to_collision(tracks: EpisodeTracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
-    """Smallest time to collision with anybody, at each tick."""
+    """Compute the smallest time to collision with any body at each tick."""
     n = len(tracks.time_s)
     best, who = np.full(n, np.inf), np.full(n, -1, np.int64)
     ego = tracks.ego_pose
@@ -137,14 +136,14 @@ class Endangerment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dangers:
-    """Everything found: what counts, and all meetings for the figures."""
+    """Counted dangers, and all encounters for the figures."""
 
     counted: tuple[Endangerment, ...]
     encounters: tuple[Encounter, ...]
 
     @property
     def min_pet_s(self) -> float:
-        """Smallest PET of any meeting that the ego had a part in; nan without one."""
+        """Smallest PET of the ego's encounters; nan without encounters."""
         return min((met.pet_s for met in self.encounters), default=math.nan)
 
 
@@ -217,7 +216,7 @@ def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:
 
 
 def dangers_of(episode: MetricInput) -> Dangers:
-    """Dangers of an episode that is being scored; who was hit is not counted again."""
+    """Return the dangers of a scored episode; people and vehicles hit are not counted again."""
     hits = episode.shared(hits_of)
     hit = {one.other for one in hits if one.other is not None and not one.ego_stood}
     controls = read_stop_controls(episode.record, episode.tracks)
@@ -225,7 +224,7 @@ def dangers_of(episode: MetricInput) -> Dangers:
 
 
 def ttc_of(episode: MetricInput) -> TimeToCollision:
-    """Times to collision of an episode that is being scored."""
+    """Return the times to collision of a scored episode."""
     return time_to_collision(episode.tracks)
 
 

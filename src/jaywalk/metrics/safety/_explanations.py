@@ -1,7 +1,7 @@
-"""What, other than a person, explains a braking of the ego: lights, signs, vehicles, obstacles.
+"""Explanations of braking other than a person: lights, signs, vehicles and obstacles.
 
-Also the end of the route, a bend and a speed limit: nobody can say that a person was the cause
-where the ego had to slow down anyway.
+The end of the route, a bend and a speed limit are explanations, too: where the ego had to slow down
+anyway, a person cannot be named as the cause.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _NINE_POINTS: Final = np.array([[u, v] for u in (-1.0, 0.0, 1.0) for v in (-1.0,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationRules:
-    """How near something must be to explain braking.
+    """Limits within which an object explains braking.
 
     Attributes:
-        gentle_mps2: Something within the way needed to stop this gently explains braking.
-        spare_m: Added to that way.
-        follow_s: A vehicle ahead nearer than this explains braking ...
-        closing_s: ... and so does one that the ego would reach within this time.
-        lateral_mps2: A bend that would take more than this at the present speed explains it.
+        gentle_mps2: An object within the stopping distance at this deceleration explains braking.
+        spare_m: Margin added to that distance.
+        follow_s: A vehicle ahead with a shorter time gap explains braking ...
+        closing_s: ... and so does a vehicle that the ego would reach within this time.
+        lateral_mps2: A bend with a higher lateral acceleration at the present speed explains it.
     """
 
     gentle_mps2: float = 2.0
@@ -74,7 +74,7 @@ class Situation:
 
     @classmethod
     def of(cls, record: Record, tracks: EpisodeTracks) -> Self:
-        """Read what is needed."""
+        """Read the needed parts of the record."""
         way, route = ego_way(record, tracks), route_way(record, tracks)
         limit_mps, red_ahead = _limits(tracks)
         return cls(
@@ -92,7 +92,7 @@ class Situation:
 def explain(
     situation: Situation, event: BrakingEvent, rules: ExplanationRules, half_m: float, look_s: float
 ) -> str:
-    """The first explanation found, in words; empty if there is none."""
+    """Return the first explanation found, in words; empty if there is none."""
     stop_m = event.speed_mps**2 / (2.0 * rules.gentle_mps2) + rules.spare_m
     if _red_light(situation, event, stop_m):
         return "red light"
@@ -220,7 +220,7 @@ def _limits(tracks: EpisodeTracks) -> tuple[FloatArray, np.ndarray]:
 
 
 def _goal_m(record: Record, way: Way) -> float:
-    """Where on the way the route ends; infinite without a route."""
+    """Return the distance along the path to the end of the route (m); infinite without a route."""
     route = route_points(record)[:, :2]
     if not len(route):
         return math.inf

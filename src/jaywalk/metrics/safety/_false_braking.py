@@ -1,9 +1,9 @@
-"""False positive braking rate (FPBR): how often the ego braked for people who then did not come.
+"""False positive braking rate (FPBR): share of braking for people who then stayed out of the way.
 
-HABIT divides braking events without a crossing person by all braking events (``habit_rate``). A
-drive through traffic then looks over-cautious for its red lights. In our rate an event counts only
-if a person was the plausible cause and nothing else explains it; it is false when no person enters
-the corridor the ego would have swept within the horizon.
+HABIT divides braking events without a crossing person by all braking events (``habit_rate``), so
+that stops at red lights look over-cautious. In Jaywalk's rate an event counts only if a person was
+the plausible cause and nothing else explains it. It is false if no person enters the corridor that
+the ego would have swept within the horizon.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class FalseBrakingRules:
         margin_m: Added to each side of the ego's width.
         least_reach_m: The corridor is at least this long.
         beside_m: A person this near to the corridor is a plausible cause, also one that stands.
-        braking: What braking is.
-        other: What else explains braking.
+        braking: Thresholds of braking.
+        other: Rules for other explanations of braking.
     """
 
     horizon_s: float = 4.0
@@ -57,10 +57,10 @@ class JudgedBraking:
 
     Attributes:
         event: The event.
-        explained_by: Why it does not count; empty if it counts.
+        explained_by: Reason why the event does not count; empty if it counts.
         person: Index of the nearest plausible person, -1 if none.
-        is_false: It counts, and nobody came.
-        person_came: Somebody entered the corridor within the horizon, whatever else was the cause.
+        is_false: Whether the event counts and no person came.
+        person_came: Whether a person entered the corridor within the horizon, for any cause.
     """
 
     event: BrakingEvent
@@ -71,7 +71,7 @@ class JudgedBraking:
 
     @property
     def counts(self) -> bool:
-        """Whether a person was the plausible and only cause."""
+        """Return whether a person was the plausible and only cause."""
         return not self.explained_by
 
 
@@ -88,7 +88,7 @@ class FalseBraking:
 
     @property
     def false_events(self) -> int:
-        """Events that count and were for nobody."""
+        """Number of counted events in which no person came."""
         return sum(one.is_false for one in self.judged)
 
     @property
@@ -98,7 +98,7 @@ class FalseBraking:
 
     @property
     def without_person(self) -> int:
-        """Events of any cause in which nobody entered the corridor."""
+        """Number of events of any cause in which no person entered the corridor."""
         return sum(not one.person_came for one in self.judged)
 
     @property
@@ -192,7 +192,7 @@ def _enters(
     half_m: float,
     until_s: float,
 ) -> BoolArray:
-    """Whether a person is in the corridor, ahead of the ego, at each tick of the horizon."""
+    """Return whether a person is in the corridor ahead of the ego at each tick of the horizon."""
     last = int(np.searchsorted(tracks.time_s, until_s + 1e-6, "right"))
     ticks = np.arange(event.start, min(last, len(tracks.time_s)))
     marks, radius_m = _marks(tracks, who, ticks)
@@ -273,7 +273,7 @@ def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> Fa
 
 
 def braking_of(episode: MetricInput) -> FalseBraking:
-    """Judged braking events of an episode that is being scored."""
+    """Return the judged braking events of a scored episode."""
     return judge_braking(episode.record, episode.tracks, episode.rules_of(FalseBrakingRules))
 
 

@@ -1,9 +1,9 @@
-"""Errors of the agent's forecasts of people against what the people did.
+"""Errors of the agent's forecasts of people against the true positions.
 
-ADE averages over the horizons of a forecast, FDE is the error at its last one; both average over
-forecasts (a person, a moment, a source). A mixture is judged by its mean, samples by their average
-error; ``best`` is the error of the best mode or sample. Horizons after a person's or the record's
-end have no truth and are left out.
+ADE averages over the horizons of a forecast; FDE is the error at the last horizon. Both average
+over forecasts (a person, a moment, a source). The error of a mixture is that of its mean, the error
+of samples is their average error, and ``best`` is the error of the best mode or sample. Horizons
+after the end of a person's track or of the record have no true position and are left out.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ForecastBatch:
 
 
 def forecast_errors(record: Record, tracks: EpisodeTracks) -> list[ForecastError]:
-    """Errors by source, sorted by its name; nothing when the agent predicts nobody."""
+    """Return errors by source, sorted by its name; empty if the agent gives no forecasts."""
     sums: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
     for batch in forecast_batches(record, tracks):
         sums.setdefault(batch.source, []).append(_errors(batch))
@@ -86,7 +86,7 @@ def forecast_errors(record: Record, tracks: EpisodeTracks) -> list[ForecastError
 
 
 def forecast_batches(record: Record, tracks: EpisodeTracks) -> Iterator[ForecastBatch]:
-    """All forecasts in arrays, grouped so that each group has one shape; for other metrics, too."""
+    """Yield all forecasts as arrays, grouped by shape; other metrics use them, too."""
     rows = record.forecasts.sort(c.SOURCE, c.TICK, c.ACTOR, c.MODE).collect()
     if rows.is_empty():
         return
@@ -172,7 +172,7 @@ def _truth(
     tick_at: np.ndarray,
     time_s: FloatArray,
 ) -> FloatArray:
-    """(N, H, 2) true places, interpolated between ticks; nan where somebody was not there."""
+    """Return true positions (N, H, 2), interpolated between ticks; nan where a person is absent."""
     out = np.full((len(person), len(time_s), 2), np.nan)
     for who in np.unique(person):
         rows = np.flatnonzero(person == who)
@@ -218,7 +218,7 @@ def _mean(parts: list[FloatArray]) -> float:
 
 
 def forecast_errors_of(episode: MetricInput) -> list[ForecastError]:
-    """Errors of the forecasts of an episode that is being scored, by source."""
+    """Return the forecast errors of a scored episode, by source."""
     return forecast_errors(episode.record, episode.tracks)
 
 

@@ -1,9 +1,10 @@
 """Hard braking that the ego imposed on other vehicles by crossing or cutting in.
 
-A vehicle brakes hard; had it gone on as it did at the onset, it would have run into the ego; nobody
-else was in its way sooner; no light or sign stopped it; it had been going its way for some time;
-and the ego had not been ahead of it for long (that would be following).
-People are left out: simulated people stop within a tick, which is no braking.
+The ego imposed the hard braking of a vehicle if all of these hold: with its motion at the onset,
+the vehicle would have run into the ego; no other actor was in its path sooner; no light or sign
+stopped it; it had been driving steadily for some time; and the ego had not been ahead of it for
+long (that would be following). People are left out: simulated people stop within a tick, which is
+not braking.
 """
 
 from __future__ import annotations
@@ -21,19 +22,20 @@ from jaywalk.record.tracks import COS, HX, POSE_COLUMNS, SIN, TURN, VX, VY, Epis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImposedBrakingRules:
-    """What counts as imposed.
+    """Thresholds of imposed braking.
 
     Attributes:
-        braking_mps2: Harder braking than this is imposed. Hard for drivers, below what tyres give.
-        over_s: Braking is the loss of speed over this time, so that a one-tick spike is none.
+        braking_mps2: Harder braking is imposed. It is hard for drivers and below the tyre limit.
+        over_s: Braking is the loss of speed over this time, so that a one-tick spike is ignored.
         onset_mps2: The manoeuvre begins where braking first exceeded this.
-        look_s: How long the vehicle is imagined to go on.
-        ahead_s: An ego that was ahead on the same way for longer is a leader; a vehicle that set
-            off, or turned into its direction, within this time came into the ego's way itself.
-        same_way_deg: Directions closer than this are the same way.
+        look_s: Time over which the motion of the vehicle is extrapolated.
+        ahead_s: An ego that was ahead in the same direction for longer is a leader; a vehicle that
+            set off, or turned into its direction, within this time entered the ego's path itself.
+        same_way_deg: Directions closer than this are the same.
         standing_mps: An ego slower than this was standing.
         set_off_mps: A vehicle that was slower than this has set off.
-        line_m: How far past a stop line, and beyond its stopping way, a vehicle may stop for it.
+        line_m: Distance past a stop line, and beyond the stopping distance, at which a vehicle may
+            still stop for the line.
     """
 
     braking_mps2: float = 6.0
@@ -99,13 +101,13 @@ def find_imposed_braking(
 
 
 def braking_mps2(tracks: EpisodeTracks, body: int, over_s: float) -> FloatArray:
-    """(n,) loss of forward speed over the last ``over_s``; 0 where it did not exist so long."""
+    """Compute the loss of forward speed over the last ``over_s``, (n,); 0 for newer bodies."""
     pose = tracks.pose[body]
     forward = pose[:, VX] * pose[:, COS] + pose[:, VY] * pose[:, SIN]
     before = np.searchsorted(tracks.time_s, tracks.time_s - over_s - 1e-6)
     span_s = tracks.time_s - tracks.time_s[before]
     usable = (span_s > 0.5 * over_s) & tracks.present[body] & tracks.present[body][before]
-    # Braking of somebody who rolls backwards is no concern here.
+    # Braking of a vehicle that rolls backwards is ignored.
     loss = np.where(forward[before] > 0.0, forward[before] - np.maximum(forward, 0.0), 0.0)
     return np.where(usable, loss / np.where(usable, span_s, 1.0), 0.0)
 
@@ -147,7 +149,7 @@ def _is_cause(
 
 
 def _go_on_track(tracks: EpisodeTracks, other: int, start: int, until: int) -> FloatArray:
-    """Poses the vehicle would have had, had it not braked, from ``start`` on."""
+    """Return the poses of the vehicle from ``start`` on as if it had not braked."""
     pose = tracks.pose[other, start]
     after_s = tracks.time_s[start:until] - tracks.time_s[start]
     out = np.zeros((until - start, POSE_COLUMNS))
@@ -174,15 +176,15 @@ def _first_overlap(
     near = tracks.present[body, stretch] & (np.hypot(away[:, 0], away[:, 1]) < reach)
     for step in np.flatnonzero(near).tolist():
         if overlap_m(imagined[step], tracks.shape[other], there[step], tracks.shape[body]) > 0.0:
-            # What would have run into it from behind is no reason to brake.
+            # A body that would have run into it from behind is not a reason to brake.
             return int(step) if ahead[step] else -1
     return -1
 
 
 def _was_settled(tracks: EpisodeTracks, other: int, start: int, rules: ImposedBrakingRules) -> bool:
-    """Whether the vehicle had been going its way for some time: no setting off, no turning in.
+    """Return whether the vehicle had driven steadily for some time, without start or turn.
 
-    An ego that turned more than the vehicle did is the one that came in.
+    If the ego turned more than the vehicle did, the ego is the one that turned in.
     """
     at = int(np.searchsorted(tracks.time_s, tracks.time_s[start] - rules.ahead_s - 1e-9))
     if not tracks.present[other, at]:
@@ -202,9 +204,9 @@ def _turned_rad(pose: FloatArray) -> float:
 def _was_ahead(
     tracks: EpisodeTracks, other: int, start: int, imagined: FloatArray, rules: ImposedBrakingRules
 ) -> bool:
-    """Whether the ego was on the vehicle's way already some time before, going the same way.
+    """Return whether the ego had been on the vehicle's path for some time, in the same direction.
 
-    An ego that stood there counts as well: the vehicle had the time to see it.
+    An ego that stood there counts as well: the vehicle had time to see it.
     """
     at = int(np.searchsorted(tracks.time_s, tracks.time_s[start] - rules.ahead_s - 1e-9))
     ego = tracks.pose[tracks.ego, at]
@@ -228,7 +230,7 @@ def _must_stop(
     controls: StopControls,
     rules: ImposedBrakingRules,
 ) -> bool:
-    """Whether a light that is not green, a stop or a yield sign stops the vehicle."""
+    """Return whether a light that is not green, a stop sign or a yield sign stops the vehicle."""
     pose, speed = tracks.pose[other, start], float(tracks.speed_mps(other)[start])
     half_m = float(tracks.shape[other, HX])
     far_m = speed**2 / (2.0 * rules.onset_mps2) + rules.line_m

@@ -1,4 +1,4 @@
-"""Progress: how much of the route was driven, how far, how long, how fast."""
+"""Progress: route completion, distance, duration and speed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.record.tracks import EpisodeTracks
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
-LATERAL_M = 15.0  # farther away from the route is no progress
+LATERAL_M = 15.0  # no progress counts farther away from the route
 KEY_POINT_WINDOW_M = 400.0  # between key points the road is not straight
 END_SHARE = 0.99  # the Leaderboard's rule: 99 % driven and within 10 m of the end
 END_M = 10.0
@@ -31,16 +31,16 @@ _JUMP_MPS = 100.0  # a faster move is a teleport and no driving
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What was achieved.
+    """Progress of the ego in one episode.
 
     Attributes:
         route_completion: Percent, exactly 100 for a completed route; nan without a route.
-        route_m: Length of the route; nan without one.
-        driven_km: Way of the ego.
+        route_m: Length of the route; nan without a route.
+        driven_km: Distance driven by the ego.
         duration_s: Game time.
-        mean_mps: Way over time.
+        mean_mps: Distance divided by time.
         standing_share: Share of the time at less than 0.1 m/s.
-        stood_last_s: How long the ego had been standing at the end.
+        stood_last_s: Time for which the ego had been standing at the end.
     """
 
     route_completion: float
@@ -53,7 +53,7 @@ class Progress:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the route was driven to its end."""
+        """Return whether the route was driven to its end."""
         return self.route_completion >= 100.0
 
 
@@ -135,7 +135,7 @@ def _march(
 
 
 def progress_of(episode: MetricInput) -> Progress:
-    """Progress of an episode that is being scored."""
+    """Return the progress of a scored episode."""
     return measure_progress(episode.record, episode.tracks)
 
 

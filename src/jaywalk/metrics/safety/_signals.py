@@ -1,9 +1,8 @@
-"""Red lights and stop signs passed by the ego, by where its front was. Simple and our own.
+"""Red lights and stop signs passed by the ego, with stop lines and states of lights over time.
 
-Red light: the front crosses the stop line of its own lane while the light is red, and goes on well
-past it in the same red. Stop sign: the front crosses the line without the ego having stood near it.
-
-Stop lines of lights and stop signs, and what each light showed when.
+The rules are Jaywalk's and use the position of the ego's front. Red light: the front crosses the
+stop line of its lane while the light is red, and moves well past it in the same red phase. Stop
+sign: the front crosses the line and the ego has not stood near it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from jaywalk.record.tracks import COS, HX, SIN, EpisodeTracks, X, Y, light_state
 
 RED: Final = int(LightState.RED)
 YELLOW: Final = int(LightState.YELLOW)
-_LEAST_HALF_M: Final = 1.0  # some sign boxes are thin; nobody drives a lane narrower than this
+_LEAST_HALF_M: Final = 1.0  # some sign boxes are thin; no lane is narrower than this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +97,7 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopControls:
-    """Everything that tells a vehicle to stop or give way."""
+    """All controls that require a vehicle to stop or yield."""
 
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]  # stop and yield
@@ -168,7 +167,7 @@ def find_red_lights(
             continue
         ahead_m, on_lane = front_past(tracks, line, rules.aligned_deg)
         for step in _crossings(ahead_m, on_lane):
-            # Red before and after the step: what changed within it is not held against anybody.
+            # Red before and after the step: a change within the step does not count.
             if state[step - 1] != RED or state[step] != RED:
                 continue
             end = _last_of_run(state, step)
@@ -204,7 +203,7 @@ def find_stop_violations(
 def front_past(
     tracks: EpisodeTracks, line: StopLine, aligned_deg: float
 ) -> tuple[FloatArray, BoolArray]:
-    """How far the ego's front is past a line (n,), and whether it is on that lane, along it."""
+    """Return distances of the ego's front past a line (m, (n,)) and whether it is on that lane."""
     pose = tracks.ego_pose
     half_m = tracks.shape[tracks.ego, HX]
     dx = pose[:, X] + half_m * pose[:, COS] - line.x_m
@@ -242,12 +241,12 @@ def _violation(tracks: EpisodeTracks, line: StopLine, step: int, words: str) -> 
 
 
 def red_lights_of(episode: MetricInput) -> list[SignalViolation]:
-    """Red lights run in an episode that is being scored."""
+    """Return the red lights run in a scored episode."""
     return find_red_lights(episode.record, episode.tracks, episode.rules_of(SignalRules))
 
 
 def stops_of(episode: MetricInput) -> list[SignalViolation]:
-    """Stop signs passed in an episode that is being scored."""
+    """Return the stop signs passed in a scored episode."""
     return find_stop_violations(episode.record, episode.tracks, episode.rules_of(SignalRules))
 
 

@@ -1,6 +1,6 @@
-"""The way of the ego: the path it drove and, past its end, the path it would have taken.
+"""Path of the ego: the path it drove and, past its end, the path it would have taken.
 
-Frame: CARLA's own, left-handed metres. Nothing here depends on the handedness.
+Frame: CARLA's, left-handed, in metres. Nothing here depends on the handedness.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOVING_MPS: Final = 0.3  # slower bodies keep the direction they last moved in
 
 
 def directions(tracks: EpisodeTracks, body: int) -> FloatArray:
-    """(n, 2) unit vectors of motion; while it stands, as it last moved, else as it faces."""
+    """Return unit vectors of motion, (n, 2); while standing, the last motion, else the heading."""
     pose = tracks.pose[body]
     speed = tracks.speed_mps(body)
     moving = speed > MOVING_MPS
@@ -28,7 +28,7 @@ def directions(tracks: EpisodeTracks, body: int) -> FloatArray:
     if not moving.any():
         return np.asarray(unit)
     source = np.maximum.accumulate(np.where(moving, np.arange(len(speed)), -1))
-    # Before its first move somebody is about to go where that move leads.
+    # Before its first move a body has the direction of that move.
     source = np.where(source < 0, int(np.argmax(moving)), source)
     return np.asarray(unit[source])
 
@@ -77,7 +77,7 @@ class Way:
 
 
 def ego_way(record: Record, tracks: EpisodeTracks) -> Way:
-    """The driven way, continued along the route, or straight on where there is none."""
+    """Return the driven path, continued along the route, or straight on without a route."""
     pose = tracks.ego_pose[tracks.present[tracks.ego]]
     last = pose[-1]
     beyond = _route_beyond(record, last)
@@ -93,7 +93,7 @@ def ego_way(record: Record, tracks: EpisodeTracks) -> Way:
 
 
 def route_way(record: Record, tracks: EpisodeTracks) -> Way | None:
-    """The way the ego was to drive: its route, if the record has it dense.
+    """Return the route of the ego as a path, if the record has a dense route.
 
     It differs from the driven way where the ego went around something.
     """

@@ -1,9 +1,9 @@
-"""What an agent foresaw of people: in-ROI probabilities for IRS, and errors by direction.
+"""An agent's forecasts of people as samples: in-ROI probabilities for IRS, errors by direction.
 
-The region of interest is the comfort zone of Herman et al. (:mod:`jaywalk.geometry.zones`)
-on the ego's route, moved ahead at its present speed. A person is a track; a sample is one forecast
-at one horizon, twice a second, while the ego drives. Errors are told along and across the ego's
-heading, so that a bias towards one side shows.
+The region of interest is the comfort zone of Herman et al. (:mod:`jaywalk.geometry.zones`) on the
+ego's route, moved ahead at the ego's present speed. Each person is a track; a sample is one
+forecast at one horizon, twice a second, while the ego drives. Errors are split along and across the
+ego's heading, so that a bias to one side is visible.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jaywalk.record import Record
 from jaywalk.record.tracks import COS, SIN, EpisodeTracks
 
 _EVERY_S: Final = 0.5
-_DRIVES_MPS: Final = 1.0  # whoever stands has no comfort zone
+_DRIVES_MPS: Final = 1.0  # a standing ego has no comfort zone
 _DRAWS: Final = 400  # where the way bends
 _MARGIN_M: Final = 8.0
 SCHEMA: Final = {
@@ -48,7 +48,7 @@ GROUPS: Final = {"class": "intended", "side": "side"}
 
 
 def read_foresight(record: Record, tracks: EpisodeTracks, route: str = "") -> pl.DataFrame:
-    """Samples of one episode (``SCHEMA``); no rows when the agent predicts nobody.
+    """Return the samples of one episode (``SCHEMA``); no rows if the agent gives no forecasts.
 
     ``error_m`` is the error of the mean forecast; ``ahead_m`` and ``right_m`` are its parts in the
     ego's frame (forecast minus truth).

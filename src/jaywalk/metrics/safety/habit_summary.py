@@ -1,10 +1,9 @@
-"""A run of the suite ``habit`` in the figures of HABIT's tables, pooled over the run.
+"""Figures of HABIT's tables for a run of the suite ``habit``, pooled over the run.
 
-Everything is a ratio of sums over the run, as `driving.rates` defines it: hits and injuries per km,
-risk per hit, needless share of all braking for people, error per forecast. The figures are those of
-``jaywalk score``; IRS has intervals over people.
-
-Tables of a run: hits of people per km and per meeting, by class, side, speed, weather, age.
+All figures are ratios of sums over the run, as `driving.rates` defines them: hits and injuries per
+km, risk per hit, needless share of all braking for people, error per forecast. They equal those of
+``jaywalk score``; IRS has intervals over people. Tables list hits of people per km and per
+encounter, by class, side, speed, weather and age.
 """
 
 from __future__ import annotations
@@ -56,13 +55,13 @@ _IRS_RESAMPLES: Final = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HabitSummary:
-    """One run.
+    """HABIT's figures of one run.
 
     Attributes:
-        figures: By the names of ``FIGURES``; ``n`` counts hits, braking events, forecasts or
-            samples.
-        foresight: Samples of what the agent foresaw; empty when it predicts nobody.
-        hits: Every person hit, as the protocol tells it, with ``episode``.
+        figures: Figures by the names of ``FIGURES``; ``n`` counts hits, braking events, forecasts
+            or samples.
+        foresight: Samples of the agent's forecasts; empty if it gives no forecasts.
+        hits: Every person hit, as the protocol describes it, with ``episode``.
     """
 
     variant: str
@@ -85,18 +84,18 @@ class HabitSummary:
 
 
 def is_habit(run: RunScore) -> bool:
-    """Whether people of a run were posed by clips, and our protocol tells what became of them."""
+    """Return whether a run has posed people, scored by Jaywalk's protocol."""
     return any(one.detail.get("posed") for one in run.episodes)
 
 
 def summarise_habit(
     run: RunScore, folder: Path, *, resamples: int = RESAMPLES, irs_resamples: int = _IRS_RESAMPLES
 ) -> HabitSummary:
-    """Figures of a run that was scored under our protocol.
+    """Return the figures of a run that was scored under Jaywalk's protocol.
 
     Args:
         run: The scores.
-        folder: Where the run's records are, for what the agent foresaw.
+        folder: Folder of the run's records, for the agent's forecasts.
         resamples: Bootstrap replicates.
         irs_resamples: Those of IRS, which is slow to compute.
     """
@@ -211,7 +210,7 @@ class HabitRow:
     Attributes:
         people: People of the group whom the ego met (who began to move when it came).
         hits: People of the group hit by the moving ego.
-        unavoidable: Of those, who stepped out inside any braking distance.
+        unavoidable: Of those, people who stepped out within the braking distance.
         per_km: Hits per km driven (of the whole run; of the group's episodes for weathers).
         interval: Exact Poisson interval, 95 %, widened by the design effect of routes.
         few_clusters: Whether there are fewer than 20 routes.
@@ -251,10 +250,10 @@ class _Met:
 
 
 def habit_table(run: Path, by: str) -> list[HabitRow]:
-    """Rows of a run, most hits first, and ``all`` as the last one.
+    """Return the rows of a run, most hits first, with ``all`` as the last row.
 
     Raises:
-        UsageError: There is no such grouping.
+        UsageError: The grouping does not exist.
         DataError: The folder holds no record.
     """
     if by not in GROUPS:

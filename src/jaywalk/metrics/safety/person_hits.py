@@ -1,11 +1,10 @@
-"""Hits of people with their story: could the ego have stopped, and where did the failure begin?
+"""Hits of people, with the planned and actual behaviour of each person and the ego's failure.
 
-The braking-distance test: from the moment a person began to move (of people without a trigger: was
-on the road, or last set off), could the ego have stopped within the way it drove until it hit them?
-Who steps out inside any braking distance is marked unavoidable. The failure begins at the last tick
-at which braking hard would still have done.
-
-The people of a record: what each was meant to do, and what they really did.
+The braking-distance test asks whether the ego could have stopped within the distance it drove from
+the moment a person began to move until the hit. For people without a trigger, that moment is when
+they were on the road or last set off. A hit of a person who stepped out within the braking distance
+is marked unavoidable. The failure begins at the last tick at which hard braking would still have
+been sufficient.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class Story:
         intended: Class the suite wanted; "" for people without a role.
         subcategory: Behaviour, of posed people.
         side: Of the route they started on.
-        trigger_tick: When they began to move; None: never, or not posed.
+        trigger_tick: Tick at which they began to move; None: never, or not posed.
         on_road: Intervals of ticks on the carriageway; the last one may be open (None).
-        did: Class of what they really did.
-        rerouted: How often they walked round something.
+        did: Class of their actual behaviour.
+        rerouted: Number of times they walked around an obstacle.
     """
 
     actor: int
@@ -62,7 +61,7 @@ class Story:
     knocked_tick: int | None = None
 
     def entered_before(self, tick: int) -> int | None:
-        """When the person last stepped onto the road before a tick."""
+        """Return the tick at which the person last stepped onto the road before a tick."""
         starts = [start for start, _ in self.on_road if start <= tick]
         return starts[-1] if starts else None
 
@@ -113,12 +112,12 @@ NIGHT, RAIN, FOG, WET, DRY = "night", "rain", "fog", "wet", "dry"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrakingRules:
-    """How well a car can brake.
+    """Braking ability of a car.
 
     Attributes:
-        braking_mps2: On a dry road: emergency braking with ABS.
-        wet_loss: Share of it that a road as wet as can be takes away.
-        delay_s: Until brakes bite; no reaction time of a driver is granted.
+        braking_mps2: Emergency braking with ABS on a dry road.
+        wet_loss: Share of the braking that is lost on a completely wet road.
+        delay_s: Delay until the brakes act; it includes no reaction time of a driver.
     """
 
     braking_mps2: float = 8.0
@@ -126,7 +125,7 @@ class BrakingRules:
     delay_s: float = 0.15
 
     def distance_m(self, speed_mps: FloatArray, wetness: float) -> FloatArray:
-        """Way to a stop."""
+        """Return the stopping distance (m)."""
         braking = self.braking_mps2 * (1.0 - self.wet_loss * min(max(wetness, 0.0), 1.0))
         return np.asarray(speed_mps * self.delay_s + speed_mps**2 / (2.0 * braking))
 
@@ -139,8 +138,8 @@ class PersonHit:
         unavoidable: No braking from the moment they began would have stopped the ego.
         since_trigger_s: From the beginning of their motion to the hit; nan if they never began.
         since_road_s: From the step onto the road to the hit; nan if they were not on it.
-        began_s: How long before the hit braking hard would last have avoided it.
-        began_in: What the person did then: ``idle``, ``moving`` (not on the road yet) or ``road``.
+        began_s: Time from the last moment at which hard braking would have avoided the hit.
+        began_in: Person's state then: ``idle``, ``moving`` (not on the road yet) or ``road``.
         clip: Clip at the hit, and the place in it at the beginning of the failure.
     """
 
@@ -183,7 +182,7 @@ def judge_hits(
     found: Sequence[Collision],
     rules: BrakingRules | None = None,
 ) -> list[PersonHit]:
-    """Those of an episode's collisions that are hits of people by the moving ego, judged."""
+    """Judge the collisions of an episode that are hits of people by the moving ego."""
     rules = rules or BrakingRules()
     hits = [one for one in found if one.what == PERSON and not one.ego_stood]
     hits = [one for one in hits if one.other is not None]
@@ -205,7 +204,7 @@ def judge_hits(
 
 
 def weather_of(record: Record) -> tuple[str, float]:
-    """The weather at the start in a word, and how slippery it made the road, 0 to 1."""
+    """Return the weather at the start in a word, and the slipperiness of the road, 0 to 1."""
     rows = record.weather.sort(c.TICK).head(1).collect().to_dicts()
     if not rows:
         return DRY, 0.0
@@ -258,7 +257,7 @@ def _judged(
 
 
 def _set_off(tracks: EpisodeTracks, actor: int, at: int) -> int | None:
-    """When somebody without a story last began to move before a tick's index."""
+    """Return the index at which a person without a story last began to move before an index."""
     body = int(np.searchsorted(tracks.number, actor))
     if body >= len(tracks.number) or tracks.number[body] != actor:
         return None
@@ -296,7 +295,7 @@ def _clip_at(record: Record, actor: int, tick: int, hit_tick: int) -> tuple[str,
 
 
 def person_hits_of(episode: MetricInput) -> list[PersonHit]:
-    """Hits of people of an episode that is being scored."""
+    """Return the hits of people in a scored episode."""
     return judge_hits(episode.record, episode.tracks, episode.shared(hits_of))
 
 

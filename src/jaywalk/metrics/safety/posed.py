@@ -1,4 +1,4 @@
-"""The posed people of a record with their bones, made again from clip, phase and way."""
+"""Posed people of a record, with bones recomputed from clip, phase and path."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PosedPerson:
-    """One posed person, one row a tick until the end or until they were knocked down.
+    """One posed person, with one row per tick until the end or until they were knocked down.
 
     Attributes:
         actor: Number in the record.
@@ -61,7 +61,7 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
     Args:
         record: Says which library it was.
-        motions: Folder of that library; None: the one that comes with us.
+        motions: Folder of that library; None: Jaywalk's library.
 
     Raises:
         DataError: The record's people were posed by another library.
@@ -84,7 +84,7 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
 
 def posed_people(record: Record, bank: ClipBank) -> Iterator[PosedPerson]:
-    """Everybody of a record who was posed by clips, in the order of their numbers."""
+    """Yield all posed people of a record in the order of their actor numbers."""
     actors = record.actors.filter(pl.col(c.KIND) == "walker").collect()
     rows = record.states.select(_COLUMNS).filter(pl.col(c.CLIP).is_not_null()).collect()
     about = {int(row[c.ACTOR]): row for row in actors.iter_rows(named=True)}
@@ -99,7 +99,7 @@ def _person(
 ) -> PosedPerson:
     tick = own[c.TICK].to_numpy().astype(np.int64)
     gap = np.flatnonzero(np.diff(tick) != 1)
-    if len(gap):  # after a gap they were somebody else's
+    if len(gap):  # after a gap another controller moved them
         own, tick = own.head(int(gap[0]) + 1), tick[: int(gap[0]) + 1]
     attributes = json.loads(str(about[c.ATTRIBUTES] or "{}"))
     rig = rig_for_walker({key: str(attributes.get(key, "")) for key in ("gender", "age")})

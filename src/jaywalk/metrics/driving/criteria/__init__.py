@@ -1,1 +1,1 @@
-"""The rules of the public protocols, one file each: pure functions of what a record holds."""
+"""Criteria of the public protocols, one file each: pure functions of a record."""

@@ -1,4 +1,4 @@
-"""Blocked: the ego stood for too long. Scenarios that bar the way make the test rest."""
+"""Blocked: the ego stood for too long. Scenarios that block the road suspend this criterion."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_blocked(scene: CriteriaScene, rules: Rules) -> Event | None:
 def is_active(
     scene: CriteriaScene, rules: Rules, criterion: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether a criterion is on at each row, and where it was switched."""
+    """Return whether a criterion is active at each row, and the rows where it was switched."""
     n = len(scene.track)
     active, switched = np.ones(n, np.bool_), np.zeros(n, np.bool_)
     for switch in scene.switches if rules.scenario_criteria else ():

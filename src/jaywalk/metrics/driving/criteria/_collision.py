@@ -1,8 +1,8 @@
-"""Collisions: contacts of the ego counted with the protocol's memory of the last one.
+"""Collisions: contacts of the ego, counted with the protocol's memory of the last collision.
 
-A collision test is called on every tick of a contact. It remembers the last one hit for a time and
-the place of the hit until the ego has left it; the rest follows from that, also that a long push
-counts again.
+A collision test is called on every tick of a contact. It remembers the last actor hit for some
+time, and the place of the hit until the ego has left it. As a consequence, a long push counts
+again.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from jaywalk.metrics.driving.criteria._scene import CriteriaScene, Touch
 
 
 def find_collisions(scene: CriteriaScene, rules: Rules) -> list[Event]:
-    """Counted collisions of the main test, then of further tests that ran beside it."""
+    """Return the collisions counted by the main test, then by other tests that ran in parallel."""
     ticks = scene.track.tick
     windows = [(int(ticks[0]), int(ticks[-1])), *scene.counters]
     return [event for window in windows for event in _count(scene, rules, *window)]
 
 
 def kind_of_hit(type_id: str) -> str | None:
-    """Infraction key by the type of what was hit; None: free of charge."""
+    """Return the infraction key by the type of the actor hit; None: free of charge."""
     if ("static" in type_id or "traffic" in type_id) and "sidewalk" not in type_id:
         return "collisions_layout"
     if "vehicle" in type_id:
@@ -48,7 +48,7 @@ def _count(scene: CriteriaScene, rules: Rules, first_tick: int, last_tick: int) 
 
 
 def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
-    """Rows on which a test hears of a touch, in order."""
+    """Return the rows on which a test receives a touch, in order."""
     track = scene.track
     calls = []
     for touch in scene.touches:
@@ -59,7 +59,7 @@ def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[
 
 
 class _Memory:
-    """What a collision test remembers. It hears of a hit before it knows the tick's new state."""
+    """Memory of a collision test. The test sees a hit before the new state of the tick."""
 
     def __init__(self, scene: CriteriaScene, rules: Rules) -> None:
         track = scene.track
@@ -85,7 +85,7 @@ class _Memory:
             self._id = 0
 
     def takes(self, row: int, touch: Touch) -> bool:
-        """Whether a hit counts; if so it is remembered."""
+        """Return whether a hit counts, and remember it if so."""
         before = max(row - 1, 0)
         if self._id and touch.server_id == self._id:
             return False

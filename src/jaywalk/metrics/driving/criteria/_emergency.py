@@ -1,6 +1,7 @@
-"""Yielding: when its scenario ends, the emergency vehicle must have got past the ego.
+"""Criteria of yielding to emergency vehicles and of scenario time-outs.
 
-Scenario time-outs: the scenario's own clock ran out before the ego got past it.
+Yielding: the emergency vehicle must have passed the ego when its scenario ends. Scenario time-out:
+the time limit of a scenario ran out before the ego had passed the scenario.
 """
 
 from __future__ import annotations

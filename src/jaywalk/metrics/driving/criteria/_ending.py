@@ -1,10 +1,9 @@
-"""When a route ends under a protocol, and why.
+"""Time and reason of a route's end under a protocol, from three tests.
 
-Route completion: how much of the dense route has been passed, and when it is done.
-
-In-route test: the ego may not leave the route by 30 m, nor be 15 m away for 30 % of it.
-
-Route time-out: a time that grows with the way driven, or is fixed by the route's length.
+- Route completion: share of the dense route that the ego has passed, and the tick of completion.
+- In-route test: the ego may not be 30 m away from the route, nor 15 m away for 30 % of it.
+- Route time-out: a time limit that grows with the distance driven or follows from the length of
+  the route.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ _START_S: Final = 300.0
 _SHARE_OF_LIMIT: Final = 0.10
 _FIXED_S_PER_M: Final = 0.8
 _FIXED_S: Final = 5.0
-_USUAL_LIMIT_KMH: Final = 30.0  # what CARLA gives where a road says nothing
+_USUAL_LIMIT_KMH: Final = 30.0  # CARLA's value where a road has no limit
 
 
 def find_route_timeout(route: CriteriaRoute, track: CriteriaTrack, rules: Rules) -> Event | None:
@@ -136,7 +135,7 @@ class Ending:
         row: Last row of the track that counts.
         completion_percent: Of the route.
         events: Infractions that ended it.
-        failure: What follows "Failed - " in the status; empty if nothing is known.
+        failure: Text after "Failed - " in the status; empty if unknown.
         is_early: Whether the record stops before the protocol would have.
     """
 
@@ -148,7 +147,7 @@ class Ending:
 
     @property
     def endings_of_tests(self) -> int:
-        """How often tests are ended: twice by themselves, once when broken off."""
+        """Number of times that tests are ended: twice for a normal end, once for an early end."""
         broken_off = self.is_early or self.failure in (TICK_LIMIT,)
         return 1 if broken_off else 2
 
@@ -167,7 +166,7 @@ def find_ending(
     events = [event for event in found if event is not None]
     rows = [event.row for event in events]
     if completion.done_row is not None:
-        # Success is told on the tick after, on which the other criteria still count.
+        # Success is reported one tick later; on that tick the other criteria still count.
         rows.append(min(completion.done_row + 1, len(track) - 1))
     limit = rules.tick_limit
     if limit is not None and len(track) > limit and min(rows, default=limit) >= limit:
@@ -194,7 +193,7 @@ def _ending(
 
 
 def how_it_broke_off(episode: Episode) -> str:
-    """The protocols' words for a record that ends without one of their reasons."""
+    """Return the protocols' description of a record that ends without one of their reasons."""
     if episode.failure:
         if "sensors invalid" in episode.end_reason:
             return SENSORS_INVALID

@@ -1,14 +1,13 @@
 """Minimum speed: the ego's mean speed in each section of the route against the traffic's.
 
-Known quirk, kept: a test is ended twice when the route ends by itself (once when it was broken
-off), and writes its last section each time.
+A known quirk is kept: a test is ended twice when the route ends normally (once when it ends early),
+and writes its last section each time.
 
-Background vehicles that a scenario itself holds up: they do not show how fast traffic drives.
-
-Minimum speed compares the ego with the background traffic. A scenario that walls a road off also
-stops that traffic, so an ego that waits would look as fast as everybody. Three kinds are left out:
-vehicles under a cap that a scenario put on the traffic, a lead car that a scenario brakes, and
-vehicles that stand behind a scenario's actor or behind one another because of it.
+Vehicles of the traffic that a scenario holds up do not show how fast the traffic drives. A scenario
+that blocks a road also stops the traffic, so that a waiting ego would seem as fast as the traffic.
+Three kinds of vehicles are therefore left out: vehicles under a speed cap that a scenario set for
+the traffic, a lead car that a scenario brakes, and vehicles that stand behind an actor of a
+scenario or behind another vehicle that is held up.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _RECOVERY_S: Final = 10.0  # at most so long until a vehicle is as fast as befor
 _AS_FAST_MPS: Final = 0.5
 _STANDS_MPS: Final = 0.5
 _SIDE_M: Final = 0.3  # as our traffic keeps beside a car
-_GAP_M: Final = 6.0  # who is nearer than this, and as far as it drives in the time, waits for it
+_GAP_M: Final = 6.0  # a car waits if the gap is below this plus its way in _GAP_S
 _GAP_S: Final = 1.5
 _NEAR_M: Final = 60.0
 
@@ -91,7 +90,7 @@ def _recovers(tracks: EpisodeTracks, speed: FloatArray, hold: _Hold) -> slice:
 
 
 def _holds(record: Record, tracks: EpisodeTracks) -> Iterator[_Hold]:
-    """What scenarios noted of traffic they held up; one that never ended lasts to the end."""
+    """Yield the holds of traffic that scenarios noted; a hold without an end lasts to the end."""
     server_ids = record.actors.select(c.SERVER_ID, c.ACTOR).collect()
     number = dict(server_ids.iter_rows())
     own = record.episode.parameters.get("traffic", "own") == "own"  # others ignore caps
@@ -138,7 +137,7 @@ def _queued(
     speed: FloatArray,
     slowed: BoolArray,
 ) -> BoolArray:
-    """(cars, ticks) who stands behind a scenario's actor, or behind somebody held up."""
+    """Return whether each car waits behind a scenario's actor or a held-up car, (cars, ticks)."""
     waits = np.zeros((len(cars), len(tracks.tick)), np.bool_)
     ahead = np.full((len(cars), len(tracks.tick)), -1, np.int64)
     for row, car in enumerate(cars):
@@ -167,7 +166,7 @@ def _is_near(tracks: EpisodeTracks, car: int, bodies: IntArray) -> bool:
 
 
 def _whom_behind(tracks: EpisodeTracks, car: int, speed: FloatArray) -> IntArray:
-    """(ticks,) index of the body a car stands behind or runs up to, straight ahead; -1: nobody."""
+    """Return the index of the body straight ahead that a car waits for, (ticks,); -1: none."""
     found, least = np.full(len(tracks.tick), -1, np.int64), _GAP_M + _GAP_S * speed
     mine = tracks.pose[car]
     for body in range(len(tracks.number)):
@@ -200,7 +199,7 @@ def find_min_speed(
         route: The route.
         track: The ego up to the route's end.
         rules: Of the protocol.
-        ends: How often the test is ended.
+        ends: Number of times that the test is ended.
     """
     if not rules.checkpoints:
         return []

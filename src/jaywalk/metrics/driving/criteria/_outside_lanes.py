@@ -1,6 +1,6 @@
-"""Outside route lanes: the share of the way driven off the road or on a wrong lane.
+"""Outside route lanes: the share of the distance driven off the road or on a wrong lane.
 
-Wrong lane: whether the ego drives on a lane of the other direction.
+A wrong lane is a lane of the opposite direction.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _MAX_LANE_DEG: Final = 150.0
 def is_wrong_lane(
     lanes: LanesUnder, ego_yaw_deg: NDArray[np.float64], *, change_forgives: bool = False
 ) -> NDArray[np.bool_]:
-    """Whether each row is on a wrong lane.
+    """Return whether each row is on a wrong lane.
 
-    Never in a junction. Behind a junction the ego's heading decides; elsewhere a jump to a lane
-    of about the opposite direction turns the answer over, so that only changes of lane matter.
-    ``change_forgives``: a change between lanes of one direction makes it right.
+    Rows in a junction never are. After a junction the ego's heading decides. Elsewhere a change to
+    a lane of roughly the opposite direction inverts the answer, so that only lane changes matter.
+    With ``change_forgives``, a change between lanes of one direction makes the lane right.
     """
     n = len(lanes.road)
     out = np.zeros(n, np.bool_)
@@ -81,7 +81,7 @@ def find_outside_lanes(scene: CriteriaScene, rules: Rules) -> list[Event]:
 
 
 def is_off_lane(driving: LanesUnder, parking: LanesUnder, margin_m: float) -> NDArray[np.bool_]:
-    """Whether each row is beside both the nearest driving lane and the nearest parking lane."""
+    """Return whether each row is outside the nearest driving lane and the nearest parking lane."""
     parked = driving.distance_m >= parking.distance_m
     distance = np.where(parked, parking.distance_m, driving.distance_m)
     width = np.where(parked, parking.width_m, driving.width_m)

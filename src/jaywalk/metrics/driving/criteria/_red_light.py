@@ -1,4 +1,4 @@
-"""Red light: the ego's tail crosses a stop line while the light of its lane is red."""
+"""Red light: the ego's rear crosses a stop line while the light of its lane is red."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Tail:
         self._lanes: LanesUnder = scene.lanes.under(self._far)
 
     def crosses(self, k: int, line: LaneEnd) -> bool:
-        """Whether the segment cuts a stop line of its own lane, driving forward."""
+        """Return whether segment ``k`` crosses a stop line of its lane, going forward."""
         if (self._lanes.road[k], self._lanes.lane[k]) != (line.road, line.lane):
             return False
         if float(self._forward[k] @ np.array(line.forward)) <= 0.0:
@@ -88,7 +88,7 @@ class _Tail:
 
 
 def segments_meet(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> bool:
-    """Whether two segments of the plane have a point in common."""
+    """Return whether two segments in the plane have a common point."""
     d1, d2 = _side(p, q, a), _side(p, q, b)
     d3, d4 = _side(a, b, p), _side(a, b, q)
     if d1 * d2 < 0.0 and d3 * d4 < 0.0:

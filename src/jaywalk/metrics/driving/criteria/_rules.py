@@ -1,6 +1,7 @@
-"""Thresholds of each public protocol's criteria; see the specification's sections 1.6 and 2.
+"""Thresholds of each public protocol's criteria, and the event that a criterion reports.
 
-What a criterion says: one event at one row of the ego's track.
+An event belongs to one row of the ego's track. For the thresholds see the specification's sections
+1.6 and 2.
 """
 
 from __future__ import annotations
@@ -43,33 +44,33 @@ def place_text(place_m: NDArray[np.float64] | Iterable[float]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What one protocol detects, and what ends its routes. Defaults: Leaderboard 2.0 and 2.1.
+    """Detection thresholds and end conditions of one protocol. Defaults: Leaderboard 2.0 and 2.1.
 
     Attributes:
-        hit_ignore_m: A hit this near to the place of the last one is the same one.
-        hit_forget_m: The place of the last hit is forgotten beyond this.
-        hit_id_s: How long the last one hit is remembered.
-        hit_min_speed_mps: A slower ego is not at fault; 0: always.
-        hit_all_places: Every place is remembered, in the plane, and free hits are not.
-        lane_margin_m: How far the ego's centre may be beside the edge of a lane.
+        hit_ignore_m: A hit within this distance of the last one is the same hit.
+        hit_forget_m: The place of the last hit is forgotten beyond this distance.
+        hit_id_s: Time for which the last actor hit is remembered.
+        hit_min_speed_mps: A slower ego is not at fault; 0: always at fault.
+        hit_all_places: Every place is remembered, in the plane; free hits are not remembered.
+        lane_margin_m: Allowed distance of the ego's centre from the edge of a lane.
         lane_change_forgives: Changing between lanes of one direction ends a wrong-lane drive.
         red_line_share: Half width of a stop line in lane widths.
-        stop_reach_m: How far the centre of a stop sign's trigger may be.
-        stop_step_m: Spacing of the points looked at ahead of the ego.
-        stop_steps: Their number.
-        stop_box_scale: Trigger boxes are scaled by this,
-        stop_least_half_m: and before that are at least so large.
+        stop_reach_m: Largest distance to the centre of a stop sign's trigger.
+        stop_step_m: Spacing of the sampled points ahead of the ego.
+        stop_steps: Number of these points.
+        stop_box_scale: Scale factor of trigger boxes.
+        stop_least_half_m: Smallest half size of trigger boxes before scaling.
         stop_must_enter: The ego must also have been in a box of that size around the sign itself.
-        blocked_s: Standing longer ends the route.
+        blocked_s: A longer standstill ends the route.
         checkpoints: Number of minimum-speed sections; 0: none.
         checkpoints_always: Whether fast sections are noted too.
-        timeout: Growing with the way driven, or fixed by the length.
-        limit_steps_kmh: Speed limits are raised to the next of these, where given (Fail2Drive reads
-            a table of its own, made so; we only have the limit the server told).
-        tick_limit: Ticks after which the route is broken off.
+        timeout: Growing with the distance driven, or fixed by the length of the route.
+        limit_steps_kmh: Speed limits are raised to the next of these, where given. Fail2Drive reads
+            a table that was made this way; a record only has the limit from the server.
+        tick_limit: Ticks after which the route is ended early.
         scenario_criteria: Whether scenario time-outs and yielding count, and scenarios switch
             criteria off.
-        places: Whether messages of those name a place.
+        places: Whether the messages of these criteria name a place.
         rounds: Whether completion and scores are rounded.
     """
 

@@ -1,12 +1,12 @@
-"""Everything the criteria read of one record, put together once.
+"""Inputs of the criteria from one record, collected once.
 
-Traffic lights and stop signs of a record, with the lights' states over the ego's track.
+The inputs include traffic lights and stop signs, with the states of the lights over the ego's
+track.
 
-What the record of a watched evaluator shows of its criteria and scenarios.
-
-A passive recorder sees no trigger and no criterion. But an evaluator's collision test hangs a
-sensor on the ego when it starts and takes it away when the route ends, and a scenario starts at a
-place the route file names and removes its actors when it is over.
+A record from a passive recorder has no triggers and no criteria of the watched evaluator. Its
+sensors and actors show them: the evaluator's collision test attaches a sensor to the ego at its
+start and removes it when the route ends. A scenario starts at a place in the route file and
+removes its actors at its end.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def with_states(
 
 
 _COLLISION_SENSOR: Final = "sensor.other.collision"
-_OWN_SENSOR: Final = "jaywalk-recorder"  # the recorder's, if it was told to hang one
+_OWN_SENSOR: Final = "jaywalk-recorder"  # the recorder's own, if it has one
 _SCENARIO_ROLE: Final = "scenario"
 _WINDOW: Final = 5
 _TRIGGER_M: Final = 2.0
@@ -205,11 +205,11 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriteriaScene:
-    """One episode as criteria see it, from the tick on which scoring begins.
+    """Inputs of the criteria for one episode, from the tick on which scoring begins.
 
     Attributes:
-        counters: Ticks (first, last) in which further collision tests ran beside the main one.
-        is_watched: Whether another program drove, whose criteria the record shows by its sensors.
+        counters: Ticks (first, last) of other collision tests that ran in parallel to the main one.
+        is_watched: Whether another program drove; its sensors in the record show its criteria.
     """
 
     track: CriteriaTrack
@@ -235,7 +235,7 @@ class CriteriaScene:
 
 
 def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
-    """Read what criteria need.
+    """Read the inputs of the criteria.
 
     Args:
         record: The episode.
@@ -336,7 +336,7 @@ def _route_line(record: Record, town: Town) -> CriteriaRoute | None:
 
 @lru_cache(maxsize=4)
 def town_of(path: Path, name: str) -> Town:
-    """The town of a record; files are named by content, so a path stands for one content."""
+    """Return the town of a record; files are named by content, so a path has one content."""
     return Town(name=name or "town", opendrive=read_opendrive(path))
 
 

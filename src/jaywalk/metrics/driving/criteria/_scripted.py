@@ -1,6 +1,6 @@
-"""What scenarios did, from the events of a record: their lives, and criteria they switched.
+"""Start and end of scenarios, and the criteria they switched, from the events of a record.
 
-Contract with whoever writes the events (``name`` is the scenario's name in the route):
+Contract with the writer of the events (``name`` is the scenario's name in the route):
 ``scenario_start``, then ``scenario_end`` or ``scenario_timeout``; ``criterion_switch`` with the
 name ``blocked`` or ``wrong_lane`` and the detail ``{"active": bool}``.
 """
@@ -18,7 +18,7 @@ from jaywalk.record import columns as c
 TIMED_OUT: Final = "scenario_timeout"
 # These make the ego use the opposite lane and switch the wrong-lane test off meanwhile.
 _TWO_WAYS: Final = "TwoWays"
-# These block the ego's way, so that the blocked test rests and their own time-out judges.
+# These block the ego's path: their time-out replaces the blocked test, which is suspended.
 _OBSTACLES: Final = (
     "Accident",
     "BadParking",
@@ -65,22 +65,22 @@ class Span:
 
     @property
     def rests_blocked_test(self) -> bool:
-        """Whether the public scenario of this type has a time-out of its own."""
+        """Return whether the public scenario of this type has a time-out, not the blocked test."""
         return any(part in self.type for part in _OBSTACLES)
 
     @property
     def charges_timeout(self) -> bool:
-        """Whether a time-out of the public scenario of this type is an infraction."""
+        """Return whether a time-out of the public scenario of this type is an infraction."""
         return self.type != _TIMEOUT_IS_FREE
 
     @property
     def rests_wrong_lane_test(self) -> bool:
-        """Whether the public scenario of this type allows the opposite lane."""
+        """Return whether the public scenario of this type allows the opposite lane."""
         return self.type.endswith(_TWO_WAYS)
 
     @property
     def counts_collisions_again(self) -> bool:
-        """Whether the public scenario of this type has a second collision test."""
+        """Return whether the public scenario of this type has a second collision test."""
         return self.type in _OWN_COLLISION_TEST
 
 
@@ -120,13 +120,13 @@ def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span
 
 
 def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
-    """Switched criteria: those noted; in a record without any, those that go with its scenarios."""
+    """Return the noted switches of criteria; if there are none, those that scenarios imply."""
     noted = [
         Switch(criterion=row[c.NAME] or "", tick=row[c.TICK], active=bool(_detail(row)["active"]))
         for row in events.filter(pl.col(c.KIND) == "criterion_switch").iter_rows(named=True)
         if "active" in _detail(row)
     ]
-    if noted:  # by somebody who notes them all
+    if noted:  # by a writer that notes all of them
         return sorted(noted, key=lambda switch: switch.tick)
     for span in spans:
         for criterion, rests in (

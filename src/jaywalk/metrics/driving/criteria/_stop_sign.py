@@ -30,7 +30,7 @@ def find_stops(scene: CriteriaScene, rules: Rules) -> list[Event]:
 
 
 def _rows_near(scene: CriteriaScene, rules: Rules) -> NDArray[np.int64]:
-    """Rows at which some sign may be near enough to the lane's centre beside the ego."""
+    """Return the rows at which a sign may be near enough to the lane's centre next to the ego."""
     if not scene.stop_signs:
         return np.empty(0, np.int64)
     if rules.stop_must_enter:
@@ -39,7 +39,7 @@ def _rows_near(scene: CriteriaScene, rules: Rules) -> NDArray[np.int64]:
         return np.flatnonzero(away <= rules.stop_reach_m)
     centres = np.array([sign.centre_m for sign in scene.stop_signs])
     gaps = np.linalg.norm(scene.track.place_m[:, None] - centres, axis=2).min(axis=1)
-    # The lane's centre may be beside the ego by the width of a road.
+    # The lane's centre may be as far from the ego as the width of a road.
     maybe = np.flatnonzero(gaps <= rules.stop_reach_m + 15.0)
     lanes = scene.lanes.under(scene.track.place_m[maybe])
     gaps = np.linalg.norm(lanes.centre_m[:, None] - centres, axis=2).min(axis=1)
@@ -92,7 +92,7 @@ class _StopTest:
         return points
 
     def _faces(self, row: int) -> bool:
-        """Not when driving backwards, nor against the lane."""
+        """Return whether the ego drives neither backwards nor against the lane."""
         track = self._scene.track
         lane = self._scene.lanes.under(track.place_m[row : row + 1])
         along = float(self._forward[row] @ lane.forward[0])
@@ -110,7 +110,7 @@ class _StopTest:
         return self._in_box(sign, sign.centre_m, ahead)
 
     def _in_box(self, sign: Landmark, centre_m: FloatArray, places_m: FloatArray) -> bool:
-        """Whether a place lies in a box of the trigger's size; it is not turned with the sign."""
+        """Return whether a place is in a box of the trigger's size, not rotated with the sign."""
         half = np.maximum(sign.half_m[:2], self._rules.stop_least_half_m)
         inside = np.abs(places_m[:, :2] - centre_m[:2]) < self._rules.stop_box_scale * half
         return bool(np.any(np.all(inside, axis=1)))

@@ -1,6 +1,6 @@
-"""The ego's track: one row per tick on which it was seen. Frame: CARLA's, metres and degrees.
+"""Arrays of the ego's track and of the dense route, and the ego's progress along the route.
 
-The dense route as arrays, and how an ego advances along it.
+The track has one row per tick on which the ego was seen. Frame: CARLA's, in metres and degrees.
 """
 
 from __future__ import annotations

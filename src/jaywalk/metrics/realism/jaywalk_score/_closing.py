@@ -1,7 +1,7 @@
-"""How hard an object closes in on the one ahead: a time to collision without jumps.
+"""Closing rate of an object on the object ahead: an inverse time to collision without jumps.
 
 Time to collision jumps when a leader enters or leaves the lane by a millimetre. Its inverse, with
-soft limits on being ahead, in the way and in the same direction, is continuous in all positions.
+soft limits on being ahead, in the path and in the same direction, is continuous in all positions.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _closing(
 def closing_per_s(
     tracks: SceneTrajectories, rows: IntArray, first_step: int
 ) -> NDArray[np.float32]:
-    """Inverse of a soft time to collision [rollout, row, step]; 0 if nobody is ahead."""
+    """Return the inverse of a soft time to collision [rollout, row, step]; 0 if none is ahead."""
     return _closing(
         tracks.x_m,
         tracks.y_m,

@@ -1,7 +1,7 @@
-"""Who goes first where paths cross or merge, how large the gap is, and who waits.
+"""Coordination where paths cross or merge: order of passage, time gap and delay.
 
-An encounter is a pair of objects (people included) that in the log both come to the same place
-within five seconds of each other, neither being there at the start. Times of passing are soft, so
+An encounter is a pair of objects (including people) that in the log both reach the same place
+within five seconds of each other, neither being there at the start. Times of passage are soft, so
 that they are continuous in the rollouts.
 """
 
@@ -33,7 +33,7 @@ _YIELD_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encounters:
-    """Encounters of a scene, the one who passed first in the log as the first of each pair.
+    """Encounters of a scene; the first of each pair passed first in the log.
 
     Attributes:
         pairs: Rows of the two objects among the simulated ones, [encounter, 2].
@@ -41,7 +41,7 @@ class Encounters:
         gap_log_s: Time between the two passings; ``gap_sim_s`` [rollout, encounter] likewise,
             negative where the order is the other way round.
         gap_sim_s: See ``gap_log_s``.
-        delay_log_s: How much later than at constant velocity the second one passes.
+        delay_log_s: Delay of the second object's passage relative to constant velocity.
         delay_sim_s: The same in the rollouts, [rollout, encounter].
     """
 
@@ -187,7 +187,7 @@ def coordination_cost(found: Encounters) -> float:
 
 
 def coordination_summary(found: list[Encounters]) -> dict[str, float]:
-    """Numbers over all encounters, log beside rollouts; NaN without any."""
+    """Return figures over all encounters, for log and rollouts; counts only without encounters."""
     n = sum(len(e.pairs) for e in found)
     counts = {
         "n_encounters": float(n),

@@ -1,9 +1,8 @@
-"""Costs of a scene's rollouts that count time: densities, trajectories, recent past.
+"""Time-dependent costs of a scene's rollouts: densities, trajectories, recent past.
 
 Every cost is zero for rollouts that all equal the log (densities: near zero) and grows with the
-distance to it; all are continuous in the rollouts.
-
-Proper scores of an ensemble against what happened: energy score, and CRPS as its 1-d case.
+distance to it; all are continuous in the rollouts. The proper scores of an ensemble against the log
+are the energy score and CRPS, its one-dimensional case.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def energy_score(log: NDArray[np.float64], sim: NDArray[np.float64]) -> NDArray[
     Zero if all members equal the log; a certain and wrong ensemble pays the whole distance.
 
     Args:
-        log: What happened [item, dimension].
+        log: Logged values [item, dimension].
         sim: The ensemble [rollout, item, dimension].
     """
     return _energy(

@@ -1,9 +1,9 @@
-"""Safety as hard constraints: rates, severity and time of events, never mixed into likeness.
+"""Safety as hard constraints (rates, severity and time of events), and distance to the road edge.
 
-How near the road's edge an object keeps, on whichever side: a distance without jumps.
-
-The signed distance of the challenge jumps where the nearest edge changes from one that lies to the
-left to one that lies to the right. Being off the road is safety; likeness is the gap kept.
+Safety is never mixed into likeness. Driving off the road is a matter of safety; the distance kept
+to the nearest edge, on either side, is a matter of likeness. This distance has no jumps, unlike the
+signed distance of the challenge, which jumps where the nearest edge changes from one on the left to
+one on the right.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def road_edge_gap_m(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSafety:
-    """How often and how badly one kind of event happens in rollouts.
+    """Frequency and severity of one kind of event in rollouts.
 
     Attributes:
         rate: Share of (agent, rollout) pairs with an event; ``interval`` is the exact one that
@@ -102,7 +102,7 @@ class EventSafety:
         time_share: Share of simulated time in the event.
         worst_m: Deepest overlap, or farthest off the road; NaN for red lights or without events.
         first_event_s: Median time of the first event; NaN without events.
-        logged_rate: The same rate in the log, where most events are label noise.
+        logged_rate: Rate in the log, where most events are label noise.
         n: Number of pairs.
     """
 

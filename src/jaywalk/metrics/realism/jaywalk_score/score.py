@@ -1,8 +1,8 @@
-"""The configuration ``jaywalk-1``: likeness between bounds, safety apart, each with intervals.
+"""Configuration ``jaywalk-1``: likeness between bounds and separate safety, each with intervals.
 
-Many futures are right: does the ensemble hold the one that happened, and how wide is it?
-
-The features of ``jaywalk-1``: those of the challenge, and continuous ones where those jump.
+Its features are those of the challenge, replaced by continuous ones where they jump. Many futures
+are plausible, so coverage measures whether the ensemble contains the logged future, and how wide
+the ensemble is.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ class Jaywalk1Score:
     Attributes:
         likeness: Mean of the parts: 1 is the log itself, 0 random driving; may be negative.
         parts: Each part between the same bounds, with its interval over scenes.
-        constant_velocity: What constant velocity reaches in the same units.
-        safety: By kind of event.
-        coordination: Numbers of the encounters, log beside rollouts.
-        coverage: Numbers of the ensemble's width.
+        constant_velocity: Likeness of constant velocity in the same units.
+        safety: Safety by kind of event.
+        coordination: Figures of the encounters, for the log and the rollouts.
+        coverage: Figures of the ensemble's width.
         costs: Costs of every scene, by part, before they are placed between bounds.
-        n_scenarios: Scenes; ``n_agents`` evaluated agents in them.
-        n_agents: See ``n_scenarios``.
+        n_scenarios: Number of scenes.
+        n_agents: Number of evaluated agents in the scenes.
     """
 
     likeness: Estimate
@@ -142,7 +142,7 @@ def _evaluated(
 def _between(
     ours: list[dict[str, float]], upper: list[dict[str, float]], lower: list[dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Per part and scene: how far above the lower bound, and how far that could be at most.
+    """Return the gain over the lower bound and the largest possible gain, per part and scene.
 
     NaN in scenes that do not have the part; parts that no scene has are left out.
     """

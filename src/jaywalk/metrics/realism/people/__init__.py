@@ -1,1 +1,1 @@
-"""Human-likeness of people: how they walk, stop and cross, compared with recorded people."""
+"""Human-likeness of people: walking, stopping and crossing compared with recorded people."""

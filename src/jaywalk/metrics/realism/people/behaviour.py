@@ -1,6 +1,6 @@
-"""What a person does, as samples: speed, acceleration, turning, stopping, gaps taken.
+"""Samples of people's behaviour: speed, acceleration, turning, stopping and accepted gaps.
 
-Tracks of people and vehicles seen from above, on a common clock per clip.
+Inputs are tracks of people and vehicles seen from above, with a common clock per clip.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _gaps_s(
     near = np.flatnonzero(((path >= low) & (path <= high)).all(axis=1))
     if not len(near):
         return []
-    found, on_path = [], True  # who begins on the path did not come onto it
+    found, on_path = [], True  # a person who begins on the path did not enter it
     for i, hits in enumerate(cKDTree(path[near]).query_ball_point(way, _REACH_M)):
         gaps = (vehicle_start + near[hits] - (start + i)) * STEP_S
         gaps = gaps[np.abs(gaps) <= _GAP_S]

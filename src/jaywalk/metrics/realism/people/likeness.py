@@ -1,4 +1,4 @@
-"""How near the behaviour of one set of people is to that of another, between bounds."""
+"""Similarity of the behaviour of two sets of people, placed between bounds."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _halves(rows: Cumulative, step: float, feature: str) -> float:
 
 
 def straight_people(reference: PeopleSet) -> PeopleSet:
-    """The same people, each keeping the velocity of the first half second."""
+    """Return the people with each keeping the velocity of their first half second."""
     people = []
     for track in reference.people:
         t = track.time_s - track.time_s[0]
@@ -103,7 +103,7 @@ def straight_people(reference: PeopleSet) -> PeopleSet:
 
 
 def random_people(reference: PeopleSet, seed: int = 0) -> PeopleSet:
-    """The same starts, but a new speed (up to 3 m/s) and direction at every half second."""
+    """Return people with the same starts who draw speed (<= 3 m/s) and direction every 0.5 s."""
     rng = stream(seed, "realism", "random_people")
     people = []
     for track in reference.people:
@@ -147,7 +147,7 @@ def _compare(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Recorded people and the bounds made of them, looked at once."""
+    """Recorded people and the bounds derived from them, prepared once."""
 
     name: str
     recorded: list[Samples]

@@ -1,1 +1,1 @@
-"""The flaws of the realism score as experiments on any data."""
+"""Studies of flaws of the realism score, which run on any data."""

@@ -1,7 +1,7 @@
 """Label noise: events in the log itself, and how much of the score they decide.
 
-A logged collision or off-road step is rewarded when rollouts repeat it. In nominal traffic most of
-them are errors of boxes and maps, not of drivers.
+Rollouts are rewarded for repeating a logged collision or off-road step. In normal traffic most of
+these are errors of boxes and maps, not of drivers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jaywalk.stats.intervals import Interval, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedEvents:
-    """How often an event is in the log."""
+    """Frequency of an event in the log."""
 
     agents: int
     scenarios: int
@@ -39,7 +39,7 @@ class LoggedEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Logged events and what they do to the metametric.
+    """Logged events and their effect on the metametric.
 
     Attributes:
         events: By rate name.
@@ -63,7 +63,7 @@ class Audit:
 
 
 def _unlabelled(features: CaseFeatures) -> CaseFeatures:
-    """The same features with a log free of collisions and off-road steps."""
+    """Return the features with collisions and off-road steps removed from the log."""
     swapped = without_events(replace(features, sim=features.log))
     return replace(features, log=Features(series=features.log.series, events=swapped.sim.events))
 

@@ -1,16 +1,10 @@
-"""Jumps at bin edges: likelihoods of the repeated log when its simulated values shift a little.
+"""Studies of the realism score by name; each returns curves to draw and one sentence.
 
-What a study finds: curves to draw and one sentence.
-
-One collision in each of many rollouts, against many collisions in one rollout.
-
-The right thing at the wrong time: features of the repeated log moved in time.
-
-A driver who behaves exactly like the given rollouts but never collides or leaves the road.
-
-A flawless driver against one who repeats the log's errors.
-
-The studies by name.
+- Jumps at bin edges: likelihoods of the repeated log when its simulated values shift a little.
+- One collision in each of many rollouts against many collisions in one rollout.
+- Correct behaviour at the wrong time: features of the repeated log, shifted in time.
+- A driver that behaves exactly like the given rollouts but never collides or leaves the road.
+- A flawless driver against one that repeats the log's errors.
 """
 
 from __future__ import annotations
@@ -51,13 +45,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """Curves over one axis, with what they show.
+    """Curves over one axis, with a finding.
 
     Attributes:
-        name: Of the study.
-        title: Of the figure.
-        x_label: What is varied.
-        y_label: What is measured.
+        name: Name of the study.
+        title: Title of the figure.
+        x_label: Label of the varied quantity.
+        y_label: Label of the measured quantity.
         curves: The lines, over the same ``x`` where ``connected`` is false.
         finding: One sentence with the numbers.
         numbers: The numbers themselves.
@@ -291,7 +285,7 @@ SAFETY_EVENTS = ("collision_indication", "offroad_indication")
 
 
 def without_events(features: CaseFeatures) -> CaseFeatures:
-    """The same features with all simulated collisions and off-road steps taken away."""
+    """Return the features with all simulated collisions and off-road steps removed."""
     events = {
         name: np.zeros_like(flags) if name in SAFETY_EVENTS else flags
         for name, flags in features.sim.events.items()

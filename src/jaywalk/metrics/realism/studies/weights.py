@@ -1,4 +1,4 @@
-"""How much of the metametric its weights decide (the first flaw the post names)."""
+"""Influence of the weights on the metametric, the first flaw that the post names."""
 
 from __future__ import annotations
 
