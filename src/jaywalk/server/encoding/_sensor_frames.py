@@ -157,5 +157,5 @@ _ENCODERS: Final[dict[type[Reading], Callable[[Any, Dialect, ActorEncoder], byte
 
 
 def encode_reading(reading: Reading, dialect: Dialect, actors: ActorEncoder) -> bytes:
-    """Encode what follows the header of a sensor's payload."""
+    """Encode a reading as the part of the payload that follows the header."""
     return _ENCODERS[type(reading)](reading, dialect, actors)

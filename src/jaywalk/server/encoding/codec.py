@@ -1,6 +1,6 @@
-"""Dialects, response wrappers, and values that travel in both directions.
+"""Dialects, response wrappers, and values that are both encoded and decoded.
 
-Decoding trusts nobody: every number must be finite (a NaN brake is the only exception), and any
+Decoders check all input: every number must be finite (a NaN brake is the only exception). Any
 other value raises :class:`WireError`.
 """
 
@@ -105,7 +105,7 @@ def boolean(value: Any) -> bool:
 
 
 def text(value: Any, at_most: int = TEXT_LIMIT) -> str:
-    """A string of at most so many characters."""
+    """Return a string after checking its maximum length in characters."""
     if isinstance(value, str):
         if len(value) > at_most:
             raise WireError(f"a text has {len(value)} characters, at most {at_most} are taken")
@@ -114,7 +114,7 @@ def text(value: Any, at_most: int = TEXT_LIMIT) -> str:
 
 
 def array(value: Any, at_least: int = 0, at_most: int = ARRAY_LIMIT) -> Sequence[Any]:
-    """A list with at least and at most so many elements."""
+    """Return a list after checking its minimum and maximum number of elements."""
     if isinstance(value, list | tuple) and len(value) >= at_least:
         if len(value) > at_most:
             raise WireError(f"a list has {len(value)} elements, at most {at_most} are taken")
