@@ -151,7 +151,7 @@ class _FewOfAKind(logging.Filter):
         self._seen: dict[tuple[str, str], tuple[float, int]] = {}  # kind: window's begin, count
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind = (record.name, str(record.msg))  # what is put into the message does not count
+        kind = (record.name, str(record.msg))  # the arguments of the message do not count
         now_s = time.monotonic()
         begin_s, count = self._seen.get(kind, (now_s, 0))
         if now_s - begin_s >= _WINDOW_S:

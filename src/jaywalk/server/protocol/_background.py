@@ -45,7 +45,7 @@ class Background:
             except Exception as problem:
                 outcome = problem
             self._done.append((follow, outcome))
-            with contextlib.suppress(OSError):  # full: it rings already; closed: nobody listens
+            with contextlib.suppress(OSError):  # full: a wake-up is pending; closed: no reader
                 self._rope.send(b"!")
 
     def deliver(self) -> None:

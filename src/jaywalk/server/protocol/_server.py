@@ -27,9 +27,9 @@ from jaywalk.server.session._simulation import Simulation
 log = logging.getLogger("jaywalk.server")
 
 _IDLE_POLL_S: Final = 0.5
-# A fresh episode stands still until somebody watches, and then for this long or until somebody
-# spawns an actor: a program that switches to synchronous mode at once finds the same world at the
-# same frame in every run.
+# A new episode does not advance until a client watches, and then for this long or until a client
+# spawns an actor. A program that switches to synchronous mode at once therefore finds the same
+# world at the same frame in every run.
 _GRACE_S: Final = 2.5
 
 

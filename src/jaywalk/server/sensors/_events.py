@@ -1,6 +1,7 @@
-"""Event pixels: each fires whenever its brightness has changed by a threshold.
+"""Event pixels and optical flow.
 
-Optical flow from depth: where each visible point was in the camera's last picture.
+An event pixel fires whenever its brightness has changed by a threshold. Optical flow is computed
+from depth: it compares each visible point with its place in the camera's previous picture.
 """
 
 from __future__ import annotations

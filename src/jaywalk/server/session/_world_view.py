@@ -50,7 +50,7 @@ _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(
 
 @lru_cache(maxsize=8)
 def pictures_of(names: frozenset[str]) -> Pictures:
-    """Return pictures by number; drawing takes time, so only the requested ones are drawn.
+    """Return pictures by number; drawing takes time, so only those of the named props are drawn.
 
     The numbers of sign faces follow those of props.
     """

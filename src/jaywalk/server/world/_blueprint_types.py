@@ -1,6 +1,6 @@
-"""Blueprints: attributes, bodies, and the attributes that all actors share.
+"""Types of blueprints, attributes and bodies, and the attributes that all actors share.
 
-The order of attributes follows CARLA: modifiable ones first, fixed ones after.
+The order of attributes follows CARLA: first those that can be modified, then fixed ones.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Pictures on the novel props, drawn by formula: road scenes, bricks, a child, a red light, faults.
+"""Procedural pictures of the novel props and of the faces of road signs.
 
-A picture covers the upper face of its plate: rows run along the plate's y axis, columns along x.
-Transparent pixels show what is behind. Everything follows from a fixed seed.
-
-A small canvas for procedural pictures: shapes, gradients and noise on an array, no library.
-
-Faces of the signs along the roads: which plates of the scenery have one, and its picture.
+Props show road scenes, bricks, a child, a red light or faults. A picture covers the upper face of
+its plate: rows run along the plate's y axis, columns along x. Transparent pixels show the
+background. A small canvas draws shapes, gradients and noise on an array without a library, from a
+fixed seed. For signs, this module also finds the plates of the scenery that have a face.
 """
 
 from __future__ import annotations
@@ -88,7 +86,7 @@ class Canvas:
         self.pixels[mask, 3] = 255
 
     def grain(self, random: np.random.Generator, strength: float, mask: Any = None) -> None:
-        """Add noise to the brightness of what is painted."""
+        """Add noise to the brightness of painted pixels."""
         noise = random.normal(0.0, strength, self.x.shape)[..., None]
         noisy = np.clip(self.pixels[..., :3] + noise, 0, 255).astype(np.uint8)
         where = self.pixels[..., 3] > 0

@@ -1,8 +1,8 @@
-"""Vehicle motion: the longitudinal law, a kinematic bicycle with a grip limit, and the ground.
+"""Vehicle motion: longitudinal law, kinematic bicycle with a grip limit, and the ground.
 
-The bicycle is the one PDM-Lite was fitted with: the origin moves along heading + slip and turns
-by v / rear * sin(slip). What a collision or a set velocity adds to that motion (sideways speed,
-spin) is carried as an excess which the tyres take away at their friction limit.
+The bicycle model is the one that PDM-Lite was fitted with: the origin moves along heading + slip
+and turns by v / rear * sin(slip). Motion beyond it, from a collision or a set velocity (sideways
+speed, spin), is kept as an excess that the tyres reduce at their friction limit.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _gear_of(row: Any) -> int:
 def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
     """One substep in the plane: steering, speed, slip, pose."""
     rear = model["rear_m"]
-    # Speed along the slip direction, and what the bicycle does not explain of the motion.
+    # Speed along the slip direction, and the motion that the bicycle model does not explain.
     sine = _slip_sine(row["wheel_angle"], row["v_long"], grip, model)
     cosine = np.sqrt(1.0 - sine * sine)
     speed = row["v_long"] / cosine
