@@ -1,7 +1,7 @@
 """Drive with an unchanged agent file of the CARLA Leaderboard, Bench2Drive or Fail2Drive.
 
-The file's imports of ``leaderboard``, ``srunner`` and ``agents`` come from the real packages if they
-are installed, otherwise from the small ones in ``compat``.
+The file's imports of ``leaderboard``, ``srunner`` and ``agents`` come from the real packages if
+they are installed, otherwise from the small ones in ``compat``.
 """
 
 from __future__ import annotations

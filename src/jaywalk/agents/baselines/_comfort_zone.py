@@ -288,7 +288,7 @@ class ComfortZoneDriver(Expert):
     def _comfortable_mps(
         self, own: EgoVehicle, speed_mps: float, people: Observation, forecast: Mixture
     ) -> FloatArray:
-        """Return by horizon the highest speed, up to the present one, without predicted violation."""
+        """Return by horizon the highest speed up to the present one without predicted violation."""
         speeds = speed_mps * _SPEED_SHARES
         some = Mixture(
             weights=forecast.weights,

@@ -134,7 +134,7 @@ class LaneChanges:
     _waited_s: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        """Start each change where the route has it; find its latest start while both lanes go on."""
+        """Start each change where the route has it; find its latest start on continuing lanes."""
         self.begin = [int(change) for change in self.line.change_from]
         self.latest = [self._latest(change) for change in self.begin]
 

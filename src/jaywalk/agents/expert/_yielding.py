@@ -197,7 +197,7 @@ class Yielding:
         return bool(self.because)
 
     def _their_ways_m(self, passage: Passage, seen: Observation) -> FloatArray:
-        """Return the distance of each front to each meeting place; inf if the vehicle never comes."""
+        """Return the distance of each front to each meeting place; inf if it never arrives."""
         yaw = np.arctan2(seen.sin, seen.cos)
         point, misfit = self.lanes.match(seen.xy_m, seen.z_m, yaw)
         soon, soon_misfit = self.lanes.match(
