@@ -96,7 +96,7 @@ class Context:
     maps: tuple[SemanticMap, ...]
 
     def rows(self, index: IntArray | NDArray[np.bool_]) -> Context:
-        """Some of the samples."""
+        """Return the selected samples."""
         return Context(
             ego_m=self.ego_m[index],
             head_rad=self.head_rad[index],

@@ -164,7 +164,7 @@ class Windows:
         return self.future_m[:, list(self.horizon_steps)]
 
     def rows(self, index: IntArray | NDArray[np.bool_]) -> Windows:
-        """Some of the samples."""
+        """Return the selected samples."""
         per_sample = ("history_m", "future_m", "neighbours", "track", "scene", "k")
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         chosen = {n: v[index] if n in per_sample else v for n, v in values.items()}

@@ -55,7 +55,7 @@ class Inputs:
         return len(self.boxes)
 
     def rows(self, index: NDArray[np.generic]) -> Self:
-        """Some of the samples."""
+        """Return the selected samples."""
         return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def mirrored(self) -> Self:

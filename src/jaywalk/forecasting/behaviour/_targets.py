@@ -102,7 +102,7 @@ class Targets:
     future: NDArray[np.float32]
 
     def rows(self, index: NDArray[np.generic]) -> Self:
-        """Some of the samples."""
+        """Return the selected samples."""
         return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def mirrored(self) -> Self:

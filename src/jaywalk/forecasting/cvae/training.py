@@ -308,7 +308,7 @@ def _epoch_draws(
 
 
 def _identity(config: CvaeConfig, settings: TrainSettings, training: CvaeSamples) -> dict[str, Any]:
-    """Return the values that a resumed training must share; epochs and device may change."""
+    """Return the values that a resumed training must share: not epochs, device, validation."""
     free = ("epochs", "device", "validate_every", "draws")
     listed = {key: value for key, value in asdict(settings).items() if key not in free}
     digest = hashlib.sha256()
