@@ -82,7 +82,7 @@ def depth_to_bgra(depth_m: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 def bgra_to_depth(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Metres from a coded depth picture; the inverse of :func:`depth_to_bgra`."""
+    """Decode a depth picture to metres; the inverse of :func:`depth_to_bgra`."""
     wide = pixels.astype(np.float64)
     code = wide[..., 2] + 256.0 * wide[..., 1] + 65536.0 * wide[..., 0]
     return DEPTH_RANGE_M * code / _DEPTH_STEPS

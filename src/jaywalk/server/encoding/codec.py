@@ -81,7 +81,7 @@ def void_failed(message: str) -> list[Any]:
 
 
 def number(value: Any) -> float:
-    """A finite number."""
+    """Return a finite number, or raise :class:`WireError`."""
     if isinstance(value, float):
         if math.isfinite(value):
             return value
@@ -91,14 +91,14 @@ def number(value: Any) -> float:
 
 
 def integer(value: Any) -> int:
-    """A whole number."""
+    """Return a whole number, or raise :class:`WireError`."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise WireError(f"expected an integer, got {short_repr(value)}")
 
 
 def boolean(value: Any) -> bool:
-    """A truth value."""
+    """Return a boolean, or raise :class:`WireError`."""
     if isinstance(value, bool):
         return value
     raise WireError(f"expected a boolean, got {short_repr(value)}")
@@ -136,22 +136,22 @@ def vector(value: Any) -> Vector:
 
 
 def transform(value: Any) -> Transform:
-    """A location in metres and a rotation (pitch, yaw, roll) in degrees."""
+    """Decode a location in metres and a rotation (pitch, yaw, roll) in degrees."""
     items = array(value, 2)
     return vector(items[0]), vector(items[1])
 
 
 def optional(value: Any) -> Any:
-    """The value of an ``optional<T>``, or None."""
+    """Return the value of an ``optional<T>``, or None."""
     items = array(value, 1)
     return items[1] if items[0] is True and len(items) > 1 else None
 
 
 def encode_transform(pose: Transform) -> list[Any]:
-    """A transform as nested lists."""
+    """Encode a transform as nested lists."""
     return [list(pose[0]), list(pose[1])]
 
 
 def encode_box(centre: Sequence[float], extent: Sequence[float], actor_id: int) -> list[Any]:
-    """A bounding box: centre, half extents, rotation, owner."""
+    """Encode a bounding box: centre, half extents, rotation, owner."""
     return [list(centre), list(extent), [0.0, 0.0, 0.0], actor_id]

@@ -21,7 +21,7 @@ class Background:
     """One thread per lane, started on first use; results are delivered in the event loop."""
 
     def __init__(self) -> None:
-        """Nothing runs yet; watch :attr:`bell` and call :meth:`deliver` when it rings."""
+        """Create without threads; watch :attr:`bell` and call :meth:`deliver` when it has data."""
         self.bell, self._rope = socket.socketpair()
         self.bell.setblocking(False)
         self._rope.setblocking(False)

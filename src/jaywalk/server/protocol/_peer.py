@@ -59,7 +59,7 @@ def _socket_inodes(local_port: int) -> dict[int, str]:
 
 
 def _owners_of(inodes: set[str]) -> dict[str, int]:
-    """Processes that hold these sockets, as far as we may see them."""
+    """Return the processes that hold these sockets, as far as permissions allow."""
     links = {f"socket:[{inode}]": inode for inode in inodes}
     owners: dict[str, int] = {}
     # Young processes first: a client that has just connected has usually just been started.

@@ -49,7 +49,7 @@ class TrafficManagers:
     _wakers: list[threading.Thread] = field(default_factory=list)
 
     def get(self, dialect: Dialect, port: int) -> RegisteredManager | None:
-        """The manager of that port, if a client of the same dialect runs it."""
+        """Return the manager of a port, if a client of the same dialect runs it."""
         return self._managers.get((dialect.version, port))
 
     def add(self, owner: RpcClient, address: str, port: int) -> bool:

@@ -221,7 +221,7 @@ class CameraSensor(Sensor):
         self._drawn_fov_deg = min(max(self.fov_deg, _LEAST_FOV_DEG), _MOST_FOV_DEG)
 
     def view(self, pose: SensorPose) -> CameraView:
-        """The camera at a pose."""
+        """Return the view of the camera at a pose."""
         return CameraView(
             np.array(pose[:3]),
             pose_axes(pose),

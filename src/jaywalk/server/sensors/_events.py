@@ -109,7 +109,7 @@ class EventPixels:
     def update(
         self, picture: NDArray[np.uint8], time_s: float, noise: np.random.Generator
     ) -> NDArray[np.void]:
-        """Events between the last BGRA picture and this one, in order of time."""
+        """Return the events between the last BGRA picture and this one, in order of time."""
         now_ns = round(time_s * 1e9)
         grey = picture[..., :3] @ np.array([0.114, 0.587, 0.2989])
         level = np.log(self.log_eps + grey / 255.0) if self.use_log else grey

@@ -161,7 +161,7 @@ class _ScanningSensor(Sensor):
         self.angle_deg = 0.0
 
     def _next_scan(self, pose: SensorPose, dt_s: float) -> Scan:
-        """The rays of this tick, from where the last tick stopped."""
+        """Return the rays of this tick, which continue from the last tick."""
         columns = math.floor(self.points_per_second * dt_s / self.channels + 0.5)
         arc_deg = self.turns_per_second * self.fov_deg * dt_s
         channel_step = (

@@ -195,7 +195,7 @@ def light_of(sky: Sky) -> SceneLight:
 
 
 def rgb_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
-    """Colour picture with plain shading."""
+    """Return a colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
     colors = (PALETTE, GLASS_COLORS, COLORS)

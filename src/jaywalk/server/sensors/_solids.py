@@ -225,7 +225,7 @@ class Pictures(NamedTuple):
 
 
 def no_pictures() -> Pictures:
-    """The pictures of a scene without any."""
+    """Return the empty pictures of a scene without pictures."""
     return Pictures(np.zeros((0, 4), np.uint8), np.zeros((0, _SIZES, 3), np.int64))
 
 

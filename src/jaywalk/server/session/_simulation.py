@@ -355,7 +355,7 @@ class Simulation:
         return self.world.destroy(actor_id)
 
     def definitions(self, dialect: Dialect) -> list[Any]:
-        """The blueprint library in a dialect."""
+        """Return the blueprint library in a dialect."""
         return self.library.definitions(dialect)
 
 

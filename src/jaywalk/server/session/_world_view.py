@@ -72,7 +72,7 @@ def _picture(name: str) -> NDArray[np.uint8]:
 
 @cache
 def _look_of(type_id: str) -> tuple[int, tuple[int, int, int]]:
-    """Pattern of a prop, and the colour of the faces that have no picture."""
+    """Return the pattern of a prop and the colour of its faces without a picture."""
     number = _TEXTURED.get(type_id)
     if number is None:
         return PLAIN, prop_colour(type_id)
@@ -145,7 +145,7 @@ class WorldView:
         )
 
     def _paint_actors(self) -> set[str]:
-        """Labels, colours and patterns of all rows; returns the names of the pictures."""
+        """Set labels, colours and patterns of all rows; return the names of the pictures."""
         shown: set[str] = set()
         rows = len(self._world.columns.table)
         self._labels = np.zeros(rows, np.uint8)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @kernel
 def follow_parents(actors: NDArray[Any], rows: int) -> None:
-    """Place every attached actor; two passes let an attachment hang on an attachment."""
+    """Place every attached actor; two passes allow attachments of attached actors."""
     outer, inner = np.empty((3, 3)), np.empty((3, 3))
     for _ in range(2):
         for index in range(rows):

@@ -57,7 +57,7 @@ def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
 
 @kernel
 def _rewind(actors: NDArray[Any], contacts: NDArray[Any], count: int) -> None:
-    """Set actors that went deep into something back to where they first met it."""
+    """Move actors with a deep overlap back to the place of first contact."""
     for k in range(count):
         contact = contacts[k]
         if contact["when"] >= 1.0:

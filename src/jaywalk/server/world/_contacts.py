@@ -107,7 +107,7 @@ def _describe(row: Any, shape: Shapes) -> None:
 
 @kernel
 def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
-    """The shape at a share of the step; ``when`` = 1 is its end."""
+    """Write the shape at a share of the step; ``when`` = 1 is its end."""
     out[:] = shape
     back = when - 1.0
     out[_X] += back * shape[_DX]
@@ -366,7 +366,7 @@ def box_overlaps_any(
     skip_row: int,
     tolerance_m: float,
 ) -> int:
-    """First row that a shape would overlap if it were spawned, or -1.
+    """Return the first row that a shape would overlap if it were spawned, or -1.
 
     Args:
         actors: ``ACTOR`` table.

@@ -48,7 +48,7 @@ class BoneTransforms(NamedTuple):
 
 
 def _names(bones: Any) -> list[Any] | None:
-    """Names of the bones of a list that is not checked yet; None if it has none."""
+    """Return the names of the bones in an unchecked list; None if it has none."""
     try:
         return [bone[0] for bone in bones]
     except (TypeError, IndexError, KeyError):

@@ -278,7 +278,7 @@ DEFAULT_MESH_HALF_EXTENTS_M: Final[Vector3] = (0.5, 0.5, 0.5)
 
 
 def prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """The props of the simulator, without `static.prop.mesh`."""
+    """Return the props of the simulator, without `static.prop.mesh`."""
     trees = TREES if dialect == "0.9.16" else ()
     return (
         *(_prop(name, extents, dialect) for name, extents in PROPS),
@@ -287,7 +287,7 @@ def prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
 
 
 def novel_prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """The props that Fail2Drive adds."""
+    """Return the props that Fail2Drive adds."""
     return tuple(_prop(name, extents, dialect, novel=True) for name, extents in NOVEL_PROPS)
 
 
@@ -391,7 +391,7 @@ _SHORTEST_WORD: Final = 3  # "bin" is a word; two letters would match by chance
 
 
 def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> BodyShape:
-    """The body of `static.prop.mesh` with this mesh.
+    """Return the body of `static.prop.mesh` with a mesh path.
 
     Args:
         mesh_path: The asset path, e.g. ".../ParkedVehicles/Mini2021/SM_Mini2021_parked".

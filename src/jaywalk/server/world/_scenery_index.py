@@ -151,11 +151,11 @@ class SceneryIndex:
         self.version = 0
 
     def visible(self) -> NDArray[Any]:
-        """The scenery that is not hidden."""
+        """Return the scenery that is not hidden."""
         return self._objects if self._shown.all() else self._objects[self._shown]
 
     def visible_object(self, index: int) -> Any:
-        """A row of :meth:`visible`."""
+        """Return a row of :meth:`visible`."""
         return self.visible()[index]
 
     def enable(self, ids: list[int], shown: bool) -> None:
@@ -231,7 +231,7 @@ class SceneryIndex:
         return f"{KINDS[int(self._objects[row]['kind'])].title().replace('_', '')}_{row + 1}"
 
     def names(self) -> list[str]:
-        """Names of all objects."""
+        """Return the names of all objects."""
         return [self.name(row) for row in range(len(self._objects))]
 
 

@@ -185,7 +185,7 @@ class ActorColumns:
         raise AttributeError(f"the actor table has no field '{name}'")
 
     def take_row(self) -> int:
-        """A zeroed row for a new actor."""
+        """Return a zeroed row for a new actor."""
         if self._free:
             row = self._free.pop()
         else:

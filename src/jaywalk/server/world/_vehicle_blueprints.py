@@ -149,12 +149,12 @@ VEHICLES: Final[tuple[VehicleSpec, ...]] = (
 
 
 def vehicle_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """Every vehicle, in registration order."""
+    """Return all vehicles in registration order."""
     return tuple(_blueprint(spec, dialect) for spec in VEHICLES)
 
 
 def vehicle_body(name: str) -> BodyShape:
-    """The body of a vehicle by its id without the `vehicle.` prefix."""
+    """Return the body of a vehicle by its id without the `vehicle.` prefix."""
     return _body(next(spec for spec in VEHICLES if spec.name == name))
 
 

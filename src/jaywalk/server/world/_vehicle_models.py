@@ -72,7 +72,7 @@ _MASS_KG: Final[dict[str, float]] = {
 def vehicle_model(
     type_id: str, base_type: str, half_x_m: float, half_y_m: float, half_z_m: float
 ) -> np.void:
-    """Dynamics of a vehicle type as one ``VEHICLE_MODEL`` record.
+    """Return the dynamics of a vehicle type as one ``VEHICLE_MODEL`` record.
 
     Args:
         type_id: Blueprint id; the MKZ gets the fitted figures exactly.

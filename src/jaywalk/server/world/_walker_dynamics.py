@@ -112,7 +112,7 @@ def _walk(row: Any, dt_s: float) -> None:
 
 @kernel
 def _slide(row: Any, dt_s: float) -> None:
-    """A fallen person slides to rest; in the air nothing brakes."""
+    """Let a fallen person slide to rest; there is no braking in the air."""
     row["wz"] = 0.0
     if row["settled"]:
         speed = np.sqrt(row["vx"] ** 2 + row["vy"] ** 2)
@@ -171,7 +171,7 @@ def _take_impulses(row: Any, dt_s: float) -> None:
 
 @kernel
 def _move(row: Any, ground: Ground, dt_s: float) -> None:
-    """One step of a walker with physics."""
+    """Advance a walker with physics by one step."""
     if row["teleported"]:
         row["settled"] = 0
         row["teleported"] = 0

@@ -131,7 +131,7 @@ class World:
     # -- actors ----------------------------------------------------------------------------------
 
     def actor(self, actor_id: int) -> Actor:
-        """The actor of that id."""
+        """Return the actor with an id."""
         try:
             return self.actors[actor_id]
         except KeyError:
@@ -317,7 +317,7 @@ class World:
             self.columns.settled[actor.row] = 0
 
     def knock_down(self, actor: Actor) -> None:
-        """A walker falls and stays down."""
+        """Make a walker fall and stay down."""
         if actor.kind is Kind.WALKER:
             self.columns.down_s[actor.row] = math.inf
 
@@ -378,7 +378,7 @@ class World:
         return float(self.columns.wheel_angle[actor.row]) * RAD_TO_DEG
 
     def model(self, actor: Actor) -> Any:
-        """The vehicle's row in the model table, writable."""
+        """Return the vehicle's writable row in the model table."""
         return self._models[actor.row : actor.row + 1]
 
     # -- walkers ---------------------------------------------------------------------------------

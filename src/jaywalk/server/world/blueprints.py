@@ -41,7 +41,7 @@ _COLOUR_CHANNELS: Final = 3
 
 @cache
 def library(dialect: Dialect, *, novel: bool = True) -> tuple[Blueprint, ...]:
-    """Every blueprint but the sensors, in registration order.
+    """Return all blueprints except sensors, in registration order.
 
     Args:
         dialect: Which simulator to be.
@@ -67,7 +67,7 @@ def library(dialect: Dialect, *, novel: bool = True) -> tuple[Blueprint, ...]:
 
 
 def merge(blueprints: Sequence[Blueprint], sensors: Sequence[Blueprint]) -> tuple[Blueprint, ...]:
-    """Puts the sensors where the simulator registers them: right after the vehicles.
+    """Insert the sensors after the vehicles, where the simulator registers them.
 
     Raises:
         UsageError: An id occurs twice.
@@ -84,7 +84,7 @@ def merge(blueprints: Sequence[Blueprint], sensors: Sequence[Blueprint]) -> tupl
 
 
 def find(blueprint_id: str, blueprints: Sequence[Blueprint] | None = None) -> Blueprint:
-    """The blueprint of that id.
+    """Return the blueprint with an id.
 
     Args:
         blueprint_id: E.g. "vehicle.lincoln.mkz_2020".
@@ -127,7 +127,7 @@ def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[
 
 
 def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> BodyShape:
-    """The body of an actor spawned with these (validated) values.
+    """Return the body of an actor spawned with these (validated) values.
 
     Only `static.prop.mesh` depends on them: its path, scale and mass.
     """
@@ -183,7 +183,7 @@ _EXPECTED: Final = {
 
 
 def _normal(item: Attribute, value: str) -> str | None:
-    """The value in its normal spelling, None if it does not fit the type."""
+    """Return the value in its normal spelling, or None if it does not fit the type."""
     if item.type is AttributeType.STRING or value == item.default:
         return value
     if item.type is AttributeType.BOOL:

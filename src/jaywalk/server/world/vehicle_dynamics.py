@@ -42,7 +42,7 @@ def _finite_or(value: float, otherwise: float) -> float:
 
 @kernel
 def grip_share(wetness_percent: float) -> float:
-    """Share of the dry grip left on a road with this wetness (0..100)."""
+    """Return the share of the dry grip on a road with this wetness (0..100)."""
     wet = min(max(_finite_or(wetness_percent, 0.0), 0.0), 100.0)
     return float(1.0 - (1.0 - WET_GRIP) * wet / 100.0)
 
@@ -115,7 +115,7 @@ def _gear_of(row: Any) -> int:
 
 @kernel
 def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
-    """One substep in the plane: steering, speed, slip, pose."""
+    """Advance one substep in the plane: steering, speed, slip, pose."""
     rear = model["rear_m"]
     # Speed along the slip direction, and the motion that the bicycle model does not explain.
     sine = _slip_sine(row["wheel_angle"], row["v_long"], grip, model)

@@ -119,7 +119,7 @@ def gait_of(animal: Animal, speed_mps: float) -> str:
 
 
 def stride_m(animal: Animal, speed_mps: float) -> float:
-    """Length of a cycle; grows with speed as it does in running mammals."""
+    """Return the length of a gait cycle, which grows with speed as in running mammals."""
     froude = max(speed_mps, 0.05) ** 2 / (9.81 * animal.leg_m)
     return float(2.3 * animal.leg_m * froude**0.3)
 

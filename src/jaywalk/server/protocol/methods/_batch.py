@@ -50,7 +50,7 @@ def apply_batch(context: RpcContext, commands: Any, do_tick: Any = False) -> lis
 
 
 def _checked(commands: Any) -> Sequence[Any]:
-    """The commands of a batch that is not too long; nothing of a longer one is run."""
+    """Return the commands of a batch after a check of its length; a longer one is not run."""
     taken = array(commands, at_most=_COMMAND_LIMIT)
     weight = sum(_weight(command) for command in taken)
     if weight > _COMMAND_LIMIT:
