@@ -1,4 +1,4 @@
-"""Drivers: one file each, all through the ``carla`` package alone."""
+"""Drivers that use only the ``carla`` package, one file each."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ class Briefing:
     seed: int  # for the driver's own random streams
     delta_s: float
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    # What scenarios say of themselves (name, first_actor, last_actor, direction), for files written
-    # for evaluators that keep such a list. Our own drivers never look.
+    # Data of the scenarios (name, first_actor, last_actor, direction), for files written for
+    # evaluators that keep such a list. Jaywalk's own drivers never read it.
     told: tuple[Any, ...] = ()
 
 
@@ -74,7 +74,7 @@ class Decision:
     control: carla.VehicleControl
     plan: Plan | None = None
     forecasts: tuple[Forecast, ...] = ()
-    debug: Mapping[str, Any] = field(default_factory=dict)  # topic -> anything JSON can hold
+    debug: Mapping[str, Any] = field(default_factory=dict)  # topic -> any JSON value
 
 
 class Driver(ABC):

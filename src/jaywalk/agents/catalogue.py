@@ -1,7 +1,7 @@
 """Registry of drivers. A driver registers itself with the decorator :func:`driver`.
 
-Raise a driver's version with every change that can move what it does. Numbering starts at 1 with
-the first committed baselines.
+Raise the version of a driver with every change that can affect its decisions. Numbering starts at 1
+with the first committed baselines.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class DriverSpec(Spec):
     """Facts about a driver.
 
     Attributes:
-        arguments: Names of the arguments it takes, apart from ``perception``.
-        perception: Levels of perception it can be run with; none if it does not take that argument.
-        needs: Parts of the world it reads, apart from its route and its own state.
+        arguments: Names of its arguments, apart from ``perception``.
+        perception: Levels of perception that it supports; empty if it has no such argument.
+        needs: Parts of the world that it reads, apart from its route and the ego's state.
     """
 
     arguments: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class DriverSpec(Spec):
 
     @property
     def all_arguments(self) -> tuple[str, ...]:
-        """Names of all arguments it takes."""
+        """Names of all arguments."""
         return (*((_PERCEPTION,) if self.perception else ()), *self.arguments)
 
     def facts(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def driver(
 def driver_version(name: str) -> str:
     """Return the version of a driver: ``expert-v1`` of a registered one, the digest of a file.
 
-    An agent at an address has none here: it declares its version when it is set up.
+    An agent at an address has no version here: it declares its version during setup.
     """
     if "://" in name:
         return ""

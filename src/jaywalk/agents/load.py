@@ -1,4 +1,4 @@
-"""Makes drivers from a name, a file or an address."""
+"""Create drivers from a name, a file or an address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jaywalk_agent.websocket import parse_address
 
 
 def make_driver(name: str) -> Driver:
-    """Make a driver: a registered one, one of a Python file, or one at an address.
+    """Create a driver: a registered one, one from a Python file, or one at an address.
 
     Raises:
         RegistryError: No driver has that name.
@@ -41,10 +41,10 @@ def make_driver(name: str) -> Driver:
 
 
 def is_remote(name: str) -> bool:
-    """Return whether a name is the address of an agent that serves.
+    """Return whether a name is the address of a remote agent.
 
     Raises:
-        UsageError: It is an address, but not a right one.
+        UsageError: It is an address, but not a valid one.
     """
     if "://" not in name:
         return False
@@ -56,7 +56,7 @@ def is_remote(name: str) -> bool:
 
 
 def seed_name(name: str) -> str:
-    """Return the name in an agent's seed; agents of files and addresses share one."""
+    """Return the name in an agent's seed; all agents from files and addresses share one name."""
     return "agent" if "://" in name or name.endswith(".py") else name
 
 
@@ -84,7 +84,7 @@ def _driver_maker(module: ModuleType, path: Path) -> Callable[[], Driver]:
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"--agent is '{path}', and there is no such file.")
-    # The name carries the path, so that two files called agent.py do not meet.
+    # The name contains the path, so that two files called agent.py do not collide.
     key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
     name = f"jaywalk_agent_{path.stem}_{key}"
     if name in sys.modules:
@@ -94,7 +94,7 @@ def _import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
-    # As if it had been started from its folder: agents import their neighbours.
+    # As if started from its folder: agents import modules next to them.
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)

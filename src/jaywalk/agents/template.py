@@ -21,7 +21,7 @@ def write_agent(folder: Path, name: str, *, remote: bool = False) -> tuple[Path,
     """Write an agent and its test; return both paths.
 
     Raises:
-        UsageError: The name is no name for a file, or something of it is there already.
+        UsageError: The name is not a valid file name, or one of the files exists already.
     """
     name = name.removesuffix(".py")
     if not _NAME.fullmatch(name):
@@ -40,7 +40,7 @@ def write_agent(folder: Path, name: str, *, remote: bool = False) -> tuple[Path,
     words |= _remote_words(kind) if remote else _local_words(kind)
     for target, template in ((path, "agent.py.txt"), (test, "test_agent.py.txt")):
         text = (_TEMPLATES / template).read_text(encoding="utf-8").format(**words)
-        with target.open("x", encoding="utf-8") as file:  # also when somebody was faster
+        with target.open("x", encoding="utf-8") as file:  # also if another program was faster
             file.write(text.rstrip() + "\n")
     return path, test
 

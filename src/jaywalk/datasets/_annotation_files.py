@@ -1,7 +1,7 @@
-"""Reads annotation files from a folder, a zip or a tar, without unpacking anything to disk.
+"""Reader of annotation files in a folder, a zip or a tar, without unpacking to disk.
 
-Members are only ever read into memory under the name of the layout they belong to, so a hostile
-member name cannot reach a path. Links and special files are skipped and sizes are bounded.
+Members are only read into memory, under the name of the layout that they belong to, so a hostile
+member name cannot reach a path. Links and special files are skipped, and sizes are limited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Wanted = Callable[[str], bool]
 
 
 def canonical_name(raw_name: str, folders: frozenset[str]) -> str | None:
-    """Return a member's name from its layout folder on, or None if it is in none of them.
+    """Return a member's name starting at its layout folder, or None if it is in none of them.
 
     The last layout folder of the path counts, so that a prefix (the name of a repository, say) or a
     doubled folder does not matter.
@@ -51,7 +51,7 @@ def read_members(
     Args:
         path: A folder that holds the layout, an archive of it, or a folder of such archives.
         folders: Names of the layout's folders, for example ``annotations_attributes``.
-        wanted: Tells by canonical name whether a file is to be read.
+        wanted: Returns whether to read a file, given its canonical name.
     """
     if not path.exists():
         raise PrerequisiteError(
@@ -61,7 +61,7 @@ def read_members(
     seen: set[str] = set()
 
     def is_new(name: str) -> bool:
-        # People keep an archive beside what they unpacked from it; the unpacked file counts.
+        # An archive may lie beside its unpacked files; the unpacked file counts.
         return name not in seen and wanted(name)
 
     for name, data in _read(path, folders, is_new, budget):
@@ -71,7 +71,7 @@ def read_members(
 
 
 class _Budget:
-    """Counts what was read, so that an archive bomb ends in a message and not in the swap."""
+    """Limit of the bytes read, so that an archive bomb gives an error instead of filling memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -99,7 +99,7 @@ def _read(
     if path.is_dir():
         yield from _read_folder(path, folders, wanted, budget)
         return
-    # The archive modules wait for ever for a pipe, and read a device without end.
+    # The archive modules wait forever for a pipe, and read a device without end.
     open_file(path, "a folder or an archive (zip, tar) of annotations", MAX_ARCHIVE_BYTES).close()
     if zipfile.is_zipfile(path):
         yield from _read_zip(path, folders, wanted, budget)
@@ -115,7 +115,7 @@ def _read_folder(
     root = path.resolve()
     archives: list[Path] = []
     for file in sorted(root.rglob("*")):
-        # A folder may itself be called "annotations"; its own name is part of the layout then.
+        # The folder itself may be called "annotations"; its name is then part of the layout.
         name = canonical_name(f"{root.name}/{file.relative_to(root).as_posix()}", folders)
         if file.name.lower().endswith(_ARCHIVE_ENDINGS):
             archives.append(file)
@@ -143,7 +143,7 @@ def _read_zip(
 
 
 def _tar_mode(path: Path) -> Literal["r:", "r:gz", "r:bz2", "r:xz"]:
-    """Return the mode of a tar by its first bytes: trying reads a file of zeros to its end."""
+    """Return the mode of a tar by its first bytes; a trial would read a file of zeros fully."""
     with path.open("rb") as stream:
         head = stream.read(6)
     if head.startswith(b"\x1f\x8b"):
@@ -179,7 +179,7 @@ def _read_tar(
 
 
 def _bounded(read: Callable[[int], bytes], name: str, budget: _Budget) -> bytes:
-    # The declared size may lie: what counts is what comes out.
+    # The declared size may be wrong: the size of the output counts.
     data = read(MAX_MEMBER_BYTES + 1)
     budget.check_member(name, len(data))
     return data

@@ -1,4 +1,4 @@
-"""Argoverse 2 motion-forecasting scenarios: one parquet file each, 10 Hz, the vehicle is ``AV``."""
+"""Reader of Argoverse 2 motion-forecasting scenarios: parquet files at 10 Hz; the ego is ``AV``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = {
     "velocity_x": pl.Float64,
     "velocity_y": pl.Float64,
 }
-# The files give no box. A mid-size saloon, its reference point taken as the centre: an assumption.
+# The files give no box. Assumed: a mid-size saloon with its reference point at the centre.
 _LENGTH_M, _WIDTH_M = 4.9, 1.9
 
 

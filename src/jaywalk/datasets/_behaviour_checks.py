@@ -1,4 +1,4 @@
-"""Finds what is wrong with annotations of pedestrian behaviour, once they are tables."""
+"""Checks of annotations of pedestrian behaviour in the typed tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find_defects(
         videos: Table of videos.
         pedestrians: Table of pedestrians.
         boxes: Table of boxes; may be empty.
-        orphans: ``video:pedestrian`` of attributes that belong to no track.
+        orphans: ``video:pedestrian`` of attributes without a track.
         scene: Signs and lights per frame; may be empty.
     """
     candidates = [

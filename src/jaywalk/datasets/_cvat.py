@@ -1,6 +1,6 @@
-"""Reads CVAT-like video annotations: tracks of boxes with attributes, as JAAD and PIE use them.
+"""Reader of CVAT-like video annotations: tracks of boxes with attributes, as in JAAD and PIE.
 
-Values of XML attributes, with the file and the attribute named when they are wrong.
+Errors in the values of XML attributes name the file and the attribute.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def optional_int(row: Mapping[str, str], key: str, file: str) -> int | None:
 
 
 def optional_frame(row: Mapping[str, str], key: str, file: str) -> int | None:
-    """Return a frame number, or None if it is absent or negative, as the authors write "none"."""
+    """Return a frame number, or None if it is absent or negative (the authors' "none")."""
     frame = optional_int(row, key, file)
     return None if frame is None or frame < 0 else frame
 
@@ -46,7 +46,7 @@ def optional_float(row: Mapping[str, str], key: str, file: str) -> float | None:
 
 
 _META = frozenset({"size", "width", "height", "time_of_day", "weather", "location"})
-# What the tables keep of each box; reading nothing else halves the time a dataset takes.
+# Attributes of a box that the tables keep; reading only these halves the time.
 _KEPT = frozenset({"occlusion", "action", "look", "cross", "state", "type"})
 
 
@@ -74,7 +74,7 @@ def read_cvat(data: bytes, name: str) -> CvatVideo:
 
     Args:
         data: Content of the XML file.
-        name: How to call it in messages.
+        name: Name of the file in messages.
     """
     handler = _CvatHandler()
     _parse(data, handler, name, _DirectParser())
@@ -113,7 +113,7 @@ def _parse(
 
 
 class _DirectParser(DefusedExpatParser):  # type: ignore[misc]
-    """defusedxml's parser with its guards, but expat calls the handler without a layer between.
+    """Parser of defusedxml with its guards, in which expat calls the handler directly.
 
     Annotations have millions of elements; this saves a fifth of the time.
     """
@@ -144,7 +144,7 @@ class _CvatHandler(ContentHandler):
             self._key = attrs["name"]
             self._reading = self._key in _KEPT or (self._key == "id" and not self._track.object_id)
         elif name == "box" and self._track is not None:
-            # CVAT keeps drawing a box after the object left the picture; those do not count.
+            # CVAT continues to draw boxes after the object left the picture; they do not count.
             self._outside = attrs.get("outside") == "1"
             if not self._outside:
                 self._track.frames.append(int(attrs["frame"]))

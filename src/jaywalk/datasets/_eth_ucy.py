@@ -1,4 +1,4 @@
-"""ETH and UCY as text: one row ``frame id x y`` in metres, 2.5 rows per second, no vehicles."""
+"""Reader of ETH and UCY text files: rows ``frame id x y`` in metres at 2.5 Hz, without vehicles."""
 
 from __future__ import annotations
 

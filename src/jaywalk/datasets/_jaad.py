@@ -89,7 +89,7 @@ def load_jaad(
 
     Args:
         path: Folder or archive with the authors' layout.
-        splits: Which of train, val and test to read.
+        splits: Splits to read, from train, val and test.
         subset: Name of a folder in ``split_ids``.
         with_scene: Also read signs, lights and the car's motion.
     """
@@ -130,7 +130,7 @@ def _read_splits(path: Path, members: dict[str, bytes], subset: str) -> dict[str
         wrong = [i for i in ids if not _VIDEO.fullmatch(i)]
         if wrong:
             raise DataError(f"'{name}' has '{wrong[0]}'; expected names such as video_0005.")
-        # The benchmark walks through the videos by name, whatever the order in the file.
+        # The benchmark sorts the videos by name, independent of the order in the file.
         found[split] = tuple(sorted(set(ids)))
     return found
 

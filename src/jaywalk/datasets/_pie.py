@@ -2,9 +2,8 @@
 
 Layout: ``annotations_attributes/setSS`` (always needed), ``annotations/setSS`` (boxes) and
 ``annotations_vehicle/setSS`` (sensors), each as a folder or as the authors' zip. Boxes and sensors
-may be absent, or present for some videos only; what needs them says so.
-
-Derives signs, crossings and lights per frame from the objects drawn in a PIE video.
+may be absent, or present for some videos only; functions that need them raise a clear error. Signs,
+crossings and lights per frame are derived from the objects drawn in a video.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ def load_pie(
 
     Args:
         path: Folder or archive with the authors' layout.
-        splits: Which of train, val and test to read.
+        splits: Splits to read, from train, val and test.
         with_boxes: Read boxes where they are present.
         with_scene: Also read signs, lights and the car's sensors where they are present.
     """
@@ -249,7 +248,7 @@ def _build(raw: _Raw, order: list[str], splits: dict[str, tuple[str, ...]]) -> B
         "scene": frame_of(raw.scene, SCENE_SCHEMA).sort("video", "frame"),
         "ego": frame_of(raw.ego, EGO_SCHEMA).sort("video", "frame"),
     }
-    # Scene rows of PIE come from drawn objects, so their number says nothing about the video.
+    # Scene rows of PIE come from drawn objects, so their number cannot be checked by video.
     defects = find_defects(
         tables["videos"],
         tables["pedestrians"],

@@ -8,16 +8,16 @@ import polars as pl
 from jaywalk.core.errors import DataError
 
 FASTEST_WALK_MPS = 5.0
-"""Nobody's typical walking speed; a median above it means pixels, feet or a wrong rate."""
+"""Above any typical walking speed; a higher median means pixels, feet or a wrong rate."""
 FASTEST_DRIVE_MPS = 60.0
-"""No vehicle among people; a median above it means the same."""
+"""Above the speed of any vehicle among people; a higher median means the same."""
 
 _RATE_STEPS = 4
-"""Tracks of fewer steps do not tell their rate: one hole would change it."""
+"""Tracks with fewer steps do not determine their rate: one gap would change it."""
 
 
 def check_rows(table: pl.DataFrame, keys: list[str], place: str, time: str = "k") -> None:
-    """Raise where rows are doubled, out of order, unnamed, or hold NaN."""
+    """Raise if rows are duplicated, out of order, unnamed, or hold NaN."""
     for column in (*keys, time):
         if missing := table[column].null_count():
             raise DataError(f"{place}: {missing} rows have no {column}. Every row needs one.")
@@ -39,7 +39,7 @@ def check_rows(table: pl.DataFrame, keys: list[str], place: str, time: str = "k"
 def check_finite(
     table: pl.DataFrame, columns: list[str], keys: list[str], place: str, time: str = "k"
 ) -> None:
-    """Raise where one of the columns is null, NaN or infinite."""
+    """Raise if one of the columns is null, NaN or infinite."""
     for column in columns:
         bad = table.filter(pl.col(column).is_null() | ~pl.col(column).is_finite())
         if len(bad):
@@ -50,7 +50,7 @@ def check_finite(
 
 
 def check_angles(table: pl.DataFrame, columns: list[str], keys: list[str], place: str) -> None:
-    """Raise where an angle is NaN or infinite; null, not labelled, is fine."""
+    """Raise if an angle is NaN or infinite; null (not labelled) is allowed."""
     for column in columns:
         check_finite(table.filter(pl.col(column).is_not_null()), [column], keys, place)
 
@@ -58,7 +58,7 @@ def check_angles(table: pl.DataFrame, columns: list[str], keys: list[str], place
 def check_rate(
     table: pl.DataFrame, keys: list[str], place: str, time: str = "k", expected: int | None = None
 ) -> None:
-    """Raise where tracks differ in their usual step, or in it from the one expected."""
+    """Raise if the usual step differs between tracks or from the expected one."""
     steps = table.select(*keys, pl.col(time).diff().over(keys).alias("step")).drop_nulls()
     usual = (
         steps.group_by(keys)
@@ -84,7 +84,7 @@ def check_rate(
 def check_walkers(
     table: pl.DataFrame, keys: list[str], place: str, step_s: float, time: str = "k"
 ) -> None:
-    """Raise where people would run all the time; ``step_s`` is the length of one of ``time``."""
+    """Raise if people would run all the time; ``step_s`` is the length of one ``time`` unit."""
     speed = _median_speed(table, keys, step_s, time)
     if speed > FASTEST_WALK_MPS:
         raise DataError(
@@ -97,7 +97,7 @@ def check_walkers(
 def check_vehicles(
     table: pl.DataFrame, keys: list[str], place: str, step_s: float, time: str = "k"
 ) -> None:
-    """Raise where vehicles would fly, or move far faster than their own column ``v`` says."""
+    """Raise if vehicles are impossibly fast, or much faster than their column ``v``."""
     speed = _median_speed(table, keys, step_s, time)
     said = float(np.median(np.abs(table["v"].to_numpy()))) if len(table) else 0.0
     if max(speed, said) > FASTEST_DRIVE_MPS or speed > 3.0 * (said + 1.0):

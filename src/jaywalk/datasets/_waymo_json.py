@@ -1,4 +1,4 @@
-"""Waymo Open Motion scenarios as JSON (the proto's own JSON form, either spelling of the keys)."""
+"""Reader of Waymo Open Motion scenarios as JSON (the proto's JSON form, both spellings of keys)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _rows(track: dict[str, Any], n: int, file: Path) -> pl.DataFrame:
         raise DataError(
             f"'{file}': track {track['id']} has {len(states)} states for {n} time stamps."
         )
-    # The proto leaves out fields that are zero or false.
+    # The proto omits fields that are zero or false.
     rows = [
         {
             "id": str(track["id"]),
@@ -135,7 +135,7 @@ def _ego(scene: str, ego: pl.DataFrame, file: Path) -> pl.DataFrame:
 
 
 def _field(value: dict[str, Any], name: str, *default: Any) -> Any:
-    """A field by its JSON name or its proto name."""
+    """Return a field by its JSON name or its proto name."""
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     for key in (name, snake):
         if key in value:

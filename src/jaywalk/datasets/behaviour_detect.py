@@ -1,4 +1,4 @@
-"""Detects the datasets of pedestrian behaviour in a folder or archive, and checks them."""
+"""Detection and check of datasets of pedestrian behaviour in a folder or archive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DatasetCheck:
 
 
 def detect_datasets(path: Path) -> list[str]:
-    """Return the names of the datasets whose files are there, without reading them."""
+    """Return the names of the datasets with files at a path, without reading them."""
     specs = _detectable()
     detected: set[str] = set()
 
@@ -46,7 +46,7 @@ def detect_datasets(path: Path) -> list[str]:
 
 
 def check_datasets(path: Path) -> list[DatasetCheck]:
-    """Read every dataset at a path and return what is wrong with it."""
+    """Read every dataset at a path and return its counts and defects."""
     names = detect_datasets(path)
     if not names:
         expected = " nor ".join(f"{spec.name.upper()} ({spec.example})" for spec in _detectable())

@@ -1,11 +1,9 @@
-"""The typed tables that JAAD and PIE are read into, and defects found on the way.
+"""Typed tables of JAAD and PIE, and the defects found while reading them.
 
-One frame number is 1/30 s. Boxes are in pixels of the full picture. Light states are shared by both
-datasets: 0 none or undefined, 1 red, 2 yellow, 3 green.
-
-Keeps the typed tables of behaviour in a folder: what an export from our own runs is.
-
-Collects the boxes of many CVAT tracks into one table.
+One frame is 1/30 s. Boxes are in pixels of the full picture. Both datasets share the light states:
+0 none or undefined, 1 red, 2 yellow, 3 green. The tables can be stored in a folder, which is also
+the form of an export from Jaywalk's runs. :class:`BoxColumns` collects the boxes of many CVAT
+tracks into one table.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ PEDESTRIAN_SCHEMA = pl.Schema(
         "motion_direction": pl.String,
         "n_boxes": pl.Int32,
         "n_gaps": pl.Int32,  # places where consecutive boxes are more than one frame apart
-        "missing_crossing_point": pl.Boolean,  # crosses, but nobody wrote down when
+        "missing_crossing_point": pl.Boolean,  # crosses, but the time was not annotated
     }
 )
 BOX_SCHEMA = pl.Schema(
@@ -108,13 +106,13 @@ EGO_SCHEMA = pl.Schema(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """Something in the data that a user of it should know.
+    """Problem in the data that a user should know.
 
     Attributes:
         code: Stable name, for example ``missing_crossing_point``.
         severity: ``error`` makes the dataset unusable, ``warning`` does not.
-        count: How many cases.
-        message: What it is and what it does to results.
+        count: Number of cases.
+        message: Description of the problem and its effect on results.
         examples: Up to five places.
     """
 
@@ -127,7 +125,7 @@ class Defect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """Boxes of one pedestrian in frame order, as arrays; -128 stands for an absent tag."""
+    """Boxes of one pedestrian in frame order, as arrays; -128 means an absent tag."""
 
     frames: NDArray[np.int32]
     corners_px: NDArray[np.float64]
@@ -147,7 +145,7 @@ class BehaviourData:
         scene: Signs and lights per frame, see ``SCENE_SCHEMA``; empty if not asked for.
         ego: Motion of the car per frame, see ``EGO_SCHEMA``; empty if not asked for.
         splits: Videos of train, val and test in benchmark order.
-        defects: What is wrong with the data.
+        defects: Problems of the data.
     """
 
     dataset: str
@@ -188,7 +186,7 @@ def _split_tracks(boxes: pl.DataFrame) -> Iterator[tuple[str, Track]]:
 
 
 def frame_of(rows: list[dict[str, object]], schema: pl.Schema) -> pl.DataFrame:
-    """Build a table of a schema; columns that no row has are null."""
+    """Build a table with a schema; absent columns are null."""
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -204,7 +202,7 @@ _SCHEMAS = {
 
 
 def write_tables(data: BehaviourData, folder: Path, about: dict[str, Any]) -> None:
-    """Write all tables; ``behaviour.json`` comes last, so that a folder is whole or no export."""
+    """Write all tables; ``behaviour.json`` is written last and marks a complete export."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in _SCHEMAS:
         getattr(data, name).write_parquet(folder / f"{name}.parquet")
@@ -218,7 +216,7 @@ def write_tables(data: BehaviourData, folder: Path, about: dict[str, Any]) -> No
     provides=("boxes", "behaviour", "intention", "scene", "ego sensors"),
 )
 def read_tables(folder: Path) -> BehaviourData:
-    """Read what was written."""
+    """Read the tables that :func:`write_tables` wrote."""
     file = folder / _ABOUT
     if not file.is_file():
         raise PrerequisiteError(
@@ -257,7 +255,7 @@ _TAGS: tuple[tuple[str, str, dict[str | None, int]], ...] = (
 
 
 class BoxColumns:
-    """Gathers tracks; ``table`` gives them as one polars table in the order they came."""
+    """Collector of tracks; ``table`` returns one polars table in the order of addition."""
 
     def __init__(self) -> None:
         self._names: list[tuple[str, str, int]] = []
@@ -268,7 +266,7 @@ class BoxColumns:
     def add(self, video: str, pedestrian_id: str, track: CvatTrack, file: str) -> int:
         """Add a track sorted by frame, and return its number of gaps."""
         frames, corners = track.frames, track.corners_px
-        # The authors' order is by frame already; of a doubled frame the last box counts.
+        # The authors' order is by frame already; the last box of a duplicated frame counts.
         latest = {frame: i for i, frame in enumerate(frames)}
         order = [latest[frame] for frame in sorted(latest)]
         self._frames += [frames[i] for i in order]

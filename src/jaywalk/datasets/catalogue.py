@@ -1,4 +1,4 @@
-"""Registries of datasets. A reader registers itself with a decorator next to its own code."""
+"""Registries of datasets. A reader registers itself with a decorator in its module."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TrajectoryFormatSpec(DatasetSpec):
     """Facts about a format of pedestrian tracks.
 
     Attributes:
-        recognise: Tells from a path, and the names of the files in it, whether it has this format.
+        recognise: Returns whether a path, with the names of its files, has this format.
         rank: Formats with a lower rank are tried first.
     """
 
@@ -55,11 +55,11 @@ class BehaviourDatasetSpec(DatasetSpec):
 
     Attributes:
         folders: Folders of the original layout.
-        member: Pattern of a file that only this dataset has; None if it is not looked for.
+        member: Pattern of a file that only this dataset has; None if it is not detected by files.
         example: Such a file, for messages.
         options: Options of the reader out of ``splits``, ``with_boxes`` and ``with_scene``.
         complete: Counts of the complete dataset.
-        read_all: Options with which the reader reads everything there is.
+        read_all: Options with which the reader reads all data.
     """
 
     folders: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Opens pedestrian tracks of any registered format."""
+"""Reader of pedestrian tracks in any registered format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def open_trajectories(path: Path, format_name: str = "") -> Trajectories:
 
 
 def guess_format(path: Path) -> str:
-    """Return the name of the format that a path seems to have.
+    """Return the name of the format that fits a path.
 
     Raises:
         UsageError: No format fits; the message lists the formats.

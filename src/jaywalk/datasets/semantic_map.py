@@ -1,6 +1,6 @@
-"""The ground by class on a grid, seen from above, as input of predictors.
+"""Ground classes on a grid, seen from above, as input of predictors.
 
-Right-handed metres; cell (row, column) covers ``origin + (column, row) * cell`` and one cell on.
+Right-handed metres; the cell (row, column) begins at ``origin + (column, row) * cell``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NETWORK_CLASSES: Final = (0, 1, 2, 3, 1, 5, 4, 5, 2, 7, 6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticMap:
-    """Class ids of one course."""
+    """Class ids of the ground of one course."""
 
     labels: NDArray[np.uint8]
     origin_m: tuple[float, float]
@@ -45,7 +45,7 @@ class SemanticMap:
 
     @property
     def version(self) -> str:
-        """Hash of content and place."""
+        """Hash of content and position."""
         digest = hashlib.sha256(repr((self.labels.shape, self.origin_m, self.cell_m)).encode())
         digest.update(np.ascontiguousarray(self.labels).tobytes())
         return digest.hexdigest()
@@ -59,7 +59,7 @@ class SemanticMap:
 
 
 def network_labels(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Collapse the 11 classes to the 8 that the default network tells apart."""
+    """Reduce the 11 classes to the 8 that the default network distinguishes."""
     if labels.size and int(labels.max()) >= len(CLASSES):
         raise DataError(f"class id {int(labels.max())} is unknown; ids are 0 to {len(CLASSES) - 1}")
     return np.array(NETWORK_CLASSES, dtype=np.uint8)[labels]
@@ -82,7 +82,7 @@ def write_maps(maps: dict[str, SemanticMap], folder: Path) -> None:
 
 
 def read_maps(folder: Path) -> dict[str, SemanticMap]:
-    """Return the maps by course; none where the folder is absent."""
+    """Return the maps by course; empty if the folder is absent."""
     maps = {}
     for file in sorted(folder.glob("*.npz")) if folder.is_dir() else []:
         try:

@@ -1,10 +1,10 @@
-"""Pedestrian tracks near a vehicle: typed tables that all readers return and the simulator writes.
+"""Pedestrian tracks near a vehicle: typed tables of all readers and of the simulator.
 
 Right-handed ground plane in metres, radians, seconds; ``k`` counts tenths of a second. ``null``
-means not labelled. ``x, y`` of an ego row is its reference point, whichever a dataset gives, and
+means not labelled. ``x, y`` of an ego row is the reference point of the dataset, and
 ``front_overhang`` the distance from there to the front bumper along the heading.
 
-Also resamples the frames of a video to the common grid, and checks raw tracks.
+This module also resamples the frames of a video to the common grid, and checks raw tracks.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class Trajectories:
     Attributes:
         tracks: People, see `TRACKS`; sorted by scene, track and ``k``.
         ego: Vehicles, see `EGO`; sorted likewise. A scene may have none or several.
-        meta: One row a track, see `META`.
+        meta: One row per track, see `META`.
         paths: Planned path by (scene, ego, ``k`` of the plan); a missing one is the driven path.
         maps: Ground by class, by course; the frame is that of the tracks.
-        stride: Distance of neighbouring rows in ``k``: 1 is 10 Hz, 4 is 2.5 Hz.
-        excluded: What was left out, by reason.
+        stride: Distance of adjacent rows in ``k``: 1 is 10 Hz, 4 is 2.5 Hz.
+        excluded: Number of excluded items, by reason.
     """
 
     tracks: pl.DataFrame
@@ -125,7 +125,7 @@ def assemble(
     stride: int = 1,
     excluded: Counter[str] | None = None,
 ) -> Trajectories:
-    """Join the parts of an adapter, fill absent columns with null and derive what meta holds."""
+    """Join the parts of a reader, fill absent columns with null and derive ``meta``."""
     people = pl.concat([pl.DataFrame(schema=TRACKS), *(_fitted(part, TRACKS) for part in tracks)])
     vehicles = pl.concat([pl.DataFrame(schema=EGO), *(_fitted(part, EGO) for part in ego)])
     people = people.sort("scene_id", "track_id", "k", maintain_order=True)
@@ -193,7 +193,7 @@ def read_trajectories(folder: Path) -> Trajectories:
         stride=stride,
     )
     _checked(data, (str(folder / "tracks.parquet"), str(folder / "ego.parquet")))
-    # Others may write their rows by time; here those of a track stand together.
+    # Other programs may sort rows by time; here the rows of a track are adjacent.
     return replace(
         data,
         tracks=data.tracks.with_columns(pl.col("source").fill_null("unknown")).sort(
@@ -204,7 +204,7 @@ def read_trajectories(folder: Path) -> Trajectories:
 
 
 def _checked(data: Trajectories, places: tuple[str, str]) -> Trajectories:
-    """Return the same data, or raise an error that names the problem."""
+    """Return the data unchanged, or raise an error that names the problem."""
     people, vehicles = places
     keys = ["scene_id", "track_id"]
     check_rows(data.tracks, keys, people)
@@ -243,10 +243,10 @@ LONGEST_HOLE_S = 0.2
 def grid(
     frames: IntArray, columns: list[FloatArray], rate_hz: float
 ) -> tuple[IntArray, list[FloatArray]]:
-    """Interpolate columns linearly at every tenth of a second of the clip's own clock.
+    """Interpolate columns linearly at every tenth of a second of the clip's clock.
 
-    The clock starts at frame 0, so that all tracks of a clip share one grid. Nothing is
-    extrapolated and no hole is bridged; the result may be empty.
+    The clock starts at frame 0, so that all tracks of a clip share one grid. The function does
+    not extrapolate and does not fill gaps; the result may be empty.
     """
     cut = np.flatnonzero(np.diff(frames) / rate_hz > LONGEST_HOLE_S) + 1
     parts = [_grid_of(part, rate_hz) for part in np.split(frames, cut)]
@@ -257,14 +257,14 @@ def grid(
 def check_raw(
     table: pl.DataFrame, place: str, rate_hz: float, *, walkers: bool, step: int | None = None
 ) -> None:
-    """Raise on doubled, unsorted or NaN rows, on mixed rates, and on pixels given as metres.
+    """Raise on duplicated, unsorted or NaN rows, on mixed rates, and on pixels given as metres.
 
     Args:
         table: Columns ``id``, ``frame``, ``x``, ``y``.
         place: File to name in the error.
         rate_hz: Frames per second.
-        walkers: Whether the rows are people, whose speed tells pixels from metres.
-        step: Frames between the rows of a track; None takes any that is common to all.
+        walkers: Whether the rows are people, whose speed distinguishes pixels from metres.
+        step: Frames between the rows of a track; None accepts any step common to all tracks.
     """
     if table.is_empty():
         raise DataError(f"{place}: holds no rows.")

@@ -1,4 +1,4 @@
-"""DUT and CITR: people and vehicles seen from above (Yang et al., Vehicle-Crowd Interaction).
+"""Reader of DUT and CITR: people and vehicles from above (Yang et al., Vehicle-Crowd Interaction).
 
 Reads the filtered trajectories from a folder or archive of either repository, or of both. The rate
 is not in the files: 23.98 Hz (DUT) and 29.97 Hz (CITR). Vehicle sizes are assumed; positions are
@@ -51,7 +51,7 @@ def _is_vci(path: Path, names: list[str]) -> bool:
     rank=4,
 )
 def read_vci(path: Path) -> Trajectories:
-    """Read DUT, CITR or both into the common tables; ``source`` tells them apart."""
+    """Read DUT, CITR or both into the common tables, distinguished by ``source``."""
     files = dict(read_members(path, frozenset({_FOLDER}), lambda name: name.endswith((_PED, _VEH))))
     clips = sorted({name.removesuffix(_PED).removesuffix(_VEH) for name in files})
     if not clips:

@@ -1,4 +1,4 @@
-"""Who looks at the ego, and whom the ego cannot see for things between them."""
+"""Gaze of people towards the ego, and occlusion of people from the ego's view."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jaywalk.geometry.zones import sight_blocked
 from jaywalk.record.bodies import IS_ROUND, body_shapes
 from jaywalk.record.reader import Record
 
-LOOKS_WITHIN_RAD: Final = np.deg2rad(30.0)  # eyes turn so far without the head
-_TALLER_M: Final = 0.2  # a head shows over something this much lower
+LOOKS_WITHIN_RAD: Final = np.deg2rad(30.0)  # eyes turn this far without the head
+_TALLER_M: Final = 0.2  # a head is visible above an actor this much lower
 
 
 def looks_at(
@@ -24,11 +24,11 @@ def looks_at(
     front_m: FloatArray,
     within_rad: float = LOOKS_WITHIN_RAD,
 ) -> BoolArray:
-    """Whether heads face a vehicle: a point between its bumpers lies within an angle.
+    """Return whether heads face a vehicle: a point between its bumpers lies within an angle.
 
     Args:
-        head_rad: (n,) directions of the faces; NaN looks at nothing.
-        place_m: (n, 2) of the people.
+        head_rad: (n,) directions of the faces; NaN gives False.
+        place_m: (n, 2) positions of the people.
         rear_m: (n, 2) middle of the rear bumper.
         front_m: (n, 2) middle of the front bumper.
         within_rad: The angle.
@@ -45,14 +45,14 @@ def _aside(head_rad: FloatArray, towards_m: FloatArray) -> FloatArray:
 
 
 def occluded_people(record: Record, states: pl.DataFrame) -> pl.DataFrame:
-    """Everybody whose middle and both sides lie behind vehicles or props, by actor and tick.
+    """Mark people whose middle and both sides lie behind vehicles or props, by actor and tick.
 
-    What hides somebody is at least as tall, within 0.2 m. The eye is in the middle of the ego.
-    Other people, buildings and hills hide nobody.
+    An occluding actor is at least as tall, within 0.2 m. The eye is in the middle of the ego.
+    Other people, buildings and hills occlude nothing.
 
     Args:
-        record: Who takes part.
-        states: Rows to judge; all actors of a tick together.
+        record: Record with the actors.
+        states: Rows to check, with all actors of each tick.
 
     Returns:
         ``actor``, ``tick``, ``occluded`` of all people of ``states``.
@@ -79,7 +79,7 @@ def occluded_people(record: Record, states: pl.DataFrame) -> pl.DataFrame:
 
 
 def _props(record: Record, actors: pl.DataFrame, ticks: pl.Series) -> pl.DataFrame:
-    """Props at every tick: records tell of them when they appear and when they moved."""
+    """Return the props at every tick; records list them only on appearance and after a move."""
     props = actors.filter(pl.col("kind") == "prop")
     told = record.states.select("actor", "tick", "x_m", "y_m", "yaw_deg").collect()
     told = told.join(props, on="actor").sort("tick")
@@ -91,7 +91,7 @@ def _props(record: Record, actors: pl.DataFrame, ticks: pl.Series) -> pl.DataFra
 
 
 def _boxes(rows: pl.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Middles, yaws and half sizes in our frame."""
+    """Return middles, yaws and half sizes of boxes in the right-handed frame."""
     yaw = carla_yaw_to_rad(rows["yaw_deg"].to_numpy())
     place = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
     offset = rows.select(

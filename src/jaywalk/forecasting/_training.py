@@ -1,9 +1,9 @@
-"""The training loop that all networks share: best epoch by validation, patience, resuming.
+"""Training loop of all networks: best epoch by validation, patience and resuming.
 
-A :class:`Learner` knows its network, its data and its loss. The loop asks it to learn one epoch at
-a time, keeps the best parameters of each seed, and writes a checkpoint after every validation. A
-learner draws all randomness of an epoch from the seed and the epoch's number, so a resumed training
-gives the same result as an unbroken one.
+A :class:`Learner` holds its network, data and loss. The loop asks it to learn one epoch at a time,
+keeps the best parameters of each seed, and writes a checkpoint after every validation. A learner
+draws all randomness of an epoch from the seed and the epoch's number, so a resumed training gives
+the same result as an unbroken one.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Learner(Protocol):
         """Train one epoch; return figures for the report, such as the loss."""
 
     def validate(self) -> FloatArray:
-        """Validation score of each seed, ``(seeds,)``; higher is better."""
+        """Return the validation score of each seed, ``(seeds,)``; higher is better."""
 
     def parameters(self) -> Arrays:
-        """Copies of the present parameters by name, each ``(seeds, ...)``."""
+        """Return copies of the present parameters by name, each ``(seeds, ...)``."""
 
     def state(self) -> Arrays:
-        """Everything needed to continue: parameters and the optimiser's moments."""
+        """Return the state needed to continue: parameters and the optimiser's moments."""
 
     def restore(self, state: Arrays) -> None:
         """Continue from a saved state."""
@@ -59,7 +59,7 @@ class Best:
     epoch: IntArray
 
     def update(self, parameters: Arrays, score: FloatArray, epoch: int) -> None:
-        """Take over the seeds that are better now."""
+        """Store the parameters of the seeds that have improved."""
         better = score > self.score
         self.score = np.where(better, score, self.score)
         self.epoch = np.where(better, epoch, self.epoch)
@@ -67,7 +67,7 @@ class Best:
             self.parameters[name][better] = value[better]
 
     def of_seed(self, index: int) -> Arrays:
-        """Parameters of one seed."""
+        """Return the parameters of one seed."""
         return {name: value[index] for name, value in self.parameters.items()}
 
 
@@ -81,15 +81,15 @@ def run_training(
     patience: int | None = None,
     validate_every: int = 1,
 ) -> Best:
-    """Train, or continue where the checkpoint ends; returns the best parameters.
+    """Train, or continue from the checkpoint; return the best parameters.
 
     Args:
         learner: The network in training.
         epochs: Number of epochs.
         report: Called after every validation with ``epoch``, the learner's figures, ``score`` and
             ``best_epoch`` (one value per seed).
-        identity: What the result depends on, as JSON values; a checkpoint with another identity is
-            refused.
+        identity: Settings that determine the result, as JSON values; a checkpoint with another
+            identity is rejected.
         checkpoint: File to continue from and to save to.
         patience: Epochs without improvement of any seed before training stops; None: no limit.
         validate_every: Epochs between validations; the last epoch is always validated.

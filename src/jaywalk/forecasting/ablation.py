@@ -1,6 +1,6 @@
-"""The study of feature sets: Tables III and IV of the paper for any data and trained models.
+"""Study of feature sets: Tables III and IV of the paper for any data and trained models.
 
-Predictors against each other: paired differences over the same tracks.
+Predictors are compared by paired differences over the same tracks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Statistic = Callable[[FloatArray], FloatArray]
 def compare(
     scores: Mapping[str, Scores], windows: Windows, meetings: list[RoiSample], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Every pair of predictors at every horizon in IRS and NLL, with 90 % BCa intervals."""
+    """Compare all pairs of predictors at each horizon in IRS and NLL, with 90 % BCa intervals."""
     rows: list[dict[str, Any]] = []
     for h, horizon_s in enumerate(windows.horizons_s):
         known, labels, tracks = known_meetings(windows, meetings, h)
@@ -70,7 +70,7 @@ def defined_irs(
     n_tracks: int,
     fpr_target: float,
 ) -> Statistic:
-    """IRS as a function of multiplicities; NaN throughout where the data have no IRS."""
+    """Return IRS as a function of multiplicities; always NaN if the data have no IRS."""
     if why_undefined(labels, fpr_target):
         return lambda counts: np.full(len(counts), np.nan)
     return irs_statistic(scores, labels, codes, n_tracks, fpr_target=fpr_target)
@@ -79,7 +79,7 @@ def defined_irs(
 def roc_bands(
     scores: Mapping[str, Scores], windows: Windows, meetings: list[RoiSample], settings: Settings
 ) -> dict[float, dict[str, RocBand]]:
-    """Curves with bands by horizon and predictor, up to a false-positive rate of 0.3."""
+    """Return ROC curves with bands by horizon and predictor, up to a false-positive rate of 0.3."""
     rates = np.linspace(0.005, 0.3, 40)
     bands: dict[float, dict[str, RocBand]] = {}
     for h, horizon_s in enumerate(windows.horizons_s):
@@ -102,7 +102,7 @@ def roc_bands(
 def known_meetings(
     windows: Windows, meetings: list[RoiSample], horizon: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
-    """Indices, labels and tracks of the meetings whose outcome at a horizon is known."""
+    """Return indices, labels and tracks of the meetings with a known outcome at a horizon."""
     labels = np.array([m.labels[horizon] for m in meetings], dtype=np.int8)
     known = np.flatnonzero(labels >= 0)
     members = np.array([m.window for m in meetings], dtype=np.int64)
@@ -114,7 +114,7 @@ METRICS = ("irs", "nll", "ade")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ablation:
-    """By model and metric one estimate a horizon; by metric the optimal set at each horizon."""
+    """Estimates by model, metric and horizon, and the optimal set by metric and horizon."""
 
     estimates: dict[str, dict[str, list[Estimate]]]
     optimal: dict[str, list[OptimalSet]]
@@ -128,13 +128,13 @@ def ablation(
     meetings: list[RoiSample],
     settings: Settings,
 ) -> Ablation:
-    """Estimates, all pairs and the paper's choice.
+    """Compute the estimates, the comparison of all pairs and the paper's choice.
 
     Args:
-        scores: What each model said, by name.
+        scores: Scores of each model, by name.
         sizes: Number of features of each model.
-        windows: The judged windows.
-        meetings: The judged meetings with vehicles.
+        windows: The evaluated windows.
+        meetings: The evaluated meetings with vehicles.
         settings: Bootstrap and level of the intervals.
     """
     estimates: dict[str, dict[str, list[Estimate]]] = {

@@ -1,6 +1,6 @@
-"""What is known at each window besides positions: the nearest vehicle, angles, the map.
+"""Context of windows besides positions: the nearest vehicle, head and body angles, and the map.
 
-The map of a town in the classes that predictors know.
+The map of a town is drawn in the classes that predictors know.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def town_map(
     high_m: NDArray[np.float64],
     cell_m: float,
 ) -> SemanticMap:
-    """Draw the part of a town between two corners, given in right-handed metres."""
+    """Draw the map of a town between two corners, given in right-handed metres."""
     if np.prod((high_m - low_m) / cell_m) > _MOST_CELLS:
         raise DataError(f"the map of '{name}' would have over {_MOST_CELLS:,} cells; give --cell")
     town = town_from_opendrive(opendrive.read_text(), name)
@@ -65,7 +65,7 @@ def town_map(
 
 
 def class_at(one: SemanticMap, points_m: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Class ids under points ``(N, 2)``; 0 outside of the map."""
+    """Return the class ids at points ``(N, 2)``; 0 outside the map."""
     cell = np.floor((points_m - np.array(one.origin_m)) / one.cell_m).astype(np.int64)
     rows, columns = one.labels.shape
     inside = (cell >= 0).all(axis=1) & (cell[:, 0] < columns) & (cell[:, 1] < rows)
@@ -79,10 +79,10 @@ _FAR_K = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """N samples with P positions of history.
+    """Context of N samples with P positions of history.
 
     Attributes:
-        ego_m: ``(N, P, 2)`` reference point of the vehicle that is nearest now; NaN without.
+        ego_m: ``(N, P, 2)`` reference point of the vehicle that is nearest now; NaN if none.
         head_rad: ``(N, P)`` direction of the head; NaN where not labelled.
         body_rad: ``(N, P)`` direction of the body.
         map_index: Index into ``maps``; -1 without map.
@@ -96,7 +96,7 @@ class Context:
     maps: tuple[SemanticMap, ...]
 
     def rows(self, index: IntArray | NDArray[np.bool_]) -> Context:
-        """Some of the samples."""
+        """Return the selected samples."""
         return Context(
             ego_m=self.ego_m[index],
             head_rad=self.head_rad[index],
@@ -115,7 +115,7 @@ def context_of(
     now_m: FloatArray,
     steps: int,
 ) -> Context:
-    """Look up what the data know about samples given by track, scene, time and place."""
+    """Look up the context of samples given by track, scene, time and place."""
     times = now[:, None] + data.stride * np.arange(1 - steps, 1)
     tracks = data.tracks.with_columns(
         (pl.struct("scene_id", "track_id").rle_id().cast(pl.Int64) * _FAR_K + pl.col("k")).alias(

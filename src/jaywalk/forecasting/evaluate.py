@@ -1,9 +1,10 @@
-"""Evaluate predictors on one dataset: IRS, NLL, errors and calibration, with intervals over tracks.
+"""Evaluation of predictors on one dataset: IRS, NLL, errors and calibration, with intervals.
 
-Free parameters are fitted on other scenes than those they are judged on (cross-fitting by scene).
-Every predictor sees the same windows, the same meetings and the same random numbers.
+Intervals are over tracks. Free parameters are fitted on other scenes than those used for the scores
+(cross-fitting by scene). Every predictor gets the same windows, meetings and random numbers.
 
-The paper's two tables for any set of models: III (metrics with intervals), IV (optimal sets).
+This module also formats the paper's two tables for any set of models: III (metrics with intervals)
+and IV (optimal sets).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Row = list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn:
-    """How a metric is printed."""
+    """Title, scale and decimals of a metric in tables."""
 
     name: str
     title: str
@@ -52,10 +53,10 @@ COLUMNS: Final = (
 def table_of_metrics(
     models: Mapping[str, Mapping[str, Sequence[Estimate]]], horizons_s: Sequence[float]
 ) -> list[Row]:
-    """Header and three rows a model: upper end of the interval, estimate, lower end.
+    """Return a header and three rows per model: upper end of the interval, estimate, lower end.
 
     Args:
-        models: By model and metric (``irs``, ``nll``, ``ade``) one estimate a horizon.
+        models: One estimate per horizon, by model and metric (``irs``, ``nll``, ``ade``).
         horizons_s: The horizons.
     """
     header = ["", "model", *(f"{c.title} {t:g} s" for c in COLUMNS for t in horizons_s)]
@@ -76,7 +77,7 @@ def table_of_metrics(
 def table_of_optimal_sets(
     chosen: Mapping[str, Sequence[OptimalSet]], horizons_s: Sequence[float]
 ) -> list[Row]:
-    """Header and one row a horizon with the optimal model by each metric."""
+    """Return a header and one row per horizon with the optimal model by each metric."""
     metrics = [column.name for column in COLUMNS if column.name in chosen]
     rows = [["", *(name.upper() for name in metrics)]]
     for i, horizon_s in enumerate(horizons_s):
@@ -88,7 +89,7 @@ def _cell(column: TableColumn, value: float) -> str:
     if value != value:
         return "-"
     text = f"{column.factor * value:.{column.decimals}f}"
-    # Rounding may leave "-0.00", which is no number anybody wants to read.
+    # Rounding may give "-0.00", which is printed without the sign.
     return text.removeprefix("-") if float(text) == 0.0 else text
 
 
@@ -98,13 +99,13 @@ _BINS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to evaluate.
+    """Settings of an evaluation.
 
     Attributes:
-        draws: Monte Carlo draws a sample (the paper's recipe: 1000).
+        draws: Monte Carlo draws per sample (the paper: 1000).
         resamples: Bootstrap replicates.
         level: Confidence level of every interval.
-        folds: Groups of scenes for cross-fitting; 1 fits and judges on the same data.
+        folds: Groups of scenes for cross-fitting; 1 fits and evaluates on the same data.
         seed: Seed of draws and bootstrap.
     """
 
@@ -117,11 +118,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What a predictor said, sample by sample.
+    """Scores of a predictor by sample.
 
     Attributes:
         in_roi: Probability of each meeting at each horizon: ``(M, H)``.
-        nll: Of each window at each horizon, nats: ``(N, H)``; NaN without truth.
+        nll: NLL of each window at each horizon, nats: ``(N, H)``; NaN without truth.
         ade: Sample-averaged error at each horizon, metres: ``(N, H)``.
         fde: Error of the mean forecast at each horizon, metres: ``(N, H)``.
     """
@@ -133,7 +134,7 @@ class Scores:
 
 
 def target_rate(horizon_s: float) -> float:
-    """The false-positive rate at which the IRS of a horizon is read."""
+    """Return the false-positive rate at which the IRS of a horizon is computed."""
     if horizon_s not in FPR_TARGETS:
         known = ", ".join(f"{one:g}" for one in FPR_TARGETS)
         raise UsageError(f"horizon {horizon_s:g} s has no target rate; known: {known} s")
@@ -141,7 +142,7 @@ def target_rate(horizon_s: float) -> float:
 
 
 def fold_of(windows: Windows, folds: int) -> NDArray[np.int64]:
-    """Fold of each window, decided by the name of its scene and nothing else."""
+    """Return the fold of each window, which depends only on the name of its scene."""
     if folds < 1:
         raise UsageError(f"folds {folds} must be at least 1")
     codes = [derive_seed(0, "predict", "fold", name) % folds for name in windows.scene_names]
@@ -151,7 +152,7 @@ def fold_of(windows: Windows, folds: int) -> NDArray[np.int64]:
 def score(
     predictor: Predictor, windows: Windows, meetings: list[RoiSample], settings: Settings
 ) -> Scores:
-    """Let a predictor speak about every window and meeting."""
+    """Score a predictor on every window and meeting."""
     shape = (len(windows), len(windows.horizon_steps))
     nll, ade, fde = (np.full(shape, np.nan) for _ in range(3))
     in_roi = np.zeros((len(meetings), shape[1]))
@@ -163,7 +164,7 @@ def score(
             part = rows[start : start + _CHUNK]
             forecast = checked(fitted.predict(windows.rows(part)))
             nll[part], fde[part] = _likelihood(forecast, windows.truth_m[part])
-            # The stream is named by the samples, so that all predictors share its numbers.
+            # The samples name the stream, so that all predictors share its numbers.
             rng = stream(settings.seed, "predict", "draws", int(part[0]))
             draws = forecast.draw(rng, settings.draws)
             ade[part] = ade_sample_averaged(draws, windows.truth_m[part])
@@ -179,7 +180,7 @@ def score(
 def summarise(
     scores: Scores, windows: Windows, meetings: list[RoiSample], settings: Settings
 ) -> list[dict[str, Any]]:
-    """One row a horizon, ready for JSON; a missing number is None and the reason a warning."""
+    """Return one JSON row per horizon; a missing number is None, with a warning as its reason."""
     labels = np.array([m.labels for m in meetings], dtype=np.int8).reshape(
         len(meetings), len(windows.horizon_steps)
     )
@@ -223,7 +224,7 @@ def summarise(
 
 
 def checked(forecast: Mixture) -> Mixture:
-    """The forecast, or an error where it is no distribution: NaN would drop out of the means."""
+    """Return the forecast, or raise if it is not a distribution: means would ignore NaN."""
     parts = (forecast.weights, forecast.means_m, forecast.covariances_m2)
     bad = [~np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts]
     if (lost := int(np.any(bad, axis=0).sum())) > 0:

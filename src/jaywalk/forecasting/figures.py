@@ -1,6 +1,7 @@
-"""Figures of the prediction study: distribution of time gaps, ROC curves with bands.
+"""Figures of the prediction study.
 
-Predictive distributions drawn on the map: what was seen, what is foretold, what came.
+They show the distribution of time gaps, ROC curves with bands, and predictive distributions on the
+map together with the observed history and the true future.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from jaywalk.metrics.prediction.time_gap import cdf
 
 _HALF_M: Final = 9.0
 _CELL_M: Final = 0.1
-_CELLS: Final = 240  # a side of the grid on which regions are measured
+_CELLS: Final = 240  # cells per side of the grid on which regions are measured
 _REACH_SIGMA: Final = 4.0
-_MASS: Final = (0.5, 0.9)  # regions of highest density that hold so much
+_MASS: Final = (0.5, 0.9)  # probability mass of the regions of highest density
 _HORIZONS: Final = ("#2e86ab", "#3da35d", "#e08e1b", "#c8352b")  # from the nearest to the farthest
 # Eight classes of ground: unknown, road, sidewalk, cycle track, zebra, isle, building, lawn.
 _GROUND: Final = ListedColormap(
@@ -38,7 +39,7 @@ _GROUND: Final = ListedColormap(
 
 
 def telling_windows(windows: Windows, meetings: list[RoiSample], count: int) -> list[int]:
-    """Windows worth a picture: those near a vehicle, of different tracks, where people turn most.
+    """Return windows for figures: near a vehicle, of different tracks, where people turn most.
 
     Raises:
         UsageError: No window has its truth up to the longest horizon.
@@ -54,7 +55,7 @@ def telling_windows(windows: Windows, meetings: list[RoiSample], count: int) -> 
     straight = history[:, -1] + pace_mps * windows.horizons_s[-1]
     surprise_m = np.linalg.norm(windows.truth_m[pool, -1] - straight, axis=1)
     chosen: dict[int, int] = {}
-    # From typical to surprising, so that a picture shows both.
+    # From typical to surprising, so that a figure shows both.
     for rank in np.argsort(-surprise_m, kind="stable").tolist():
         chosen.setdefault(int(windows.track[pool[rank]]), int(pool[rank]))
     ranked = list(chosen.values())
@@ -71,15 +72,15 @@ def draw_forecasts(
     count: int = 4,
     folds: int = 5,
 ) -> None:
-    """Write one row a predictor and one column a window.
+    """Draw one row per predictor and one column per window.
 
     Args:
-        predictors: By name, not fitted.
-        windows: What to draw from.
-        meetings: Decide which windows are worth it.
+        predictors: Predictors by name, not fitted.
+        windows: Windows to choose from.
+        meetings: Meetings that determine the choice of windows.
         file: Picture to write.
         count: Number of windows.
-        folds: As in the evaluation: spreads are fitted on other scenes than those drawn.
+        folds: Folds as in the evaluation: spreads are fitted on other scenes than those drawn.
     """
     chosen = telling_windows(windows, meetings, count)
     size = (3.2 * len(chosen) + 0.4, 3.2 * len(predictors) + 0.9)
@@ -107,7 +108,7 @@ def draw_forecasts(
 
 
 def density(forecast: Mixture, horizon: int, x_m: FloatArray, y_m: FloatArray) -> FloatArray:
-    """Density of the first sample at one horizon on a grid ``(len(y), len(x))``, per m2."""
+    """Return the density of the first sample at a horizon on a grid ``(len(y), len(x))``, 1/m2."""
     weights, means, covariances = (part[0] for part in forecast.marginal(horizon))
     grid = np.stack(np.meshgrid(x_m, y_m), axis=-1)
     total = np.zeros(grid.shape[:2])
@@ -119,7 +120,7 @@ def density(forecast: Mixture, horizon: int, x_m: FloatArray, y_m: FloatArray) -
 
 
 def mass_levels(values: FloatArray, cell_m2: float, masses: tuple[float, ...]) -> list[float]:
-    """Densities above which so much of the probability lies, rising."""
+    """Return the densities above which the given probability masses lie, in rising order."""
     ranked = np.sort(values.ravel())[::-1]
     held = np.cumsum(ranked) * cell_m2
     last = len(ranked) - 1
@@ -128,7 +129,7 @@ def mass_levels(values: FloatArray, cell_m2: float, masses: tuple[float, ...]) -
 
 
 def region_levels(forecast: Mixture, horizon: int, masses: tuple[float, ...]) -> list[float]:
-    """Levels of the first sample's whole density, wherever it lies: not of what a panel shows."""
+    """Return levels of the first sample's whole density, not only of the part in a panel."""
     _, means, covariances = (part[0] for part in forecast.marginal(horizon))
     reach = _REACH_SIGMA * np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     low, high = (means - reach).min(axis=0), (means + reach).max(axis=0)
@@ -202,7 +203,7 @@ _BIN_S = 0.1
 
 
 def draw_gaps(curves: Mapping[str, tuple[FloatArray, FloatArray]], file: Path) -> None:
-    """Write the cumulative distribution of gaps by name: literal (solid) and capped (dashed)."""
+    """Draw the cumulative distribution of gaps by name: literal (solid) and capped (dashed)."""
     figure = Figure(figsize=(7.5, 4.8), dpi=150, layout="tight")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -231,7 +232,7 @@ def draw_gaps(curves: Mapping[str, tuple[FloatArray, FloatArray]], file: Path) -
 
 
 def draw_roc(bands: Mapping[float, Mapping[str, RocBand]], file: Path) -> None:
-    """Write one panel a horizon, one curve with its band a predictor."""
+    """Draw one panel per horizon with one curve and its band per predictor."""
     figure = Figure(figsize=(4.0 * len(bands), 4.2), dpi=130, layout="tight")
     FigureCanvasAgg(figure)
     panels: Any = figure.subplots(1, len(bands), squeeze=False)[0]

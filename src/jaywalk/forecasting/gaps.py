@@ -1,6 +1,6 @@
-"""Minimum time gaps of a whole dataset: every person before every vehicle of the same scene.
+"""Minimum time gaps of a dataset: each person before each vehicle of the same scene.
 
-The minimum-time-gap report of a dataset: literal and capped side by side, never one chosen.
+The report gives the literal and the capped gap side by side and does not choose one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from jaywalk.stats.bootstrap import bca, cluster_codes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """A crossing, with who met."""
+    """A crossing, with the person and the vehicle."""
 
     scene_id: str
     track_id: str
@@ -40,7 +40,7 @@ class Meeting:
 
 
 def find_meetings(data: Trajectories) -> list[Meeting]:
-    """All crossings before vehicles on the paths they were seen to drive, without extension."""
+    """Return all crossings before vehicles on their driven paths, without extension."""
     people: dict[str, list[pl.DataFrame]] = {}
     scenes = set(data.ego["scene_id"])
     tracks = data.tracks.filter(pl.col("scene_id").is_in(scenes))
@@ -63,7 +63,7 @@ def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
     front = project(path, ego.select("x", "y").to_numpy()).along_m
     front = front + ego["front_overhang"].to_numpy()
     seen = project(path, track.select("x", "y").to_numpy()[at_track])
-    # A hole in either track must not look like one step: each unbroken part stands alone.
+    # A gap in either track must not look like one step: handle each unbroken part separately.
     breaks = np.flatnonzero(np.diff(k) != np.diff(k).min()) + 1
     found: list[Crossing] = []
     for part in np.split(np.arange(k.size), breaks):
@@ -76,7 +76,7 @@ def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
 
 
 def without_lights(data: Trajectories, found: list[Meeting]) -> list[Meeting]:
-    """The crossings that no traffic light decided, as far as the data know."""
+    """Return the crossings that no traffic light controlled, as far as the data state it."""
     lit = data.meta.filter(pl.col("traffic_light").fill_null(False))
     names = set(lit.select("scene_id", "track_id").iter_rows())
     return [one for one in found if (one.scene_id, one.track_id) not in names]
@@ -94,7 +94,7 @@ AT_LIGHT = "crossing at a traffic light"
 def gap_report(
     data: Trajectories, resamples: int = 2000
 ) -> tuple[dict[str, Any], dict[str, tuple[FloatArray, FloatArray]]]:
-    """Report for JSON, and the gaps by source for the figure."""
+    """Return the report as JSON values, and the gaps by source for the figure."""
     if data.tracks.is_empty():
         raise DataError(f"These data hold no people; left out: {data.excluded or 'nothing'}.")
     if data.ego.is_empty():

@@ -1,4 +1,4 @@
-"""From a dataset to trained models in a folder: samples, training, one ONNX file a seed."""
+"""Training of predictors on a dataset, with one ONNX file per seed in a folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def learn(
     folder: Path,
     report: Callable[[dict[str, Any]], None],
 ) -> Path:
-    """Train on the scenes of ``train``, choose by ``validation``; the best seed's ONNX file."""
+    """Train on ``train`` scenes, choose by ``validation``; return the best seed's ONNX file."""
     from jaywalk.forecasting.cvae.training import train  # needs torch
 
     absent = missing_features(data, config.set)
@@ -73,13 +73,13 @@ def learn(
 
 
 def split_samples(data: Trajectories, split: str) -> CvaeSamples:
-    """Samples of one split, five a second."""
+    """Return the samples of one split, five per second."""
     part = of_split(data, split)
     return samples_of(build_windows(part, every_s=_EVERY_S).with_context(part))
 
 
 def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
-    """What a feature set needs and no row of the data has; empty if nothing."""
+    """Return the inputs of a feature set that are absent from all data, as text; else empty."""
     absent = []
     if wanted.egodist and len(data.ego) == 0:
         absent.append("vehicles")
@@ -91,7 +91,7 @@ def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
 
 
 def seen_scenes(file: Path) -> frozenset[str]:
-    """Scenes the model in a file learnt from or was chosen by, as far as its folder says."""
+    """Return the scenes that trained or selected a model, as far as its folder lists them."""
     scenes = _told(file).get("scenes", {})
     return frozenset(scenes.get("train", [])) | frozenset(scenes.get("validation", []))
 
@@ -99,7 +99,7 @@ def seen_scenes(file: Path) -> frozenset[str]:
 def check_recipe(
     file: Path, config: CvaeConfig, settings: TrainSettings, data: Trajectories
 ) -> None:
-    """Raise where a finished model was trained otherwise than asked for, or saw test scenes."""
+    """Raise if a finished model has other settings than requested, or saw test scenes."""
     told = _told(file)
     if not told:
         return
@@ -121,7 +121,7 @@ def check_recipe(
 
 
 def _told(file: Path) -> dict[str, Any]:
-    """What ``model.json`` beside a model says; empty where there is none."""
+    """Return the contents of ``model.json`` beside a model; empty if there is none."""
     about = file.parent / ABOUT
     if not about.is_file():
         return {}
@@ -134,10 +134,10 @@ def _told(file: Path) -> dict[str, Any]:
 
 
 def judging(model: Predictor) -> Predictor:
-    """A predictor as evaluations want it: a network with more draws than a driver needs."""
+    """Return a predictor for evaluation: a network gets more draws than for driving."""
     return replace(model, draws=JUDGED_DRAWS) if isinstance(model, Cvae) else model
 
 
 def possible_sets(data: Trajectories) -> list[FeatureSet]:
-    """The feature sets that these data can answer for."""
+    """Return the feature sets that the data support."""
     return [one for one in FEATURE_SETS if not missing_features(data, one)]

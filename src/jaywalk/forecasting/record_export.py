@@ -1,12 +1,8 @@
-"""Datasets from records of our own runs: people around the ego at 10 Hz, plans and maps.
+"""Datasets from records of Jaywalk's runs: people around the ego at 10 Hz, plans and maps.
 
-CARLA's left-handed metres and degrees become right-handed metres and radians here.
-
-Where somebody on a walker rig faces: yaws of the head and of the chest in the world.
-
-Heads and bodies of posed people in records: from clip, phase and rig to angles in the plane.
-
-What is said of every exported track: crossing, place, distance, lights, stratum and split.
+CARLA's left-handed metres and degrees become right-handed metres and radians here. The yaws of head
+and chest of posed people follow from clip, phase and rig. Every exported track gets metadata:
+crossing, place, distance, lights, stratum and split.
 """
 
 from __future__ import annotations
@@ -50,14 +46,14 @@ _STEEP: Final = 0.2  # horizontal part of a direction below which it has no yaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facing:
-    """Yaws of one person, one a frame.
+    """Yaws of one person, one value per frame.
 
     Radians from -pi to pi in CARLA's axes, as an actor's yaw: seen from above to the right. NaN
     where a face or a chest points at the sky or at the ground.
 
     Attributes:
-        head_rad: (frames,) of the face.
-        body_rad: (frames,) of the chest.
+        head_rad: (frames,) yaw of the face.
+        body_rad: (frames,) yaw of the chest.
     """
 
     head_rad: FloatArray
@@ -65,7 +61,7 @@ class Facing:
 
 
 def facing(motion: RigClip) -> Facing:
-    """Head and chest of a motion, turned from rest by all bones below them."""
+    """Return yaws of head and chest of a motion, turned from rest by all parent bones."""
     return Facing(head_rad=_yaw_rad(motion, HEAD), body_rad=_yaw_rad(motion, CHEST))
 
 
@@ -79,7 +75,7 @@ def _yaw_rad(motion: RigClip, bone: str) -> FloatArray:
 
 
 def _turned(motion: RigClip, bone: str) -> FloatArray:
-    """(frames, 4) how far a bone is turned from rest, in mesh axes."""
+    """Return the rotation of a bone from rest in mesh axes, (frames, 4)."""
     rig = load_rig(motion.rig)
     here = rig.bone_index[bone]
     away = conjugate(rig.rest_mesh[here, 3:])
@@ -98,14 +94,14 @@ _SHOWN_DIGITS = 16  # of a digest, in records
 
 
 class PosingLibraries:
-    """The motion libraries that records name, each opened once: ours and any the user gives."""
+    """Motion libraries that records name, each opened once: the packaged one and the user's."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         self._folders = {library_digest(folder)[:_SHOWN_DIGITS]: folder for folder in folders}
         self._banks: dict[str, ClipBank] = {}
 
     def bank(self, record: Record) -> ClipBank | None:
-        """The clips of a record's people; None if their library was not given."""
+        """Return the clips of a record's people; None if their library was not given."""
         told = str(record.episode.parameters.get("motions") or "")
         digest = told.rpartition("sha256:")[2]
         if told and digest not in self._folders:
@@ -116,7 +112,7 @@ class PosingLibraries:
         return self._banks[digest]
 
     def check_all_used(self) -> None:
-        """Raise for a library that nobody was posed by."""
+        """Raise if a given library posed no person."""
         for digest, folder in self._folders.items():
             if digest not in self._banks:
                 raise UsageError(
@@ -126,9 +122,10 @@ class PosingLibraries:
 
 
 def angle_rows(record: Record, libraries: PosingLibraries, excluded: Counter[str]) -> pl.DataFrame:
-    """Angles of everybody posed by clips, by actor and tick: right-handed radians, null if none.
+    """Return angles of people posed by clips, by actor and tick, in right-handed radians.
 
-    Where two clips are joined, bones are blended as they were shown, and angles taken from them.
+    An angle is null if there is none. In joins of two clips, the angles are those of the blended
+    bones.
     """
     posed = record.states.filter(pl.col("clip").is_not_null()).select("actor").collect()
     if len(posed) == 0:
@@ -161,7 +158,7 @@ _ON_ROAD_M = 2.0
 def with_meta(
     data: Trajectories, at_light: Mapping[str, list[int]], scripted: Mapping[str, frozenset[str]]
 ) -> Trajectories:
-    """Fill ``meta``; whole scenes go to one split, in proportion within each course.
+    """Fill ``meta``; each scene goes to one split, in proportion within each course.
 
     Args:
         data: Tracks, ego and maps.
@@ -197,7 +194,7 @@ def with_meta(
 
 
 def _walk(data: Trajectories, track: pl.DataFrame) -> dict[str, object]:
-    """Crossing: at least 2 m of way on the road. Where: the classes under that way."""
+    """Return whether a person crosses (at least 2 m on the road), and on a zebra or an island."""
     course = data.maps.get(track["course_id"][0])
     if course is None:
         return {"crossing": None, "location": None}
@@ -215,7 +212,7 @@ def _walk(data: Trajectories, track: pl.DataFrame) -> dict[str, object]:
 def _nearest(
     track: pl.DataFrame, ego: list[tuple[float, float, float, float]]
 ) -> dict[str, object]:
-    """Smallest distance to the ego's reference point, and whether that was before its bumper."""
+    """Return the least distance to the ego's reference point, and whether it was in front."""
     poses = np.array(ego)
     away = track.select("x", "y").to_numpy() - poses[:, :2]
     distance = np.linalg.norm(away, axis=1)
@@ -233,7 +230,7 @@ _MARGIN_M = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneFacts:
-    """What is kept of an episode beside its tables."""
+    """Facts about an episode besides its tables."""
 
     course: str
     opendrive: Path
@@ -248,13 +245,13 @@ def export_records(
     cell_m: float = 0.1,
     motions: Iterable[Path] = (),
 ) -> Trajectories:
-    """All episodes of some runs as one dataset.
+    """Export all episodes of some runs as one dataset.
 
     Args:
         runs: Folders of runs or of single records.
-        range_m: People further from the ego are not seen.
+        range_m: People farther from the ego are left out.
         cell_m: Side of a cell of the maps.
-        motions: Motion libraries people were posed by, besides the one that comes with us.
+        motions: Motion libraries that posed people, besides the packaged one.
     """
     libraries = PosingLibraries(motions)
     people: list[pl.DataFrame] = []
@@ -364,7 +361,7 @@ def _people(
     course: str,
     range_m: float,
 ) -> pl.DataFrame:
-    """Rows of people while they are in range."""
+    """Return the rows of people while they are in range."""
     rows = states.filter(pl.col("actor").is_in(actors["actor"].to_list())).sort("actor", "k")
     if len(rows) == 0:
         return pl.DataFrame()
@@ -391,7 +388,7 @@ def _people(
 
 
 def _with_gaze(near: pl.DataFrame) -> pl.DataFrame:
-    """Whether each head faces the ego; null for people whose head is unknown."""
+    """Add whether each head faces the ego; null for people without a head angle."""
     yaw = near["yaw"].to_numpy()
     forward = np.stack([np.cos(yaw), np.sin(yaw)], axis=1)
     axle = near.select("ex", "ey").to_numpy()
@@ -407,7 +404,7 @@ def _with_gaze(near: pl.DataFrame) -> pl.DataFrame:
 
 
 def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -> Plans:
-    """Planned paths by the tenth at which they were known, from the rear axle on."""
+    """Return planned paths from the rear axle, by the tenth of a second of the plan."""
     told = record.ego.select("tick", "path_x_m", "path_y_m").collect()
     told = told.join(times, on="tick", how="inner").filter(pl.col("path_x_m").list.len() >= 2)
     at = {k: (x, y) for k, x, y in ego.select("k", "x", "y").iter_rows()}
@@ -429,7 +426,7 @@ def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -
 def _maps(
     data: Trajectories, facts: dict[str, SceneFacts], cell_m: float
 ) -> dict[str, SemanticMap]:
-    """One map a town, around all people seen there."""
+    """Return one map per town, around all people seen there."""
     maps = {}
     for course in sorted({one.course for one in facts.values()}):
         files = {

@@ -1,9 +1,10 @@
-"""Samples of the in-ROI question: a window, a vehicle nearby, and its comfort zone at each horizon.
+"""In-ROI samples: a window, a nearby vehicle and its comfort zone at each horizon.
 
-The path is the planned one where the data hold it, else the one the vehicle went on to drive (a
-known leak of its geometry, not of its speed), extended straight beyond its end.
+The path is the planned one if the data hold it. Otherwise it is the path that the vehicle drove
+later (a known leak of its geometry, not of its speed), extended straight beyond its end.
 
-A point predictor with a Gaussian around it, as wide as its errors were where it was fitted.
+A point predictor becomes a distribution by a Gaussian with the spread of its errors on the data
+that it was fitted to.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SMALLEST_SIGMA_M = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class PointPredictor(ABC):
-    """Base of predictors that guess one trajectory.
+    """Base of predictors that return one trajectory.
 
     Attributes:
         sigma_m: Deviation of each coordinate at each horizon, or None before fitting.
@@ -40,10 +41,10 @@ class PointPredictor(ABC):
 
     @abstractmethod
     def trajectory(self, windows: Windows) -> FloatArray:
-        """The guess at every step: ``(N, S, 2)``."""
+        """Return the predicted positions at every step, ``(N, S, 2)``."""
 
     def fitted(self, windows: Windows) -> Self:
-        """The same predictor with the spread of its errors on these windows."""
+        """Return a copy of the predictor with the spread of its errors on the windows."""
         steps = list(windows.horizon_steps)
         away = self.trajectory(windows)[:, steps] - windows.truth_m
         known: NDArray[np.bool_] = np.asarray(np.isfinite(away).all(axis=2))
@@ -54,7 +55,7 @@ class PointPredictor(ABC):
         return replace(self, sigma_m=tuple(np.maximum(sigma, _SMALLEST_SIGMA_M).tolist()))
 
     def predict(self, windows: Windows) -> Mixture:
-        """One isotropic Gaussian a horizon."""
+        """Return one isotropic Gaussian per horizon."""
         if self.sigma_m is None or len(self.sigma_m) != len(windows.horizon_steps):
             raise UsageError("fit the predictor to windows with these horizons first")
         means = self.trajectory(windows)[:, list(windows.horizon_steps)]
@@ -73,7 +74,7 @@ class RoiSample:
         window: Index of the window.
         path: The vehicle's path, long enough for every zone.
         zones: Comfort zone at each horizon.
-        labels: Whether the person truly is inside then; -1 where nobody knows.
+        labels: 1 if the person is inside at that time, 0 if not, -1 if unknown.
     """
 
     window: int
@@ -83,7 +84,7 @@ class RoiSample:
 
 
 def roi_samples(data: Trajectories, windows: Windows) -> list[RoiSample]:
-    """Every relevant pair of window and vehicle, in the order of the windows."""
+    """Return all relevant pairs of window and vehicle, in the order of the windows."""
     by_scene: dict[int, list[pl.DataFrame]] = {}
     names = {name: code for code, name in enumerate(windows.scene_names)}
     for ego in data.ego.partition_by("scene_id", "ego_id", maintain_order=True):
@@ -98,7 +99,7 @@ def roi_samples(data: Trajectories, windows: Windows) -> list[RoiSample]:
 
 
 def driven_path(ego: pl.DataFrame) -> Path | None:
-    """The path a vehicle drove, or None for one that hardly moves."""
+    """Return the path that a vehicle drove, or None if it hardly moves."""
     try:
         return make_path(ego.select("x", "y").to_numpy(), PATH_SPACING_M)
     except UsageError:

@@ -1,4 +1,4 @@
-"""Which scenes a model learns from, is chosen by and is judged on: whole scenes, never tracks.
+"""Splits of scenes for training, validation and test: whole scenes, never tracks.
 
 People of one scene see each other and the same vehicle, so a split by track would leak.
 """
@@ -19,10 +19,10 @@ SHARES: Final = {"test": 0.3, "validation": 0.1, "train": 0.6}
 
 
 def split_scenes(strata: Mapping[str, str]) -> dict[str, str]:
-    """Split of each scene, by largest remainder within its stratum, in an order by name's hash.
+    """Split scenes by largest remainder within each stratum, in the order of their name's hash.
 
-    Where that leaves a split empty although there are scenes enough, strata are ignored and every
-    split gets one scene at least.
+    If a split would be empty although there are enough scenes, strata are ignored and every split
+    gets at least one scene.
 
     Args:
         strata: Stratum of each scene, e.g. its course or its source.
@@ -38,14 +38,14 @@ def split_scenes(strata: Mapping[str, str]) -> dict[str, str]:
 
 
 def _dealt(scenes: list[str], counts: Mapping[str, int]) -> dict[str, str]:
-    """The split of each scene, so many to each split."""
+    """Return the split of each scene, with the given number of scenes per split."""
     order = sorted(scenes, key=lambda name: derive_seed(0, "predict", "split", name))
     names = [split for split, count in counts.items() for _ in range(count)]
     return dict(zip(order, names, strict=True))
 
 
 def largest_remainder(total: int, shares: Mapping[str, float]) -> dict[str, int]:
-    """Whole numbers in the given proportions that add up to ``total``."""
+    """Return integers in the given proportions that add up to ``total``."""
     exact = {name: total * share for name, share in shares.items()}
     counts = {name: int(np.floor(value + 1e-9)) for name, value in exact.items()}
     order = sorted(shares, key=lambda name: counts[name] - exact[name])
@@ -55,7 +55,7 @@ def largest_remainder(total: int, shares: Mapping[str, float]) -> dict[str, int]
 
 
 def splits_of(data: Trajectories) -> dict[str, str]:
-    """Split of every scene: the one the data name, else one made here, stratified by source."""
+    """Return the split of every scene: from the data, else a new one stratified by source."""
     named = data.meta.filter(pl.col("split").is_not_null()).select("scene_id", "split").unique()
     if len(named):
         doubled = named.filter(named["scene_id"].is_duplicated())
@@ -69,7 +69,7 @@ def splits_of(data: Trajectories) -> dict[str, str]:
 
 
 def of_split(data: Trajectories, split: str) -> Trajectories:
-    """The scenes of one split."""
+    """Return the scenes of one split."""
     splits = splits_of(data)
     scenes = [scene for scene, one in splits.items() if one == split]
     if not scenes:

@@ -1,4 +1,4 @@
-"""Torch, for the modules that train; a clear error where the extra is not installed."""
+"""Import of torch for the modules that train, with a clear error if it is not installed."""
 
 from __future__ import annotations
 

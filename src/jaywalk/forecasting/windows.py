@@ -1,6 +1,6 @@
-"""Windows over tracks: one second seen, some seconds to foretell.
+"""Windows over tracks: one second of history and some seconds to predict.
 
-Who else is near: position and velocity of the nearest people at the moment of a window.
+Each window also holds position and velocity of the nearest people at its present time.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def nearest_people(
     scene: IntArray,
     k: IntArray,
 ) -> FloatArray:
-    """Up to 8 people within 5 m of each sample, nearest first: ``(N, 8, 4)`` padded with NaN.
+    """Return up to 8 people within 5 m of each sample, nearest first, NaN-padded ``(N, 8, 4)``.
 
     Args:
         data: The dataset.
         scenes: Names behind the codes in ``scene``.
         tracks: Scene and name behind the codes in ``track``.
-        track: Whose sample it is.
-        scene: In which scene.
-        k: When.
+        track: Code of each sample's track.
+        scene: Code of each sample's scene.
+        k: Time of each sample in tenths of a second.
     """
     keys = ["scene_id", "track_id"]
     step = pl.col("k").diff().over(keys) * STEP_S
@@ -76,7 +76,7 @@ def nearest_people(
 
 
 def _codes(scenes: list[str], tracks: list[tuple[str, str]]) -> pl.DataFrame:
-    """Codes of scene and track by their names; a name may come back in another scene."""
+    """Return codes of scenes and tracks; scenes may share track names."""
     of_scene = {name: code for code, name in enumerate(scenes)}
     rows = [(s, t, of_scene[s], code) for code, (s, t) in enumerate(tracks)]
     kinds = {"scene_id": pl.String, "track_id": pl.String, "scene": pl.Int64, "track": pl.Int64}
@@ -124,7 +124,7 @@ class Windows:
 
     Attributes:
         history_m: ``(N, P, 2)``, the last position is the present one.
-        future_m: ``(N, S, 2)``, every step up to the longest horizon; NaN where nothing was seen.
+        future_m: ``(N, S, 2)``, every step up to the longest horizon; NaN where not observed.
         neighbours: ``(N, M, 4)``: x, y and velocity of the nearest other people now; NaN pads.
         track: Code of each sample's track, an index into ``track_names``.
         scene: Code of each sample's scene.
@@ -160,11 +160,11 @@ class Windows:
 
     @property
     def truth_m(self) -> FloatArray:
-        """True positions at the horizons: ``(N, H, 2)``."""
+        """True positions at the horizons, ``(N, H, 2)``."""
         return self.future_m[:, list(self.horizon_steps)]
 
     def rows(self, index: IntArray | NDArray[np.bool_]) -> Windows:
-        """Some of the samples."""
+        """Return the selected samples."""
         per_sample = ("history_m", "future_m", "neighbours", "track", "scene", "k")
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         chosen = {n: v[index] if n in per_sample else v for n, v in values.items()}
@@ -172,7 +172,7 @@ class Windows:
         return Windows(**{**chosen, "context": context})
 
     def with_context(self, data: Trajectories) -> Windows:
-        """The same samples with what `data` know beside the positions."""
+        """Return the samples with the context of ``data``: vehicle, angles and map."""
         steps = self.history_m.shape[1]
         now_m = self.history_m[:, -1]
         context = context_of(data, self.scene_names, self.track, self.scene, self.k, now_m, steps)
@@ -189,13 +189,13 @@ def build_windows(
 ) -> Windows:
     """Cut tracks into windows.
 
-    A track with a hole is cut there. Tracks too short for one window are counted, by reason.
+    A track is cut at gaps. Tracks too short for a window are counted, by reason.
 
     Args:
         data: The dataset.
-        history_s: Time seen before the present.
-        horizons_s: Times ahead to be foretold.
-        every_s: Distance of neighbouring windows of a track.
+        history_s: Observed time before the present.
+        horizons_s: Times ahead to predict.
+        every_s: Time between adjacent windows of a track.
         full: Keep only windows with truth up to the longest horizon; else up to the shortest.
     """
     if data.tracks.is_empty():
@@ -235,7 +235,7 @@ def build_windows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """History, horizons and distance of windows in seconds."""
+    """History, horizons and spacing of windows in seconds."""
 
     history_s: float = HISTORY_S
     horizons_s: tuple[float, ...] = HORIZONS_S
@@ -243,9 +243,9 @@ class Times:
 
 
 def usual_times(data: Trajectories) -> Times:
-    """One second seen and 1, 2, 3, 4 s foretold, as far as the data's step can hit them.
+    """Return a history of 1 s and horizons of 1, 2, 3, 4 s, as far as the data's step allows.
 
-    At 2.5 Hz (ETH, UCY) that is 1.2 s seen, 2 and 4 s foretold, every 0.4 s.
+    At 2.5 Hz (ETH, UCY) these are a history of 1.2 s and horizons of 2 and 4 s, every 0.4 s.
     """
     step_s = STEP_S * data.stride
     whole = [h for h in HORIZONS_S if abs(h / step_s - round(h / step_s)) < 1e-6]
@@ -268,7 +268,7 @@ def _steps(time_s: float, step_s: float) -> int:
 def _pieces(
     rows: pl.DataFrame, stride: int, steps: tuple[int, int, int, int], excluded: Counter[str]
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
-    """Windows of one track, by unbroken run; counts why there are none."""
+    """Return the windows of one track by unbroken run; count the reason if there are none."""
     past, _, needed, _ = steps
     runs = list(_runs(rows, stride))
     if len(runs) > 1:

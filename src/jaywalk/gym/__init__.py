@@ -1,7 +1,7 @@
 """The gymnasium environment ``jaywalk/Drive-v1``: the runner's episodes for learners.
 
-Importing this package registers it: ``import jaywalk.gym``, then ``gymnasium.make(ENV_ID)``; or
-``gymnasium.make("jaywalk.gym:jaywalk/Drive-v1")`` without the import.
+The import of this package registers it: ``import jaywalk.gym``, then ``gymnasium.make(ENV_ID)``.
+Without the import use ``gymnasium.make("jaywalk.gym:jaywalk/Drive-v1")``.
 """
 
 from __future__ import annotations

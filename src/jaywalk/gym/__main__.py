@@ -1,6 +1,6 @@
-"""Drives episodes with one of the example policies: ``python -m jaywalk.gym --policy cruise``.
+"""Drive episodes with an example policy: ``python -m jaywalk.gym --policy cruise``.
 
-Two policies to begin with: one that knows nothing, one that reads the observation ``state``.
+One policy draws random actions, the other reads the observation ``state``.
 """
 
 from __future__ import annotations
@@ -37,32 +37,32 @@ _LIMIT_SHARE: Final = 0.8
 
 
 class Policy(Protocol):
-    """From an observation to an action."""
+    """Map from an observation to an action."""
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """The action of the next step."""
+        """Return the action of the next step."""
 
 
 class RandomPolicy:
-    """Any action of the space."""
+    """Random actions of the space."""
 
     def __init__(self, action_space: Any, seed: int = 0) -> None:
         self._space = action_space
         self._space.seed(seed)
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """A draw."""
+        """Draw an action."""
         return np.asarray(self._space.sample(), np.float32)
 
 
 class CruisePolicy:
-    """Steers for a point of the route ahead, stops for what is in the way and for red lights.
+    """Steers to a point of the route ahead, stops for obstacles and for red lights.
 
     For the observation ``state`` and the action ``pedals``.
     """
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Throttle, brake, steer."""
+        """Return throttle, brake and steer."""
         state = np.asarray(observation, np.float64)
         speed = state[_SPEED] * SPEED_MPS
         route = state[EGO_SIZE : EGO_SIZE + 2 * len(ROUTE_AHEAD_M)].reshape(-1, 2) * RANGE_M
@@ -70,7 +70,7 @@ class CruisePolicy:
         aim = route[int(np.searchsorted(ROUTE_AHEAD_M, ahead_m))]
         steer = np.clip(1.2 * np.arctan2(aim[1], max(aim[0], 0.5)), -1.0, 1.0)
         room = min(self._room_m(state, route), state[_RED] * RANGE_M - 1.0)
-        # The speed from which one stops in the room there is, up to the limit.
+        # The speed from which the ego can stop in the room left, up to the limit.
         wanted = min(
             _LIMIT_SHARE * state[_LIMIT] * SPEED_MPS,
             np.sqrt(2.0 * _BRAKING_MPS2 * max(room, 0.0)),
@@ -82,7 +82,7 @@ class CruisePolicy:
         return np.array([throttle, brake, steer], np.float32)
 
     def _room_m(self, state: NDArray[np.float64], route: NDArray[np.float64]) -> float:
-        """Room to the first thing or person near the route ahead."""
+        """Return the room to the first actor near the route ahead."""
         start = EGO_SIZE + 2 * len(ROUTE_AHEAD_M)
         middle = start + THINGS * len(THING_FIELDS)
         things = state[start:middle].reshape(-1, len(THING_FIELDS))
@@ -96,7 +96,7 @@ class CruisePolicy:
 
 
 def drive_episode(env: Any, policy: Policy, seed: int) -> dict[str, Any]:
-    """One episode: what came of it, and how many steps a second."""
+    """Drive one episode; return its result and the steps per second."""
     observation, info = env.reset(seed=seed)
     earned, steps, over, collisions = 0.0, 0, False, 0
     began_s = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The environment: the runner's episodes, one action a step."""
+"""The environment: episodes of the runner with one action per step."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode: a route of the suite and its seed are drawn from the seed.
+        """Begin an episode; the route of the suite and its seed are drawn from ``seed``.
 
         Args:
-            seed: Of this and, through the generator, of the following episodes.
+            seed: Seed of this episode and, through the generator, of the following ones.
             options: ``route``: id of the route; ``episode_seed``: the seed of a ``jaywalk run``.
         """
         super().reset(seed=seed)
@@ -106,13 +106,13 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         return observation, reward, episode.is_over and not truncated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """The surroundings from above, heading upwards."""
+        """Return a picture of the surroundings from above, heading upwards."""
         if self.render_mode is None or self._episode is None:
             return None
         return self._episode.picture()
 
     def draw_bev(self) -> NDArray[np.uint8]:
-        """The raster of the observation ``bev`` at the present tick, whatever is observed.
+        """Return the raster of ``bev`` at the present tick, for any kind of observation.
 
         Raises:
             UsageError: There is nothing to draw from.
@@ -306,17 +306,17 @@ class _RunningEpisode:
         return self._bev is not None
 
     def bev(self) -> NDArray[np.uint8]:
-        """The raster of the surroundings."""
+        """Return the raster of the surroundings."""
         assert self._bev is not None
         return self._bev.draw(self._look)
 
     def picture(self) -> NDArray[np.uint8]:
-        """The surroundings from above."""
+        """Return a picture of the surroundings from above."""
         assert self._bev is not None
         return self._bev.picture(self._look)
 
     def finish(self) -> str:
-        """Write the record, if there is one, and return its folder; only the first call does."""
+        """Write the record, if there is one, and return its folder; later calls do nothing."""
         if self._finished:
             return ""
         self._finished = True
@@ -343,6 +343,6 @@ def _free_name(name: str, run_folder: Path | None) -> str:
 
 
 def _event(collision: dict[str, Any]) -> dict[str, Any]:
-    """Return a collision as an event; ``with`` names what was hit."""
+    """Return a collision as an event; ``with`` names the other body."""
     kind = collision.pop("kind")
     return {"with": kind, **collision}

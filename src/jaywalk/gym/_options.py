@@ -1,4 +1,4 @@
-"""Options of the environment, checked when it is made."""
+"""Options of the environment, checked on creation."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DriveOptions:
         """Check keyword arguments of ``gymnasium.make``.
 
         Raises:
-            UsageError: A value is wrong; says which were expected.
+            UsageError: A value is wrong; the message lists the expected ones.
         """
         _expect("observation", observation, OBSERVATIONS)
         _expect("action", action, ACTIONS)
@@ -95,14 +95,14 @@ class DriveOptions:
         )
 
     def action_space(self) -> Any:
-        """Throttle, brake and steer; or one pedal and steer."""
+        """Return the action space: throttle, brake and steer, or one pedal and steer."""
         low = [0.0, 0.0, -1.0] if self.action == "pedals" else [-1.0, -1.0]
         return gymnasium.spaces.Box(
             np.array(low, np.float32), np.ones(len(low), np.float32), dtype=np.float32
         )
 
     def observation_space(self) -> Any:
-        """A vector, or a dictionary with ``ego`` and pictures or sensors."""
+        """Return the observation space: a vector, or a dictionary with ``ego`` and the rest."""
         box = gymnasium.spaces.Box
         if self.observation == "state":
             return box(-1.0, 1.0, (STATE_SIZE,), np.float32)

@@ -1,7 +1,7 @@
-"""The reward, a weighted sum of terms, and the ego's collisions.
+"""The reward as a weighted sum of terms, and the collisions of the ego.
 
 A message of the collision sensor arrives at an unknown time after its tick. Each collision is
-reported once, a fixed number of ticks later, so that equal drives give equal steps.
+therefore reported once, a fixed number of ticks later, so that equal episodes give equal steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEW_CONTACT_TICKS: Final = 40  # after a pause of this length a contact counts 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgoCollision:
-    """The ego has hit something."""
+    """Collision of the ego."""
 
     kind: str  # person, vehicle or static
     other_id: int
@@ -31,7 +31,7 @@ class EgoCollision:
 
 
 class CollisionReader:
-    """Reads the hits of one episode."""
+    """Reader of the collisions of one episode."""
 
     def __init__(self, stage: StagedEpisode) -> None:
         self._stage = stage
@@ -83,11 +83,11 @@ class RewardWeights:
     vehicle_hit: float = -50.0
     static_hit: float = -30.0
     completed: float = 50.0
-    failed: float = -20.0  # over before the end of the route, without a collision that ends it
+    failed: float = -20.0  # end before the end of the route, without a final collision
 
     @classmethod
     def of(cls, given: Mapping[str, float] | None) -> RewardWeights:
-        """The default weights with some replaced.
+        """Return the default weights with some replaced.
 
         Raises:
             UsageError: A name is not a weight.
@@ -113,11 +113,11 @@ def reward_terms(
 
     Args:
         weights: Weight of each term.
-        look: The tick.
+        look: State of the present tick.
         gained_m: Progress along the route.
         turned: Change of the steering command.
-        collisions: Those reported at this tick.
-        reason: Why the episode ended; empty while it runs.
+        collisions: Collisions reported at this tick.
+        reason: Reason for the end of the episode; empty while it runs.
     """
     above = max(look.own.speed_mps - _TOO_FAST * look.limit_mps, 0.0)
     worth = {
@@ -138,6 +138,6 @@ def reward_terms(
 
 
 def add_terms(total: dict[str, float], more: Mapping[str, Any]) -> None:
-    """Add terms to those of earlier ticks of the same step."""
+    """Add terms to the sums of earlier ticks of the same step."""
     for name, value in more.items():
         total[name] = total.get(name, 0.0) + value

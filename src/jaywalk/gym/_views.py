@@ -1,12 +1,9 @@
-"""The observation ``bev``: the surroundings from above, the ego's heading upwards.
+"""Observations of a learner: ``bev``, ``sensors`` and ``state``.
 
-The inner loop of the picture from above; in a file of its own, so that it stays compiled.
-
-What a learner may know at a tick, read once and shared by observation, reward and picture.
-
-The observation ``sensors``: what a Leaderboard agent's sensors measure, in fixed shapes.
-
-The observation ``state``: a flat vector of numbers between -1 and 1; see docs/reference/gym.md.
+The state of a tick is read once and shared by observation, reward and picture. ``bev`` shows the
+surroundings from above, with the ego's heading upwards; its inner loop is compiled. ``sensors``
+holds the measurements of a Leaderboard agent's sensors in fixed shapes. ``state`` is a flat vector
+of numbers between -1 and 1; see docs/reference/gym.md.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ def draw_ground(
     pixel_m: float,
     origin_row: int,
 ) -> None:
-    """Cut the ground out of the town, turned."""
+    """Draw the ground of the town around the ego, turned to its heading."""
     rows, columns = labels.shape
     cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
     for row in range(out.shape[1]):
@@ -77,7 +74,7 @@ _STOPPING: Final = (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """The present tick. Frame: CARLA's left-handed metres; offsets positive to the right."""
+    """State of a tick. Frame: CARLA's left-handed metres; offsets positive to the right."""
 
     own: EgoVehicle
     acceleration_mps2: tuple[float, float]  # along the heading, to the right
@@ -92,11 +89,11 @@ class Look:
     share: float  # of the route
 
     def to_ego(self, xy_m: FloatArray) -> FloatArray:
-        """Places ahead of and right of the ego's origin."""
+        """Return places as distances ahead and to the right of the ego's origin."""
         return self.turned(xy_m - (self.own.x_m, self.own.y_m))
 
     def turned(self, vectors: FloatArray) -> FloatArray:
-        """Vectors of the world along and right of the ego's heading."""
+        """Return world vectors as components along and right of the ego's heading."""
         cos, sin = np.cos(self.own.yaw_rad), np.sin(self.own.yaw_rad)
         return np.asarray(vectors @ np.array([[cos, -sin], [sin, cos]]))
 
@@ -110,7 +107,7 @@ class Look:
 
 
 class Looker:
-    """Reads the ticks of one episode."""
+    """Reader of the ticks of one episode."""
 
     def __init__(self, stage: StagedEpisode) -> None:
         self._stage = stage
@@ -120,7 +117,7 @@ class Looker:
         self._along_m = 0.0
 
     def look(self, control: tuple[float, float, float]) -> Look:
-        """The present tick; call at every tick, for the place on the line is followed."""
+        """Return the present tick; call at every tick, because it tracks the place on the line."""
         snapshot, line = self._stage.snapshot, self._line
         own = self._perception.own(snapshot)
         self._along_m = line.locate(own.x_m, own.y_m, int(self._along_m / STEP_M))
@@ -163,7 +160,7 @@ _FULL: Final = 255
 _SIGN: Final = 128  # a stop sign's bar; a red light's is full
 _BACKGROUND: Final = (228, 232, 222)
 _EGO: Final = (20, 20, 24)
-# One colour a channel, drawn in this order; people last.
+# One colour per channel, drawn in this order; people last.
 _COLOURS: Final = (
     ("sidewalk", (196, 194, 188)),
     ("road", (92, 94, 100)),
@@ -190,7 +187,7 @@ class BevView:
         self._origin_row = round((1.0 - _BEHIND) * size_px)
 
     def draw(self, look: Look) -> Image:
-        """The channels ``BEV_CHANNELS``, each (rows, columns) of 0 and 255."""
+        """Return the channels ``BEV_CHANNELS``, each (rows, columns) of 0 and 255."""
         out = np.zeros((len(BEV_CHANNELS), self._size, self._size), np.uint8)
         ground, own = self._ground, look.own
         draw_ground(
@@ -211,7 +208,7 @@ class BevView:
         return out
 
     def picture(self, look: Look) -> Image:
-        """The channels and the ego as a picture (rows, columns, 3) for people to look at."""
+        """Return the channels and the ego as a colour picture (rows, columns, 3)."""
         bev = self.draw(look)
         picture = np.full((self._size, self._size, 3), _BACKGROUND, np.uint8)
         for name, colour in _COLOURS:
@@ -227,7 +224,7 @@ class BevView:
         return picture
 
     def _pixels(self, look: Look, xy_m: FloatArray) -> FloatArray:
-        """Column and row, as floats, of places."""
+        """Return column and row of places, as floats."""
         place = look.to_ego(xy_m) / self._pixel_m
         return np.column_stack([self._size / 2.0 + place[:, 1], self._origin_row - place[:, 0]])
 
@@ -263,7 +260,7 @@ class BevView:
         near = np.flatnonzero(np.abs(gaps).max(axis=1, initial=0.0) < reach)
         if not len(near):
             return
-        # At least a pixel and a half, so that nobody falls between the pixels.
+        # At least one and a half pixels, so that no actor falls between pixels.
         half = np.maximum(seen.half_m[near], 0.75 * self._pixel_m)
         corners = box_points(seen.xy_m[near], seen.cos[near], seen.sin[near], half)
         pixels = self._pixels(look, corners.reshape(-1, 2)).reshape(-1, 4, 2)
@@ -274,7 +271,7 @@ class BevView:
             fill_polygon(out[channel], 0.0, 0.0, 1.0, outline, _FULL)
 
 
-# What one gets without asking for anything else.
+# Default camera.
 CAMERA: Final[Mapping[str, Any]] = {
     "type": "sensor.camera.rgb",
     "id": "camera",
@@ -309,7 +306,7 @@ def check_readable(sensors: Sequence[Mapping[str, Any]]) -> None:
 
 
 def sensor_spaces(sensors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Spaces by sensor id."""
+    """Return the spaces by sensor id."""
     return {str(one["id"]): _space(one) for one in sensors}
 
 
@@ -332,7 +329,7 @@ class SensorView:
         stage.carla_world.tick()  # the first frame they measure
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """Measurements of the present tick."""
+        """Return the measurements of the present tick."""
         data = self._rig.read(self._stage.snapshot.frame, self._stage.snapshot)
         return {
             str(sensor["id"]): _fixed(sensor["type"], data[sensor["id"]][1])
@@ -397,7 +394,7 @@ _PUSH_MPS2: Final = 10.0
 _OFFSET_M: Final = 5.0
 _WALK_MPS: Final = 5.0
 _HALF_M: Final = (6.0, 2.0)
-_PROP: Final = 0.5  # kind; a vehicle is 1, nobody 0
+_PROP: Final = 0.5  # kind; a vehicle is 1, an empty row 0
 
 EGO_SIZE: Final = len(EGO_FIELDS)
 STATE_SIZE: Final = (
@@ -408,7 +405,7 @@ Vector = NDArray[np.float32]
 
 
 def ego_vector(look: Look) -> Vector:
-    """The ego, its place on the route and what it may do there; see ``EGO_FIELDS``."""
+    """Return the ego's state, its place on the route and the rules there; see ``EGO_FIELDS``."""
     own, (along, right) = look.own, look.acceleration_mps2
     front = look.along_m + own.front_m
     values = (
@@ -428,13 +425,13 @@ def ego_vector(look: Look) -> Vector:
 
 
 def _next(places_m: list[float], front_m: float) -> float:
-    """Distance to the first place ahead, as a share of the range; 1: none."""
+    """Return the distance to the first place ahead, as a share of the range; 1 if none."""
     gaps = [place - front_m for place in places_m if place >= front_m]
     return min([*gaps, RANGE_M]) / RANGE_M
 
 
 def state_vector(look: Look) -> Vector:
-    """Everything: ego, route ahead, things and people, nearest first."""
+    """Return the whole vector: ego, route ahead, and actors, nearest first."""
     points = np.array([look.line.point_at(look.along_m + ahead) for ahead in ROUTE_AHEAD_M])
     route = look.to_ego(points) / RANGE_M
     people = look.seen.kind == PERSON
@@ -473,7 +470,7 @@ def _people(look: Look, seen: Observation) -> NDArray[np.float64]:
 def _nearest(
     look: Look, seen: Observation, most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Places from the ego and rows of the nearest within the range."""
+    """Return places relative to the ego and rows of the nearest actors within the range."""
     place = look.to_ego(seen.xy_m)
     gap = np.hypot(place[:, 0], place[:, 1])
     order = np.argsort(gap, kind="stable")[:most]

@@ -1,4 +1,4 @@
-"""The CARLA-protocol world: wire, world and sensors."""
+"""A world server that speaks CARLA's protocol: wire format, simulated world and sensors."""
 
 from __future__ import annotations
 

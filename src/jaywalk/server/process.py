@@ -1,4 +1,4 @@
-"""A server in a process of its own, for programs that need one and want it gone afterwards."""
+"""Run a server in a separate process and end it when the program no longer needs it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class ServerProcess:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now; the Traffic Manager opens it a moment later."""
+    """Return a port that is free now; the Traffic Manager opens it shortly afterwards."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

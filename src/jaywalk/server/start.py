@@ -1,7 +1,8 @@
-"""Starts a server: town, compiled kernels and ports, its log, and a ``CarlaUE4.sh`` launcher.
+"""Start a server: town, compiled kernels, ports and log; also write a ``CarlaUE4.sh`` launcher.
 
-The launcher is for programs that start CARLA themselves. The log has short lines without control
-characters and few lines of one kind: clients must not decide how much disk it takes.
+The launcher is for programs that start CARLA themselves. Log lines are short and contain no
+control characters. The number of lines of one kind is limited, so that clients cannot fill the
+disk.
 """
 
 from __future__ import annotations
@@ -143,14 +144,14 @@ class _Line(logging.Formatter):
 
 
 class _FewOfAKind(logging.Filter):
-    """Lets some lines of a kind pass in a window, then counts the rest and tells their number."""
+    """Log filter that passes some lines of a kind per window and reports how many it dropped."""
 
     def __init__(self) -> None:
         super().__init__()
         self._seen: dict[tuple[str, str], tuple[float, int]] = {}  # kind: window's begin, count
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind = (record.name, str(record.msg))  # what is put into the message does not count
+        kind = (record.name, str(record.msg))  # the arguments of the message do not count
         now_s = time.monotonic()
         begin_s, count = self._seen.get(kind, (now_s, 0))
         if now_s - begin_s >= _WINDOW_S:
@@ -180,7 +181,7 @@ _SLOWEST: Final[tuple[Any, ...]] = (step_vehicles, animate_walkers, scan_directi
 
 
 def kernels_are_compiled() -> bool:
-    """Whether numba's cache holds the slowest kernels of the present sources."""
+    """Return whether numba's cache holds the slowest kernels of the present sources."""
     return all(is_cached(kernel) for kernel in _SLOWEST)
 
 
@@ -229,8 +230,8 @@ def start_server(
 def warm_up(simulation: Simulation) -> None:
     """Run the hot kernels once, so that no client waits for a compiler.
 
-    With a cold cache that means every kernel, those of the sensors too; with a warm one the
-    sensors' kernels are left to whoever uses them, since loading them costs time.
+    With a cold cache this compiles every kernel, including those of the sensors. With a warm
+    cache the sensors' kernels are loaded on first use, because loading them takes time.
     """
     started = time.perf_counter()
     framing.warm_up()

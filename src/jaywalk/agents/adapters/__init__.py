@@ -1,1 +1,1 @@
-"""Adapters for foreign agents: Leaderboard files and agents in their own process."""
+"""Adapters for other agents: Leaderboard files, and agents in a separate process."""

@@ -1,7 +1,7 @@
-"""Drives with a file written for the CARLA Leaderboard, Bench2Drive or Fail2Drive, as it is.
+"""Drive with an unchanged agent file of the CARLA Leaderboard, Bench2Drive or Fail2Drive.
 
-The file's ``leaderboard``, ``srunner`` and ``agents`` imports come from the real packages when they
-are installed, and from the small ones in ``compat`` when not.
+The file's imports of ``leaderboard``, ``srunner`` and ``agents`` come from the real packages if
+they are installed, otherwise from the small ones in ``compat``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from jaywalk.town.routes import DenseRoute
 ENTRY_POINT: Final = "get_entry_point"
 _TRACK_VARIABLE: Final = "CHALLENGE_TRACK_CODENAME"  # of the Leaderboard's own scripts
 _SAVE_NAME: Final = "jaywalk"
-_WARM_UP_TICKS: Final = 10  # the Leaderboard lets sensors run so long before the first call
-_FAR: Final = 1e9  # no index of the route yet
+_WARM_UP_TICKS: Final = 10  # the Leaderboard lets sensors run this long before the first call
+_FAR: Final = 1e9  # no route index yet
 _NEEDED: Final = (
     "leaderboard.autoagents.autonomous_agent",
     "srunner.scenariomanager.carla_data_provider",
@@ -57,7 +57,7 @@ class LeaderboardManner(Enum):
 
 
 def add_compatibility() -> None:
-    """Make the imports of Leaderboard agents work; packages that are installed win."""
+    """Make the imports of Leaderboard agents work; installed packages take precedence."""
     restore_numpy_names()
     folder = str(Path(__file__).parents[1] / "compat")
     if folder not in sys.path and not all(_is_there(name) for name in _NEEDED):
@@ -67,7 +67,7 @@ def add_compatibility() -> None:
 def _is_there(name: str) -> bool:
     """Return whether a module is on disk; Python itself would import its parents.
 
-    A folder that only has the name of a package, as in a checkout's root, is none.
+    A folder that only has the name of a package, as in a checkout's root, does not count.
     """
     root, *below = name.split(".")
     spec = PathFinder.find_spec(root)
@@ -94,7 +94,7 @@ class LeaderboardAgent(Driver):
         self._tables = SpeedTables()
 
     def setup(self, briefing: Briefing) -> None:
-        """Make the agent, give it its plan, mount its sensors."""
+        """Create the agent, give it its plan and mount its sensors."""
         self._provider = import_module(_NEEDED[1]).CarlaDataProvider
         self._clock = import_module(_NEEDED[2]).GameTime
         self._tell_provider(briefing)
@@ -119,7 +119,7 @@ class LeaderboardAgent(Driver):
         self._rig = SensorRig(briefing.world, briefing.ego, sensors)
 
     def _check(self, sensors: list[Any], arguments: Mapping[str, Any]) -> None:
-        """As the evaluator checks: the track that was chosen, then the sensors."""
+        """Check first the track, then the sensors, as the evaluator does."""
         track = getattr(self._agent.track, "value", "SENSORS")
         chosen = arguments.get("track") or os.environ.get(_TRACK_VARIABLE) or track
         check_track(track, str(chosen))
@@ -131,7 +131,7 @@ class LeaderboardAgent(Driver):
         provider.set_client(briefing.client)
         provider.set_world(briefing.world)
         provider.register_actor(briefing.ego, briefing.ego.get_transform())
-        # The real one finds the ego only among the actors it has spawned itself.
+        # The original finds the ego only among the actors that it has spawned itself.
         pool = getattr(provider, "_carla_actor_pool", None)
         if pool is not None:
             pool[briefing.ego.id] = briefing.ego
@@ -141,7 +141,7 @@ class LeaderboardAgent(Driver):
             provider.active_scenarios = _active_scenarios(briefing)
 
     def decide(self, moment: Moment) -> Decision:
-        """Ask the agent, with what its sensors measured in this frame."""
+        """Ask the agent for its control, with the sensor data of this frame."""
         assert self._rig is not None
         self._provider.on_carla_tick()
         self._clock.on_carla_tick(moment.snapshot.timestamp)
@@ -174,7 +174,7 @@ class LeaderboardAgent(Driver):
 
     @property
     def rig(self) -> SensorRig | None:
-        """Its sensors, once it is set up."""
+        """Sensors of the agent after setup."""
         return self._rig
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ class LeaderboardAgent(Driver):
         provider = getattr(self, "_provider", None)
         if provider is None:
             return
-        # The real one destroys what it thinks it has spawned; the ego is not its own.
+        # The original destroys all actors it believes to have spawned; the ego is not one of them.
         pool = getattr(provider, "_carla_actor_pool", None)
         if pool is not None:
             pool.clear()
@@ -200,7 +200,7 @@ class LeaderboardAgent(Driver):
 
 
 def _active_scenarios(briefing: Briefing) -> list[Any]:
-    """Return the scenario data of PDM-Lite: actors, side, and what it has done about it so far."""
+    """Return the scenario data of PDM-Lite: actors, side, and its own progress so far."""
     actors = {one.id: one for one in briefing.world.get_actors()}
     return [
         (
@@ -227,7 +227,7 @@ def manner_of(kind: type[Any]) -> LeaderboardManner:
             continue
         parameters = list(inspect.signature(vars(owner)["__init__"]).parameters.values())[1:]
         if any(one.kind is one.VAR_POSITIONAL for one in parameters):
-            continue  # hands everything on to its base
+            continue  # passes all arguments to its base
         names = [one.name for one in parameters]
         if "route_index" in names:
             return LeaderboardManner.LOCAL
@@ -247,7 +247,7 @@ def _config(arguments: Mapping[str, Any]) -> str:
 
 
 def global_plan(briefing: Briefing) -> tuple[list[Any], list[Any]]:
-    """The dense plan in GPS and in world coordinates, with the options agents know."""
+    """Return the dense plan in GPS and in world coordinates, with the options of agents."""
     options = import_module("agents.navigation.local_planner").RoadOption
     route: DenseRoute = briefing.route
     reference = reference_deg(fromstring(briefing.map.to_opendrive()))

@@ -1,4 +1,4 @@
-"""Environment that Leaderboard agents expect: old numpy names, tables of speed limits."""
+"""Environment that Leaderboard agents expect: old numpy names and tables of speed limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaywalk.agents.driving._speed_limits import limits_along
 from jaywalk.agents.driving.route_driver import DEFAULT_LIMIT_MPS
 from jaywalk.core.units import MPS_TO_KMH
 
-# Names that numpy has dropped, which agents written before 2020 still use.
+# Names that numpy has removed and that agents written before 2020 still use.
 _OLD_NAMES: Final[dict[str, Any]] = {
     "float": float,
     "int": int,
@@ -38,21 +38,21 @@ _EVERY_M: Final = 5.0
 
 
 def restore_numpy_names() -> None:
-    """Put back names that numpy has dropped; what it has is left alone."""
+    """Restore names that numpy has removed; existing names stay unchanged."""
     for name, value in _OLD_NAMES.items():
         if name not in vars(np):
             setattr(np, name, value)
 
 
 class _OldNumpy(ModuleType):
-    """Numpy for modules written before 1.24: rows of unequal length make an array of objects."""
+    """Numpy for modules written before 1.24: rows of unequal length give an array of objects."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
     @staticmethod
     def array(rows: Any, *args: Any, **options: Any) -> Any:
-        """As numpy's, but for unequal rows."""
+        """Create an array as numpy does, but accept rows of unequal length."""
         try:
             return np.array(rows, *args, **options)
         except ValueError as problem:
@@ -62,7 +62,7 @@ class _OldNumpy(ModuleType):
 
 
 def give_old_numpy(folder: Path) -> None:
-    """Let the modules that were imported from a folder, and they alone, have the numpy of old."""
+    """Give the old numpy to the modules imported from a folder, and only to them."""
     old = _OldNumpy("numpy")
     for module in list(sys.modules.values()):
         source = getattr(module, "__file__", None)
@@ -73,10 +73,10 @@ def give_old_numpy(folder: Path) -> None:
 
 
 class SpeedTables:
-    """The table of limits that Fail2Drive's PDM-Lite reads, for a town nobody made one for.
+    """Table of speed limits that Fail2Drive's PDM-Lite reads, for towns without such a table.
 
-    It is looked for at ``$SCENARIO_RUNNER_ROOT/speed_limits``; where the user has set that
-    variable, nothing is done.
+    PDM-Lite looks for it at ``$SCENARIO_RUNNER_ROOT/speed_limits``. If the user has set that
+    variable, this class does nothing.
     """
 
     def __init__(self) -> None:

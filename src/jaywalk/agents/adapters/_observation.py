@@ -1,12 +1,11 @@
-"""Observations for agents of ``jaywalk_agent``, read through the ``carla`` package, as arrays.
+"""Observations for agents of ``jaywalk_agent`` as arrays, and their forecasts and plans.
 
-The same values go to an agent in this process and to one far away. Single-precision values of the
-wire become float64, which holds them exactly.
+Observations are read through the ``carla`` package. An agent in this process and a remote agent get
+the same values. Single-precision values of the wire become float64, which holds them exactly.
 
-From what a foreign agent says about people and its plan to what the record holds.
-
-Agents of ``jaywalk_agent`` say it in their answers, Leaderboard agents by the optional methods
-``jaywalk_forecasts()`` and ``jaywalk_plan()``.
+Agents of ``jaywalk_agent`` return forecasts and plans in their answers, Leaderboard agents through
+the optional methods ``jaywalk_forecasts()`` and ``jaywalk_plan()``. This module converts both to
+the form of the record.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ _MOST_VALUES: Final = 2_000_000
 
 
 class AnswerError(Exception):
-    """A forecast or a plan has a wrong form; says which and what was expected."""
+    """Raised for a forecast or plan in a wrong form; names it and the expected form."""
 
 
 def read_forecasts(said: Any, source: str, snapshot: Any, people: Any) -> tuple[Forecast, ...]:
-    """Forecasts in our form.
+    """Convert forecasts to the form of the record.
 
     Args:
         said: Objects or maps with the fields of ``jaywalk_agent.Forecast``.
-        source: Whose they are, where they do not say.
-        snapshot: The present one.
-        people: Gives ids of all people, for forecasts that name a place instead of an id.
+        source: Source of forecasts that do not name one.
+        snapshot: The present snapshot.
+        people: Returns the ids of all people, for forecasts with a place instead of an id.
 
     Raises:
-        AnswerError: One has a wrong form.
+        AnswerError: A forecast has a wrong form.
     """
     if said is None:
         return ()
@@ -87,10 +86,10 @@ def _forecast(one: Any, actor: int, source: str, where: str) -> Forecast:
 
 
 def read_plan(said: Any) -> Plan | None:
-    """A plan in our form: an object or map with ``path_m``, or the path alone.
+    """Convert a plan to the form of the record: an object or map with ``path_m``, or a path.
 
     Raises:
-        AnswerError: It has a wrong form.
+        AnswerError: The plan has a wrong form.
     """
     if said is None:
         return None
@@ -108,7 +107,7 @@ def _field(one: Any, name: str) -> Any:
 
 
 def _array(value: Any, shape: tuple[int, ...], where: str, name: str) -> FloatArray:
-    """Real numbers of a shape; -1 stands for any length."""
+    """Return an array of real numbers after a check of its shape; -1 allows any length."""
     words = "(" + ", ".join("any" if n < 0 else str(n) for n in shape) + ")"
     if value is None:
         raise AnswerError(f"{where}: {name} is missing, expected numbers of shape {words}.")
@@ -127,7 +126,7 @@ def _array(value: Any, shape: tuple[int, ...], where: str, name: str) -> FloatAr
 
 
 def _at(place_m: FloatArray, snapshot: Any, people: Sequence[int]) -> int | None:
-    """Return the actor at a place; None if nobody is within 2 m."""
+    """Return the person at a place; None if there is none within 2 m."""
     best, gap = None, _MATCH_M
     for key in people:
         state = snapshot.find(key)
@@ -189,7 +188,7 @@ class Observer:
         states = [int(light.state) for light in self._lights]
         return told.Moment(
             frame=int(now.frame),
-            # A difference of the server's times; what it ran before shall not show in the last bit.
+            # A difference of server times; earlier episodes must not change its last bit.
             time_s=round(now.elapsed_s, 9),
             ego=self._ego_state(now.snapshot.find(self._ego.id)),
             actors=self._actors(now.snapshot),
@@ -277,7 +276,7 @@ class Observer:
         )
 
     def _learn(self, new: list[int]) -> None:
-        """Return type and size of an actor; the server is asked once."""
+        """Return type and size of an actor; the server is asked only once."""
         for actor in self._world.get_actors(new):
             kind = next((k for prefix, k in _KINDS if actor.type_id.startswith(prefix)), None)
             if kind is not None and actor.id != self._ego.id:
@@ -348,7 +347,7 @@ def _route(route: DenseRoute, reference: tuple[float, float]) -> told.Route:
 
 
 def _size_m(actor: Any) -> FloatArray:
-    """Half size and centre of an actor's box."""
+    """Return half size and centre of an actor's box."""
     box = actor.bounding_box
     return np.concatenate([_vector(box.extent), _vector(box.location)])
 

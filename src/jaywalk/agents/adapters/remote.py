@@ -1,6 +1,6 @@
-"""Drives with an agent of ``jaywalk_agent``: in this process, or at the end of a websocket.
+"""Drive with an agent of ``jaywalk_agent``, in this process or over a websocket.
 
-Both go through one class and get the same values, so the same agent gives the same record.
+Both kinds use one class and get the same values, so the same agent gives the same record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaywalk_agent.agent import as_answer, name_of
 from jaywalk_agent.client import Ready
 from jaywalk_agent.wire import answer_from, as_map, pack, unpack
 
-_WARM_UP_TICKS: Final = 10  # as for Leaderboard agents: sensors run so long before the first call
+_WARM_UP_TICKS: Final = 10  # as for Leaderboard agents: sensors run this long before the first call
 _TRACK: Final = "MAP"  # every sensor is allowed
 WAIT_S: Final = 30.0  # an agent that died may be starting again
 
@@ -39,7 +39,7 @@ class Link(Protocol):
 
 
 class InProcess:
-    """Connection to an agent of this process; its answers take the form they would on the wire."""
+    """Connection to an agent in this process; its answers have the same form as on the wire."""
 
     def __init__(self, agent: jaywalk_agent.Agent) -> None:
         self._agent = agent
@@ -67,7 +67,7 @@ class PlainDriver(Driver):
     name = "plain-agent"
 
     def __init__(self, agent: jaywalk_agent.Agent | None = None, address: str = "") -> None:
-        """Drive with an object, or with what serves at an address."""
+        """Drive with an agent object, or with the agent at an address."""
         self._address = address
         self._link: Link | None = None if agent is None else InProcess(agent)
         self._rig: SensorRig | None = None
@@ -77,20 +77,20 @@ class PlainDriver(Driver):
 
     @property
     def peer(self) -> dict[str, Any]:
-        """Description that a remote agent gave when it was connected."""
+        """Description that a remote agent gave on connection."""
         return dict(self._link.peer) if isinstance(self._link, jaywalk_agent.RemoteAgent) else {}
 
     @property
     def rig(self) -> SensorRig | None:
-        """Its sensors, once it is set up."""
+        """Sensors of the agent after setup."""
         return self._rig
 
     def setup(self, briefing: Briefing) -> None:
-        """Connect if need be, brief the agent, mount its sensors."""
+        """Connect if necessary, brief the agent and mount its sensors."""
         try:
             self._set_up(briefing)
         except BaseException:
-            with contextlib.suppress(Exception):  # the first failure is the one to tell
+            with contextlib.suppress(Exception):  # report the first failure
                 self.close()
             raise
 
@@ -105,7 +105,7 @@ class PlainDriver(Driver):
             self._rig = SensorRig(briefing.world, briefing.ego, self._ready.sensors)
 
     def decide(self, moment: Moment) -> Decision:
-        """Ask the agent."""
+        """Ask the agent for its control."""
         assert self._link is not None
         data: dict[str, Any] = {}
         if self._rig is not None:
@@ -136,7 +136,7 @@ class PlainDriver(Driver):
         try:
             return call(value)
         except BaseException as problem:
-            # Also when the runner has lost patience: there is no use in a farewell then.
+            # Also after a timeout of the runner: a closing message is useless then.
             self._lost = True
             if self._address and not isinstance(problem, jaywalk_agent.LinkError):
                 problem.add_note(f"{self._address} did not answer ({doing})")
@@ -150,7 +150,7 @@ class PlainDriver(Driver):
         return (self._ready.name, self._ready.version) if self._ready.name else None
 
     def close(self) -> None:
-        """Let the agent go, remove its sensors."""
+        """Close the connection and remove the sensors."""
         try:
             if isinstance(self._link, jaywalk_agent.RemoteAgent) and self._lost:
                 self._link.drop()
@@ -165,8 +165,8 @@ def open_link(address: str, wait_s: float = 0.0) -> jaywalk_agent.RemoteAgent:
     """Connect to a remote agent.
 
     Raises:
-        AgentUnreachableError: Nobody listens there.
-        ProtocolError: Somebody does, but does not speak our protocol.
+        AgentUnreachableError: No program listens at the address.
+        ProtocolError: The program there does not speak the protocol.
     """
     try:
         return jaywalk_agent.RemoteAgent(address, wait_s=wait_s, who=f"jaywalk {__version__}")

@@ -1,4 +1,4 @@
-"""The sensors a Leaderboard agent asks for: checked, mounted on the ego, read frame by frame."""
+"""Sensors that a Leaderboard agent asks for: checked, mounted on the ego and read every frame."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SPEEDOMETER: Final = "sensor.speedometer"
 _MAP: Final = "sensor.opendrive_map"
 _GNSS: Final = "sensor.other.gnss"
 _NEWER: Final = tuple(map(int, version("carla").split("."))) >= (0, 9, 16)
-RADIUS_M: Final = 3.0  # most distance from the vehicle's origin
+RADIUS_M: Final = 3.0  # maximum distance from the vehicle's origin
 LOCAL_RADIUS_M: Final = 70.0  # in Fail2Drive's and carla_garage's local evaluator
 _WAIT_S: Final = 10.0
-# Type -> most of them, in full tracks and in qualifier tracks.
+# Type -> maximum number in full tracks and in qualifier tracks.
 _LIMITS: Final = {
     "sensor.camera.rgb": (8, 4),
     "sensor.camera.semantic_segmentation": (8, 8),
@@ -83,11 +83,11 @@ _GIVEN: Final = {
 
 
 class SensorError(Exception):
-    """The agent's sensors break the rules of its track; worded as the Leaderboard words it."""
+    """Raised if the agent's sensors break the rules of its track; in the Leaderboard's words."""
 
 
 def check_track(track: str, selected: str) -> None:
-    """Raise :class:`SensorError` unless an agent's track is the one that is run."""
+    """Raise :class:`SensorError` unless the agent's track is the present one."""
     if track != selected:
         raise SensorError(f"You are submitting to the wrong track [Track.{selected}]!")
 
@@ -118,7 +118,7 @@ def check_sensors(
 
 
 class SensorRig:
-    """Sensors on the ego, and what they measured in the present frame."""
+    """Sensors on the ego and their data of the present frame."""
 
     def __init__(self, world: Any, ego: Any, sensors: Sequence[Mapping[str, Any]]) -> None:
         self._ego = ego
@@ -155,7 +155,7 @@ class SensorRig:
         self._waited.add(tag)
 
     def _position(self, data: Any) -> np.ndarray[Any, Any]:
-        """Return the position in the projection of their plan, also from a newer server."""
+        """Return the position in the projection of the agent's plan, also from a newer server."""
         if _NEWER:
             x, y = from_0916_gps(data.latitude, data.longitude, self._reference)
             there: np.ndarray[Any, Any] = to_gps(np.array([[x, y, data.altitude]]), self._reference)
@@ -163,10 +163,10 @@ class SensorRig:
         return np.array([data.latitude, data.longitude, data.altitude])
 
     def read(self, frame: int, snapshot: Any) -> dict[str, tuple[int, Any]]:
-        """``input_data`` of this frame; data of other frames is thrown away.
+        """Return ``input_data`` of this frame; data of other frames is discarded.
 
         Raises:
-            InfrastructureError: A sensor stayed silent, which is no fault of the agent.
+            InfrastructureError: A sensor sent no data, which is not the agent's fault.
         """
         found: dict[str, tuple[int, Any]] = {}
         while not self._waited.issubset(found):
@@ -188,7 +188,7 @@ class SensorRig:
 
     @property
     def named_actors(self) -> list[list[Any]]:
-        """Id and actor of each mounted sensor, as the local evaluator hands them out."""
+        """Return id and actor of each mounted sensor, in the local evaluator's form."""
         return [[tag, actor] for tag, actor in zip(self._tags, self._actors, strict=True)]
 
     def close(self) -> None:

@@ -1,19 +1,18 @@
-"""The reaction pattern of Herman et al.: no predicted violation of the comfort zone remains.
+"""Driver with the reaction pattern of Herman et al.: it avoids predicted comfort-zone violations.
 
-Every relevant person is predicted; the probability to be in the vehicle's future comfort zone is
-compared with the working point of each horizon; the driver takes the highest speed whose zones
-nobody is likely to enter. With vehicles, lights and obstacles it deals as the expert does. Its
-forecasts go into the record.
+The driver predicts every relevant person and compares the probability that the person is in the
+vehicle's future comfort zone with the working point of each horizon. It takes the highest speed
+whose zones no person is likely to enter. It treats vehicles, lights and obstacles as the expert
+does. Its forecasts go into the record.
 
-The last second of every person and of the own car, at the steps that predictors expect.
+:class:`PeopleHistory` keeps the last second of every person and of the ego at the steps that
+predictors expect. Predictors use the right-handed frame of the datasets, drivers use CARLA's; this
+module converts both ways.
 
-Predictors work in the right-handed frame of the datasets, drivers in CARLA's: both ways are here.
-
-In-ROI probabilities of people over the comfort zones of several speeds at once.
-
-Membership is by arc length and lateral offset from the path, as everywhere. The distribution is
-taken as Gaussian along and across the path at the nearest point of its mean, which is exact where
-the path is straight and the spread has no slant.
+In-ROI probabilities are computed for the comfort zones of several speeds at once. Membership
+depends on arc length and lateral offset from the path. The distribution is taken as Gaussian along
+and across the path at the point nearest to its mean. This is exact where the path is straight and
+the spread has no slant.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ Track = deque[tuple[float, float, float]]
 
 STEP_S: Final = 0.1
 _PAST_S: Final = 1.0
-_PAST: Final = 11  # positions, the present one included
+_PAST: Final = 11  # positions, including the present one
 _BACK_S: Final[FloatArray] = STEP_S * np.arange(-(_PAST - 1), 1, dtype=np.float64)
 
 
 @dataclass(slots=True)
 class PeopleHistory:
-    """Tracks of people and of the own car; call :meth:`note` once a tick."""
+    """Tracks of people and of the ego; call :meth:`note` once per tick."""
 
     _tracks: dict[int, Track] = field(default_factory=dict, init=False)
     _own: Track = field(default_factory=deque, init=False)
@@ -75,9 +74,9 @@ class PeopleHistory:
         self._people = np.hstack([seen.xy_m[rows], seen.velocity_mps[rows]])
 
     def windows(self, seen: Observation) -> Windows:
-        """Return one window per person of ``seen``, which holds people with a track only.
+        """Return one window per person of ``seen``, which must hold only people with a track.
 
-        Who was seen for less than a second is taken to have come at the present velocity.
+        A person seen for less than a second is assumed to have come at the present velocity.
         """
         count = len(seen)
         history = np.stack(
@@ -112,7 +111,7 @@ class PeopleHistory:
         )
 
     def _neighbours(self, xy_m: FloatArray) -> FloatArray:
-        """The nearest other people of each place, nearest first, padded with NaN."""
+        """Return the other people near each place, nearest first, padded with NaN."""
         away = np.hypot(*np.moveaxis(xy_m[:, None] - self._people[None, :, :2], -1, 0))
         away = np.where(away < 1e-9, np.inf, away)  # oneself
         order = np.argsort(away, axis=1, kind="stable")[:, :MOST_NEIGHBOURS]
@@ -124,7 +123,7 @@ class PeopleHistory:
 
 
 def to_carla(forecast: Mixture) -> Mixture:
-    """A forecast of the right-handed frame in CARLA's."""
+    """Convert a forecast from the right-handed frame to CARLA's frame."""
     covariances = forecast.covariances_m2.copy()
     covariances[..., 0, 1] *= -1.0
     covariances[..., 1, 0] *= -1.0
@@ -143,7 +142,7 @@ def _longer(track: Track, now_s: float, x_m: float, y_m: float) -> Track:
 
 
 def _past(track: Track, velocity_mps: FloatArray) -> FloatArray:
-    """Positions of the last second; before the first known one at a velocity."""
+    """Return the positions of the last second, extrapolated at a velocity before the first."""
     known = np.array(track)
     times = known[-1, 0] + _BACK_S
     past = np.column_stack([np.interp(times, known[:, 0], known[:, axis]) for axis in (1, 2)])
@@ -158,13 +157,13 @@ def zone_probability(
     forecast: Mixture,
     horizons_s: tuple[float, ...],
 ) -> FloatArray:
-    """Probability of each person in the zone of each speed at each horizon: ``(v, n, h)``.
+    """Return the probability of each person in each speed's zone at each horizon, ``(v, n, h)``.
 
     Args:
-        path: The planned path; long enough for the zones that matter.
+        path: The planned path; long enough for the relevant zones.
         front_m: Arc length of the front bumper.
         speeds_mps: Speeds to consider.
-        forecast: Of ``n`` people at ``h`` horizons.
+        forecast: Forecast of ``n`` people at ``h`` horizons.
         horizons_s: The horizons, in the forecast's order.
     """
     n, modes, h, _ = forecast.means_m.shape
@@ -189,7 +188,7 @@ def zone_probability(
 def _spread(
     path: Path, along_m: FloatArray, covariance_m2: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Deviations along and across the path where each mean is nearest."""
+    """Return the deviations along and across the path at the point nearest to each mean."""
     k = np.clip(np.searchsorted(path.arc_m, along_m) - 1, 0, len(path.arc_m) - 2)
     step = path.points_m[k + 1] - path.points_m[k]
     unit = step / np.hypot(step[..., 0], step[..., 1])[..., None]
@@ -206,7 +205,7 @@ _KALMAN: Final = (0.2, 0.02)
 _THRESHOLDS: Final = {ConstantVelocity: (0.168, 0.290, 0.077), Kalman: (0.113, 0.210, 0.060)}
 _HORIZONS: Final = 3  # of the predictor's four; beyond, the working point is a guess
 _SPEED_SHARES: Final = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
-_DELAY_S: Final = 0.5  # until brakes bite; what is foreseen must be averted before it is due
+_DELAY_S: Final = 0.5  # delay of the brakes; a predicted violation must be averted before it occurs
 _RELEVANT_S: Final = 5.0
 _RELEVANT_M: Final = 15.0
 _LEAST_REACH_M: Final = 20.0
@@ -222,14 +221,14 @@ _SAY_S: Final = 0.5  # forecasts are written this often
     needs=WORLD,
 )
 class ComfortZoneDriver(Expert):
-    """Keeps people out of its comfort zone.
+    """Driver that keeps people out of its comfort zone.
 
     Arguments: ``predictor`` (a name of the predict room, with or without version),
     ``thresholds`` (probabilities at 1, 2 and 3 s).
     """
 
     def setup(self, briefing: Briefing) -> None:
-        """Also make the predictor."""
+        """Set up the expert and create the predictor."""
         super().setup(briefing)
         wanted = str(briefing.arguments.get("predictor", "constant-velocity"))
         full_name, made = ready_predictor(wanted)
@@ -271,7 +270,7 @@ class ComfortZoneDriver(Expert):
         return super()._free(own, seen.where(seen.kind != PERSON))
 
     def _relevant(self, own: EgoVehicle, seen: Observation) -> Observation:
-        """People ahead whom the vehicle reaches within five seconds, not far aside."""
+        """Return the people ahead, not far aside, whom the vehicle reaches within five seconds."""
         people = seen.where(seen.kind == PERSON)
         speed = max(own.speed_mps, 0.0)
         reach = max(_RELEVANT_S * speed, _LEAST_REACH_M)
@@ -289,7 +288,7 @@ class ComfortZoneDriver(Expert):
     def _comfortable_mps(
         self, own: EgoVehicle, speed_mps: float, people: Observation, forecast: Mixture
     ) -> FloatArray:
-        """By horizon the highest speed, up to the present one, without predicted violation."""
+        """Return by horizon the highest speed up to the present one without predicted violation."""
         speeds = speed_mps * _SPEED_SHARES
         some = Mixture(
             weights=forecast.weights,
@@ -303,9 +302,9 @@ class ComfortZoneDriver(Expert):
         return np.asarray(speeds[np.argmin(violated, axis=0)])
 
     def _path(self, own: EgoVehicle, speed_mps: float) -> tuple[Path, float]:
-        """The line from the vehicle's middle on, as far as any zone reaches.
+        """Return the line from the vehicle's middle to the end of the longest zone.
 
-        Lateral offsets change their sign with the hand of the frame; the zone is symmetric.
+        Lateral offsets change their sign with the handedness of the frame; the zone is symmetric.
         """
         first = int(self.along_m / STEP_M)
         reach = (HORIZONS_S[_HORIZONS - 1] + COMFORT_GAP_S) * speed_mps + _LEAST_REACH_M

@@ -56,7 +56,7 @@ _REACH_S: Final = 4.5
     needs=WORLD,
 )
 class Cruise(RouteDriver):
-    """Reacts to the present state of its lane ahead; it predicts nothing."""
+    """Reacts to the present state of the lane ahead; it predicts nothing."""
 
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
         """Return the lowest acceleration that limit, lights, signs and obstacles demand."""

@@ -1,10 +1,9 @@
-"""From a wanted acceleration to pedals: PDM-Lite's regressions turned round, then corrected.
+"""Pedals for a wanted acceleration, and steering.
 
-The regressions tell the speed 0.05 s later from speed and throttle, and under full brake. Solved
-for the pedal they fit CARLA's Lincoln; a slow integral over what the car really did makes up for
-other cars, slopes and other servers.
-
-Steering: a controller on the heading towards a point ahead, with PDM-Lite's constants.
+PDM-Lite's regressions predict the speed 0.05 s later from speed and throttle, and under full brake.
+Solved for the pedal, they fit CARLA's Lincoln. A slow integral over the actual motion of the car
+corrects for other cars, slopes and other servers. Steering is a controller on the heading towards a
+point ahead, with PDM-Lite's constants.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from jaywalk.geometry.angle import wrap_angle
 
 _TICK_S: Final = 0.05
 _MPS2: Final = MPS_TO_KMH * _TICK_S  # km/h per tick in 1 m/s2
-_LOW_THROTTLE: Final = 0.3  # below, the regression says nothing
+_LOW_THROTTLE: Final = 0.3  # below this the regression does not hold
 _BRAKE_POLYNOMIAL: Final = (
     -4.91381935e-12,
     2.44419284e-9,
@@ -37,12 +36,12 @@ _CORRECTION: Final = 0.4
 _BRAKE_GAIN_PER_S: Final = 2.5
 _BRAKE_GAIN: Final = (0.7, 5.0)
 _STAND_MPS: Final = 0.35
-_COAST_MPS2: Final = 0.3  # lifting the foot slows by this more than the least throttle
+_COAST_MPS2: Final = 0.3  # no throttle slows by this much more than the least throttle
 
 
 @dataclass(slots=True)
 class Pedals:
-    """Throttle and brake of one vehicle; call once a tick."""
+    """Throttle and brake of one vehicle; call once per tick."""
 
     delta_s: float
     _correction: float = field(default=0.0, init=False)
@@ -52,7 +51,7 @@ class Pedals:
     _wanted_mps2: float = field(default=0.0, init=False)
 
     def press(self, speed_mps: float, wanted_mps2: float) -> tuple[float, float]:
-        """Throttle and brake for a wanted acceleration."""
+        """Return throttle and brake for a wanted acceleration."""
         self._learn(speed_mps)
         throttle, brake = self._choose(speed_mps, wanted_mps2)
         self._last_mps, self._wanted_mps2 = speed_mps, wanted_mps2
@@ -60,7 +59,7 @@ class Pedals:
         return throttle, brake
 
     def _learn(self, speed_mps: float) -> None:
-        """Compare what the car did with what was wanted."""
+        """Update the correction from the actual and the wanted acceleration."""
         missing = self._wanted_mps2 - (speed_mps - self._last_mps) / self.delta_s
         throttle, brake = self._last
         if 0.0 < throttle < 1.0:
@@ -84,13 +83,13 @@ class Pedals:
 
 
 def throttle_for(speed_mps: float, wanted_mps2: float) -> float:
-    """Throttle that changes the speed by ``wanted_mps2``, by the regression."""
+    """Return the throttle for an acceleration of ``wanted_mps2``, by the regression."""
     v = min(speed_mps * MPS_TO_KMH, _FIT_TOP_KMH)
     a = 1.74950069 - 0.070546153 * v + 6.71079346e-4 * v * v
     b = -0.380192912 + 0.0916787414 * v - 1.05996152e-3 * v * v
     c = (0.963873001 - 1.0) * v + 4.37535692e-4 * v * v - wanted_mps2 * _MPS2
     root = b * b - 4.0 * a * c
-    if root < 0.0:  # beyond the vertex: more than there is, or less
+    if root < 0.0:  # beyond the vertex: more than the regression can give, or less
         return 1.0 if a < 0.0 else _low(speed_mps, wanted_mps2)
     # The same root in the form that does not cancel; the square's sign changes with the speed.
     if b >= 0.0:
@@ -103,7 +102,7 @@ def throttle_for(speed_mps: float, wanted_mps2: float) -> float:
 
 
 def _low(speed_mps: float, wanted_mps2: float) -> float:
-    """Between nothing and the least throttle of the fit: a straight line."""
+    """Interpolate linearly between zero and the least throttle of the fit."""
     least, coast = _least_mps2(speed_mps), coasting_mps2(speed_mps)
     share = (wanted_mps2 - coast) / max(least - coast, 1e-3)
     return _LOW_THROTTLE * min(max(share, 0.0), 1.0)
@@ -121,12 +120,12 @@ def _least_mps2(speed_mps: float) -> float:
 
 
 def coasting_mps2(speed_mps: float) -> float:
-    """Acceleration (negative) with no pedal pressed."""
+    """Return the (negative) acceleration without throttle and brake."""
     return min(_least_mps2(speed_mps), 0.0) - _COAST_MPS2
 
 
 def full_braking_mps2(speed_mps: float) -> float:
-    """Deceleration under full brake, by the regression; at least what tyres give."""
+    """Return the deceleration under full brake, by the regression; at least that of the tyres."""
     v = min(speed_mps * MPS_TO_KMH, _FIT_TOP_KMH)
     after = 0.0
     for coefficient in _BRAKE_POLYNOMIAL:
@@ -144,7 +143,7 @@ _AIM_M: Final = (2.4, 10.5)
 
 
 class Steering:
-    """Turns towards the line; call once a tick."""
+    """Steering towards the line; call once per tick."""
 
     def __init__(self, delta_s: float) -> None:
         self._rate = _TICK_S / delta_s
@@ -159,7 +158,7 @@ class Steering:
         yaw_rad: float,
         speed_mps: float,
     ) -> float:
-        """Steering from -1 (left) to 1 (right) for a vehicle at a pose."""
+        """Return the steering from -1 (left) to 1 (right) for a vehicle at a pose."""
         aim = min(
             max(_AIM_PER_KMH_M * MPS_TO_KMH * speed_mps + _AIM_AT_REST_M, _AIM_M[0]), _AIM_M[1]
         )

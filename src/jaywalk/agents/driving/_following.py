@@ -1,6 +1,8 @@
-"""Car following: the intelligent driver model with a floor that stops in the room there is.
+"""Car following and the search for actors in the corridor along a line.
 
-What lies in the corridor along a line: where it begins for each thing, and how far aside.
+The acceleration follows the intelligent driver model, but is never too weak to stop in the room
+left. For each actor, the search returns the place where it begins to occupy the corridor and its
+least distance from the line.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from jaywalk.core.arrays import FloatArray, IntArray
 
 _STRIDE = 2  # every second sample of the line: one metre
 _OTHER_LEVEL_M = 3.0
-BESIDE_M = 0.4  # what is so much behind the front is beside the car, not ahead of it
+BESIDE_M = 0.4  # an actor this far behind the front is beside the car, not ahead of it
 
 
 def gaps_along(
@@ -29,7 +31,7 @@ def gaps_along(
     sin: FloatArray,
     half_m: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Samples of the line and the distance of every box from each: ``(p,)`` and ``(p, n)``."""
+    """Return samples of the line ``(p,)`` and the distance of every box from each, ``(p, n)``."""
     samples = np.arange(first, min(last, len(line)), _STRIDE)
     away = line.xy_m[samples][:, None, :] - xy_m[None, :, :]
     ahead = np.abs(away[:, :, 0] * cos + away[:, :, 1] * sin) - half_m[:, 0]
@@ -40,14 +42,14 @@ def gaps_along(
 def first_along(
     line: RouteLine, first: int, last: int, seen: Observation, side_m: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Where each thing's corridor begins on the line (inf: nowhere), and its least distance.
+    """Return where each actor first occupies the corridor (inf if never) and its least distance.
 
     Args:
         line: The line.
-        first: Sample from which on to look.
-        last: Sample before which to stop.
-        seen: Things.
-        side_m: (n,) how near to the line each counts as in the corridor.
+        first: First sample to check.
+        last: Sample before which the search ends.
+        seen: Actors.
+        side_m: (n,) distance from the line within which each actor counts as in the corridor.
     """
     if not len(seen) or last <= first:
         return np.full(len(seen), np.inf), np.full(len(seen), np.inf)
@@ -60,7 +62,7 @@ def first_along(
 
 
 def speed_along(line: RouteLine, along_m: FloatArray, velocity_mps: FloatArray) -> FloatArray:
-    """Speed of things in the direction of the line where they are; forwards only."""
+    """Return the speed of actors along the line at their places; 0 if they move backwards."""
     at = np.clip(np.nan_to_num(along_m, posinf=0.0) / STEP_M, 0, len(line) - 1).astype(np.int64)
     yaw = line.yaw_rad[at]
     ahead = velocity_mps[:, 0] * np.cos(yaw) + velocity_mps[:, 1] * np.sin(yaw)
@@ -68,12 +70,12 @@ def speed_along(line: RouteLine, along_m: FloatArray, velocity_mps: FloatArray) 
 
 
 _FULL_MPS2: Final = 7.5  # of a leader
-_LAST_MPS2: Final = 4.5  # braking for what a leader might do begins when this much is needed
+_LAST_MPS2: Final = 4.5  # braking for a possible stop of a leader begins when it needs this much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How a driver accelerates, brakes and keeps distance."""
+    """Acceleration, braking and distance settings of a driver."""
 
     speed_factor: float = 0.9  # of the limit
     acceleration_mps2: float = 2.0
@@ -85,13 +87,13 @@ class Manner:
 
 
 def free_road(speed_mps: float, wanted_mps: float, manner: Manner) -> float:
-    """Acceleration towards a wanted speed."""
+    """Return the acceleration towards a wanted speed."""
     if wanted_mps < 0.1:
         return -manner.braking_mps2
     pull = manner.acceleration_mps2 * (1.0 - (speed_mps / wanted_mps) ** 4)
     if speed_mps <= wanted_mps:
         return pull
-    # Above the wanted speed the fourth power brakes harder than anybody would.
+    # Above the wanted speed the fourth power brakes harder than any person would.
     return max(pull, -manner.braking_mps2, 1.5 * (wanted_mps - speed_mps))
 
 
@@ -103,10 +105,10 @@ def follow(
     standstill_m: float | None = None,
     headway_s: float | None = None,
 ) -> float:
-    """Acceleration behind something ``gap_m`` ahead that moves at ``lead_mps`` along the path.
+    """Return the acceleration behind a leader ``gap_m`` ahead with speed ``lead_mps``.
 
-    The model alone may brake too little when something appears suddenly, so it never brakes less
-    than what just stops in the room left.
+    The model alone may brake too little when a leader appears suddenly. The result therefore
+    always brakes hard enough to stop in the room left.
     """
     if math.isinf(gap_m):
         return math.inf
@@ -117,14 +119,14 @@ def follow(
     wanted = speed_mps * headway + speed_mps * closing / (2.0 * math.sqrt(a * b))
     desired = least + max(wanted, 0.0)
     pull = a * (1.0 - (desired / max(gap_m, 0.1)) ** 2)
-    # The model's cubic growth near the gap is no reason to brake harder than needed.
+    # Near the gap the model grows fast; do not brake harder than needed.
     pull = max(pull, -manner.braking_mps2 * 1.3)
     room = gap_m - 0.6 * least
     if closing > 0.0:
         needed = closing * closing / (2.0 * max(room, 0.2))
         if needed > 0.8 * b:
             pull = min(pull, -needed)
-    # Should the leader brake as hard as cars can, there must be room to stop behind it.
+    # If the leader brakes as hard as cars can, there must be room to stop behind it.
     whole = speed_mps * speed_mps / (2.0 * max(room + lead_mps**2 / (2.0 * _FULL_MPS2), 0.3))
     if whole > _LAST_MPS2:
         pull = min(pull, -whole)
@@ -134,7 +136,7 @@ def follow(
 
 
 def stop_at(speed_mps: float, gap_m: float, manner: Manner) -> float:
-    """Acceleration that comes to rest just before a line ``gap_m`` ahead."""
+    """Return the acceleration that stops just before a line ``gap_m`` ahead."""
     if math.isinf(gap_m):
         return math.inf
     if gap_m <= 0.1:

@@ -1,4 +1,4 @@
-"""Things seen from the line: how far along, how far to the right of the lane's centre."""
+"""Coordinates relative to a line: distance along it, and offset to the right of the lane centre."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STRIDE = 3
 def project(
     line: RouteLine, first: int, last: int, xy_m: FloatArray, z_m: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Along, right of the base line, and the base line's heading there, of each place.
+    """Return distance along, offset to the right and heading of the base line for each place.
 
     Places on another level are infinitely far to the right.
     """

@@ -1,7 +1,7 @@
-"""The lanes of a map as flat arrays: who drives on which, and where that leads.
+"""The lanes of a map as flat arrays, with the match of poses to lanes and the way ahead.
 
-Points are about a metre apart; each knows the point after it, straight on where lanes part. Frame:
-CARLA's left-handed metres and radians.
+Points are about one metre apart. Each point stores the next one; where lanes split, that is the
+straightest continuation. Frame: CARLA's left-handed metres and radians.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from jaywalk.town.lane_graph import LaneGraph, lane_key
 from jaywalk.town.opendrive import native_map
 
 _NEIGHBOURS: Final = 8
-_TURN_COST_M: Final = 3.0  # how far aside a lane of the opposite heading counts
+_TURN_COST_M: Final = 3.0  # lateral distance within which a lane of the opposite heading counts
 _LEVEL_M: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """Segment ``k`` owns the points ``starts[k]:starts[k + 1]``."""
+    """Lanes of a map; segment ``k`` owns the points ``starts[k]:starts[k + 1]``."""
 
     points: FloatArray  # (m, 4): x, y, z, yaw
     starts: IntArray  # (n + 1,)
     segment: IntArray  # (m,) of each point
     along_m: FloatArray  # (m,) of each point on its segment
-    after: IntArray  # (m,) the next point, straight on; itself at a dead end
+    after: IntArray  # (m,) the next point, straight ahead; the point itself at a dead end
     in_junction: NDArray[np.bool_]  # (n,)
     successors: list[list[int]]
     predecessors: list[list[int]]
     tree: Any  # scipy's, over x and y
 
     def line(self, segment: int) -> FloatArray:
-        """Points of a segment."""
+        """Return the points of a segment."""
         return self.points[self.starts[segment] : self.starts[segment + 1]]
 
     def length_m(self, segment: int) -> float:
-        """Length of a segment."""
+        """Return the length of a segment."""
         return float(self.along_m[self.starts[segment + 1] - 1])
 
     def match(
         self, xy_m: FloatArray, z_m: FloatArray, yaw_rad: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Lane point each pose belongs to, and how badly it fits (metres; under 2 is a match)."""
+        """Return the lane point of each pose and the misfit in metres; below 2 is a match."""
         if not len(xy_m):
             return np.zeros(0, np.int64), np.zeros(0)
         _, near = self.tree.query(xy_m, k=_NEIGHBOURS)
@@ -67,7 +67,7 @@ class Lanes:
         return near[rows, best], misfit[rows, best]
 
     def candidates(self, xy_m: FloatArray, yaw_rad: float, within_m: float) -> IntArray:
-        """Every lane point near a place whose direction agrees, the nearest of each segment."""
+        """Return the lane points near a place with a similar direction, the nearest per segment."""
         near = np.array(self.tree.query_ball_point(xy_m, within_m), dtype=np.int64)
         if not len(near):
             return near
@@ -78,7 +78,7 @@ class Lanes:
         return np.asarray(near[first])
 
     def ahead(self, point: IntArray, steps: int) -> IntArray:
-        """Points met going on from each: ``(n, steps + 1)``."""
+        """Return the points ahead of each point, ``(n, steps + 1)``."""
         result = np.empty((len(point), steps + 1), np.int64)
         result[:, 0] = point
         for k in range(steps):
@@ -87,13 +87,13 @@ class Lanes:
 
 
 def lanes_of(carla_map: Any) -> Lanes:
-    """The lanes of a map; kept for the maps used last."""
+    """Return the lanes of a map; the results for the latest maps are cached."""
     return _built(str(carla_map.to_opendrive()))
 
 
 @lru_cache(maxsize=3)
 def _built(opendrive: str) -> Lanes:
-    # A map of our own: waypoints of an episode's map must not outlive it.
+    # A separate map: waypoints of an episode's map must not outlive it.
     carla_map = native_map("lanes", opendrive)
     graph = LaneGraph(carla_map)
     first: dict[tuple[int, int, int], int] = {}
@@ -123,7 +123,7 @@ def _built(opendrive: str) -> Lanes:
 def _left_out(
     carla_map: Any, known: set[tuple[int, int, int]]
 ) -> dict[tuple[int, int, int], FloatArray]:
-    """Lanes that lead nowhere, which the map's topology does not list."""
+    """Return the dead-end lanes, which the map's topology does not list."""
     groups: dict[tuple[int, int, int], list[Any]] = {}
     for waypoint in carla_map.generate_waypoints(1.0):
         key = lane_key(waypoint)
@@ -174,7 +174,7 @@ def _arranged(lines: list[FloatArray], junction: list[bool], successors: list[li
 
 
 def _straightest(points: FloatArray, starts: IntArray, me: int, group: list[int]) -> int:
-    """The way on that turns least over its whole length."""
+    """Return the continuation that turns least over its whole length."""
     yaw = points[starts[me + 1] - 1, 3]
     turns = [abs(wrap_angle(points[starts[k + 1] - 1, 3] - yaw)) for k in group]
     return group[int(np.argmin(turns))]

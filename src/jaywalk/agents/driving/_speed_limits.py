@@ -1,4 +1,4 @@
-"""Speed limit, lane width and junctions along a line, from the map a server hands out."""
+"""Speed limit, lane width and junctions along a line, from the server's map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.town.opendrive import parse_opendrive
 from jaywalk.town.roads import Lane, LaneSection, Road, lane_speed_kmh, read_roads
 
-_EVERY: Final = 4  # samples of the line between two questions to the map
+_EVERY: Final = 4  # samples of the line between two queries to the map
 _LANE_M: Final = 3.5
 
 
@@ -26,9 +26,9 @@ def _roads_of(opendrive: str) -> dict[int, Road]:
 def limits_along(
     carla_map: Any, places_m: FloatArray, default_mps: float
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Limit (m/s), lane width (m) and whether it is a junction, at every place.
+    """Return limit (m/s), lane width (m) and whether it is a junction, at every place.
 
-    The limit is the lane's own record, else the road's, else ``default_mps``.
+    The limit is that of the lane's record, else that of the road, else ``default_mps``.
     """
     roads = _roads_of(carla_map.to_opendrive())
     asked = np.unique(np.append(np.arange(0, len(places_m), _EVERY), len(places_m) - 1))

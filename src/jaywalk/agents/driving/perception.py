@@ -1,12 +1,11 @@
 """Perception of drivers: vehicles, people and props of a snapshot as arrays.
 
-Poses and velocities come from the snapshot; the server is asked only when a new actor appears, for
-what it is and how big (in 0.9.16 each bounding box is a round trip, so it is kept by id).
+Poses and velocities come from the snapshot. The server is asked for the type and size of an actor
+only when it first appears (in 0.9.16 each bounding box is a round trip, so it is kept by id).
 
-Limited perception has a range that depends on the weather, and does not see hidden actors.
-
-A thing is hidden when something at least as tall stands before its middle and all its corners.
-Buildings and hills hide nothing here: only actors are known.
+Limited perception has a range that depends on the weather and does not see hidden actors. An actor
+is hidden if actors at least as tall cover its middle and all its corners. Buildings and hills hide
+nothing here, because only actors are known.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _KINDS: Final = (("vehicle.", VEHICLE), ("walker.", PERSON), ("static.prop.", PR
 _LEAST_PERSON_M: Final = 0.3  # half width; a body sways more than its box
 _FLAT_M: Final = 0.12  # half height of props that are driven over
 _STILL_MPS: Final = 0.05
-_NEW_SHARE: Final = 0.5  # of the last step in how fast a speed grows
+_NEW_SHARE: Final = 0.5  # weight of the last step in the filtered acceleration
 _JUMP_MPS: Final = 15.0  # faster displacements are teleports
 
 
@@ -62,7 +61,7 @@ class Observation:
     height_m: FloatArray
     velocity_mps: FloatArray  # (n, 2)
     yaw_rate_radps: FloatArray
-    acceleration_mps2: FloatArray  # how fast the speed grows
+    acceleration_mps2: FloatArray  # rate of change of the speed
 
     def __len__(self) -> int:
         return len(self.actor_id)
@@ -93,7 +92,7 @@ class EgoVehicle:
 
     @property
     def rear_m(self) -> float:
-        """From the origin to the rear of the box, negative."""
+        """Distance from the origin to the rear of the box; negative."""
         return self.front_m - 2.0 * self.half_length_m
 
 
@@ -103,12 +102,12 @@ class Perception:
     def __init__(self, world: Any, ego: Any) -> None:
         self._world = world
         self._ego_id = int(ego.id)
-        self._bodies: dict[int, ObservedBody | None] = {}  # None: nothing one can hit
-        self.emergency: set[int] = set()  # vehicles that may have to be let past
+        self._bodies: dict[int, ObservedBody | None] = {}  # None: cannot be hit
+        self.emergency: set[int] = set()  # vehicles that may need free way
         self._count = -1
         self._ids: list[int] = []
         self._fixed = np.zeros((0, 7))
-        # Of the last look: x, y, speed and how fast it grows, one row for each of these actors.
+        # From the last call of look: x, y, speed and its rate of change, one row per actor.
         self._last_ids: list[int] = []
         self._last = np.zeros((0, 4))
         self._last_s = math.nan
@@ -146,9 +145,9 @@ class Perception:
         return seen
 
     def lit(self) -> set[int]:
-        """Emergency vehicles whose warning lights are on.
+        """Return the emergency vehicles with their warning lights on.
 
-        One question about all vehicles: a question about one that is gone would raise.
+        One request covers all vehicles: a request about a destroyed one would raise.
         """
         states = self._world.get_vehicles_light_states()
         special = int(carla.VehicleLightState.Special1)
@@ -229,26 +228,26 @@ class Perception:
         )
 
     def _velocities(self, rows: FloatArray, before: FloatArray, step_s: float) -> FloatArray:
-        """Velocities as told; from positions for those that are moved without one."""
+        """Return velocities of the snapshot; from positions for actors moved without a velocity."""
         velocity = rows[:, 4:6].copy()
         if step_s > 1e-6:
             moved = (rows[:, :2] - before[:, :2]) / step_s
             told = np.hypot(velocity[:, 0], velocity[:, 1])
-            real = np.hypot(moved[:, 0], moved[:, 1])  # nan for those who are new
+            real = np.hypot(moved[:, 0], moved[:, 1])  # nan for new actors
             silent = (told < _STILL_MPS) & (real > _STILL_MPS) & (real < _JUMP_MPS)
             velocity[silent] = moved[silent]
         return velocity
 
     def _pulls(self, velocity_mps: FloatArray, before: FloatArray, step_s: float) -> FloatArray:
-        """How fast speeds grow; from speeds, since what is told holds the turning as well."""
+        """Return rates of change of speed; the snapshot's accelerations also contain turning."""
         if not step_s > 1e-6:
             return np.zeros(len(velocity_mps))
         speed, pull = before[:, 2], before[:, 3]
         grown = (np.hypot(velocity_mps[:, 0], velocity_mps[:, 1]) - speed) / step_s
-        return np.nan_to_num(pull + _NEW_SHARE * (grown - pull))  # nan for those who are new
+        return np.nan_to_num(pull + _NEW_SHARE * (grown - pull))  # nan for new actors
 
     def _before(self) -> FloatArray:
-        """The rows of the last look; nan for what was not there."""
+        """Return the rows of the last observation; nan for actors that were not in it."""
         if self._last_ids is self._ids:
             return self._last
         known = dict(zip(self._last_ids, self._last, strict=True))
@@ -257,10 +256,10 @@ class Perception:
 
 
 def asked(question: Callable[[Any], T], actor: Any) -> T | None:
-    """The answer of a live actor; None if it is gone.
+    """Return the answer of a live actor; None if it no longer exists.
 
-    A snapshot may list an actor that was destroyed since, and the server refuses questions about
-    it. A lost connection shows on the next tick.
+    A snapshot may list an actor that has been destroyed since, and the server rejects requests
+    about it. A lost connection is noticed on the next tick.
     """
     try:
         return question(actor)
@@ -278,7 +277,7 @@ def _body_of(actor: Any) -> ObservedBody | None:
         return None
     least = _LEAST_PERSON_M if kind == PERSON else 0.0
     hx, hy, hz, cx, cy, cz = half.x, half.y, half.z, centre.x, centre.y, centre.z
-    if kind == PROP:  # things may lie on their side
+    if kind == PROP:  # props may lie on their side
         turn = actor.get_transform().rotation
         pitch, roll = math.radians(turn.pitch), math.radians(turn.roll)
         hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
@@ -298,7 +297,7 @@ _RAIN_SHARE: Final = 0.25
 _LEAST_M: Final = 12.0
 _WEATHER_TICKS: Final = 100
 _MIDDLE_AND_CORNERS: Final = np.vstack([np.zeros((1, 2)), CORNERS])
-_TALLER_M: Final = 0.2  # a head shows over something this much lower
+_TALLER_M: Final = 0.2  # a head is visible above an actor this much lower
 
 
 class LimitedPerception(Perception):
@@ -336,7 +335,7 @@ def visible(own: EgoVehicle, seen: Observation, range_m: float) -> Observation:
     hidden = _blocked(eye, points, near)  # (n, 5, n): corner of i behind j
     taller = near.height_m[None, :] > near.height_m[:, None] - _TALLER_M
     np.fill_diagonal(taller, False)
-    # Different corners may be hidden by different things.
+    # Different corners may be hidden by different actors.
     covered = np.any(hidden & taller[:, None, :], axis=2)
     return near.where(~np.all(covered, axis=1))
 

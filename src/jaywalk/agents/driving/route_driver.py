@@ -1,4 +1,4 @@
-"""Base of our drivers: a route line, perception, steering and pedals."""
+"""Base of Jaywalk's drivers: a route line, perception, steering and pedals."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.units import MPS_TO_KMH
 
-# Where the map says nothing; CARLA's vehicles assume the same.
+# Used where the map has no limit; CARLA's vehicles assume the same.
 DEFAULT_LIMIT_MPS: Final = 30.0 / MPS_TO_KMH
-WORLD: Final = ("map", "lights", "signs", "actors")  # needed by drivers that react to others
+WORLD: Final = ("map", "lights", "signs", "actors")  # needed by drivers that react to other actors
 _PLAN_M: Final = 30.0
 _SLOWEST_BEND_MPS: Final = 2.5
 
@@ -35,7 +35,7 @@ class Choice:
 
 
 class RouteDriver(Driver):
-    """Follows the route; a subclass chooses the acceleration."""
+    """Driver that follows the route; a subclass chooses the acceleration."""
 
     manner: ClassVar[Manner] = Manner()
 
@@ -51,7 +51,7 @@ class RouteDriver(Driver):
         self.allowed_mps: FloatArray = allowed_speeds(self.line, self.manner)
 
     def decide(self, moment: Moment) -> Decision:
-        """Steer along the line, press pedals for the acceleration wanted."""
+        """Steer along the line and set the pedals for the chosen acceleration."""
         own = self.perception.own(moment.snapshot)
         self.along_m = self.line.locate(own.x_m, own.y_m, int(self.along_m / STEP_M))
         self.signals.watch()
@@ -70,7 +70,7 @@ class RouteDriver(Driver):
         """Choose the present acceleration."""
 
     def plan(self) -> Plan:
-        """The next stretch of the line."""
+        """Return the next part of the line as a plan."""
         first = int(self.along_m / STEP_M)
         return Plan(path_m=self.line.xy_m[first : first + int(_PLAN_M / STEP_M) : 2].copy())
 
@@ -80,7 +80,7 @@ class RouteDriver(Driver):
         return {"longitudinal": {"reason": choice.reason, "wanted_mps2": wanted}}
 
     def cruise_mps2(self, own: EgoVehicle) -> float:
-        """Acceleration towards the speed that limit and bends allow here."""
+        """Return the acceleration towards the speed that limit and bends allow here."""
         at = min(int(self.along_m / STEP_M), len(self.line) - 1)
         return free_road(max(own.speed_mps, 0.0), float(self.allowed_mps[at]), self.manner)
 
@@ -97,7 +97,7 @@ def _perception(briefing: Briefing) -> Perception:
 def allowed_speeds(
     line: RouteLine, manner: Manner, first: int = 0, last: int | None = None
 ) -> FloatArray:
-    """Speed at each sample by limit and curvature, lowered in time for what comes."""
+    """Return the speed at each sample by limit and curvature, lowered early enough to brake."""
     part = slice(first, last)
     bend = np.sqrt(manner.lateral_mps2 / np.maximum(line.curvature_pm[part], 1e-4))
     allowed = np.minimum(

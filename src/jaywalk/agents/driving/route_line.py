@@ -1,9 +1,9 @@
-"""The line a driver follows: the dense route at even steps, lane changes smoothed, run on a little.
+"""The line that a driver follows: the dense route at even steps, with smooth lane changes.
 
-The line is kept as pieces of lane centre with a lateral offset on top: after a lane change the
-centre is that of the new lane and the offset fades from one lane's width to nothing. Moving the
-offset is all it takes to change lanes later or to go round something. Frame: CARLA's left-handed
-metres; offsets are positive to the right.
+The line consists of pieces of lane centre plus a lateral offset. After a lane change the centre is
+that of the new lane, and the offset fades from one lane width to zero. A change of the offset is
+enough to delay a lane change or to go round an obstacle. The line continues a little beyond the
+route. Frame: CARLA's left-handed metres; offsets are positive to the right.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.town.routes import DenseRoute
 
 STEP_M: Final = 0.5
-_BEYOND_M: Final = 60.0  # the line goes on this far after the last point of the route
-_LEAP_M: Final = 1.0  # neighbouring points so far aside are a change of lanes
+_BEYOND_M: Final = 60.0  # the line continues this far after the last point of the route
+_LEAP_M: Final = 1.0  # adjacent points with this lateral distance are a lane change
 _CHANGE_S: Final = 3.0
 _CHANGE_M: Final = (12.0, 45.0)
 _LANE_M: Final = 3.5
-_SMOOTH_M: Final = 2.0  # half the stretch over which curvature is measured
+_SMOOTH_M: Final = 2.0  # half the length over which curvature is measured
 
 
 @dataclass(slots=True, kw_only=True)
 class RouteLine:
-    """Samples ``STEP_M`` apart; sample ``i`` is ``i * STEP_M`` along the line."""
+    """Line with samples ``STEP_M`` apart; sample ``i`` is ``i * STEP_M`` along the line."""
 
     base_m: FloatArray  # (n, 3) lane centres
     base_yaw_rad: FloatArray
@@ -45,18 +45,18 @@ class RouteLine:
     xy_m: FloatArray  # (n, 2) the line itself
     yaw_rad: FloatArray
     curvature_pm: FloatArray  # unsigned
-    revision: int = 0  # grows whenever the line changes
+    revision: int = 0  # increases whenever the line changes
 
     def __len__(self) -> int:
         return len(self.offset_m)
 
     @property
     def length_m(self) -> float:
-        """Length of the whole line, the stretch beyond the route included."""
+        """Length of the whole line, including the part beyond the route."""
         return (len(self) - 1) * STEP_M
 
     def refresh(self, first: int = 0, last: int | None = None) -> None:
-        """Work out the line again after ``offset_m[first:last]`` was changed."""
+        """Recompute the line after a change of ``offset_m[first:last]``."""
         self.revision += 1
         margin = int(2.0 * _SMOOTH_M / STEP_M) + 2
         low, high = max(first - margin, 0), min((last or len(self)) + margin, len(self))
@@ -70,7 +70,7 @@ class RouteLine:
         self.yaw_rad[low:high], self.curvature_pm[low:high] = yaw[part], curvature[part]
 
     def locate(self, x_m: float, y_m: float, near: int, back: int = 4, ahead: int = 24) -> float:
-        """Distance along the line of a place, looked for around sample ``near``."""
+        """Return the distance along the line of a place, searched around sample ``near``."""
         low, high = max(near - back, 0), min(near + ahead, len(self) - 1)
         points = self.xy_m[low : high + 1]
         gaps = (points[:, 0] - x_m) ** 2 + (points[:, 1] - y_m) ** 2
@@ -81,7 +81,7 @@ class RouteLine:
         return min(max(along, 0.0), self.length_m)
 
     def point_at(self, along_m: float) -> tuple[float, float]:
-        """The place ``along_m`` on the line."""
+        """Return the point at ``along_m`` on the line."""
         at = min(max(along_m / STEP_M, 0.0), len(self) - 1.001)
         k = int(at)
         x, y = self.xy_m[k] + (at - k) * (self.xy_m[k + 1] - self.xy_m[k])
@@ -89,7 +89,7 @@ class RouteLine:
 
 
 def make_line(route: DenseRoute, carla_map: Any, default_limit_mps: float) -> RouteLine:
-    """The line of a route on a map."""
+    """Build the line of a route on a map."""
     pieces = _pieces(route)
     samples = [_resampled(*piece) for piece in pieces]
     samples[-1] = _run_on(samples[-1], carla_map)
@@ -119,9 +119,9 @@ def make_line(route: DenseRoute, carla_map: Any, default_limit_mps: float) -> Ro
 
 
 def lay_change(line: RouteLine, change: int, begin: int) -> None:
-    """Make the change of lanes at sample ``change`` begin at sample ``begin`` (not earlier).
+    """Let the lane change at sample ``change`` begin at sample ``begin`` (not earlier).
 
-    The offset there is what the previous piece leaves, seen from the new lane.
+    The offset there is that of the previous piece, measured from the new lane.
     """
     before, after = change - 1, change
     yaw = line.base_yaw_rad[after]
@@ -138,7 +138,7 @@ def lay_change(line: RouteLine, change: int, begin: int) -> None:
 
 
 def change_length(line: RouteLine, begin: int, aside_m: float) -> float:
-    """How long a change of lanes takes from sample ``begin`` on, in metres."""
+    """Return the length of a lane change that begins at sample ``begin``, in metres."""
     speed = float(line.limit_mps[min(begin, len(line) - 1)])
     wanted = _CHANGE_S * speed * np.sqrt(abs(aside_m) / _LANE_M)
     wanted = min(max(wanted, _CHANGE_M[0]), _CHANGE_M[1])
@@ -148,9 +148,9 @@ def change_length(line: RouteLine, begin: int, aside_m: float) -> float:
 
 
 def shape_of(xy_m: FloatArray, reach: int) -> tuple[FloatArray, FloatArray]:
-    """Heading and unsigned curvature of evenly spaced points, measured over ``reach`` either way.
+    """Return heading and unsigned curvature of evenly spaced points.
 
-    Near the ends the stretch is shorter on one side.
+    Curvature is measured over ``reach`` points on both sides, fewer near the ends.
     """
     index = np.arange(len(xy_m))
     low, high = np.maximum(index - 1, 0), np.minimum(index + 1, len(xy_m) - 1)
@@ -162,7 +162,7 @@ def shape_of(xy_m: FloatArray, reach: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _pieces(route: DenseRoute) -> list[tuple[FloatArray, FloatArray]]:
-    """The route cut at changes of lanes; a new piece begins level with the end of the last."""
+    """Cut the route at lane changes; each piece begins level with the end of the previous one."""
     places, yaws = _forward_points(route)
     ways = np.column_stack([np.cos(yaws), np.sin(yaws)])
     steps = np.diff(places[:, :2], axis=0)
@@ -173,7 +173,7 @@ def _pieces(route: DenseRoute) -> list[tuple[FloatArray, FloatArray]]:
     for low, high in itertools.pairwise([0, *cuts.tolist(), len(places)]):
         piece, yaw = places[low:high], yaws[low:high]
         if low:
-            # Run the new lane backwards to where the old one was left.
+            # Extend the new lane backwards to the end of the old one.
             first = piece[0].copy()
             first[:2] -= ahead[low - 1] * ways[low]
             piece, yaw = np.vstack([first, piece]), np.concatenate([yaw[:1], yaw])
@@ -182,7 +182,7 @@ def _pieces(route: DenseRoute) -> list[tuple[FloatArray, FloatArray]]:
 
 
 def _forward_points(route: DenseRoute) -> tuple[FloatArray, FloatArray]:
-    """Points and headings without doubles and without steps backwards (where two legs meet)."""
+    """Return points and headings without duplicates and backward steps (between two legs)."""
     yaws = np.deg2rad(route.rotation_deg[:, 1])
     kept = [0]
     for k in range(1, len(route)):
@@ -202,7 +202,7 @@ def _resampled(places: FloatArray, yaws: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _run_on(piece: tuple[FloatArray, FloatArray], carla_map: Any) -> tuple[FloatArray, FloatArray]:
-    """The last piece continued along its lane, straight where no lane goes on."""
+    """Extend the last piece along its lane, or straight where the lane ends."""
     places, yaws = piece
     last = places[-1]
     way = np.array([np.cos(yaws[-1]), np.sin(yaws[-1]), 0.0])

@@ -1,4 +1,4 @@
-"""Traffic lights and stop signs on a line: where to stop, and when one may go."""
+"""Traffic lights and stop signs on a line: places to stop and the permission to go."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 _ON_LINE_M: Final = 1.6
 _AGREE: Final = 0.5  # cosine of the angle between a lane at a stop and the line
 _LEVEL_M: Final = 3.0
-_HARD_MPS2: Final = 3.5  # hardest braking for a light that turns yellow
+_HARD_MPS2: Final = 3.5  # maximum braking for a light that turns yellow
 _TO_LINE_M: Final = 0.8  # from the front to a stop line
 _EDGE_M: Final = 15.0  # a junction begins this near behind the line of its light
-_SIGN_REACH_M: Final = 30.0  # of a stop sign's actor, to ask for its volume
+_SIGN_REACH_M: Final = 30.0  # distance of a stop sign's actor within which its volume is read
 _SIGN_CENTRE_M: Final = 3.0  # the Leaderboard wants the car's middle within 4 m of the trigger
 _LEAST_TRIGGER_M: Final = 0.5
 _STOPPED_MPS: Final = 0.1
@@ -27,13 +27,13 @@ _STOP_S: Final = 1.3
 
 @dataclass(slots=True, kw_only=True)
 class LightStop:
-    """A light that stops the line at a place."""
+    """A traffic light with a stop line on the line."""
 
     light: Any  # carla.TrafficLight; its state is read from the snapshot, without a round trip
     along_m: float
-    edge_m: float  # where its junction begins
+    edge_m: float  # beginning of its junction
     yellow_time_s: float
-    yellow_s: float = 0.0  # how long it has been yellow
+    yellow_s: float = 0.0  # time since it turned yellow
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,20 +48,20 @@ class SignStop:
 
 @dataclass(slots=True, kw_only=True)
 class Signals:
-    """Everything on the line that asks to stop."""
+    """Traffic lights and stop signs on the line."""
 
     delta_s: float
     lights: list[LightStop] = field(default_factory=list)
     signs: list[SignStop] = field(default_factory=list)
 
     def watch(self) -> None:
-        """Note how long lights have been yellow; call once a tick."""
+        """Update the time since each light turned yellow; call once per tick."""
         for stop in self.lights:
             yellow = stop.light.state == carla.TrafficLightState.Yellow
             stop.yellow_s = stop.yellow_s + self.delta_s if yellow else 0.0
 
     def light_gap_m(self, own: EgoVehicle, along_m: float) -> float:
-        """Room to the next line that must not be passed; inf: none."""
+        """Return the room to the next stop line that must not be passed; inf if none."""
         front, tail = along_m + own.front_m, along_m + own.rear_m
         for stop in self.lights:
             if tail > stop.along_m or front > stop.edge_m + 0.5:
@@ -71,12 +71,12 @@ class Signals:
             if not _passes(stop, own.speed_mps, front, tail):
                 line = stop.along_m
                 if front > line - 0.3:
-                    line = stop.edge_m  # on the line already: at least not into the junction
+                    line = stop.edge_m  # on the line already: at least stay out of the junction
                 return line - front - _TO_LINE_M
         return math.inf
 
     def sign_gap_m(self, own: EgoVehicle, along_m: float) -> float:
-        """Room to where the next stop sign wants the front to stand; inf: none, or done."""
+        """Return the room to the stop of the next stop sign; inf if there is none or it is done."""
         for stop in self.signs:
             if stop.done or along_m > stop.along_m + 1.0:
                 continue
@@ -93,7 +93,7 @@ class Signals:
 
 
 def _passes(stop: LightStop, speed_mps: float, front_m: float, tail_m: float) -> bool:
-    """Green, or too near to stop, or yellow for long enough that the tail clears the line."""
+    """Return True if green, too near to stop, or if the rear clears the line during yellow."""
     state = stop.light.state
     if state not in (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow):
         return True
@@ -108,7 +108,7 @@ def _passes(stop: LightStop, speed_mps: float, front_m: float, tail_m: float) ->
 
 
 def find_signals(world: Any, line: RouteLine, delta_s: float) -> Signals:
-    """Lights and stop signs that act on a line, in order."""
+    """Return the lights and stop signs that apply to a line, in order."""
     actors = world.get_actors()
     lights = [_light_stop(line, light) for light in _by_id(actors, "traffic.traffic_light")]
     signs = [_sign_stop(line, sign) for sign in _by_id(actors, "traffic.stop")]
@@ -147,7 +147,7 @@ def _light_stop(line: RouteLine, light: Any) -> list[LightStop]:
 
 
 def _edge_m(line: RouteLine, sample: int) -> float:
-    """Where the junction behind a stop line begins; the line itself when it lies inside."""
+    """Return where the junction behind a stop line begins; the stop line if none is near."""
     ahead = line.in_junction[sample : sample + int(_EDGE_M / STEP_M)]
     inside = np.flatnonzero(ahead)
     return (sample + (int(inside[0]) if len(inside) else 0)) * STEP_M
@@ -176,7 +176,7 @@ def _sign_stop(line: RouteLine, sign: Any) -> list[SignStop]:
 
 
 def _visits(line: RouteLine, place: Any, within_m: float, yaw_rad: float | None) -> list[int]:
-    """Samples at which the line passes a place (nearest of each visit), with its direction."""
+    """Return the nearest sample of each pass of the line by a place, in a direction if given."""
     gaps = np.hypot(line.xy_m[:, 0] - place.x, line.xy_m[:, 1] - place.y)
     fits = (gaps < within_m) & (np.abs(line.base_m[:, 2] - place.z) < _LEVEL_M)
     if yaw_rad is not None:

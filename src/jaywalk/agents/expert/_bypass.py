@@ -1,9 +1,8 @@
-"""Going round things that stand in the way: in the own lane, the next one, or the opposite one.
+"""Bypass of obstacles: in the ego's lane, in the next lane, or in the opposite lane.
 
-A way round is an additional offset of the line. It is laid only when it is clear, and the driver
-goes on looking while on it; where there is no room the driver waits.
-
-How much road lies beside a lane, and which way it is driven.
+A bypass is an additional offset of the line. The driver starts it only when it is clear, and keeps
+checking while on it. Where there is no room, the driver waits. This module also measures the road
+beside a lane and the direction in which it is driven.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ class Room:
 
     own_m: float  # to the lane's own edge
     all_m: float  # to the far edge of the neighbouring lane
-    same_way: bool  # the neighbour is driven in the same direction
-    traffic: bool  # the neighbour carries traffic at all
+    same_way: bool  # the neighbouring lane has the same direction
+    traffic: bool  # the neighbouring lane carries traffic
 
 
 def room_beside(carla_map: Any, line: RouteLine, first: int, last: int, right: bool) -> Room:
-    """The least room on one side between two samples of a line."""
+    """Return the least room on one side between two samples of a line."""
     own, whole, same, traffic = np.inf, np.inf, True, False
     step = int(_EVERY_M / STEP_M)
     for k in range(max(first, 0), min(last + step, len(line)), step):
@@ -45,7 +44,7 @@ def room_beside(carla_map: Any, line: RouteLine, first: int, last: int, right: b
         waypoint = carla_map.get_waypoint(carla.Location(x, y, z))
         half = 0.5 * float(waypoint.lane_width)
         own = min(own, half)
-        # The map's left and right follow the lane, which may be matched from its other side.
+        # The map's left and right depend on the lane's direction, which may oppose the line's.
         against = np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - line.base_yaw_rad[k]) < 0.0
         beside = waypoint.get_right_lane() if right != against else waypoint.get_left_lane()
         if beside is None or not _drivable(beside):
@@ -70,20 +69,20 @@ def _drivable(waypoint: Any) -> bool:
 
 
 _SIDE_M: Final = 0.45
-_CLOSE_SIDE_M: Final = 0.32  # after waiting, if one can stay in the own lane then
+_CLOSE_SIDE_M: Final = 0.32  # after a wait, if the ego can then stay in its lane
 _PATIENCE_TICKS: Final = 160
 _PERSON_SIDE_M: Final = 0.9
-_OVER_EDGE_M: Final = 0.25  # a little over the line is still in the own lane
+_OVER_EDGE_M: Final = 0.25  # this far over the marking still counts as in the lane
 _CLUSTER_M: Final = 14.0
 _LOOK_M: Final = 45.0
 _PER_OFFSET: Final = 3.2  # metres of transition per metre of offset
 _TRANSITION_M: Final = (5.0, 28.0)
 _LATERAL_MPS2: Final = 3.0  # on a transition
 _LEAST_PER_OFFSET: Final = 1.3
-_WAIT_PER_OFFSET: Final = 2.8  # room to keep for the way while waiting
-_BACK_MPS: Final = 8.0  # the way back is smooth at this speed
+_WAIT_PER_OFFSET: Final = 2.8  # room to keep for the bypass while waiting
+_BACK_MPS: Final = 8.0  # the transition back is smooth at this speed
 _CLEAR_M: Final = 0.8
-ASIDE: Final = "aside"  # kind of a way that lets somebody pass
+ASIDE: Final = "aside"  # kind of a bypass that makes way for another vehicle
 _PASS_MPS: Final = {
     "own": 9.0,
     "close": 4.0,
@@ -93,12 +92,12 @@ _PASS_MPS: Final = {
     ASIDE: 8.0,
 }
 _PULL_MPS2: Final = 3.6
-_SPARE_S: Final = 0.8  # between being back and the next one who comes
-_AFTER_S: Final = 0.4  # between the last one's tail and entering his lane
-_ENTER_SHARE: Final = 0.35  # of a transition after which the car is in the next lane
+_SPARE_S: Final = 0.8  # between the return to the lane and the next oncoming vehicle
+_AFTER_S: Final = 0.4  # between the rear of the last oncoming vehicle and the entry into its lane
+_ENTER_SHARE: Final = 0.35  # share of a transition after which the ego is in the next lane
 _SIGHT_M: Final = 160.0
 _IN_LANE_M: Final = 0.35
-_BEFORE_JUNCTION_M: Final = 1.0  # back in the own lane by then
+_BEFORE_JUNCTION_M: Final = 1.0  # the ego is back in its lane this far before a junction
 _ROOM_TO_RETURN_M: Final = 1.0
 _STUCK_TICKS: Final = 60
 _DECIDE_S: Final = {"own": 6.0, "close": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
@@ -107,17 +106,17 @@ _DECIDE_M: Final = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """Things standing close together that one goes round on one side."""
+    """Group of standing actors that the ego goes round on one side."""
 
     from_m: float
     to_m: float
-    edge_m: float  # how far it reaches to that side of the lane's centre, room included
+    edge_m: float  # its extent to that side of the lane's centre, room included
     ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingObstacle:
-    """Things that stand, one row each, seen along the line."""
+    """Standing actors in coordinates of the line, one row each."""
 
     from_m: FloatArray
     to_m: FloatArray
@@ -128,10 +127,10 @@ class StandingObstacle:
     actor_id: NDArray[np.int64]
 
     def grown(self, right: bool, width_m: float) -> Obstacle:
-        """The first thing in the way with everything that a way round it would meet as well.
+        """Return the first blocking actor together with all actors that its bypass would meet.
 
-        Also what merely stands in the lane just behind it, waiting or not: there is no coming back
-        before it.
+        Actors that stand in the lane just beyond it are included, waiting or not: the ego cannot
+        return before them.
         """
         near = self.right_m + self.side_m if right else -self.left_m + self.side_m
         far = self.left_m - self.side_m if right else -self.right_m - self.side_m
@@ -158,29 +157,29 @@ class StandingObstacle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BypassPath:
-    """A way round: offset of the line between two places, and over whose lane it leads."""
+    """A bypass: offset of the line between two places, and the lane that it uses."""
 
     offset_m: float
-    from_m: float  # the whole offset from here
+    from_m: float  # full offset from here
     to_m: float  # to here
     transition_m: float
     back_m: float  # length of the transition back
-    kind: str  # "own", "close" (in it too, with less room), "same", "opposite", "edge" or ASIDE
+    kind: str  # "own", "close" (in the lane with less room), "same", "opposite", "edge" or ASIDE
 
     @property
     def in_lane(self) -> bool:
-        """Return whether the car stays in its lane."""
+        """Whether the ego stays in its lane."""
         return self.kind in ("own", "close")
 
     @property
     def end_m(self) -> float:
-        """Where the car is on its line again."""
+        """Distance along the line at which the ego is back on its line."""
         return self.to_m + self.back_m
 
 
 @dataclass(slots=True)
 class Bypass:
-    """Ways round on one line."""
+    """Choice and state of the bypass on one line."""
 
     line: RouteLine
     carla_map: Any
@@ -195,12 +194,12 @@ class Bypass:
 
     @property
     def top_mps(self) -> float:
-        """The speed on the way round; inf: on none."""
+        """Speed on the present bypass; inf if there is none."""
         return math.inf if self.way is None else _PASS_MPS[self.way.kind]
 
     @property
     def hurries(self) -> bool:
-        """Return whether the car is where others come from the front."""
+        """Whether the ego is on a bypass in the opposite lane."""
         return self.way is not None and self.way.kind == "opposite"
 
     def update(
@@ -211,14 +210,14 @@ class Bypass:
         blocking: NDArray[np.bool_],
         standing: NDArray[np.bool_],
     ) -> float:
-        """Lay a way round if there is one; room to where one must wait for it, or inf.
+        """Start a bypass if possible; return the room to the place to wait for it, or inf.
 
         Args:
-            own: The own vehicle.
-            along_m: Where it is.
-            seen: Everything around.
-            blocking: (n,) what stands in the way and will not go.
-            standing: (n,) whatever stands, in the way or beside it.
+            own: The ego.
+            along_m: Its distance along the line.
+            seen: Actors around it.
+            blocking: (n,) mask of actors that block the line and will not move.
+            standing: (n,) mask of standing actors, on the line or beside it.
         """
         if self.way is not None:
             self._reconsider(self.way, own, along_m, seen)
@@ -238,17 +237,17 @@ class Bypass:
             if fitted is None:
                 continue
             if fitted.from_m - fitted.transition_m - along_m > _decide_m(fitted, own.speed_mps):
-                continue  # too early: who knows who will come
+                continue  # too early: other vehicles may still come
             if self._is_clear(fitted, own, along_m, seen):
                 self._lay(fitted, along_m)
                 return math.inf
         if not ways:
-            return math.inf  # no way round: the car-following stops behind it
+            return math.inf  # no bypass: car following stops behind the obstacle
         least = _WAIT_PER_OFFSET * min(abs(way.offset_m) for way in ways) + 3.0
         return max(begin - max(least, 5.5) - front, 0.0)
 
     def take(self, way: BypassPath, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
-        """Lay a way if it fits and is clear."""
+        """Start a bypass if it fits and is clear; return whether it was started."""
         fitted = self._fitted(way, own, along_m)
         if fitted is None or not self._is_clear(fitted, own, along_m, seen):
             return False
@@ -258,7 +257,7 @@ class Bypass:
     def _reconsider(
         self, way: BypassPath, own: EgoVehicle, along_m: float, seen: Observation
     ) -> None:
-        """Forget the way at its end, or give it up while still in the own lane."""
+        """Drop the bypass at its end, or cancel it while the ego is still in its lane."""
         if along_m > self._end_m:
             self.way = None
             return
@@ -274,7 +273,7 @@ class Bypass:
             self.way, self._stood = None, 0
 
     def _before(self, sample: int) -> float:
-        """The offset of the line at a sample without the way round."""
+        """Return the offset of the line at a sample without the bypass."""
         first, laid = self._laid
         inside = first <= sample < first + len(laid)
         bump = float(laid[sample - first]) if inside else 0.0
@@ -287,7 +286,7 @@ class Bypass:
         blocking: NDArray[np.bool_],
         standing: NDArray[np.bool_],
     ) -> StandingObstacle:
-        """Everything that stands ahead, seen along the line."""
+        """Return the standing actors ahead in coordinates of the line."""
         wanted = blocking | standing
         some = seen.where(wanted)
         first = int(along_m / STEP_M)
@@ -308,7 +307,7 @@ class Bypass:
         )
 
     def _ways(self, things: StandingObstacle, own: EgoVehicle) -> list[BypassPath]:
-        """Ways round that fit on the road, the least trouble first."""
+        """Return the bypasses that fit on the road, the simplest first."""
         ways = []
         for right in (False, True):
             obstacle = things.grown(right, 2.0 * own.half_width_m)
@@ -337,13 +336,13 @@ class Bypass:
         return sorted(ways, key=lambda way: (rank[way.kind], abs(way.offset_m)))
 
     def _close_ways(self, things: StandingObstacle, own: EgoVehicle) -> list[BypassPath]:
-        """Ways in the own lane that leave things, not people, less room than usual."""
+        """Return bypasses in the ego's lane with less room than usual to objects, not to people."""
         side_m = np.where(things.side_m > _SIDE_M, things.side_m, _CLOSE_SIDE_M)
         ways = self._ways(replace(things, side_m=side_m), own)
         return [replace(way, kind="close") for way in ways if way.kind == "own"]
 
     def _fitted(self, way: BypassPath, own: EgoVehicle, along_m: float) -> BypassPath | None:
-        """The way with transitions that fit before and behind it; None if there is not the room."""
+        """Return the bypass with transitions that fit before and after it; None without room."""
         least = _LEAST_PER_OFFSET * abs(way.offset_m)
         room = way.from_m - along_m - 0.5
         back_m = self._back_m(way, own)
@@ -361,7 +360,7 @@ class Bypass:
         return replace(way, transition_m=min(way.transition_m, room))
 
     def _back_m(self, way: BypassPath, own: EgoVehicle) -> float:
-        """The transition back, shorter where the car is to be in its lane before a junction."""
+        """Return the length of the transition back, shorter if it must end before a junction."""
         first = int(way.to_m / STEP_M)
         inside = self.line.in_junction[first : int((way.end_m + own.front_m) / STEP_M) + 2]
         if way.in_lane or not inside.any():
@@ -391,7 +390,7 @@ class Bypass:
     def _oncoming_clear(
         self, way: BypassPath, own: EgoVehicle, along_m: float, cars: Observation
     ) -> bool:
-        """Return whether nobody comes on the opposite lane before the own car is back."""
+        """Return whether no vehicle comes in the opposite lane before the ego is back."""
         if not len(cars):
             return True
         back_m = way.to_m + 0.6 * way.back_m
@@ -410,7 +409,7 @@ class Bypass:
         theirs, fit = self.lanes.match(cars.xy_m, cars.z_m, np.arctan2(cars.sin, cars.cos))
         away = upstream[self.lanes.segment[theirs]] - self.lanes.along_m[theirs]
         away = np.where((fit < 2.0) & (away > -200.0), away, np.inf)
-        # In metres to where one is back in the own lane: their fronts, and where one leaves it.
+        # Distances of their fronts and rears to the place where the ego is back in its lane.
         front, tail = away - cars.half_m[:, 0], away + cars.half_m[:, 0]
         enter_m = way.from_m - (1.0 - _ENTER_SHARE) * way.transition_m
         enter_s = self._needed_s(way, own, along_m, enter_m - own.front_m)
@@ -421,7 +420,7 @@ class Bypass:
         return not bool((np.isfinite(away) & ~gone & comes).any())
 
     def _needed_s(self, way: BypassPath, own: EgoVehicle, along_m: float, to_m: float) -> float:
-        """Time until the car is at a place of the way, no faster than it can be driven."""
+        """Return the time until the ego reaches a place on the bypass at feasible speeds."""
         out_mps = _bend_mps(way.offset_m, way.transition_m)
         back_mps = _bend_mps(way.offset_m, way.back_m)
         top, speed, spent_s, at = self._pass_mps(way), max(own.speed_mps, 0.0), 0.0, along_m
@@ -433,9 +432,9 @@ class Bypass:
         return spent_s
 
     def _pass_mps(self, way: BypassPath) -> float:
-        """The speed at which a way is driven: its own top, or the limit there.
+        """Return the speed on a bypass: the maximum of its kind, or the limit if lower.
 
-        Where others come from the front the limit is not kept: the shorter one is there the better.
+        In the opposite lane the limit is ignored, to keep the time there short.
         """
         if way.kind == "opposite":
             return _PASS_MPS[way.kind]
@@ -453,7 +452,7 @@ class Bypass:
         laid = way.offset_m * share**2 * (3.0 - 2.0 * share)
         self._laid, self._stood = (first, laid), 0
         self._limits = self.line.limit_mps[first:last].copy()
-        if way.kind == "opposite":  # the shorter the better
+        if way.kind == "opposite":  # keep the time there short
             self.line.limit_mps[first:last] = np.maximum(self._limits, _PASS_MPS[way.kind])
         self.line.offset_m[first:last] += laid
         self.line.refresh(first, last)
@@ -461,23 +460,23 @@ class Bypass:
 
 
 def _decide_m(way: BypassPath, speed_mps: float) -> float:
-    """How far before its beginning a way is decided on."""
+    """Return the distance before the start of a bypass at which it is decided."""
     return _DECIDE_M + _DECIDE_S[way.kind] * max(speed_mps, 0.0)
 
 
 def transition_m(offset_m: float, speed_mps: float) -> float:
-    """Length over which an offset is driven at a speed without swerving."""
+    """Return the length for a smooth transition to an offset at a speed, in metres."""
     smooth = max(speed_mps, 0.0) * math.sqrt(6.0 * offset_m / _LATERAL_MPS2)
     return min(max(_PER_OFFSET * offset_m, smooth, _TRANSITION_M[0]), _TRANSITION_M[1])
 
 
 def _bend_mps(offset_m: float, transition_m: float) -> float:
-    """The speed at which a transition can be driven."""
+    """Return the maximum speed on a transition."""
     return transition_m * math.sqrt(_LATERAL_MPS2 / (6.0 * max(abs(offset_m), 0.1)))
 
 
 def _kind(room: Room, needed_m: float) -> str | None:
-    """Over whose lane a way of this half width leads; None: there is not the room."""
+    """Return the kind of a bypass that reaches this far aside; None if there is no room."""
     if needed_m <= room.own_m + _OVER_EDGE_M:
         return "own"
     if needed_m > room.all_m + 0.1:

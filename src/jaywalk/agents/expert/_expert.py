@@ -1,8 +1,8 @@
 """The expert: a privileged rule-based driver in the manner of PDM-Lite.
 
-It knows poses and velocities of everything, foresees where all will be, follows, gives way, changes
-lanes into gaps, goes round what stands in the way when that is clear, and waits where it is not. It
-does not know what anybody intends, nor which scenario it is in.
+It knows the poses and velocities of all actors and predicts their paths. It follows, gives way,
+changes lanes into gaps, goes round obstacles when that is clear, and waits otherwise. It does not
+know the intentions of other actors, nor the scenario.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ _SIDE_M: Final = 0.3
 _PERSON_SIDE_M: Final = 0.5
 _BRAKES_MPS2: Final = np.array([-1.0, -2.0, -3.2, -5.0, -8.0])
 _BOOST_MPS2: Final = 3.0
-_WAIT_MPS2: Final = -1.8  # for people beside the road, as long as
-_LATEST_MPS2: Final = 3.2  # no more than this would stop in time
-_CROSSES: Final = 0.6  # sine of the angle to the line from which on something crosses it
-_GLANCE_S: Final = 0.15  # who is foreseen on the road for less may only have turned on the pavement
-_HOLD_S: Final = 0.4  # after braking for somebody, do not accelerate at once
+_WAIT_MPS2: Final = -1.8  # for people beside the road, while
+_LATEST_MPS2: Final = 3.2  # braking this hard can still stop in time
+_CROSSES: Final = 0.6  # sine of the least angle to the line of a crossing actor
+_GLANCE_S: Final = 0.15  # a shorter forecast on the road may be a turn on the sidewalk
+_HOLD_S: Final = 0.4  # after braking for an actor, do not accelerate at once
 _STUCK_S: Final = 12.0
 _IMPATIENT_MARGINS: Final = Margins(people=0.4, vehicles=0.4)
 _TIGHT_MARGINS: Final = Margins(vehicles=0.3)
 _ZERO_MARGINS: Final = Margins(people=0.0, vehicles=0.0)
-_KERB_M: Final = 2.2  # people this near to the car's way make it slow down
+_KERB_M: Final = 2.2  # the ego slows down for people this near to its path
 _KERB_MPS: Final = 8.5
 _CAUTION_MPS: Final = 5.5  # where an oncoming car may turn across
 _PARKED_S: Final = 1.0
 _OFF_CENTRE_M: Final = 0.5
 _WAITS_S: Final = 4.0
 _TO_GO_ROUND_M: Final = 8.5
-_JUNCTION_MPS2: Final = 4.2  # across a junction one does not dawdle
+_JUNCTION_MPS2: Final = 4.2  # acceleration across a junction
 _ROLLING: Final = Manner(braking_mps2=1.6, acceleration_mps2=3.5)  # towards a red light
 _OWN_LANE_M: Final = 2.0
 _CROSSERS_M: Final = 45.0
@@ -65,12 +65,12 @@ _ROAD: Final = carla.LaneType.Driving | carla.LaneType.Bidirectional
 _CELL_M: Final = 0.2
 _KINDS: Final = ("vehicle", "person", "prop")
 _LEFT_S: Final = 25.0
-# Who stands at the edge of the way is passed closely and slowly after waiting for them this long.
+# After this wait, the ego passes a person at the edge of its path closely and slowly.
 _WAITS_FOR_S: Final = 8.0
-_STAYS_M: Final = 0.7  # who dances on the spot stands there too
+_STAYS_M: Final = 0.7  # movement within this distance counts as standing
 _CLOSELY_M: Final = 0.15
 _CLOSELY_MPS: Final = 2.0
-_FIRM_MPS2: Final = 5.0  # those who were trusted to brake mildly are watched from here on
+_FIRM_MPS2: Final = 5.0  # trusted vehicles that need to brake harder count again
 _TRUST_M: Final = 1.0
 _COMMITTED_MPS: Final = 2.0
 _WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go round"})
@@ -84,18 +84,18 @@ _WAITING: Final = frozenset({"person", "junction exit taken", "waiting to go rou
     needs=WORLD,
 )
 class Expert(RouteDriver):
-    """Drives as well as rules and full knowledge of the present allow."""
+    """Driver with rules and full knowledge of the present state."""
 
     manner: ClassVar[Manner] = Manner(
         speed_factor=1.0,
         acceleration_mps2=3.5,
         lateral_mps2=3.4,
         headway_s=0.5,
-        standstill_gap_m=4.4,  # also the room to go round, should it come to that
+        standstill_gap_m=4.4,  # also the room for a later bypass
     )
 
     def setup(self, briefing: Briefing) -> None:
-        """Also learn the lanes and junctions."""
+        """Set up the base driver and read lanes, junctions and signals."""
         super().setup(briefing)
         self.lanes = lanes_of(briefing.map)
         controls = find_controls(briefing.world, self.lanes, self.line.xy_m[::20])
@@ -110,7 +110,7 @@ class Expert(RouteDriver):
         self._stuck_s = 0.0
         self._person_s = 0.0
         self._stays: dict[int, tuple[float, float, float]] = {}  # waited for: seconds and place
-        self._passed: dict[int, tuple[float, float]] = {}  # passed closely: where they stand
+        self._passed: dict[int, tuple[float, float]] = {}  # passed closely: their places
         self._road: dict[tuple[int, int, int], bool] = {}
 
     def accelerate(self, own: EgoVehicle, moment: Moment) -> Choice:
@@ -154,7 +154,7 @@ class Expert(RouteDriver):
         return math.inf, "nothing"
 
     def debug(self, choice: Choice) -> dict[str, Any]:
-        """Add the vehicles that it yields to and those that it expects to brake."""
+        """Add the vehicles that it yields to and the vehicles that it expects to brake."""
         said = super().debug(choice)
         if choice.reason == "giving way":
             said["longitudinal"]["to"] = self.yielding.because
@@ -198,7 +198,7 @@ class Expert(RouteDriver):
         return np.array([one in self._passed for one in seen.actor_id.tolist()], dtype=np.bool_)
 
     def _wait(self, own: EgoVehicle, seen: Observation, at: FloatArray, why: str) -> None:
-        """Lose patience with people who stand at the edge of the way."""
+        """Count the waiting time for people on the line; after a limit, pass them closely."""
         before, self._stays = self._stays, {}
         if own.speed_mps > 0.3 or why not in _WAITING:
             return
@@ -219,7 +219,7 @@ class Expert(RouteDriver):
         stood_s: FloatArray,
         moved: BoolArray,
     ) -> tuple[BoolArray, BoolArray]:
-        """Return masks of the actors that block the way for good, and of those that may."""
+        """Return masks of the actors that block the line permanently, and that may do so."""
         in_way = np.isfinite(at)
         if not in_way.any():
             return in_way, in_way
@@ -227,7 +227,7 @@ class Expert(RouteDriver):
         queues = np.array([self._queue_at(float(a)) for a in at], dtype=np.bool_)
         first = int(self.along_m / STEP_M)
         _, right, _ = project(self.line, first - 10, first + 220, seen.xy_m, seen.z_m)
-        # Cars wait in the middle of their lane; one at its edge was left there.
+        # Cars wait in the middle of their lane; a car at its edge is parked.
         left_there = ~moved & (stood_s > _PARKED_S) & (np.abs(right) > _OFF_CENTRE_M)
         waited = ~queues & (stood_s > _WAITS_S) & (own.speed_mps < 2.0)
         given_up = stood_s > np.where(queues, 2.5 * _LEFT_S, _LEFT_S)
@@ -245,7 +245,7 @@ class Expert(RouteDriver):
         return bool(ahead) and ahead[0] < 35.0
 
     def _free(self, own: EgoVehicle, seen: Observation) -> float:
-        """The free road, slower beside people and on a way round."""
+        """Return the acceleration on a free road, lower beside people and on a bypass."""
         speed = max(own.speed_mps, 0.0)
         pull = self.cruise_mps2(own)
         hurry = self.bypass.hurries or self.yielding.is_crossing(self.along_m, own)
@@ -269,7 +269,7 @@ class Expert(RouteDriver):
         return pull
 
     def _is_close(self, own: EgoVehicle, seen: Observation) -> bool:
-        """Return whether somebody whom one passes closely is just ahead or beside."""
+        """Return whether a person whom the ego passes closely is just ahead or beside it."""
         people = seen.where(self._closely(seen))
         first = int((self.along_m + own.rear_m) / STEP_M)
         last = int((self.along_m + own.front_m + _TO_GO_ROUND_M + 2.0) / STEP_M)
@@ -286,9 +286,9 @@ class Expert(RouteDriver):
         ahead: BoolArray,
         suspect: BoolArray,
     ) -> tuple[float, str]:
-        """The hardest braking that anything on the line asks for.
+        """Return the lowest acceleration that an actor on the line requires, and its kind.
 
-        Behind what may stand there for good one keeps the room to go round it.
+        Behind actors that may block the line permanently, the ego keeps the room for a bypass.
         """
         best, what = math.inf, "nothing"
         speed = max(own.speed_mps, 0.0)
@@ -307,11 +307,11 @@ class Expert(RouteDriver):
         return np.asarray(ahead & ((speed < 0.3) | (lead > 0.8 * speed)))
 
     def _checked(self, own: EgoVehicle, seen: Observation, wish: tuple[float, str]) -> Choice:
-        """The wish, or the mildest braking that touches nobody in the seconds to come."""
+        """Return the wish, or the mildest braking without contact in the forecast."""
         wanted, reason = wish
         around = self._matters(own, seen)
         speed = max(own.speed_mps, 0.0)
-        # After braking for somebody one rather rolls for a moment, if rolling is free as well.
+        # After braking for an actor, roll for a moment if rolling is free of contact.
         holds = self._braked_s < _HOLD_S and wanted > 0.0 and speed > 0.5
         first = [0.0, wanted] if holds else [wanted]
         pulls = np.concatenate([first, _BRAKES_MPS2[wanted - 0.3 > _BRAKES_MPS2]])
@@ -353,7 +353,7 @@ class Expert(RouteDriver):
         top_mps: float,
         trial: Trial,
     ) -> float:
-        """Nothing is as it should be: closer past vehicles, or to rest in somebody's way."""
+        """Choose if no option is clear: pass vehicles closer, or stop in another actor's path."""
         tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT_MARGINS)
         found = tight.first_free(clear=True)
         if found is not None:
@@ -370,9 +370,9 @@ class Expert(RouteDriver):
         return float(pulls[-1])
 
     def _goes_before(self, own: EgoVehicle, around: Observation, top_mps: float) -> bool:
-        """Return whether a car that is in a junction gets out of it if the others brake for it.
+        """Return whether the ego can leave a junction if other vehicles brake for it.
 
-        To come to rest in their way would make them brake harder.
+        A stop in their path would make them brake harder.
         """
         if own.speed_mps < _COMMITTED_MPS or not self.yielding.is_inside(self.along_m, own):
             return False
@@ -391,7 +391,7 @@ class Expert(RouteDriver):
         return bool(np.isinf(boost.first_s[0]))
 
     def _can_wait(self, own: EgoVehicle, around: Observation, who: int, first_s: float) -> bool:
-        """Return whether the car can still brake later for somebody beside the road."""
+        """Return whether the ego can still brake later for a person beside the road."""
         speed = max(own.speed_mps, 0.0)
         room = max(speed * first_s - 0.5, 0.5)
         if speed * speed / (2.0 * room) > _LATEST_MPS2 and self._person_s > _GLANCE_S:
@@ -408,7 +408,7 @@ class Expert(RouteDriver):
         return found
 
     def _is_road(self, around: Observation, who: int) -> bool:
-        """Return whether a person stands on a driving lane, to 10 cm: the map answers slowly."""
+        """Return whether a person is on a driving lane; cached to 10 cm, since the map is slow."""
         x_m, y_m = around.xy_m[who].tolist()
         cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
         known = self._road.get(cell)
@@ -421,7 +421,7 @@ class Expert(RouteDriver):
     def _least_bad(
         self, own: EgoVehicle, around: Observation, paths: Paths, pulls: FloatArray, top_mps: float
     ) -> float:
-        """Nothing is free of contact: out of the way forwards if that works, else full brake."""
+        """Choose if no option avoids contact: accelerate if that avoids it, else full brake."""
         boost = try_out(
             self.line,
             self.along_m,
@@ -437,13 +437,13 @@ class Expert(RouteDriver):
         return float(pulls[-1])
 
     def _matters(self, own: EgoVehicle, seen: Observation) -> Observation:
-        """Leave out vehicles behind in the own lane: they are responsible themselves."""
+        """Leave out actors behind the ego in its lane, which are responsible themselves."""
         dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m
         cos, sin = math.cos(own.yaw_rad), math.sin(own.yaw_rad)
         ahead = dx * cos + dy * sin
         agrees = seen.cos * cos + seen.sin * sin > 0.5
         behind = (ahead + seen.half_m[:, 0] < own.rear_m + 1.0) & (agrees | (seen.speed_mps < 0.3))
-        # A vehicle that overtakes on another lane counts: the line may lead across it.
+        # A vehicle that overtakes in another lane counts: the line may cross that lane.
         aside = np.abs(dy * cos - dx * sin)
         overtakes = (seen.speed_mps > max(own.speed_mps, 0.0) + 1.0) & (aside > _OWN_LANE_M)
         behind &= ~(overtakes & (seen.kind == VEHICLE))
@@ -454,7 +454,7 @@ class Expert(RouteDriver):
 def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> BoolArray:
     """Return a mask of the vehicles that are expected to brake and still can.
 
-    Once the car moves they are left to it: to stop in their way would be worse than to go on.
+    Once the ego moves, all of them are: a stop in their path would be worse than to continue.
     """
     expected = np.array([one in trusted for one in seen.actor_id.tolist()], np.bool_)
     if own.speed_mps > _COMMITTED_MPS:
@@ -468,6 +468,6 @@ def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> 
 
 
 def _stays(seen: Observation, actor_id: int, place_m: tuple[float, float]) -> bool:
-    """Return whether somebody is still at a place."""
+    """Return whether an actor is still at a place."""
     (rows,) = np.nonzero(seen.actor_id == actor_id)
     return bool(len(rows)) and math.dist(seen.xy_m[rows[0]].tolist(), place_m) <= _STAYS_M

@@ -1,6 +1,7 @@
-"""Lane changes: only into a gap, later if there is none.
+"""Lane changes of the route, and making way for emergency vehicles.
 
-Making way for an emergency vehicle that comes from behind: onto the next lane or the edge.
+A lane change needs a gap and is delayed if there is none. For an emergency vehicle that approaches
+from behind, the ego moves to the next lane or to the edge of the road.
 """
 
 from __future__ import annotations
@@ -22,33 +23,33 @@ _NEAR_M: Final = 60.0
 _FASTER_MPS: Final = 0.5
 _IN_LANE_M: Final = 2.0
 _AGREE: Final = 0.7  # cosine of the angle between its heading and the line
-_HOLD_M: Final = 60.0  # stay aside for so long ...
+_HOLD_M: Final = 60.0  # stay aside over this distance ...
 _LEAST_HOLD_M: Final = 12.0  # ... and for less it is not worth it
 _BEFORE_JUNCTION_M: Final = 8.0  # to be back in the lane
-_LEAST_ASIDE_M: Final = 2.2  # that another car gets past in the middle of the lane
+_LEAST_ASIDE_M: Final = 2.2  # room for another car to pass in the middle of the lane
 _EDGE_M: Final = 0.1
 
 
 @dataclass(slots=True)
 class MakeWay:
-    """Lays a way beside the own lane while one comes."""
+    """Moves the ego aside while an emergency vehicle approaches."""
 
     bypass: Bypass
     perception: Perception
 
     def update(self, own: EgoVehicle, along_m: float, seen: Observation) -> None:
-        """Go aside if an emergency vehicle comes and there is room to."""
+        """Move aside if an emergency vehicle approaches and there is room."""
         if self.bypass.way is not None or not self._comes(own, along_m, seen):
             return
         ways = [self._aside(own, along_m, right) for right in (True, False)]
         found = [way for way in ways if way is not None]
-        # Onto a lane rather than over the edge of the road, whichever side it is on.
+        # Prefer a lane to the edge of the road, on either side.
         for _, way in sorted(found, key=lambda one: one[0]):
             if self.bypass.take(way, own, along_m, seen):
                 return
 
     def _comes(self, own: EgoVehicle, along_m: float, seen: Observation) -> bool:
-        """Return whether one with its lights on is behind in the own lane and gains."""
+        """Return whether one with its lights on approaches from behind in the ego's lane."""
         known = self.perception.emergency
         if not known:
             return False
@@ -68,9 +69,9 @@ class MakeWay:
     def _aside(
         self, own: EgoVehicle, along_m: float, right: bool
     ) -> tuple[bool, BypassPath] | None:
-        """The way on one side, up to the next junction, and whether it is only the road's edge.
+        """Return whether only the road's edge is free on one side, and the path to it.
 
-        None: there is neither a lane nor an edge.
+        The path ends before the next junction. None if there is neither a lane nor an edge.
         """
         line = self.bypass.line
         first = int(along_m / STEP_M)
@@ -99,7 +100,7 @@ class MakeWay:
 
 
 def _offset_m(room: Room, half_width_m: float) -> float:
-    """To the middle of the lane beside, or as far as the edge lets one; 0: nowhere to go."""
+    """Return the offset to the middle of the next lane or to the edge; 0 if there is no room."""
     if room.traffic and not room.same_way:
         return 0.0
     middle_m = 0.5 * (room.own_m + room.all_m)
@@ -108,11 +109,11 @@ def _offset_m(room: Room, half_width_m: float) -> float:
 
 _LATER_M: Final = 6.0
 _BESIDE_M: Final = 1.6
-_BEHIND_S: Final = 2.5  # for one that comes faster
+_BEHIND_S: Final = 2.5  # per difference of speed to a faster car
 _ROOM_M: Final = 3.0
 _HEADWAY_S: Final = 0.5
-_FARTHEST_M: Final = 80.0  # a change is put off by this at most
-_PATIENCE_S: Final = 8.0  # of standing at the last place to begin; then others may have to brake
+_FARTHEST_M: Final = 80.0  # maximum delay of a change
+_PATIENCE_S: Final = 8.0  # wait at the last possible start; after it other cars may have to brake
 _STANDS_MPS: Final = 0.5
 _PULL_MPS2: Final = 3.0
 _APART_M: Final = 2.5
@@ -121,19 +122,19 @@ _TRUSTED_M: Final = 10.0  # beyond the change
 
 @dataclass(slots=True)
 class LaneChanges:
-    """The changes of one line, and where each begins."""
+    """The lane changes of one line and their starts."""
 
     line: RouteLine
     carla_map: Any
     delta_s: float = 0.05
     begin: list[int] = field(default_factory=list)
     latest: list[int] = field(default_factory=list)
-    trusted: frozenset[int] = field(default=frozenset(), init=False)  # who has to brake a little
+    trusted: frozenset[int] = field(default=frozenset(), init=False)  # cars that may brake
     _trusted_to_m: float = field(default=-math.inf, init=False)
     _waited_s: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        """Each begins where the route has it, and may begin as long as both lanes go on."""
+        """Start each change where the route has it; find its latest start on continuing lanes."""
         self.begin = [int(change) for change in self.line.change_from]
         self.latest = [self._latest(change) for change in self.begin]
 
@@ -150,7 +151,7 @@ class LaneChanges:
         return max(change, last - int(length / STEP_M))
 
     def _aside_m(self, change: int) -> float:
-        """Where the old lane lies, right of the new one."""
+        """Return the offset of the old lane to the right of the new one, in metres."""
         yaw = self.line.base_yaw_rad[change]
         gap = self.line.base_m[change - 1, :2] - self.line.base_m[change, :2]
         return float(-gap[0] * np.sin(yaw) + gap[1] * np.cos(yaw))
@@ -167,7 +168,7 @@ class LaneChanges:
         return bool(np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - yaw) > 0.7)
 
     def update(self, own: EgoVehicle, along_m: float, seen: Observation) -> float:
-        """Put the next change off when its lane is taken; room to where one must wait, or inf."""
+        """Delay the next change if its lane is taken; return the room to the wait, or inf."""
         here = int(along_m / STEP_M)
         if along_m > self._trusted_to_m:
             self.trusted = frozenset()
@@ -194,9 +195,9 @@ class LaneChanges:
         return math.inf
 
     def _is_clear(self, own: EgoVehicle, along_m: float, seen: Observation, change: int) -> bool:
-        """Return whether the other lane is free beside, behind (of faster cars) and ahead.
+        """Return whether the new lane is free beside the ego, behind (faster cars) and ahead.
 
-        After a while it is enough that who comes from behind need not brake hard.
+        After a long wait it is enough that cars from behind need not brake hard.
         """
         cars = seen.where(seen.kind == VEHICLE)
         here = int(along_m / STEP_M)

@@ -1,7 +1,7 @@
-"""Junctions on the line: which streams of traffic cross it, and who goes first.
+"""Junctions on the line: the streams of traffic that cross it, and the right of way.
 
-Everything is worked out once: for every junction the line passes, the lanes that come nearer than
-two cars' width, how far each lane upstream is from that place, and what sign or light it has.
+All data are computed once. For every junction on the line these are the lanes that come nearer than
+two car widths, the distance of each upstream lane from that place, and its sign or light.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _MERGED_M: Final = 7.0  # junctions nearer to each other are one
 _SAME_M: Final = 0.8
 _LEFT_RAD: Final = -0.6
 _SIGN_BEFORE_M: Final = 14.0
-_WIDE_M: Final = 3.45  # between lanes in which cars turn without touching the next one
+_WIDE_M: Final = 3.45  # distance between lanes in which cars turn without touching the next one
 _PER_GAP: Final = 5.0
 _SWING_M: Final = 2.0
-_FROM_THE_SIDE: Final = 0.7  # cosine of the angle between two ways in
+_FROM_THE_SIDE: Final = 0.7  # cosine of the angle between two entries
 
 
 class Rule(IntEnum):
     """Right of way between the line and a stream."""
 
-    NOTHING = 0  # they give way; look out only
+    NOTHING = 0  # they give way; only watch them
     FIRST_COME = 1
     GIVE_WAY = 2
     IF_GREEN = 3  # they come from the side: give way while both lights are green
@@ -57,13 +57,13 @@ class Passage:
     entry_m: float
     exit_m: float
     hold_m: float  # where the front waits
-    edge_m: float  # and for those who have green too: at the edge, nearer to them
+    edge_m: float  # and for streams that also have green: at the edge, nearer to them
     control: Control
     rule: IntArray  # (s,) of each stream
     from_m: FloatArray  # (s,) where the line meets the stream
     to_m: FloatArray  # (s,) and leaves it
     room_m: FloatArray  # (s,) length of the meeting place on the stream
-    merges: NDArray[np.bool_]  # (s,) the stream goes on in the line's own lane
+    merges: NDArray[np.bool_]  # (s,) the stream continues in the line's lane
     turns: NDArray[np.bool_]  # (s,) oncoming cars that turn left across the line
     upstream_m: FloatArray  # (s, n) from a segment's start to the meeting place; inf: not on it
     lights: tuple[Any, ...]  # (s,) the light of each stream; None: it has none
@@ -79,7 +79,7 @@ class Controls:
 
 
 def find_controls(world: Any, lanes: Lanes, near_m: FloatArray) -> Controls:
-    """Lights and signs within reach of a line, by the segment they stop."""
+    """Return the lights and signs near a line, by the segment that they stop."""
     actors = world.get_actors()
     light: dict[int, Any] = {}
     for actor in sorted(actors.filter("traffic.traffic_light"), key=lambda a: a.id):
@@ -106,7 +106,7 @@ def _close(actor: Any, near_m: FloatArray) -> bool:
 
 
 def _signed(actor: Any, lanes: Lanes) -> list[int]:
-    """Segments that enter a junction near a sign's trigger volume."""
+    """Return the segments that enter a junction near a sign's trigger volume."""
     box = actor.trigger_volume
     place = carla.Location(box.location.x, box.location.y, box.location.z)
     actor.get_transform().transform(place)  # in place: the wheel changes its argument
@@ -125,7 +125,7 @@ def _signed(actor: Any, lanes: Lanes) -> list[int]:
 def find_passages(
     line: RouteLine, lanes: Lanes, signals: Signals, controls: Controls
 ) -> list[Passage]:
-    """Every junction on the line, in order."""
+    """Return the junctions on the line, in order."""
     return [_passage(line, lanes, signals, controls, first, last) for first, last in _runs(line)]
 
 
@@ -175,7 +175,7 @@ def _passage(
 
 
 def _light_of(lanes: Lanes, controls: Controls, segment: int) -> Any:
-    """The light before a lane over a junction; None: there is none."""
+    """Return the light before a lane through a junction; None if there is none."""
     found = (controls.light.get(before) for before in lanes.predecessors[segment])
     return next((light for light in found if light is not None), None)
 
@@ -183,7 +183,7 @@ def _light_of(lanes: Lanes, controls: Controls, segment: int) -> Any:
 def _own_control(
     line: RouteLine, lanes: Lanes, signals: Signals, controls: Controls, first: int
 ) -> tuple[Control, float, Any]:
-    """Return the control at the line's entry, where to wait for others, and the light if any."""
+    """Return the control at the line's entry, the place to wait, and the light if any."""
     entry = first * STEP_M
     for light in signals.lights:
         if abs(light.edge_m - entry) < 4.0 or 0.0 <= entry - light.along_m < 12.0:
@@ -198,7 +198,7 @@ def _own_control(
 
 
 def _swing_m(line: RouteLine, lanes: Lanes, sample: int) -> float:
-    """Return how much farther back to wait: into a narrow road cars turn over its middle."""
+    """Return how much farther back to wait: cars cut the middle when they enter a narrow road."""
     beside = lanes.candidates(line.xy_m[sample], float(line.yaw_rad[sample]) + np.pi, _WIDE_M)
     if not len(beside):
         return 0.0
@@ -217,7 +217,7 @@ def _stream(
     agree = np.cos(yaw[:, None] - theirs[None, :, 3]) > 0.9
     together = (gap < _SAME_M) & agree
     if together[:, 0].any() or together.any(axis=0).mean() > 0.9:
-        return None  # it begins in the line's own lane: leaders and followers, no crossing
+        return None  # it begins in the line's lane: leaders and followers, no crossing
     near = gap < _NEAR_M
     on_mine, on_theirs = np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0))
     if not len(on_mine):
@@ -237,7 +237,7 @@ def _stream(
 def upstream_m(
     lanes: Lanes, segment: int, to_place_m: float, reach_m: float = _UPSTREAM_M
 ) -> FloatArray:
-    """Distance from the start of every segment upstream to a place on a segment."""
+    """Return the distance from the start of every upstream segment to a place on a segment."""
     result = np.full(len(lanes.successors), np.inf)
     result[segment] = to_place_m
     front = [segment]
@@ -265,7 +265,7 @@ def _turn(start_rad: float, end_rad: float) -> float:
 def _rule(
     control: Control, left: bool, yaw_rad: float, lanes: Lanes, controls: Controls, segment: int
 ) -> Rule:
-    """Return who goes first: lights, then signs, then left turns give way, then first come."""
+    """Return the right of way: by lights, then signs, then left turns, then first come."""
     theirs = lanes.line(segment)
     approach = lanes.predecessors[segment]
     their_sign = max((controls.sign.get(k, 0) for k in approach), default=0)

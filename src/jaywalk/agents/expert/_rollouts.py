@@ -1,9 +1,9 @@
-"""Tries accelerations: the own box along the line against everybody's forecast boxes.
+"""Forecasts of other actors, and the choice of an acceleration without contact.
 
-The first wish that touches nobody within the horizon is taken. Boxes of things that cross are drawn
-out behind them, so that passing means passing with a gap in time and not only in space.
-
-Where others will be: vehicles along their lanes, people straight on, all as boxes in time.
+Vehicles are predicted along their lanes, people straight ahead, all as boxes over time. Candidate
+accelerations move the ego's box along the line. The first candidate without contact within the
+horizon is chosen. Boxes of crossing actors are extended backwards, so that the ego passes with a
+gap in time and not only in space.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from jaywalk.geometry.box import axis_gaps
 STEP_S: Final = 0.2
 STEPS: Final = 21  # 0 to 4 s
 TIMES_S: Final[FloatArray] = STEP_S * np.arange(STEPS, dtype=np.float64)
-_ON_LANE_M: Final = 2.0  # worse matches drive freely
-_FADE_S: Final = 2.0  # an offset from the lane's centre is given up over this time
+_ON_LANE_M: Final = 2.0  # vehicles with worse matches are predicted without a lane
+_FADE_S: Final = 2.0  # an offset from the lane's centre vanishes over this time
 _HARDEST_MPS2: Final = 6.0
 _TURN_S: Final = 1.5  # free vehicles keep turning this long, then go straight
-_LOOK_S: Final = 0.5  # lanes are matched where a vehicle will be, which tells branches apart
+_LOOK_S: Final = 0.5  # lanes are matched at the place after this time, which separates branches
 _LANE_STEPS: Final = 80
 _NOBODY: Final[frozenset[int]] = frozenset()
-MILD_MPS2: Final = 2.0  # how hard others may be made to brake
+MILD_MPS2: Final = 2.0  # braking that the ego may cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Forecast boxes: place and heading at ``TIMES_S`` of ``n`` things."""
+    """Forecast boxes: place and heading of ``n`` actors at ``TIMES_S``."""
 
     xy_m: FloatArray  # (n, t, 2)
     cos: FloatArray  # (n, t)
@@ -46,12 +46,14 @@ class Paths:
 def foresee(
     seen: Observation, lanes: Lanes, brake: frozenset[int] = _NOBODY, brakes_mps2: float = MILD_MPS2
 ) -> Paths:
-    """Constant speed (braking goes on, acceleration does not); people and props straight on.
+    """Predict all actors with constant speed; braking continues, acceleration does not.
+
+    People and props move straight ahead.
 
     Args:
-        seen: Everything around.
+        seen: Actors around the ego.
         lanes: The lanes of the map.
-        brake: Actors that can be expected to brake for the own car.
+        brake: Actors that are expected to brake for the ego.
         brakes_mps2: How hard they brake.
     """
     speed = seen.speed_mps
@@ -79,7 +81,7 @@ def foresee(
 
 
 def _travelled(speed_mps: FloatArray, push_mps2: FloatArray) -> FloatArray:
-    """Distance covered at each time; braking ends at a stop."""
+    """Return the distance covered at each time; braking ends at a stop."""
     until = np.where(push_mps2 < -0.2, speed_mps / np.maximum(-push_mps2, 0.2), np.inf)
     times = np.minimum(TIMES_S[None, :], until[:, None])
     pushed = np.where(push_mps2 < -0.2, push_mps2, 0.0)
@@ -89,14 +91,14 @@ def _travelled(speed_mps: FloatArray, push_mps2: FloatArray) -> FloatArray:
 def _vehicles(
     seen: Observation, travelled_m: FloatArray, lanes: Lanes
 ) -> tuple[FloatArray, FloatArray]:
-    """Places and headings of moving vehicles: on their lane, else with their present turning."""
+    """Return places and headings of moving vehicles: on their lane, else by their turn rate."""
     yaw = np.arctan2(seen.sin, seen.cos)
     free_xy, free_yaw = _freely(seen, yaw, travelled_m)
     soon = yaw + _LOOK_S * np.clip(seen.yaw_rate_radps, -0.8, 0.8)
     probe = seen.xy_m + _LOOK_S * seen.velocity_mps
     point, _ = lanes.match(probe, seen.z_m, soon)
     here, misfit = lanes.match(seen.xy_m, seen.z_m, yaw)
-    # Start on the lane it will be on, as far back as where it is now.
+    # Start on its future lane, at the present distance.
     back = np.hypot(*(lanes.points[point, :2] - seen.xy_m).T)
     ahead = lanes.ahead(point, _LANE_STEPS)
     index = np.clip(travelled_m - back[:, None], 0.0, _LANE_STEPS)
@@ -125,7 +127,7 @@ def _vehicles(
 def _freely(
     seen: Observation, yaw: FloatArray, travelled_m: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The kinematic bicycle with its wheels held for a while: a circle, then a straight line."""
+    """Predict without a lane: a kinematic bicycle on a circle, then on a straight line."""
     speed = np.maximum(seen.speed_mps, 0.1)
     per_m = np.clip(seen.yaw_rate_radps / speed, -0.25, 0.25)[:, None]
     turning = np.minimum(travelled_m, _TURN_S * speed[:, None])
@@ -138,23 +140,23 @@ def _freely(
     return np.stack([x, y], axis=-1), turned
 
 
-_AHEAD_M: Final = 0.4  # longitudinal room around the own box
+_AHEAD_M: Final = 0.4  # longitudinal room around the ego's box
 _VEHICLE_SIDE_M: Final = 0.3
 _PERSON_SIDE_M: Final = 0.45
 _BESIDE_SIDE_M: Final = 0.25
-_STILL_SIDE_M: Final = 0.12  # what does not move needs no more
-_SPREAD_MPS: Final = 0.12  # how fast a person's place becomes uncertain
+_STILL_SIDE_M: Final = 0.12  # for actors that do not move
+_SPREAD_MPS: Final = 0.12  # growth of a person's uncertainty
 _PERSON_TRAIL_S: Final = 1.3
 _LEAD_S: Final = 0.3
-_CROSSER_LEAD_S: Final = 1.2  # of people on the road: they are let go first
-_PUSH_S: Final = 1.0  # so long an acceleration may go on
+_CROSSER_LEAD_S: Final = 1.2  # for people on the road, who go first
+_PUSH_S: Final = 1.0  # an acceleration lasts at most this long
 _PUSH_MPS2: Final = 10.0
 _VEHICLE_TRAIL_S: Final = 1.1
 _TRAIL_M: Final = 16.0
 _SHRUNK_M: Final = 0.02
 _STANDS_MPS: Final = 0.1
 _WALKS_MPS: Final = 0.5
-_CROSSING: Final = 0.5  # sine of the angle from which on a vehicle crosses
+_CROSSING: Final = 0.5  # sine of the least angle of a crossing vehicle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +192,7 @@ def overlap(a: Boxes, b: Boxes) -> BoolArray:
 
 
 def own_distance(speed_mps: float, pulls_mps2: FloatArray, top_mps: float) -> FloatArray:
-    """Metres driven at each time under each acceleration, up to a top speed or to a stop."""
+    """Return the metres driven at each time for each acceleration, up to a top speed or a stop."""
     pull = pulls_mps2[:, None]
     limit = np.where(pull > 0.0, max(top_mps, speed_mps), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -202,13 +204,13 @@ def own_distance(speed_mps: float, pulls_mps2: FloatArray, top_mps: float) -> Fl
 
 
 def own_boxes(line: RouteLine, along_m: float, own: EgoVehicle, driven_m: FloatArray) -> Boxes:
-    """The own box along the line: arrays ``(k, t, 1)``."""
+    """Return the ego's boxes along the line, arrays ``(k, t, 1)``."""
     at = np.clip((along_m + driven_m) / STEP_M, 0.0, len(line) - 1.001)
     low = at.astype(np.int64)
     share = (at - low)[:, :, None]
     xy = line.xy_m[low] + share * (line.xy_m[low + 1] - line.xy_m[low])
     yaw = line.yaw_rad[low]
-    # The line is where the car should be; it is some centimetres beside it now.
+    # The ego is some centimetres beside the line now.
     first_x, first_y = line.point_at(along_m)
     aside = np.array([own.x_m - first_x, own.y_m - first_y])
     xy = xy + aside * np.maximum(1.0 - TIMES_S[None, :, None] / 2.0, 0.0)
@@ -226,12 +228,12 @@ def own_boxes(line: RouteLine, along_m: float, own: EgoVehicle, driven_m: FloatA
 def their_boxes(
     seen: Observation, paths: Paths, own: EgoVehicle, margins: Margins, on_road: BoolArray
 ) -> tuple[Boxes, BoolArray]:
-    """Forecast boxes with room around them, arrays ``(1, t, n)``; and who crosses, ``(n, t)``."""
+    """Return forecast boxes with margins ``(1, t, n)`` and a mask of crossing actors ``(n, t)``."""
     speed = seen.speed_mps
     person, prop = seen.kind == PERSON, seen.kind == PROP
     heading = np.arctan2(seen.velocity_mps[:, 1], seen.velocity_mps[:, 0])
     walks = person & (speed > 0.2)
-    # People have no long side; what counts is the way they walk.
+    # People have no long side; use their direction of motion.
     cos = np.where(walks[:, None], np.cos(heading)[:, None], paths.cos)
     sin = np.where(walks[:, None], np.sin(heading)[:, None], paths.sin)
     crosses = np.abs(sin * np.cos(own.yaw_rad) - cos * np.sin(own.yaw_rad)) > _CROSSING
@@ -243,7 +245,7 @@ def their_boxes(
     lead = share[:, None] * (lead + np.where(person[:, None], 0.0, crosses) * _gained_m(seen))
     still = prop | (~person & (speed < 0.2))
     side = np.where(person, _PERSON_SIDE_M, np.where(still, _STILL_SIDE_M, _VEHICLE_SIDE_M))
-    # Who walks along the road sways, but does not mean to come over.
+    # People who walk along the road sway, but do not intend to cross.
     beside = walks & ~crosses[:, 0]
     side = np.where(beside, _BESIDE_SIDE_M, side)
     spread = np.where((walks & ~beside)[:, None], _SPREAD_MPS * TIMES_S[None, :], 0.0)
@@ -262,14 +264,14 @@ def their_boxes(
 
 
 def _gained_m(seen: Observation) -> FloatArray:
-    """Return how much farther each comes if its acceleration goes on for a while: ``(n, t)``."""
+    """Return the extra distance if each acceleration continues for a while, ``(n, t)``."""
     push = np.clip(seen.acceleration_mps2, 0.0, _PUSH_MPS2)[:, None]
     pushed = np.minimum(TIMES_S, _PUSH_S)[None, :]
     return np.asarray(push * (0.5 * pushed**2 + pushed * (TIMES_S[None, :] - pushed)))
 
 
 def bare_boxes(seen: Observation, paths: Paths) -> Boxes:
-    """Forecast boxes as they are."""
+    """Return the forecast boxes without margins."""
     ones = np.ones((1, STEPS, 1))
     return Boxes(
         x=paths.xy_m[:, :, 0].T[None],
@@ -283,7 +285,7 @@ def bare_boxes(seen: Observation, paths: Paths) -> Boxes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margins:
-    """Share of the usual room that is left to others."""
+    """Share of the usual room to other actors."""
 
     people: float = 1.0
     vehicles: float = 1.0
@@ -296,15 +298,15 @@ USUAL_MARGINS: Final = Margins()
 class Trial:
     """Result of trying accelerations.
 
-    ``clear`` also wants that the car does not come to rest where somebody is about to cross.
+    ``clear`` is False where the ego would stop in the path of a crossing actor.
     """
 
-    first_s: FloatArray  # (k,) when each first touches somebody while moving; inf: never
-    who: NDArray[np.int64]  # (k,) row of whom; -1: nobody
+    first_s: FloatArray  # (k,) time of the first contact while moving; inf: never
+    who: NDArray[np.int64]  # (k,) row of the actor; -1: none
     clear: BoolArray  # (k,)
 
     def first_free(self, *, clear: bool) -> int | None:
-        """The first acceleration that touches nobody; ``clear``: nor stops in somebody's way."""
+        """Return the first acceleration without contact, or None; ``clear`` requires clear ones."""
         free = np.flatnonzero(np.isinf(self.first_s) & (self.clear if clear else True))
         return int(free[0]) if len(free) else None
 
@@ -324,14 +326,14 @@ def try_out(
 
     Args:
         line: The line to follow.
-        along_m: Where the car is on it.
-        own: The car.
-        seen: The others.
+        along_m: The ego's distance along it.
+        own: The ego.
+        seen: Other actors.
         paths: Their forecasts.
-        pulls_mps2: (k,) what to try.
-        top_mps: No faster than this.
-        margins: How much room others are given.
-        on_road: (n,) people on a driving lane, who get more; None: nobody.
+        pulls_mps2: (k,) accelerations to try.
+        top_mps: Top speed of the ego.
+        margins: Room to other actors.
+        on_road: (n,) mask of people on a driving lane, who get more room; None for no person.
     """
     count = len(pulls_mps2)
     if not len(seen):
@@ -344,7 +346,7 @@ def try_out(
         on_road = np.zeros(len(seen), np.bool_)
     theirs, crosses = their_boxes(seen, paths, own, margins, on_road)
     hit: NDArray[Any] = overlap(mine, theirs)
-    # Whoever is in the extra room already cannot be given it: only their body counts.
+    # For actors already inside the margin only the body counts.
     inside = np.any(hit[:, 0, :], axis=0)
     if inside.any():
         tight = Boxes(
@@ -364,10 +366,10 @@ def try_out(
         )
         hit[:, :, inside] = overlap(tight, bare_boxes(close, some))
         hit[:, 0, :] = False
-    # Whoever walks or drives into a car that stands is not avoided by braking ...
+    # Braking does not avoid an actor that moves into the standing ego ...
     stands = speed + pulls_mps2[:, None] * TIMES_S[None, :] < _STANDS_MPS
     stands &= (pulls_mps2 < 0.0)[:, None]
-    # ... but one need not come to rest in the way of somebody who crosses.
+    # ... but the ego should not stop in the path of a crossing actor.
     pass_by = crosses.T[None] & (seen.speed_mps > _WALKS_MPS) & (seen.kind != PROP)
     in_way = np.any(hit & pass_by & stands[:, :, None], axis=(1, 2)) & (speed > _STANDS_MPS)
     hit &= ~stands[:, :, None]

@@ -1,6 +1,6 @@
-"""Return whether a junction may be entered now: gaps in the streams that cross the line.
+"""Yielding at junctions: the ego enters in gaps of the streams that cross its line.
 
-What a driver remembers about others: how long each has stood, and whether it ever moved.
+:class:`Memory` stores how long each actor has stood and whether it has ever moved.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _MOVES_MPS: Final = 0.3
 
 @dataclass(slots=True)
 class Memory:
-    """Call :meth:`update` once a tick."""
+    """Standing times of other actors; call :meth:`update` once per tick."""
 
     delta_s: float
     _stood: dict[int, float] = field(default_factory=dict, init=False)
     _moved: set[int] = field(default_factory=set, init=False)
 
     def update(self, seen: Observation) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return how long each has stood (seconds), and whether it has ever moved."""
+        """Return the standing time of each actor in seconds, and whether it has ever moved."""
         ids, still = seen.actor_id.tolist(), (seen.speed_mps < _MOVES_MPS).tolist()
         before = self._stood
         self._stood = {
@@ -44,14 +44,14 @@ class Memory:
         return stood, np.array([actor in self._moved for actor in ids], dtype=np.bool_)
 
 
-_LOOK_M: Final = 25.0  # junctions farther than this plus the braking distance are not looked at
-_AFTER_S: Final = 0.7  # the line's own car comes this long after another has left
-_BEFORE_S: Final = 1.0  # or has left this long before another comes
-_PER_MPS_S: Final = 0.3  # more for a faster one that goes on behind in the same lane
+_LOOK_M: Final = 25.0  # junctions farther than this plus the braking distance are ignored
+_AFTER_S: Final = 0.7  # the ego arrives at least this long after another car has left
+_BEFORE_S: Final = 1.0  # or has left this long before another car arrives
+_PER_MPS_S: Final = 0.3  # more for a faster car that continues behind in the same lane
 _START_MPS2: Final = 1.5
-_START_S: Final = 2.0  # a car that stood longer is waiting itself
+_START_S: Final = 2.0  # a car that has stood longer is waiting
 _PULL_MPS2: Final = 3.2
-_SLOW_MPS2: Final = 3.0  # who is too fast for a bend brakes this hard
+_SLOW_MPS2: Final = 3.0  # braking of a car that is too fast for a bend
 _BEYOND_M: Final = 15.0
 _HARD_MPS2: Final = 4.5
 _LATE_MPS2: Final = 2.5
@@ -61,15 +61,15 @@ _TURN_S: Final = 2.5
 _TURN_MPS: Final = (1.5, 7.5)  # faster cars cannot turn
 _EXIT_M: Final = 3.0
 _PATIENCE_S: Final = 20.0
-_FIRM_MPS2: Final = 3.5  # how hard the next car may have to brake after a very long wait
+_FIRM_MPS2: Final = 3.5  # braking that the ego may cause after a very long wait
 _REACT_S: Final = 0.8  # after this time
-_APART_M: Final = 3.0  # and what must be left between them and the own car
+_APART_M: Final = 3.0  # distance that must remain to the ego
 _APART_S: Final = 0.5
 
 
 @dataclass(slots=True)
 class Yielding:
-    """Decides at the junctions of one line."""
+    """Decisions at the junctions of one line."""
 
     passages: list[Passage]
     lanes: Lanes
@@ -77,20 +77,20 @@ class Yielding:
     delta_s: float
     waited_s: float = field(default=0.0, init=False)
     caution: bool = field(default=False, init=False)  # an oncoming car may turn across
-    because: list[int] = field(default_factory=list, init=False)  # whom one waits for
-    # Those who have to brake a little for the car that has just gone before them, and up to where.
+    because: list[int] = field(default_factory=list, init=False)  # vehicles that the ego waits for
+    # Vehicles that have to brake a little because the ego went first, and up to where.
     trusted: frozenset[int] = field(default=frozenset(), init=False)
     _trusted_to_m: float = field(default=-math.inf, init=False)
 
     def next_passage(self, front_m: float) -> Passage | None:
-        """The junction ahead; None while inside one or with none in reach."""
+        """Return the next junction on the line; None if there is none."""
         for passage in self.passages:
             if front_m < passage.entry_m + 1.0:
                 return passage
         return None
 
     def is_crossing(self, along_m: float, own: EgoVehicle) -> bool:
-        """Return whether the car is at or in a junction that others cross."""
+        """Return whether the ego is at or in a junction with crossing streams."""
         front, tail = along_m + own.front_m, along_m + own.rear_m
         return any(
             passage.hold_m - 2.0 < front and tail < passage.exit_m and len(passage.rule) > 0
@@ -98,7 +98,7 @@ class Yielding:
         )
 
     def is_inside(self, along_m: float, own: EgoVehicle) -> bool:
-        """Return whether the car's front is in a junction that others cross."""
+        """Return whether the ego's front is in a junction with crossing streams."""
         front = along_m + own.front_m
         return any(
             passage.entry_m + 1.0 <= front < passage.exit_m and len(passage.rule) > 0
@@ -113,13 +113,13 @@ class Yielding:
         stood_s: FloatArray,
         allowed_mps: FloatArray,
     ) -> float:
-        """Room to the line where one must wait now; inf: go.
+        """Return the room to the place where the ego must wait now; inf if it may go.
 
         Args:
-            own: The own car.
-            along_m: Where it is.
-            seen: Everything around.
-            stood_s: (n,) how long each has stood.
+            own: The ego.
+            along_m: Its distance along the line.
+            seen: Actors around it.
+            stood_s: (n,) standing time of each actor.
             allowed_mps: Speed to drive at each sample of the line.
         """
         front, speed = along_m + own.front_m, max(own.speed_mps, 0.0)
@@ -132,7 +132,7 @@ class Yielding:
             return math.inf
         gap = self._place_m(passage) - front
         if speed * speed / (2.0 * _HARD_MPS2) > gap + 0.8:
-            return math.inf  # too late to stop: through, with open perception
+            return math.inf  # too late to stop: continue
         if not self._must_wait(passage, own, along_m, seen, stood_s, allowed_mps):
             return math.inf
         if speed < _STILL_MPS and passage.hold_m - front < 4.0:
@@ -181,7 +181,7 @@ class Yielding:
         after = np.zeros_like(conflict)
         both_green = (passage.rule == Rule.IF_GREEN)[:, None]
         if self.waited_s > _PATIENCE_S:
-            # A stream without gaps is entered where the next car need not brake hard.
+            # Enter a stream without gaps where the next car need not brake hard.
             after = owed & both_green & ~inside & np.isfinite(arrive) & (arrive > enter[:, None])
             late = self.waited_s > 3.0 * _PATIENCE_S
             brakes = _FIRM_MPS2 if self.waited_s > 4.0 * _PATIENCE_S else MILD_MPS2
@@ -197,7 +197,7 @@ class Yielding:
         return bool(self.because)
 
     def _their_ways_m(self, passage: Passage, seen: Observation) -> FloatArray:
-        """From each vehicle's front to the meeting place of each stream; inf: it never comes."""
+        """Return the distance of each front to each meeting place; inf if it never arrives."""
         yaw = np.arctan2(seen.sin, seen.cos)
         point, misfit = self.lanes.match(seen.xy_m, seen.z_m, yaw)
         soon, soon_misfit = self.lanes.match(
@@ -205,7 +205,7 @@ class Yielding:
         )
         segment, along = self.lanes.segment[point], self.lanes.along_m[point]
         away = np.where(misfit < 2.0, passage.upstream_m[:, segment] - along, np.inf)
-        # Inside a junction lanes lie over each other: where it is going tells which one it is on.
+        # Lanes overlap inside a junction: the predicted place selects the lane.
         later = passage.upstream_m[:, self.lanes.segment[soon]] - self.lanes.along_m[soon]
         later = later + 0.5 * seen.speed_mps
         away = np.where(np.isfinite(away) | (soon_misfit >= 2.0), away, later)
@@ -216,7 +216,7 @@ class Yielding:
         return np.asarray(np.where(held[None, :], np.inf, away))
 
     def _held_back(self, segment: NDArray[np.int64], along: FloatArray, seen: Observation) -> Any:
-        """Vehicles that a red light keeps out."""
+        """Return a mask of the vehicles that a light stops."""
         held = np.zeros(len(seen), np.bool_)
         for k, (number, at) in enumerate(zip(segment.tolist(), along.tolist(), strict=True)):
             light = self.controls.light.get(number)
@@ -225,7 +225,7 @@ class Yielding:
             speed = float(seen.speed_mps[k])
             left = self.lanes.length_m(number) - at - float(seen.half_m[k, 0])
             needed = speed * speed / (2.0 * max(left + 2.0, 0.1))
-            # Who would have to brake by now and does not has no mind to stop.
+            # A vehicle that would have to brake by now and does not will not stop.
             brakes = seen.acceleration_mps2[k] < _BRAKES_MPS2
             held[k] = needed < (_HARD_MPS2 if brakes else _LATE_MPS2)
         return held
@@ -247,16 +247,16 @@ def _is_green(light: Any) -> bool:
 def _arrive_braking_s(
     away_m: FloatArray, seen: Observation, enter_s: FloatArray, *, brakes_mps2: float, gently: bool
 ) -> FloatArray:
-    """Return when each vehicle is there if it brakes for the own car; inf: it stops before.
+    """Return the arrival time of each vehicle if it brakes for the ego; inf if it stops before.
 
-    It does so from when the own car is there: who only might cross its way is not braked for.
+    It brakes only once the ego has arrived, not for an ego that might cross.
 
     Args:
-        away_m: (s, n) how far it has to go.
+        away_m: (s, n) distance to each meeting place.
         seen: The vehicles.
-        enter_s: (s,) when the own car is there.
-        brakes_mps2: How hard they brake.
-        gently: They keep half a second from it.
+        enter_s: (s,) arrival time of the ego.
+        brakes_mps2: Their deceleration.
+        gently: Whether they keep half a second of distance.
     """
     speed = np.maximum(seen.speed_mps, 0.1)[None, :]
     react = np.maximum(enter_s, _REACT_S)[:, None]
@@ -279,7 +279,7 @@ def _times(
     length = room_m[:, None] + 2.0 * seen.half_m[:, 0]
     leave = (away_m + length) / pace
     arrive = ahead / pace
-    # One that stands may start; one that has stood for a while waits for somebody.
+    # A standing car may start; a car that has stood for a while is waiting.
     starting = np.sqrt(2.0 * ahead / _START_MPS2)
     waits = still & (stood_s > _START_S)[None, :]
     arrive = np.where(still, np.where(waits, np.inf, starting), arrive)
@@ -290,10 +290,10 @@ def _times(
 def _own_times(
     passage: Passage, own: EgoVehicle, along_m: float, allowed_mps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return from when to when the ego is at each meeting place, and its speed on arrival."""
+    """Return the ego's times of entry to and exit from each meeting place, and its entry speed."""
     way, time_s, pace = _drive(passage, own, along_m, allowed_mps)
     first = passage.from_m - along_m - own.front_m
-    # Whoever goes on in the same lane follows once it is taken: no need to be far away by then.
+    # A vehicle that continues in the same lane then follows the ego, so the entry is enough.
     last = np.where(passage.merges, passage.from_m, passage.to_m) - along_m - own.rear_m
     return np.interp(first, way, time_s), np.interp(last, way, time_s), np.interp(first, way, pace)
 
@@ -301,7 +301,7 @@ def _own_times(
 def _drive(
     passage: Passage, own: EgoVehicle, along_m: float, allowed_mps: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Metres, seconds and speed of the own car from here to beyond a junction."""
+    """Return metres, seconds and speed of the ego from here to beyond a junction."""
     here = int(along_m / STEP_M)
     allowed = allowed_mps[here : int((passage.exit_m + _BEYOND_M) / STEP_M)].copy()
     inside = max(int(passage.entry_m / STEP_M) - here, 0)
@@ -320,7 +320,7 @@ def _drive(
 def exit_gap_m(
     passage: Passage | None, own: EgoVehicle, along_m: float, at_m: FloatArray, lead_mps: FloatArray
 ) -> float:
-    """Room to the line when the way out of the junction is taken; inf: go."""
+    """Return the room to the waiting place if the junction's exit is taken; inf if it is free."""
     if passage is None:
         return math.inf
     front = along_m + own.front_m

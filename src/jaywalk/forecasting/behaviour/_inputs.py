@@ -1,8 +1,8 @@
-"""What a model may see of a sample: boxes, the car, signs and lights, other people. No tags.
+"""Inputs of behaviour models: boxes, the car, signs and lights, and other people, but no tags.
 
-Tags of behaviour, lanes, age and the like are annotations of people who were singled out, among
-them everybody who crosses: that they exist gives the answer away, so they are no inputs. Nothing
-after the last observed frame is looked at, nor before the first.
+Tags such as behaviour, lanes and age exist only for selected people, among them all who cross. The
+presence of a tag would reveal the answer, so tags are not inputs. Frames before the first and after
+the last observed frame are not used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Inputs:
         occlusion: 0 none, 0.5 part, 1 full, ``(n, 15)``.
         place: Type of road, one-hot, ``(n, 3)``.
         neighbours: The nearest other people in the last frame, ``(n, 8, 6)``: centre relative to
-            the person, log of relative height, motion per frame, 1 (0: nobody).
+            the person, log of relative height, motion per frame, 1 (0: no person).
     """
 
     boxes: Float32Array
@@ -55,11 +55,11 @@ class Inputs:
         return len(self.boxes)
 
     def rows(self, index: NDArray[np.generic]) -> Self:
-        """Some of the samples."""
+        """Return the selected samples."""
         return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def mirrored(self) -> Self:
-        """The same streets with left and right exchanged."""
+        """Return the inputs with left and right exchanged."""
         boxes = self.boxes.copy()
         boxes[..., 0] = WIDTH_PX - self.boxes[..., 2]
         boxes[..., 2] = WIDTH_PX - self.boxes[..., 0]
@@ -75,18 +75,18 @@ class Inputs:
 
 
 def join_inputs(parts: list[Inputs]) -> Inputs:
-    """Samples of several sets, one after another."""
+    """Concatenate the samples of several sets."""
     names = [f.name for f in fields(Inputs)]
     return Inputs(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
 def read_inputs(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> Inputs:
-    """Collect what models see of samples.
+    """Read the inputs of models for samples.
 
     Args:
         data: The dataset, read with its boxes, scene and ego.
         samples: Samples of any task.
-        ego_kind: ``action`` (JAAD's words) or ``speed``; a model wants what it was trained with.
+        ego_kind: ``action`` (JAAD's words) or ``speed``; must match the training of the model.
     """
     rows = _box_rows(data, samples)
     scale = _scale(data, samples)
@@ -106,12 +106,12 @@ def read_inputs(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> In
 
 
 def default_ego_kind(data: BehaviourData) -> str:
-    """What a dataset tells of the car: words where it has them, else speed."""
+    """Return the kind of car data in a dataset: ``action`` if it has words, else ``speed``."""
     return "action" if data.ego["action"].drop_nulls().len() else "speed"
 
 
 def _box_rows(data: BehaviourData, samples: pl.DataFrame) -> IntArray:
-    """Rows of the table of boxes for every observed frame, ``(n, 15)``; short tails repeat."""
+    """Return the box rows of all observed frames, ``(n, 15)``; short tracks repeat the last."""
     ids = data.boxes["pedestrian_id"]
     starts = np.flatnonzero((ids != ids.shift(1)).fill_null(value=True).to_numpy())
     ends = np.append(starts[1:], len(ids))

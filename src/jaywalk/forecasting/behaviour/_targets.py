@@ -1,6 +1,6 @@
-"""What models learn: the answers to all three questions for every sample, and the way there.
+"""Targets of behaviour models: the answers of all three tasks for every sample, and future boxes.
 
-Where the observation windows of a track begin: plain index arithmetic, no data.
+The start indices of a track's observation windows are plain index arithmetic without data.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def tte_frames(event_index: int, start: int) -> int:
 def intention_starts(first_index: int, critical_index: int) -> range:
     """Return start indices of the windows of the clip that people judged.
 
-    Late windows run past the critical point: the benchmark wants it so, the strict variant drops
+    Late windows extend past the critical point: the benchmark keeps them, the strict variant drops
     them.
 
     >>> list(intention_starts(5, 27))
@@ -102,11 +102,11 @@ class Targets:
     future: NDArray[np.float32]
 
     def rows(self, index: NDArray[np.generic]) -> Self:
-        """Some of the samples."""
+        """Return the selected samples."""
         return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def mirrored(self) -> Self:
-        """The same with left and right exchanged."""
+        """Return the targets with left and right exchanged."""
         future = self.future.copy()
         future[..., 0] *= -1.0
         return type(self)(
@@ -118,14 +118,14 @@ class Targets:
         )
 
     def of_task(self, task: str) -> NDArray[np.int64]:
-        """Classes of ``action``, ``risk`` or ``intention``."""
+        """Return the classes of ``action``, ``risk`` or ``intention``."""
         found: NDArray[np.int64] = getattr(self, task)
         return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examples:
-    """What models see, and what they should answer."""
+    """Inputs and targets of models."""
 
     inputs: Inputs
     targets: Targets
@@ -134,7 +134,7 @@ class Examples:
         return len(self.inputs)
 
     def with_mirrored(self) -> Examples:
-        """These and their mirror images: twice as many, of no other street."""
+        """Return the examples followed by their mirror images."""
         other = self.targets.mirrored()
         both = {
             f.name: np.concatenate([getattr(self.targets, f.name), getattr(other, f.name)])
@@ -146,14 +146,14 @@ class Examples:
 
 
 def read_examples(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> Examples:
-    """Inputs and answers of samples."""
+    """Read inputs and targets of samples."""
     return Examples(
         inputs=read_inputs(data, samples, ego_kind), targets=read_targets(data, samples)
     )
 
 
 def read_targets(data: BehaviourData, samples: pl.DataFrame) -> Targets:
-    """Answers of samples of any task; boxes of the whole track are needed."""
+    """Read the targets of samples of any task; needs the boxes of the whole track."""
     tracks = data.tracks()
     widths = dict(data.videos.select("video", "width_px").iter_rows())
     chances = dict(data.pedestrians.select("pedestrian_id", "intention_prob").iter_rows())

@@ -1,4 +1,4 @@
-"""Predictions lined up with samples, notes on the samples, and scores by group."""
+"""Matching of predictions with samples, notes on the samples, and scores by group."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHARED: Final = frozenset({"task", "dataset", "task_id", "interval"})
 def line_up(
     task: Task, drawn: pl.DataFrame, predictions: Path, exclude_samples: Path | None
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
-    """Read the samples to score, and the predictions of them.
+    """Return the samples to score and their predictions.
 
     Args:
         task: The task; its strict variant leaves samples out.
@@ -45,7 +45,7 @@ def line_up(
     kept, confidence = read_predictions(predictions, task, drawn, excluded)
     if not task.strict:
         return kept, confidence
-    # A file of the whole benchmark serves for the strict variant: its rows are dropped here.
+    # A file of the whole benchmark also serves the strict variant: other rows are dropped here.
     stays = strict_reasons(kept, task).is_null()
     return correct_times(kept.filter(stays), task), confidence[stays.to_numpy()]
 

@@ -1,6 +1,6 @@
 """Factors that split samples into groups: the pedestrian, the car, the surroundings, the data.
 
-What a factor may look at: the frames of each sample, its person, and the scene around them.
+A factor may use the frames of each sample, its person, and the scene around them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from jaywalk.forecasting.behaviour.tasks import OBSERVED_FRAMES, PREDICTED_FRAME
 
 @dataclass(frozen=True, slots=True)
 class FactorWindow:
-    """Samples with everything that factors are made of.
+    """Samples with the data that factors use.
 
     Attributes:
         data: The dataset.
         samples: The samples.
-        observed_only: Look at the 15 observed frames. The benchmark takes all 45 of a sample,
-            which include what is to be predicted.
+        observed_only: Use only the 15 observed frames. The benchmark uses all 45 of a sample,
+            which include the frames to predict.
     """
 
     data: BehaviourData
@@ -119,7 +119,7 @@ def group_by_factors(
         data: The dataset, read with its scene.
         samples: The samples.
         names: Names of factors, see ``FACTORS``.
-        observed_only: Judge by the observed frames only, not by all of the sample.
+        observed_only: Use only the observed frames, not all frames of the sample.
     """
     window = FactorWindow(data, samples, observed_only)
     columns = [_find(name)(window) for name in names]
@@ -180,7 +180,7 @@ def _signal(window: FactorWindow) -> list[str]:
             _name_signal(float(part.sum()) / n) if light else "no_light"
             for part, n, light in zip(parts, frames, controlled, strict=True)
         ]
-    # JAAD tells about lights per frame for everybody, about signals for few: what is seen counts.
+    # JAAD has lights per frame for all people, signals for few: use the visible lights.
     seen = [part[part != LIGHT_NONE] for part in parts]
     return [_name_signal(float(part.mean())) if part.size else "no_light" for part in seen]
 
@@ -203,7 +203,7 @@ def _lanes(window: FactorWindow) -> list[str]:
 
 def _flag(column: str) -> Factor:
     def factor(window: FactorWindow) -> list[str]:
-        # The benchmark looks at the first frame only; a frame without any object has no row.
+        # The benchmark uses the first frame only; a frame without any object has no row.
         scene = window.data.scene
         parts = window.of_frames(scene, column, "signs and crossings", first_only=True)
         return ["yes" if part.size and bool(part[0]) else "no" for part in parts]

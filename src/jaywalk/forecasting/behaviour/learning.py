@@ -1,8 +1,8 @@
-"""Training a model on a dataset, keeping it in a folder, and predicting with it.
+"""Training of a model on a dataset, its storage in a folder, and predictions with it.
 
-The folder: ``model.json`` (everything that was set and how validation went), ``seed-N.npz`` (what
-each seed learnt), and the predictions of validation and test as ``behaviour score`` reads them.
-Seeds vote with equal weights.
+The folder holds ``model.json`` (all settings and the validation results), ``seed-N.npz`` (the
+parameters of each seed), and the predictions of validation and test in the form that ``behaviour
+score`` reads. Predictions are means over seeds with equal weights.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ TASKS_OF: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
-    """What to train.
+    """Model, task, settings and seeds of a training.
 
     Attributes:
         model: Name of the model.
         task: ``action``, ``risk``, ``intention``, or ``joint`` (intention and action at once).
-        settings: Values of the model's config that differ from its own.
-        seeds: One fit each.
-        stride: Frames between training windows; the benchmark's 10 if not said otherwise.
+        settings: Values of the model's config that differ from the defaults.
+        seeds: Seeds; one fit each.
+        stride: Frames between training windows; 10 by default, as in the benchmark.
     """
 
     model: str
@@ -64,20 +64,20 @@ class TrainingPlan:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks that are learnt."""
+        """Tasks to learn."""
         return TASKS_OF[self.task]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedModel:
-    """A model with what its seeds learnt."""
+    """A model with the parameters of its seeds."""
 
     about: dict[str, Any]
     model: BehaviourModel
     seeds: tuple[Arrays, ...]
 
     def predict(self, data: BehaviourData, samples: pl.DataFrame, task: str) -> FloatArray:
-        """The mean of the seeds' probabilities for samples of any dataset."""
+        """Return the mean of the seeds' probabilities for samples of any dataset."""
         if task not in TASKS_OF[self.about["task"]]:
             raise UsageError(f"The model has learnt {self.about['task']}, not {task}.")
         inputs = read_inputs(data, samples, self.about["ego"])
@@ -87,7 +87,7 @@ class TrainedModel:
 def train_model(
     data: BehaviourData, plan: TrainingPlan, folder: Path, report: Report = lambda row: None
 ) -> dict[str, Any]:
-    """Train, or go on where the folder ends; return what ``model.json`` holds."""
+    """Train, or continue the training in the folder; return the content of ``model.json``."""
     model = make_model(plan.model, plan.settings)
     first = find_task(plan.tasks[0], data.dataset)
     ego = default_ego_kind(data)
@@ -119,7 +119,7 @@ def train_model(
 
 
 def open_model(folder: Path) -> TrainedModel:
-    """A model that was trained."""
+    """Open a trained model."""
     file = folder / "model.json"
     if not file.is_file():
         raise PrerequisiteError(
@@ -140,7 +140,7 @@ def open_model(folder: Path) -> TrainedModel:
 
 
 def prediction_table(task: Task, samples: pl.DataFrame, probabilities: FloatArray) -> pl.DataFrame:
-    """Predictions with sample ids, as ``behaviour score`` reads them."""
+    """Return predictions with sample ids, in the form that ``behaviour score`` reads."""
     names = task.class_names if task.n_columns > 1 else task.class_names[1:]
     columns = {name: np.round(probabilities[:, i], 12) for i, name in enumerate(names)}
     return samples.select("sample_id").with_columns(**columns)
@@ -215,7 +215,7 @@ def _require_samples(parts: Mapping[str, pl.DataFrame]) -> None:
 
 
 def _claim(folder: Path, about: dict[str, Any]) -> None:
-    """Take a folder, or make sure that it was taken for the same training."""
+    """Claim a folder, or check that it belongs to the same training."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "plan.json"
     if file.is_file() and json.loads(read_text(file, "a trained model")) != about:

@@ -1,4 +1,4 @@
-"""Reads a model's outputs: one row per sample in benchmark order, or ``sample_id`` and columns."""
+"""Reader of a model's outputs: one row per sample in benchmark order, or with ``sample_id``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Rows:
 def read_predictions(
     path: Path, task: Task, samples: pl.DataFrame, excluded: frozenset[str] = frozenset()
 ) -> tuple[pl.DataFrame, FloatArray]:
-    """Read outputs and line them up with samples.
+    """Read outputs and match them with samples.
 
     Args:
         path: CSV, gzipped or not. Without a header: one row per sample in benchmark order, with
@@ -66,7 +66,7 @@ def read_predictions(
 
 
 def read_exclusions(path: Path, samples: pl.DataFrame) -> frozenset[str]:
-    """Read sample ids to leave out: one a line; a pedestrian's id stands for all their samples."""
+    """Read sample ids to leave out, one per line; a pedestrian's id means all their samples."""
     if not path.is_file():
         raise PrerequisiteError(f"'{path}' does not exist. Give a file with one sample id a line.")
     known = set(samples["sample_id"])
@@ -146,7 +146,7 @@ def _read_text(path: Path) -> str:
 def _is_header(row: list[str]) -> bool:
     if "sample_id" in [cell.strip() for cell in row]:
         return True
-    # A header is all words; a row with some numbers is a row with a mistake, which is told below.
+    # A header has words only; a row with some numbers has a mistake, which is reported below.
     return not any(_is_number(cell) for cell in row)
 
 

@@ -1,4 +1,4 @@
-"""Draws the risk regions over a frame: stripes by weight, the people's boxes, and their regions."""
+"""Picture of the risk regions over a frame: stripes by weight, people's boxes and their regions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from jaywalk.metrics.behaviour.instances import centrality_weights
 def draw_regions(
     data: BehaviourData, video: str, frame: int, png: Path, picture: Path | None = None
 ) -> int:
-    """Draw a frame with its risk regions and return how many people are in it.
+    """Draw a frame with its risk regions and return the number of people in it.
 
     Args:
         data: The dataset.
         video: Name of the video, for example ``video_0005``.
         frame: Number of the frame.
         png: Picture to write.
-        picture: The frame itself, if one has the clips; else the background is plain.
+        picture: The frame itself if the clips are available; else the background is plain.
     """
     sizes = data.videos.filter(pl.col("video") == video).select("width_px", "height_px")
     if sizes.is_empty():

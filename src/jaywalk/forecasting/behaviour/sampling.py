@@ -1,24 +1,21 @@
 """Samples of the three tasks, in the order and with the labels of the benchmark.
 
-The benchmark's peculiarities are kept, and marked in columns so that nobody has to guess: a window
-in which the answer is visible already, an event taken from the end of the track because nobody
-wrote it down, gaps that are counted as if they were not there.
+The peculiarities of the benchmark are kept and marked in columns: windows in which the answer is
+already visible, events taken from the end of the track because they were not annotated, and gaps
+that are counted as if they did not exist. Only the parts of a dataset that a task and some factors
+need are read. Counts of samples and pedestrians are given per class and split, as in papers.
 
-Reads of a dataset only what a task and some factors need.
+The strict variants are the benchmark samples without those that do not test what they claim to
+test. They are subsets of the benchmark's samples, so the outputs of any model can be scored both
+ways.
 
-The corrected variants: benchmark samples minus those that do not test what they claim to test.
-
-Strict samples are a subset of the benchmark's, so any model's outputs can be scored both ways.
-
-* All tasks: no window, and no stretch from window to event, with missing frames.
-* Action: nobody who is tagged as crossing in the window already, and nobody who crosses at an
-  unknown time. Where no crossing point was written down but the tags show the first step, that is
-  the event; it must lie 30 to 90 frames ahead.
-* Intention: no window that shows more than the people saw who judged, none that is padded, nobody
-  tagged as crossing in the window.
-* Risk: the box 90 frames ahead must exist; no last box stands in for it.
-
-Counts of samples and pedestrians per class and split, as papers print them.
+* All tasks: no missing frames in the window and between window and event.
+* Action: no person who is tagged as crossing in the window, and no person who crosses at an unknown
+  time. If no crossing point is annotated but the tags show the first step, that step is the event;
+  it must lie 30 to 90 frames ahead.
+* Intention: no window that shows more than the judges saw, no padded window, and no person tagged
+  as crossing in the window.
+* Risk: the box 90 frames ahead must exist; the last box does not replace it.
 """
 
 from __future__ import annotations
@@ -71,16 +68,16 @@ def load_dataset(
 def load_for(
     task: Task, path: Path, *, splits: tuple[str, ...], factors: tuple[str, ...] = ()
 ) -> BehaviourData:
-    """Read what scoring a task by some factors needs.
+    """Read the parts of a dataset that scoring a task by some factors needs.
 
-    Boxes of PIE are read for intention too where they are present, as gaps in them lose samples.
+    Boxes of PIE, where present, are read for intention too, because their gaps remove samples.
     """
     more = any(factor not in ATTRIBUTE_FACTORS for factor in factors)
     return load_dataset(task.dataset, path, splits=splits, with_scene=more)
 
 
 def strict_reasons(samples: pl.DataFrame, task: Task) -> pl.Series:
-    """Return why the strict variant leaves each sample out; null where it stays."""
+    """Return the reason why the strict variant leaves each sample out; null if it stays."""
     rules = [("gap", pl.col("has_gap"))]
     visible = pl.col("already_crossing").fill_null(value=False)
     if task.name == "action":
@@ -127,7 +124,7 @@ def strict_samples(samples: pl.DataFrame, task: Task) -> pl.DataFrame:
 
 
 def strict_exclusions(samples: pl.DataFrame, task: Task) -> dict[str, int]:
-    """Count what the strict variant leaves out, by reason."""
+    """Count the samples that the strict variant leaves out, by reason."""
     counts = strict_reasons(samples, task).drop_nulls().value_counts(sort=True)
     return {str(reason): int(n) for reason, n in counts.iter_rows()}
 
@@ -145,7 +142,7 @@ SAMPLE_SCHEMA = pl.Schema(
         "first_frame": pl.Int64,
         "last_frame": pl.Int64,  # last observed
         "bystander": pl.Boolean,  # has no behaviour tags
-        "event_inferred": pl.Boolean,  # crossing point absent: the end of the track stands in
+        "event_inferred": pl.Boolean,  # crossing point absent: the end of the track is used
         "already_crossing": pl.Boolean,  # tagged as crossing in the window; null without tags
         "has_gap": pl.Boolean,  # frames are missing between start and event (or horizon)
         "padded": pl.Boolean,  # the window is longer than the track
@@ -165,7 +162,7 @@ def draw_samples(
 
     Args:
         data: The dataset, with the split's videos.
-        task: Which labels; its ``strict`` is ignored, see ``strict_samples``.
+        task: Task of the labels; its ``strict`` is ignored, see ``strict_samples``.
         split: ``train``, ``val``, ``test`` or ``all``.
         stride: Frames between windows; the benchmark's 10, or fewer to train on more of them.
     """
@@ -232,7 +229,7 @@ def _event_rows(
 
 
 def _event_index(track: Track, crossing_point: int | None) -> tuple[int, bool]:
-    """Index of the event in the track, and whether the track's end had to stand in for it."""
+    """Return the index of the event in the track, and whether it is the end of the track."""
     if crossing_point is not None:
         found = np.flatnonzero(track.frames == crossing_point)
         if found.size:
@@ -291,7 +288,7 @@ def _intention_rows(people: pl.DataFrame, tracks: dict[str, Track]) -> Iterator[
 
 
 def _assumed_track(first: int, critical: int) -> Track:
-    # Without boxes the clip is taken to have no gaps and to go on for one more window.
+    # Without boxes the clip is assumed to have no gaps and to continue for one more window.
     frames = np.arange(first, critical + OBSERVED_FRAMES + 1, dtype=np.int32)
     tags = np.full(len(frames), _ABSENT, np.int8)
     return Track(
@@ -300,7 +297,7 @@ def _assumed_track(first: int, critical: int) -> Track:
 
 
 def _index_of(track: Track, frame: int) -> int:
-    # The nearest box at or after the frame, should the very frame have none.
+    # The nearest box at or after the frame, if the frame itself has none.
     return min(int(np.searchsorted(track.frames, frame)), len(track.frames) - 1)
 
 
@@ -325,7 +322,7 @@ def samples_digest(samples: pl.DataFrame) -> str:
 
 
 def is_pinned(task: Task, split: str, samples: pl.DataFrame) -> bool | None:
-    """Tell whether samples are those of the complete dataset; None if no digest is known."""
+    """Return whether samples are those of the complete dataset; None without a known digest."""
     pinned = PINNED_DIGESTS.get((task.task_id, split))
     return None if pinned is None else samples_digest(samples) == pinned
 

@@ -1,6 +1,6 @@
-"""Scores of a model with intervals by pedestrian, and the comparison of two models.
+"""Scores of a model with intervals by pedestrian, comparison of two models, and agreement.
 
-Agreement of a model's two answers: does the person want to cross, and do they?
+Agreement compares the two answers of a model: the intention to cross and the action.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _REPORTED = frozenset(f"{block}.{name}" for block, names in _BLOCKS.items() for 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """How intervals are made.
+    """Settings of bootstrap intervals.
 
     Attributes:
         resamples: Draws of pedestrians; 0 for no intervals.
@@ -118,7 +118,7 @@ def build_score(task: Task, samples: pl.DataFrame, confidence: FloatArray) -> Be
 def score_report(
     task: Task, samples: pl.DataFrame, confidence: FloatArray, options: Bootstrap
 ) -> dict[str, Any]:
-    """Return all scores as JSON values: numbers, and beside each its interval ``<name>_ci``."""
+    """Return all scores as JSON values, each with its interval ``<name>_ci``."""
     score = build_score(task, samples, confidence)
     estimates = _estimates(score.names, score.evaluate, score.n_instances, options)
     values = score.values()
@@ -212,8 +212,8 @@ def _estimates(
 class _Remembered:
     """Evaluates all metrics once per block of draws: every metric sees the same draws.
 
-    With the same seed ``bca`` asks for the same blocks in the same order, so the answers are kept
-    by their place in that order, and checked by the first row of the block.
+    With the same seed ``bca`` requests the same blocks in the same order. The answers are stored
+    by their place in that order and checked by the first row of the block.
     """
 
     def __init__(self, evaluate: Callable[[FloatArray], FloatArray]) -> None:

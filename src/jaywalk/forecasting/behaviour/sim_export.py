@@ -1,9 +1,9 @@
-"""The three tasks from records of our own runs: people as a camera on the ego would see them.
+"""Data of the three tasks from records of Jaywalk's runs: people as a camera on the ego sees them.
 
-Intention is what the scenario gave each person to do, known without anybody's estimate: a person
-who is to cross and stands idle counts as intending, however little of it can be seen.
+Intention is the task that the scenario gave to each person, known without an estimate. A person who
+is to cross and stands idle counts as intending to cross, even if nothing of it is visible.
 
-What surrounds the ego of a recorded episode: road, crosswalks, signs, its light, the weather.
+The surroundings of the ego are road, crosswalks, signs, its traffic light and the weather.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ _ASIDE_M = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneContext:
-    """A town as far as behaviour is concerned; CARLA's frame."""
+    """Parts of a town that matter for behaviour, in CARLA's frame."""
 
     ground: SemanticMap
     crosswalks_m: FloatArray  # their middles, (n, 2)
 
     def on_road(self, points_m: FloatArray) -> NDArray[np.bool_]:
-        """Whether points ``(n, 2)`` lie on the carriageway; NaN points do not."""
+        """Return whether points ``(n, 2)`` lie on the carriageway; False for NaN."""
         known = np.isfinite(points_m).all(axis=1)
         found = np.zeros(len(points_m), bool)
         under = class_at(self.ground, carla_to_right_handed(points_m[known]))
@@ -101,7 +101,7 @@ def read_place(opendrive: Path, name: str) -> SceneContext:
 def scene_rows(
     video: str, record: Record, frames: EgoFrames, ego: Motion, place: SceneContext
 ) -> list[dict[str, object]]:
-    """Signs and the ego's light at every frame."""
+    """Return signs and the ego's light at every frame."""
     marks = record.landmarks.select("type_id", "x_m", "y_m").collect()
     stops = marks.filter(pl.col("type_id") == "traffic.stop").select("x_m", "y_m").to_numpy()
     walk = _any_ahead(ego, place.crosswalks_m)
@@ -121,7 +121,7 @@ def scene_rows(
 
 
 def weather_words(record: Record) -> dict[str, str]:
-    """Time of day and weather in the datasets' words, from the first row of the weather."""
+    """Return time of day and weather in the datasets' words, from the first weather row."""
     rows = record.weather.collect()
     if rows.is_empty():
         return {}
@@ -135,7 +135,7 @@ def weather_words(record: Record) -> dict[str, str]:
 
 
 def _any_ahead(ego: Motion, points_m: FloatArray) -> NDArray[np.bool_]:
-    """Whether some point lies in front of the ego, not far off to the side, at every frame."""
+    """Return for each frame whether a point lies ahead of the ego and not far aside."""
     found = np.zeros(len(ego.yaw_rad), bool)
     c, s = np.cos(ego.yaw_rad), np.sin(ego.yaw_rad)
     for x, y in points_m:
@@ -164,7 +164,7 @@ Rows = dict[str, list[dict[str, object]]]
 
 
 def export_runs(runs: Iterable[Path], camera: DashCamera | None = None) -> BehaviourData:
-    """All episodes of some runs as a dataset called ``sim``.
+    """Export all episodes of some runs as a dataset called ``sim``.
 
     Args:
         runs: Folders of runs.
@@ -209,7 +209,7 @@ def _assemble(rows: Rows, routes: dict[str, str]) -> BehaviourData:
 
 
 def split_routes(routes: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Whole routes go to one split, whoever drove them: the people there are the same."""
+    """Assign whole routes to one split for all drivers, because they share the same people."""
     names = sorted(set(routes.values()), key=lambda r: derive_seed(0, "behaviour", "split", r))
     found: dict[str, tuple[str, ...]] = {}
     start = 0
@@ -296,7 +296,7 @@ def _add_person(
     crossing: NDArray[np.bool_],
     speed_mps: FloatArray,
 ) -> None:
-    """One person while they are in view."""
+    """Add the rows of one person while in view."""
     entry = int(crossing.argmax()) if crossing.any() else None
     event = entry if entry is not None else max(len(boxes) - 3, 0)
     intended = who["intended"]
@@ -336,7 +336,7 @@ def _add_person(
 
 
 def crossing_frames(on_road: NDArray[np.bool_], place_m: FloatArray) -> NDArray[np.bool_]:
-    """Whether each frame is part of a stay on the road that leads at least 2 m out on it."""
+    """Return whether each frame is in a stay on the road that leads 2 m or more from its start."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], on_road.astype(np.int8), [0]])))
     found = np.zeros(len(on_road), bool)
     for start, end in edges.reshape(-1, 2):
@@ -346,7 +346,7 @@ def crossing_frames(on_road: NDArray[np.bool_], place_m: FloatArray) -> NDArray[
 
 
 def _stretches(seen: NDArray[np.bool_]) -> list[slice]:
-    """Runs of frames in which somebody is seen, if long enough for a window."""
+    """Return the runs of visible frames that are long enough for a window."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], seen.astype(np.int8), [0]])))
     return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a >= OBSERVED_FRAMES]
 

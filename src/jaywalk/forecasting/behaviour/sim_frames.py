@@ -1,6 +1,6 @@
-"""Motions of the people and vehicles of a recorded episode at 30 frames a second.
+"""Motions of people and vehicles of a record at 30 frames per second, and a camera for them.
 
-A camera behind the ego's windscreen, and boxes in its picture. CARLA's frame, metres.
+The camera is behind the ego's windscreen and gives boxes in its picture. CARLA's frame, metres.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jaywalk.record import columns as c
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import EpisodeTracks, read_tracks, resample
 
-# A body is wider than the cylinder it collides as: arms, and legs when it is seen from the side.
+# A body is wider than its collision cylinder: arms, and legs in side view.
 _SHOULDERS_M = 0.25
 _STRIDE_M = 0.15
 _WALK_MPS = 1.4
@@ -27,16 +27,16 @@ _WALK_MPS = 1.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DashCamera:
-    """Where the camera is and what it sees.
+    """Position, picture and range of the camera on the ego.
 
     Attributes:
         fov_deg: Horizontal field of view.
         width_px: Width of the picture.
         height_px: Height of the picture.
-        forward_m: In front of the ego's origin.
-        up_m: Above it.
-        range_m: People farther away are too small.
-        least_px: Boxes less high are not annotated.
+        forward_m: Distance in front of the ego's origin.
+        up_m: Height above the ego's origin.
+        range_m: Range; people farther away are too small.
+        least_px: Minimum height of an annotated box.
     """
 
     fov_deg: float = 90.0
@@ -49,13 +49,13 @@ class DashCamera:
 
     @property
     def focal_px(self) -> float:
-        """Focal length."""
+        """Focal length in pixels."""
         return self.width_px / 2.0 / float(np.tan(np.deg2rad(self.fov_deg) / 2.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DashView:
-    """The camera at every frame: place and axes, each ``(frames, 3)``."""
+    """Place and axes of the camera at every frame, each ``(frames, 3)``."""
 
     camera: DashCamera
     place_m: FloatArray
@@ -64,14 +64,14 @@ class DashView:
     up: FloatArray
 
     def local(self, points_m: FloatArray) -> FloatArray:
-        """Points ``(frames, ..., 3)`` as depth, right, up."""
+        """Convert points ``(frames, ..., 3)`` to depth, right, up."""
         shape = (len(points_m),) + (1,) * (points_m.ndim - 2) + (3,)
         away = points_m - self.place_m.reshape(shape)
         axes = (self.forward, self.right, self.up)
         return np.stack([(away * axis.reshape(shape)).sum(-1) for axis in axes], axis=-1)
 
     def pixels(self, local_m: FloatArray) -> FloatArray:
-        """Column and row of local points; meaningful in front of the camera only."""
+        """Return column and row of local points; valid only in front of the camera."""
         depth = np.maximum(local_m[..., 0], 1e-3)
         camera = self.camera
         x = camera.width_px / 2.0 + camera.focal_px * local_m[..., 1] / depth
@@ -82,7 +82,7 @@ class DashView:
 def view_of(
     camera: DashCamera, ego_m: FloatArray, yaw_rad: FloatArray, pitch_rad: FloatArray
 ) -> DashView:
-    """The camera on an ego at ``(frames, 3)`` with yaw and pitch in CARLA's sense."""
+    """Return the camera on an ego at ``(frames, 3)``; yaw and pitch in CARLA's sense."""
     cy, sy, cp, sp = np.cos(yaw_rad), np.sin(yaw_rad), np.cos(pitch_rad), np.sin(pitch_rad)
     forward = np.stack([cp * cy, cp * sy, sp], axis=-1)
     right = np.stack([-sy, cy, np.zeros_like(cy)], axis=-1)
@@ -94,7 +94,7 @@ def view_of(
 def person_boxes(
     view: DashView, centre_m: FloatArray, velocity_mps: FloatArray, half_height_m: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Boxes of a person, clipped to the picture, and depths; NaN where they are not seen.
+    """Return boxes of a person, clipped to the picture, and depths; NaN where not visible.
 
     Args:
         view: The camera.
@@ -129,9 +129,9 @@ def person_boxes(
 
 
 def body_boxes(view: DashView, corners_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Boxes around bodies given by eight corners ``(frames, 8, 3)``, and their nearest depths.
+    """Return boxes around bodies with corners ``(frames, 8, 3)``, and their nearest depths.
 
-    NaN where the body is absent or not wholly in front of the camera.
+    NaN where the body is absent or not completely in front of the camera.
     """
     local = view.local(corners_m)
     pixels = view.pixels(local)
@@ -146,7 +146,7 @@ def body_boxes(view: DashView, corners_m: FloatArray) -> tuple[FloatArray, Float
 def covered_share(
     boxes: FloatArray, depth_m: FloatArray, other: FloatArray, other_depth_m: FloatArray
 ) -> FloatArray:
-    """Share of each box that another one nearer to the camera covers, ``(frames,)``."""
+    """Return the share of each box that a nearer box covers, ``(frames,)``."""
     with np.errstate(invalid="ignore"):
         wide = np.minimum(boxes[:, 2], other[:, 2]) - np.maximum(boxes[:, 0], other[:, 0])
         high = np.minimum(boxes[:, 3], other[:, 3]) - np.maximum(boxes[:, 1], other[:, 1])
@@ -165,7 +165,7 @@ _WINDOW_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Motion:
-    """An actor at every frame; NaN where it does not exist.
+    """Motion of an actor at every frame; NaN where it does not exist.
 
     Attributes:
         place_m: CARLA's frame, ``(frames, 3)``.
@@ -182,7 +182,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgoFrames:
-    """An episode at frame times."""
+    """Actors of an episode at frame times."""
 
     times_s: FloatArray
     ticks: NDArray[np.int64]  # the last tick at or before each frame
@@ -190,7 +190,7 @@ class EgoFrames:
     motions: dict[int, Motion]
 
     def corners_m(self, actor: int) -> FloatArray:
-        """Corners of a vehicle's box, ``(frames, 8, 3)``; pitch and roll are left out."""
+        """Return the corners of a vehicle's box, ``(frames, 8, 3)``, without pitch and roll."""
         body, motion = self.actors[actor], self.motions[actor]
         half = np.array([body[f"half_{k}_m"] or 0.0 for k in "xyz"])
         offset = np.array([body[f"offset_{k}_m"] or 0.0 for k in "xyz"])
@@ -237,7 +237,7 @@ def _motion(tracks: EpisodeTracks, body: int, times: FloatArray) -> Motion:
 
 
 def ego_words(speed_mps: FloatArray) -> list[str]:
-    """JAAD's word for what the car does at every frame."""
+    """Return JAAD's word for the action of the car at every frame."""
     span = int(_WINDOW_S * FPS)
     padded = np.pad(np.nan_to_num(speed_mps), span, mode="edge")
     change = (padded[2 * span :] - padded[: -2 * span]) / (2.0 * _WINDOW_S)

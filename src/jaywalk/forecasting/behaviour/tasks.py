@@ -22,7 +22,7 @@ class Task:
         name: ``action``, ``intention`` or ``risk``.
         dataset: ``jaad``, ``pie`` or ``sim`` (exported from our own runs).
         strict: Whether it is our corrected variant.
-        version: Grows when samples or labels change.
+        version: Increases when samples or labels change.
         class_names: Names of the classes in order of their numbers.
     """
 
@@ -44,7 +44,7 @@ class Task:
 
     @property
     def n_columns(self) -> int:
-        """Probabilities a prediction has: one for a binary task, else one per class."""
+        """Number of probabilities per prediction: one for a binary task, else one per class."""
         return 1 if self.n_classes == 2 else self.n_classes
 
 
@@ -72,7 +72,7 @@ TASKS: dict[tuple[str, str, bool], Task] = {
 
 
 def find_task(name: str, dataset: str, *, strict: bool = False) -> Task:
-    """Return a task, or raise with what exists."""
+    """Return a task, or raise an error that lists the existing tasks."""
     task = TASKS.get((name, dataset, strict))
     if task is not None:
         return task

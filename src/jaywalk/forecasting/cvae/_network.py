@@ -1,7 +1,8 @@
 """The conditional variational autoencoder in torch, as functions of a dictionary of tensors.
 
-Every tensor has the seeds R as its first axis, so several models of one size train as one: all
-products are batched, and nothing mixes the seeds. B is the batch, T the steps of the history.
+The first axis of every tensor counts the seeds, R. Several models of one size therefore train as
+one: all products are batched, and no operation mixes seeds. B is the batch size, T the number of
+history steps.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _LOG_2PI = math.log(2.0 * math.pi)
 
 
 def folded(parameters: Tensors) -> Tensors:
-    """Weights of this step: gain times direction, per output unit; once a step."""
+    """Return the weights of this step: gain times direction per output unit; call once per step."""
     plain = {}
     for name, value in parameters.items():
         if name.endswith(".weight"):
@@ -33,7 +34,7 @@ def folded(parameters: Tensors) -> Tensors:
 
 
 def code_of(plain: Tensors, config: CvaeConfig, steps: Tensor, crops: Tensor | None) -> Tensor:
-    """What is known about a person: ``(R, B, code)`` from steps ``(R, B, T, F)`` and crops."""
+    """Encode steps ``(R, B, T, F)`` and map crops of each person as ``(R, B, code)``."""
     states = _lstm(plain, "lstm2", _lstm(plain, "lstm1", steps))
     code = _linear(plain, "embed", states[:, :, -1])
     if crops is None:
@@ -43,12 +44,12 @@ def code_of(plain: Tensors, config: CvaeConfig, steps: Tensor, crops: Tensor | N
 
 
 def posterior(plain: Tensors, code: Tensor, future: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and log-variance of the latent variable given the future ``(R, B, 8)``."""
+    """Return mean and log-variance of the latent variable given the future ``(R, B, 8)``."""
     return _gaussian(_perceptron(plain, "infer", torch.cat([code, future], dim=2)))
 
 
 def prediction(plain: Tensors, code: Tensor, latent: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and log-variance of the positions at the horizons, relative to now: ``(R, B, 8)``."""
+    """Return mean and log-variance of positions at the horizons relative to now, ``(R, B, 8)``."""
     return _gaussian(_perceptron(plain, "predict", torch.cat([code, latent], dim=2)))
 
 
@@ -60,7 +61,7 @@ def negative_elbo(
     future: Tensor,
     noise: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Loss to minimise and its KL part, each seed's mean over the batch: ``(R,)``."""
+    """Return the loss to minimise and its KL part, as means over the batch, ``(R,)``."""
     code = code_of(plain, config, steps, crops)
     mean, log_variance = posterior(plain, code, future)
     latent = mean + torch.exp(0.5 * log_variance) * noise
@@ -70,7 +71,7 @@ def negative_elbo(
 
 
 def log_density(mean: Tensor, log_variance: Tensor, value: Tensor) -> Tensor:
-    """Of independent Gaussians, dimension by dimension."""
+    """Return the log-density of independent Gaussians by dimension."""
     squares = (value - mean) ** 2 * torch.exp(-log_variance)
     return -0.5 * (squares + log_variance + _LOG_2PI)
 
@@ -83,7 +84,7 @@ def horizon_nll(
     future: Tensor,
     latent: Tensor,
 ) -> Tensor:
-    """NLL of the 2-D marginal at each horizon, mixed over K latent draws: ``(R, B, H)``.
+    """Return the NLL of the 2-D marginal at each horizon over K latent draws, ``(R, B, H)``.
 
     Args:
         plain: Folded parameters.
@@ -149,7 +150,7 @@ def _gaussian(output: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _map_code(plain: Tensors, config: CvaeConfig, crop: Tensor, seed: int) -> Tensor:
-    """Code of the crops of one seed: ``(B, px, px)`` class ids to ``(B, map_embedding)``."""
+    """Encode crops of one seed, class ids ``(B, px, px)``, as ``(B, map_embedding)``."""
     functional = torch.nn.functional
     x = class_convolution(crop, plain["conv0.weight"][seed], plain["conv0.bias"][seed])
     for i in range(len(CONV_CHANNELS)):
@@ -165,7 +166,7 @@ def _map_code(plain: Tensors, config: CvaeConfig, crop: Tensor, seed: int) -> Te
 
 
 def class_convolution(crop: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Convolution over one-hot classes as nine table lookups: ``(B, 4, px, px)``, channels last."""
+    """Convolve one-hot classes by nine table lookups: ``(B, 4, px, px)``, channels last."""
     low = torch.is_autocast_enabled(crop.device.type)
     dtype = torch.get_autocast_dtype(crop.device.type) if low else weight.dtype
     return (
@@ -175,7 +176,7 @@ def class_convolution(crop: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class _ClassConvolution(torch.autograd.Function):  # type: ignore[misc]
-    """Its forward never holds a one-hot image: at 8 classes that would be 16 times the crop."""
+    """Convolution without a one-hot image, which would be 16 times the crop at 8 classes."""
 
     @staticmethod
     def forward(ctx: Any, crop: Tensor, weight: Tensor, dtype: Any) -> Tensor:
@@ -183,7 +184,7 @@ class _ClassConvolution(torch.autograd.Function):  # type: ignore[misc]
         px = crop.shape[1]
         classes = weight.shape[1]
         padded = torch.nn.functional.pad(crop, (1, 1, 1, 1), value=classes)
-        # One row more, of zeros, for the rim outside of the crop.
+        # One more row of zeros for the border outside the crop.
         table = torch.nn.functional.pad(weight.float().permute(2, 3, 1, 0), (0, 0, 0, 1))
         total: Any = 0.0
         for row in range(3):

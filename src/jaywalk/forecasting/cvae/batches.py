@@ -1,6 +1,6 @@
-"""Batches gathered where the network runs: windows turned by an angle, map crops turned with them.
+"""Batches gathered on the network's device: windows and map crops turned by an angle.
 
-No crop is ever stored: the class rasters lie on the device and one gather makes a batch of crops.
+Crops are never stored: the class rasters are on the device, and one gather makes a batch of crops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Tensor = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSamples:
-    """The arrays of `CvaeSamples` as tensors; places in cells of their raster."""
+    """Arrays of `CvaeSamples` as tensors; places in cells of their raster."""
 
     steps: Tensor
     future: Tensor
@@ -50,7 +50,7 @@ def to_device(samples: CvaeSamples, config: CvaeConfig, device: str) -> DeviceSa
 def gathered(
     data: DeviceSamples, config: CvaeConfig, index: Tensor, angle: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Scaled steps, futures relative to their anchor and crops of windows ``(R, B)``.
+    """Return scaled steps, futures relative to their anchor and crops of windows ``(R, B)``.
 
     Each window is turned by its angle in radians.
     """
@@ -74,21 +74,21 @@ def gathered(
 
 
 def rotation(angle: Tensor) -> Tensor:
-    """Matrices ``(..., 2, 2)`` that turn vectors counter-clockwise."""
+    """Return matrices ``(..., 2, 2)`` that turn vectors counter-clockwise."""
     cos, sin = torch.cos(angle), torch.sin(angle)
     return torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
 
 
 def turned_crops(rasters: Tensor, which: Tensor, place: Tensor, angle: Tensor, px: int) -> Tensor:
-    """Crops ``(..., px, px)`` around places, as the world turned by ``angle`` would show them.
+    """Return crops ``(..., px, px)`` around places of the world turned by ``angle``.
 
-    Nearest neighbour; outside of the raster, and without one, the class is 0 (unknown).
+    Nearest neighbour; outside the raster, or without one, the class is 0 (unknown).
     """
     _, rows, columns = rasters.shape
     axis = torch.arange(px, device=rasters.device, dtype=torch.float32) + 0.5 - px / 2
     dx, dy = axis[None, :], axis[:, None]
     cos, sin = torch.cos(angle)[..., None, None], torch.sin(angle)[..., None, None]
-    # A pixel of the turned picture shows what lies at the offset turned back.
+    # A pixel of the turned crop shows the class at the offset turned back.
     column = torch.floor(place[..., 0, None, None] + cos * dx + sin * dy).long()
     row = torch.floor(place[..., 1, None, None] - sin * dx + cos * dy).long()
     known = which[..., None, None] >= 0
@@ -99,6 +99,6 @@ def turned_crops(rasters: Tensor, which: Tensor, place: Tensor, angle: Tensor, p
 
 
 def _resampled(rasters: Any, scaled: float) -> Any:
-    """Every n-th cell where the network's cells are coarser than the raster's."""
+    """Return every n-th cell if the network's cells are larger than the raster's."""
     stride = max(1, round(scaled))
     return np.ascontiguousarray(rasters[:, stride // 2 :: stride, stride // 2 :: stride])

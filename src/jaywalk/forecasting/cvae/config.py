@@ -1,10 +1,8 @@
-"""Size of the conditional variational autoencoder, and the shape of each of its parameters.
+"""Configuration of the CVAE: size, parameter shapes, feature sets and training settings.
 
-No torch here: checkpoints are plain arrays by name, and the ONNX writer needs nothing else.
-
-The eight feature sets of the study: motion, with or without vehicle, head and body, and map.
-
-How the network is trained; no torch needed to say it.
+This module needs no torch. Checkpoints are plain arrays by name, and the ONNX writer needs nothing
+else. The eight feature sets of the study combine motion with or without vehicle, head and body, and
+map.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ an angle that is not labelled is the zero vector, which no angle can be."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureSet:
-    """What a model may see besides the motion of the person."""
+    """Inputs of a model besides the motion of the person."""
 
     name: str
     egodist: bool = False
@@ -70,7 +68,7 @@ FEATURE_SETS: Final = (
 
 
 def feature_set(name: str) -> FeatureSet:
-    """A feature set by the name it has in the tables."""
+    """Return a feature set by its name in the tables."""
     for one in FEATURE_SETS:
         if one.name == name:
             return one
@@ -96,7 +94,7 @@ Arrays = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CvaeConfig:
-    """Everything the parameters' shapes depend on.
+    """Settings that determine the shapes of the parameters.
 
     Attributes:
         features: Name of the feature set.
@@ -104,13 +102,13 @@ class CvaeConfig:
         width: Hidden width of both perceptrons (384, 512, 640; with map 256, 384, 512).
         map_px: Side of the map crop in pixels, a multiple of 32.
         map_cell_m: Side of a pixel.
-        map_classes: Classes the network tells apart.
+        map_classes: Number of classes that the network distinguishes.
         latent: Dimensions of the latent variable.
         embedding: Length of the history's code.
         map_embedding: Length of the map's code.
-        horizons: Number of horizons, a second apart.
-        anchor: ``present`` (the paper): means are relative to the present place; ``velocity``: to
-            going on at the mean velocity of the history, which small data learn sooner.
+        horizons: Number of horizons, one second apart.
+        anchor: ``present`` (the paper): means are relative to the present place; ``velocity``:
+            relative to motion at the mean velocity of the history, which needs less data.
     """
 
     features: str = "motion"
@@ -141,16 +139,16 @@ class CvaeConfig:
 
     @property
     def code(self) -> int:
-        """Length of what both perceptrons are conditioned on."""
+        """Length of the code that both perceptrons are conditioned on."""
         return self.embedding + (self.map_embedding if self.set.map else 0)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the settings as JSON values."""
         return asdict(self)
 
 
 def config_from(values: Mapping[str, Any]) -> CvaeConfig:
-    """A config from JSON; unknown keys are an error."""
+    """Build a config from JSON values; unknown keys are an error."""
     try:
         return CvaeConfig(**values)
     except TypeError as problem:
@@ -158,7 +156,7 @@ def config_from(values: Mapping[str, Any]) -> CvaeConfig:
 
 
 def parameter_shapes(config: CvaeConfig) -> Shapes:
-    """Shape of every weight and bias by name, in a fixed order."""
+    """Return the shape of every weight and bias by name, in a fixed order."""
     shapes: Shapes = {}
     size = len(config.set.columns)
     for layer in ("lstm1", "lstm2"):
@@ -188,15 +186,15 @@ def parameter_shapes(config: CvaeConfig) -> Shapes:
 
 
 def parameter_count(config: CvaeConfig) -> int:
-    """Weights and biases; the gains of the weight normalisation are not counted."""
+    """Return the number of weights and biases, without the gains of the weight normalisation."""
     return sum(math.prod(shape) for shape in parameter_shapes(config).values())
 
 
 def initial_parameters(config: CvaeConfig, seed: int) -> Arrays:
-    """Fresh parameters: uniform within 1 / sqrt(inputs); gains equal to the norms.
+    """Return initial parameters: uniform within 1 / sqrt(inputs); gains equal to the norms.
 
-    The map encoder's gains are sqrt(2) instead, its biases 0: ten layers of rectified units that
-    each lose half of the signal, as they would, leave nothing of the map at its end.
+    In the map encoder gains are sqrt(2) and biases 0. Otherwise each of its ten layers of
+    rectified units would lose half of the signal, and the output would not depend on the map.
     """
     rng = stream(seed, "cvae", "initial", config.features)
     arrays: Arrays = {}
@@ -218,12 +216,12 @@ def initial_parameters(config: CvaeConfig, seed: int) -> Arrays:
 
 
 def gain_of(weight: str) -> str:
-    """Name of a weight's gain."""
+    """Return the name of a weight's gain."""
     return weight.removesuffix(".weight") + ".gain"
 
 
 def folded_arrays(arrays: Mapping[str, NDArray[np.float32]]) -> Arrays:
-    """Plain weights and biases: gain times direction, the gains gone."""
+    """Return plain weights and biases: gain times direction, without the gains."""
     plain: Arrays = {}
     for name, value in arrays.items():
         if name.endswith(".weight"):
@@ -246,15 +244,15 @@ def _linear(shapes: Shapes, name: str, inputs: int, outputs: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainSettings:
-    """How to train.
+    """Settings of a training.
 
     Attributes:
         epochs: Passes over the tracks (the paper: 3000).
-        batch: Windows a step; smaller data make it smaller.
-        learning_rate: Of Adam.
-        cosine: Let the rate fall to 0 along a cosine, instead of constant.
-        seeds: One model each, trained side by side.
-        rotate: Turn every window by a random angle.
+        batch: Windows per step; smaller for small datasets.
+        learning_rate: Learning rate of Adam.
+        cosine: Whether the rate falls to 0 along a cosine instead of staying constant.
+        seeds: Seeds; one model each, trained in parallel.
+        rotate: Whether to turn every window by a random angle.
         validate_every: Epochs between validations.
         draws: Latent draws of a validation.
         device: ``cpu`` or ``cuda``.

@@ -1,12 +1,11 @@
 """The trained network as an ONNX file: history, map and latent draws in, Gaussians out.
 
-Inference reads `steps (N, 10, F)`, `latent (K, 10)` and, with map, `crop (N, px, px)` of class ids;
-it gives `mean` and `log_variance`, both `(N, K, H, 2)`. The posterior is not part of the file.
+Inference reads `steps (N, 10, F)`, `latent (K, 10)` and, with map, `crop (N, px, px)` of class ids.
+It returns `mean` and `log_variance`, both `(N, K, H, 2)`. The posterior is not part of the file.
 
-Writes ONNX models: the few messages of the format that our networks need.
-
-The format is protocol buffers; field numbers are those of the public ``onnx.proto``. Writing them
-directly needs neither torch nor the onnx package, and gives equal bytes for equal networks.
+The writer supports only the messages of the format that these networks need. The format is protocol
+buffers; field numbers are those of the public ``onnx.proto``. Writing them directly needs neither
+torch nor the onnx package, and gives equal bytes for equal networks.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ _ATTRIBUTE_TYPES: Final = {"f": 1, "i": 2, "s": 3, "ints": 7, "strings": 8}
 
 @dataclass(slots=True, kw_only=True)
 class Graph:
-    """Collects nodes and weights; `model` gives the bytes of the file.
+    """Nodes and weights of a graph; `model` returns the bytes of the file.
 
-    A dimension of an input or output is a number, or a name where the caller chooses it.
+    A dimension of an input or output is a number, or a name if the caller chooses its size.
     """
 
     name: str
@@ -48,7 +47,7 @@ class Graph:
     _outputs: list[bytes] = field(default_factory=list)
 
     def add_input(self, name: str, dtype: str, shape: Sequence[int | str]) -> str:
-        """Declare an input; returns its name."""
+        """Declare an input and return its name."""
         self._inputs.append(_bytes(11, _value_info(name, dtype, shape)))
         return name
 
@@ -57,7 +56,7 @@ class Graph:
         self._outputs.append(_bytes(12, _value_info(name, dtype, shape)))
 
     def weight(self, name: str, value: NDArray[Any]) -> str:
-        """Store a constant; returns its name."""
+        """Store a constant and return its name."""
         array = np.ascontiguousarray(value)
         if array.dtype.name not in _TYPES:
             raise UsageError(
@@ -71,7 +70,7 @@ class Graph:
         return name
 
     def node(self, kind: str, inputs: Sequence[str], output: str | Sequence[str], **at: Any) -> str:
-        """Add an operation; returns the name of its last output."""
+        """Add an operation and return the name of its last output."""
         outputs = [output] if isinstance(output, str) else list(output)
         body = b"".join(_text(1, name) for name in inputs)
         body += b"".join(_text(2, name) for name in outputs)
@@ -81,7 +80,7 @@ class Graph:
         return outputs[-1]
 
     def model(self, metadata: Mapping[str, str]) -> bytes:
-        """The whole file."""
+        """Return the bytes of the whole file."""
         parts = [*self._nodes, _text(2, self.name), *self._weights, *self._inputs, *self._outputs]
         about = b"".join(_bytes(14, _text(1, k) + _text(2, v)) for k, v in metadata.items())
         head = _int(1, IR_VERSION) + _text(2, "jaywalk")
@@ -137,7 +136,7 @@ _LOG_VARIANCE = (-10.0, 10.0)
 
 
 def cvae_onnx(config: CvaeConfig, parameters: Weights) -> bytes:
-    """Bytes of the model; ``parameters`` with or without the gains of the weight norm."""
+    """Return the model's bytes; ``parameters`` may have the gains of the weight norm."""
     gained = any(name.endswith(".gain") for name in parameters)
     plain = folded_arrays(parameters) if gained else dict(parameters)
     graph = Graph(name="cvae")
@@ -174,7 +173,7 @@ def _history(graph: Graph, plain: Weights, steps: str) -> str:
 
 
 def _onnx_gates(value: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows in ONNX's order of gates: input, output, forget, cell."""
+    """Return the rows in ONNX's order of gates: input, output, forget, cell."""
     enter, forget, new, leave = np.split(value, 4)
     return np.concatenate([enter, leave, forget, new])
 
@@ -196,7 +195,7 @@ def _map(graph: Graph, config: CvaeConfig, plain: Weights, crop: str) -> str:
 
 
 def _heads(graph: Graph, config: CvaeConfig, plain: Weights, code: str, latent: str) -> None:
-    """Perceptron over all pairs of person and draw; the first layer is split to share its parts."""
+    """Add the perceptron over all pairs of person and draw; its first layer is split to share."""
     first = plain["predict1.weight"]
     by_code = graph.weight("predict1.code", np.ascontiguousarray(first[:, : config.code].T))
     by_latent = graph.weight("predict1.latent", np.ascontiguousarray(first[:, config.code :].T))

@@ -1,4 +1,4 @@
-"""The trained network as a predictor: an ONNX file through onnxruntime, no torch."""
+"""The trained network as a predictor: an ONNX file through onnxruntime, without torch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DRAWS = 16
 )
 @dataclass(frozen=True, kw_only=True)
 class Cvae:
-    """A mixture of one Gaussian per latent draw; the draws are the same for everybody.
+    """Mixture of one Gaussian per latent draw; all people share the same draws.
 
     Attributes:
         file: The ``.onnx`` file that ``jaywalk predict train`` wrote.
@@ -53,11 +53,11 @@ class Cvae:
     draws: int = DRAWS
 
     def fitted(self, windows: Windows) -> Self:
-        """The same: it was trained before, on whatever its training run says."""
+        """Return the predictor unchanged: its training is already complete."""
         return self
 
     def trajectory(self, windows: Windows) -> FloatArray:
-        """Mean of the mixture at the horizons, straight between them: ``(N, S, 2)``."""
+        """Return the mean of the mixture, linear between the horizons, ``(N, S, 2)``."""
         mean = self.predict(windows).means_m.mean(axis=1)
         now = windows.history_m[:, -1]
         knots = np.concatenate([now[:, None], mean], axis=1)
@@ -68,7 +68,7 @@ class Cvae:
         return np.asarray(knots[:, after - 1] * (1.0 - share) + knots[:, after] * share)
 
     def predict(self, windows: Windows) -> Mixture:
-        """The distribution at the horizons."""
+        """Return the distribution at the horizons."""
         if len(windows.horizon_steps) != self.config.horizons:
             raise UsageError(
                 f"'{self.file}' foretells {self.config.horizons} horizons, asked for "
@@ -91,7 +91,7 @@ class Cvae:
     def run(
         self, steps: NDArray[np.float32], crops: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Mean relative to now and log-variance, ``(N, K, H, 2)``, of all eight step columns."""
+        """Return mean relative to now and log-variance ``(N, K, H, 2)`` from the eight columns."""
         scaled = steps * np.array(STEP_SCALES, dtype=np.float32)
         fed: dict[str, Any] = {
             "steps": np.ascontiguousarray(scaled[:, :, list(self.config.set.columns)]),
@@ -141,7 +141,7 @@ class Cvae:
 
 
 def straight_crops(samples: CvaeSamples, config: CvaeConfig) -> NDArray[np.uint8]:
-    """Map crops in world axes: ``(N, px, px)``; 0 where nothing is known."""
+    """Return map crops in world axes, ``(N, px, px)``; 0 where the class is unknown."""
     px = config.map_px
     stride = max(1, round(config.map_cell_m / samples.cell_m))
     rasters = samples.rasters[:, stride // 2 :: stride, stride // 2 :: stride]

@@ -1,7 +1,4 @@
-"""What the network is trained on, as plain arrays: they travel to any machine with numpy.
-
-Windows to what the network reads.
-"""
+"""Training samples of the network: windows as plain arrays that need only numpy."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ class CvaeSamples:
 
     Attributes:
         steps: ``(N, 10, 8)``, columns of `feature_sets.STEP_COLUMNS`; 0 is missing.
-        future: ``(N, H, 2)`` relative to the present position; NaN where nothing was seen.
+        future: ``(N, H, 2)`` relative to the present position; NaN where not observed.
         place_m: ``(N, 2)`` present position in the frame of its raster.
         raster: Index of each window's raster; -1 without map.
         track: Code of each window's track.
@@ -49,7 +46,7 @@ class CvaeSamples:
         return len(self.track)
 
     def rows(self, index: IntArray | NDArray[np.bool_]) -> CvaeSamples:
-        """Some of the windows."""
+        """Return the selected windows."""
         whole = ("rasters", "origins_m", "cell_m")
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return CvaeSamples(**{n: v if n in whole else v[index] for n, v in values.items()})
@@ -61,7 +58,7 @@ class CvaeSamples:
 
 
 def load_samples(file: Path) -> CvaeSamples:
-    """Read what `CvaeSamples.save` wrote."""
+    """Read a file of `CvaeSamples.save`."""
     try:
         values: dict[str, Any] = dict(load_arrays(file, "samples of a network (.npz)"))
         values["cell_m"] = float(values["cell_m"])
@@ -71,12 +68,12 @@ def load_samples(file: Path) -> CvaeSamples:
 
 
 def no_rasters() -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Stand-ins of data without a map."""
+    """Return empty rasters for data without a map."""
     return np.zeros((1, 1, 1), dtype=np.uint8), np.zeros((1, 2))
 
 
 def windows_by_track(track: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Windows sorted by track, with the first place and the number of each track's windows."""
+    """Return windows sorted by track, with the start and the count of each track's windows."""
     order = np.argsort(track, kind="stable")
     _, first, count = np.unique(track[order], return_index=True, return_counts=True)
     return order.astype(np.int64), first.astype(np.int64), count.astype(np.int64)
@@ -88,7 +85,7 @@ def write_json(value: object, file: Path) -> None:
 
 
 def samples_of(windows: Windows) -> CvaeSamples:
-    """Steps, futures and maps of windows; what is missing is 0."""
+    """Return steps, futures and maps of windows; missing values are 0."""
     rasters, origins = no_rasters()
     cell_m, raster = 0.1, np.full(len(windows), -1, dtype=np.int64)
     if windows.context is not None and windows.context.maps:
@@ -109,7 +106,7 @@ def samples_of(windows: Windows) -> CvaeSamples:
 
 
 def history_steps(windows: Windows) -> NDArray[np.float32]:
-    """Columns of `feature_sets.STEP_COLUMNS` at the last ten steps: ``(N, 10, 8)``."""
+    """Return the columns of `feature_sets.STEP_COLUMNS` at the last ten steps, ``(N, 10, 8)``."""
     if windows.history_m.shape[1] != STEPS + 1 or abs(windows.step_s - 0.1) > 1e-9:
         raise UsageError(
             f"the network reads {STEPS} steps of 0.1 s; these windows have "

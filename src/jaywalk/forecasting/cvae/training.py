@@ -1,7 +1,7 @@
 """Training of the CVAE: several seeds at once, best epoch by validation NLL.
 
-An epoch is one random window of every track. A step is the same on a CPU and, compiled and captured
-as one graph, on a GPU.
+An epoch is one random window of every track. A training step computes the same on a CPU and on a
+GPU, where it is compiled and captured as one graph.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WARM_UP = 3
 
 
 class Stepper:
-    """One training step; inputs, parameters and moments keep the addresses a graph needs."""
+    """One training step; inputs, parameters and moments keep their addresses for the graph."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Stepper:
             group["lr"] = rate
 
     def __call__(self, index: Tensor, angle: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """Learn from one batch; loss and KL of each seed, before the step."""
+        """Learn from one batch; return loss and KL of each seed before the step."""
         self._index.copy_(index)
         self._angle.copy_(angle)
         self._noise.copy_(noise)
@@ -93,7 +93,7 @@ class Stepper:
         return loss.detach(), divergence.detach()
 
     def _capture(self) -> None:
-        """Warm up and record, then put back what the warm-up changed."""
+        """Warm up and record, then undo the changes of the warm-up."""
         kept = [value.detach().clone() for value in self.parameters.values()]
         resumed = {key: dict(value) for key, value in self.optimiser.state.items()}
         moments = {
@@ -166,19 +166,19 @@ class _CvaeLearner:
         return {"loss": loss.tolist(), "kl": divergence.tolist()}
 
     def validate(self) -> FloatArray:
-        """Negative mean NLL of the validation windows."""
+        """Return the negative mean NLL of the validation windows."""
         nll = mean_nll(self._stepper.parameters, self._config, self._validation, self._settings)
         return np.asarray(-nll.cpu().numpy(), np.float64)
 
     def parameters(self) -> Arrays:
-        """Present parameters of all seeds."""
+        """Return the present parameters of all seeds."""
         return {
             name: value.detach().cpu().numpy().copy()
             for name, value in self._stepper.parameters.items()
         }
 
     def state(self) -> Arrays:
-        """Parameters and Adam's moments."""
+        """Return the parameters and Adam's moments."""
         arrays: Arrays = {}
         for name, value in self._stepper.parameters.items():
             moments = self._stepper.optimiser.state[value]
@@ -211,14 +211,14 @@ def train(
     folder: Path,
     report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> TrainedCvae:
-    """Train all seeds, or continue where the checkpoint in ``folder`` ends.
+    """Train all seeds, or continue from the checkpoint in ``folder``.
 
     Args:
         training: Windows to learn from; those with an incomplete future are left out.
         validation: Windows that choose the best epoch.
         config: The network.
         settings: Seeds, epochs, batch size, learning rate, device.
-        folder: Where the checkpoint is kept.
+        folder: Folder of the checkpoint.
         report: Called after every validation.
 
     Raises:
@@ -252,14 +252,14 @@ def train(
 def mean_nll(
     parameters: Tensors, config: CvaeConfig, data: DeviceSamples, settings: TrainSettings
 ) -> Tensor:
-    """Mean over windows and horizons of the NLL, not turned: ``(R,)``."""
+    """Return the mean NLL over windows and horizons without rotation, ``(R,)``."""
     return torch.nanmean(window_nll(parameters, config, data, settings.draws), dim=(1, 2))
 
 
 def window_nll(
     parameters: Tensors, config: CvaeConfig, data: DeviceSamples, draws: int, chunk: int = 128
 ) -> Tensor:
-    """NLL of every window at every horizon with latent draws common to all: ``(R, N, H)``."""
+    """Return the NLL of each window and horizon with shared latent draws, ``(R, N, H)``."""
     seeds = next(iter(parameters.values())).shape[0]
     rng = stream(0, "cvae", "prior")
     latent = torch.as_tensor(
@@ -278,7 +278,7 @@ def window_nll(
 
 
 def initial_tensors(config: CvaeConfig, seeds: tuple[int, ...], device: str) -> Tensors:
-    """Fresh parameters of several seeds, stacked."""
+    """Return the initial parameters of several seeds, stacked."""
     many = [initial_parameters(config, seed) for seed in seeds]
     return {
         name: torch.as_tensor(np.stack([one[name] for one in many]), device=device)
@@ -289,7 +289,7 @@ def initial_tensors(config: CvaeConfig, seeds: tuple[int, ...], device: str) -> 
 def _epoch_draws(
     groups: list[Tensor], config: CvaeConfig, settings: TrainSettings, batch: int, epoch: int
 ) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """Windows, angles and noise of every step of an epoch, seed by seed from its own stream."""
+    """Draw windows, angles and noise of all steps of an epoch, from one stream per seed."""
     order, first, count = groups
     steps = max(1, len(first) // batch)
     device = order.device
@@ -308,7 +308,7 @@ def _epoch_draws(
 
 
 def _identity(config: CvaeConfig, settings: TrainSettings, training: CvaeSamples) -> dict[str, Any]:
-    """Values that a resumed training must share; epochs, device and validation may change."""
+    """Return the values that a resumed training must share: not epochs, device, validation."""
     free = ("epochs", "device", "validate_every", "draws")
     listed = {key: value for key, value in asdict(settings).items() if key not in free}
     digest = hashlib.sha256()

@@ -1,6 +1,7 @@
 """Kinematic predictors.
 
-Constant velocity is hard to beat over short times. Standing still is what any predictor must beat.
+Constant velocity is hard to beat over short times. Standing still is the least that any predictor
+must beat.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Cuts a byte stream into msgpack messages and bounds them before anything is decoded.
+"""Cut a byte stream into msgpack messages and limit their size before decoding.
 
-A decoded object takes up to a hundred times the bytes that announce it. So a compiled scanner walks
-over the bytes as they come, counts objects and nesting, and only a whole message within the limits
-reaches the decoder. What is scanned once is never scanned again.
+A decoded object can take a hundred times as many bytes as its encoding. A compiled scanner
+therefore reads the bytes as they arrive and counts objects and nesting levels. Only a complete
+message within the limits reaches the decoder. No byte is scanned twice.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _AT, _DEPTH, _VALUES, _STATE = 0, 1, 2, 3
 
 
 class FramingError(Exception):
-    """Bytes that are no message we accept; the connection is to be closed."""
+    """Raised for bytes that are not an acceptable message; the connection must be closed."""
 
 
 def _heads() -> NDArray[np.int64]:
-    """What each first byte announces: bytes of the head, width of a length field, and its kind."""
+    """Return (256, 3): head size in bytes, width of the length field and kind, by first byte."""
     heads = np.zeros((256, 3), np.int64)
     heads[:, 0] = 1  # small integers, nil, false, true
     for first in range(0xA0, 0xC0):  # short text: the length is in the first byte
@@ -127,10 +127,10 @@ def _scan(
 
 
 class Inbox:
-    """Bytes of one connection that have come and have not been decoded.
+    """Buffer of the received bytes of one connection that have not been decoded.
 
-    As long as little waits, msgpack's own streaming decoder takes it: a few kilobytes cannot hold
-    many objects. Whatever is longer, or displeases that decoder, goes through the scanner.
+    While the buffer is small, msgpack's streaming decoder reads it: a few kilobytes cannot hold
+    many objects. Longer input, and input that this decoder rejects, goes through the scanner.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class Inbox:
         return len(self._data) - self._begin
 
     def feed(self, data: bytes) -> None:
-        """Take what has come."""
+        """Append received bytes."""
         if self._begin:
             del self._data[: self._begin]
             self._trimmed += self._begin
@@ -160,10 +160,10 @@ class Inbox:
                 self._quick = None
 
     def next(self) -> Any:
-        """The next message, or :data:`NOTHING` when it has not all come.
+        """Return the next message, or :data:`NOTHING` if it is not complete yet.
 
         Raises:
-            FramingError: It is no msgpack, or exceeds a limit.
+            FramingError: The bytes are not msgpack, or exceed a limit.
         """
         if self._quick is not None:
             try:

@@ -82,7 +82,7 @@ def depth_to_bgra(depth_m: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 def bgra_to_depth(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Metres from a coded depth picture; the inverse of :func:`depth_to_bgra`."""
+    """Decode a depth picture to metres; the inverse of :func:`depth_to_bgra`."""
     wide = pixels.astype(np.float64)
     code = wide[..., 2] + 256.0 * wide[..., 1] + 65536.0 * wide[..., 0]
     return DEPTH_RANGE_M * code / _DEPTH_STEPS
@@ -157,5 +157,5 @@ _ENCODERS: Final[dict[type[Reading], Callable[[Any, Dialect, ActorEncoder], byte
 
 
 def encode_reading(reading: Reading, dialect: Dialect, actors: ActorEncoder) -> bytes:
-    """Encode what follows the header of a sensor's payload."""
+    """Encode a reading as the part of the payload that follows the header."""
     return _ENCODERS[type(reading)](reading, dialect, actors)

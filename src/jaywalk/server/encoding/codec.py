@@ -1,6 +1,6 @@
-"""Dialects, response wrappers, and values that travel in both directions.
+"""Dialects, response wrappers, and values that are both encoded and decoded.
 
-Decoding trusts nobody: every number must be finite (a NaN brake is the only exception), and any
+Decoders check all input: every number must be finite (a NaN brake is the only exception). Any
 other value raises :class:`WireError`.
 """
 
@@ -81,7 +81,7 @@ def void_failed(message: str) -> list[Any]:
 
 
 def number(value: Any) -> float:
-    """A finite number."""
+    """Return a finite number, or raise :class:`WireError`."""
     if isinstance(value, float):
         if math.isfinite(value):
             return value
@@ -91,21 +91,21 @@ def number(value: Any) -> float:
 
 
 def integer(value: Any) -> int:
-    """A whole number."""
+    """Return a whole number, or raise :class:`WireError`."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise WireError(f"expected an integer, got {short_repr(value)}")
 
 
 def boolean(value: Any) -> bool:
-    """A truth value."""
+    """Return a boolean, or raise :class:`WireError`."""
     if isinstance(value, bool):
         return value
     raise WireError(f"expected a boolean, got {short_repr(value)}")
 
 
 def text(value: Any, at_most: int = TEXT_LIMIT) -> str:
-    """A string of at most so many characters."""
+    """Return a string after checking its maximum length in characters."""
     if isinstance(value, str):
         if len(value) > at_most:
             raise WireError(f"a text has {len(value)} characters, at most {at_most} are taken")
@@ -114,7 +114,7 @@ def text(value: Any, at_most: int = TEXT_LIMIT) -> str:
 
 
 def array(value: Any, at_least: int = 0, at_most: int = ARRAY_LIMIT) -> Sequence[Any]:
-    """A list with at least and at most so many elements."""
+    """Return a list after checking its minimum and maximum number of elements."""
     if isinstance(value, list | tuple) and len(value) >= at_least:
         if len(value) > at_most:
             raise WireError(f"a list has {len(value)} elements, at most {at_most} are taken")
@@ -136,22 +136,22 @@ def vector(value: Any) -> Vector:
 
 
 def transform(value: Any) -> Transform:
-    """A location in metres and a rotation (pitch, yaw, roll) in degrees."""
+    """Decode a location in metres and a rotation (pitch, yaw, roll) in degrees."""
     items = array(value, 2)
     return vector(items[0]), vector(items[1])
 
 
 def optional(value: Any) -> Any:
-    """The value of an ``optional<T>``, or None."""
+    """Return the value of an ``optional<T>``, or None."""
     items = array(value, 1)
     return items[1] if items[0] is True and len(items) > 1 else None
 
 
 def encode_transform(pose: Transform) -> list[Any]:
-    """A transform as nested lists."""
+    """Encode a transform as nested lists."""
     return [list(pose[0]), list(pose[1])]
 
 
 def encode_box(centre: Sequence[float], extent: Sequence[float], actor_id: int) -> list[Any]:
-    """A bounding box: centre, half extents, rotation, owner."""
+    """Encode a bounding box: centre, half extents, rotation, owner."""
     return [list(centre), list(extent), [0.0, 0.0, 0.0], actor_id]

@@ -1,1 +1,1 @@
-"""Message framing, RPC and streams of the CARLA protocol; dialects as data."""
+"""Message framing, RPC and streams of the CARLA protocol."""

@@ -1,4 +1,4 @@
-"""Work beside the event loop: slow things run in threads, what follows from them in the loop."""
+"""Run slow work in threads beside the event loop, and its follow-up inside the loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Background:
     """One thread per lane, started on first use; results are delivered in the event loop."""
 
     def __init__(self) -> None:
-        """Nothing runs yet; watch :attr:`bell` and call :meth:`deliver` when it rings."""
+        """Create without threads; watch :attr:`bell` and call :meth:`deliver` when it has data."""
         self.bell, self._rope = socket.socketpair()
         self.bell.setblocking(False)
         self._rope.setblocking(False)
@@ -29,10 +29,10 @@ class Background:
         self._done: deque[tuple[Follow, Any]] = deque()
 
     def submit(self, lane: str, work: Work, follow: Follow) -> None:
-        """Run ``work`` in the thread of a lane, after what waits there, then ``follow``."""
+        """Queue ``work`` in the thread of a lane, then run ``follow`` in the event loop."""
         if lane not in self._lanes:
             self._lanes[lane] = queue.SimpleQueue()
-            # A daemon: a server that is told to stop does not wait for a map nobody wants.
+            # A daemon thread: a server that has to stop does not wait for an unused map.
             thread = threading.Thread(target=self._run, args=(self._lanes[lane],), daemon=True)
             thread.start()
         self._lanes[lane].put((work, follow))
@@ -45,11 +45,11 @@ class Background:
             except Exception as problem:
                 outcome = problem
             self._done.append((follow, outcome))
-            with contextlib.suppress(OSError):  # full: it rings already; closed: nobody listens
+            with contextlib.suppress(OSError):  # full: a wake-up is pending; closed: no reader
                 self._rope.send(b"!")
 
     def deliver(self) -> None:
-        """Run what follows from finished work."""
+        """Run the follow-up functions of finished work."""
         with contextlib.suppress(OSError):
             self.bell.recv(4096)
         while self._done:

@@ -105,7 +105,7 @@ class EventLoop:
                 handler(events)
 
     def poll_connections(self, timeout_s: float) -> None:
-        """Wait for events and handle those that cannot change the world."""
+        """Wait for events and handle the ones that cannot change the world."""
         for descriptor, events in self._epoll.poll(timeout_s):
             handler = self._handlers.get(descriptor)
             if handler is not None and descriptor not in self._postponable:

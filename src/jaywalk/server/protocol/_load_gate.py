@@ -1,11 +1,11 @@
-"""Makes a client's other threads wait while it changes worlds.
+"""Make the other threads of a client wait while it loads another episode.
 
-The 0.9.16 client drops its episode when the answer to ``load_new_episode`` arrives, asks for the
-version and the new episode, and only then has one again. An asynchronous Traffic Manager in the
-same client asks for the settings and reads the episode in a loop; in that moment it reads a null
-pointer and the process dies. The loop cannot go on without our answers, though. So the load is
-answered once the Traffic Manager waits for one, and the Traffic Manager is answered once the client
-has its new episode.
+The 0.9.16 client drops its episode when the answer to ``load_new_episode`` arrives. It has a new
+one only after it has asked for the version and the episode. An asynchronous Traffic Manager in the
+same client asks for the settings and reads the episode in a loop. If it reads the episode in
+between, it follows a null pointer and the process crashes. The loop cannot continue without
+answers of the server. The server therefore answers the load once the Traffic Manager waits for an
+answer, and answers the Traffic Manager once the client has its new episode.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class LoadGate:
         self.until_s = now_s + _SETTLE_S
 
     def holds(self, name: Any, message: Any, size: int = 0) -> bool:
-        """Whether a request has to wait; if so, it is kept.
+        """Return True and keep the request if it has to wait.
 
-        A second load is not kept: a client that loads again has given up on the last answer.
+        A second load is never kept: a client that loads again no longer waits for the first answer.
         """
         if self.until_s is None or name == LOAD or len(self._held) >= _MAX_HELD:
             return False

@@ -1,7 +1,8 @@
-"""Recognises the dialect of a client on this host from its process.
+"""Detect the dialect of a client on this host from its process.
 
-Nothing on the wire tells the two wheels apart before it matters, so for a loopback connection we go
-peer port -> socket inode -> process -> mapped client library -> version of the wheel beside it.
+The wire does not distinguish the two wheels early enough. For a loopback connection, this module
+follows the peer port to the socket inode, the process, the mapped client library and the version
+of the wheel that contains it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _LOOPBACK_PREFIXES = ("127.", "::1", "::ffff:127.")
 
 
 def is_local(peer_address: str) -> bool:
-    """Whether a client runs on this host, so that its process can be looked at."""
+    """Return whether a client runs on this host, so that its process can be inspected."""
     return peer_address.startswith(_LOOPBACK_PREFIXES)
 
 
@@ -58,7 +59,7 @@ def _socket_inodes(local_port: int) -> dict[int, str]:
 
 
 def _owners_of(inodes: set[str]) -> dict[str, int]:
-    """Processes that hold these sockets, as far as we may see them."""
+    """Return the processes that hold these sockets, as far as permissions allow."""
     links = {f"socket:[{inode}]": inode for inode in inodes}
     owners: dict[str, int] = {}
     # Young processes first: a client that has just connected has usually just been started.

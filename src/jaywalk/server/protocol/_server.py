@@ -1,7 +1,7 @@
-"""The server: one thread, one event loop, clients on sockets and a simulation behind them.
+"""The server: one thread with an event loop that serves clients and steps the simulation.
 
-Everything that touches the world happens in this loop, in the order in which requests arrive. The
-wall clock is used for two things only: to pace the asynchronous mode and to notice hung clients.
+Every access to the world happens in this loop, in the order in which requests arrive. The wall
+clock has two uses only: it paces the asynchronous mode and detects clients that hang.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from jaywalk.server.session._simulation import Simulation
 log = logging.getLogger("jaywalk.server")
 
 _IDLE_POLL_S: Final = 0.5
-# A fresh episode stands still until somebody watches, and then for this long or until somebody
-# spawns an actor: a program that switches to synchronous mode at once finds the same world at the
-# same frame in every run.
+# A new episode does not advance until a client watches, and then for this long or until a client
+# spawns an actor. A program that switches to synchronous mode at once therefore finds the same
+# world at the same frame in every run.
 _GRACE_S: Final = 2.5
 
 
@@ -285,7 +285,7 @@ class CarlaServer:
 
     @property
     def _runs_freely(self) -> bool:
-        """Whether the world follows the wall clock; not while a client loads another one."""
+        """Whether ticks follow the wall clock; False while a client loads another episode."""
         return not self.simulation.settings.synchronous_mode and not self._loads_in_flight
 
     def _sleep_s(self) -> float:

@@ -25,7 +25,7 @@ log = logging.getLogger("jaywalk.server")
 
 _SUBSCRIBE_WAIT_S: Final = 0.25
 # A step that waited this long for a subscription counts as a long wait. At most three of them in
-# two seconds: clients that ask for tokens and never subscribe must not delay everybody else.
+# two seconds: clients that ask for tokens and never subscribe must not delay all others.
 _LONG_WAIT_S: Final = 0.2
 _MAX_LONG_WAITS: Final = 3
 _LONG_WAITS_WINDOW_S: Final = 2.0
@@ -138,7 +138,7 @@ class StreamPublisher:
         on_world_reader: Callable[[Subscriber], None],
         on_sent: Callable[[], None],
     ) -> None:
-        """Serve nobody yet; :meth:`open_port` starts to listen.
+        """Create the streams without a socket; :meth:`open_port` starts to listen.
 
         Args:
             loop: Watches the sockets.
@@ -169,7 +169,7 @@ class StreamPublisher:
     # -- publishing ------------------------------------------------------------------------------
 
     def listeners(self, stream_id: int) -> set[Dialect]:
-        """Return the dialects of a stream's readers; empty when nobody reads it."""
+        """Return the dialects of a stream's readers; empty if it has none."""
         return {subscriber.dialect for subscriber in self._subscribers.get(stream_id, ())}
 
     def publish(self, stream_id: int, payloads: dict[Dialect, bytes]) -> None:
@@ -301,7 +301,7 @@ class StreamPublisher:
         return self._held_until_s if self._held else None
 
     def release_held(self) -> list[Subscriber]:
-        """Release the held readers and return those that are still connected."""
+        """Release the held readers and return the ones that are still connected."""
         held, self._held = self._held, set()
         return [reader for reader in self._subscribers.get(WORLD_STREAM, ()) if reader in held]
 

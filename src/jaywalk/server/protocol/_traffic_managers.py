@@ -1,9 +1,10 @@
-"""Registry of the Traffic Managers in our clients, with a watchdog for lost wake-ups.
+"""Registry of the clients' Traffic Managers, with a watchdog for lost wake-ups.
 
-The wheel's Traffic Manager can miss the wake-up that a fast tick sends it, and its program then
-waits forever: the flag is set without the lock that guards the sleep. After a tick that a
-synchronous Traffic Manager should have followed, we wait a second; if it has not called, we switch
-its synchronous mode off and on, which wakes it. Counted and logged.
+The wheel's Traffic Manager can miss the wake-up of a fast tick, because it sets the flag without
+the lock that guards the sleep. Its program then waits forever. After a tick that a synchronous
+Traffic Manager should have followed, the watchdog waits one second. If no call has arrived by
+then, it switches the synchronous mode of that Traffic Manager off and on, which wakes it. Each
+such case is counted and logged.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class TrafficManagers:
     _wakers: list[threading.Thread] = field(default_factory=list)
 
     def get(self, dialect: Dialect, port: int) -> RegisteredManager | None:
-        """The manager of that port, if a client of the same dialect runs it."""
+        """Return the manager of a port, if a client of the same dialect runs it."""
         return self._managers.get((dialect.version, port))
 
     def add(self, owner: RpcClient, address: str, port: int) -> bool:
@@ -74,17 +75,17 @@ class TrafficManagers:
             del self._managers[key]
 
     def has_owner(self, owner: RpcClient) -> bool:
-        """Whether a client runs a Traffic Manager."""
+        """Return whether a client runs a Traffic Manager."""
         return any(manager.owner is owner for manager in self._managers.values())
 
     def note_call(self, client: RpcClient) -> None:
-        """A Traffic Manager of this client has begun its cycle."""
+        """Record that a Traffic Manager of this client has begun its cycle."""
         for manager in self._managers.values():
             if manager.owner is client:
                 manager.called_since_tick = True
 
     def note_tick(self, now_s: float) -> None:
-        """A tick was answered: those who followed the last one are expected again."""
+        """Record an answered tick; managers that followed the previous one are expected again."""
         for manager in self._managers.values():
             manager.follows_ticks = manager.called_since_tick
             manager.called_since_tick = False
@@ -117,7 +118,7 @@ class TrafficManagers:
             self.interventions,
         )
         # The address of the client's connection, never the one it registered: that could make the
-        # server call other hosts. In a thread, so that a deaf manager delays nobody.
+        # server call other hosts. In a thread, so that a manager that hangs delays no client.
         place = manager.owner.address[0], manager.port
         waker = threading.Thread(target=_switch_off_and_on, args=place, daemon=True)
         self._wakers.append(waker)

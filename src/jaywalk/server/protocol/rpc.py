@@ -1,8 +1,8 @@
-"""RPC: requests in, responses out, and the table of methods.
+"""RPC connections: requests, responses and the table of methods.
 
 A method is a function ``(context, *arguments)`` registered under its wire name. Its result is
-wrapped as CARLA wraps it; a :class:`WireError` becomes CARLA's error response; any other exception
-is logged and also answered, so that a client never waits forever.
+wrapped in CARLA's response format. A :class:`WireError` becomes CARLA's error response. Any other
+exception is logged and also answered, so that a client never waits forever.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that needs slow work: the client waits while others are served.
+    """An answer that needs slow work; the server handles other clients in the meantime.
 
     ``work`` runs in a thread and must not touch the world; ``finish`` gets its result and runs in
     the event loop, as a method does. The world's own clock can stand still until then.
@@ -165,13 +165,13 @@ class RpcClient:
 
     @property
     def can_work(self) -> bool:
-        """Whether requests wait, may be run, and their sender takes the answers."""
+        """Whether requests are waiting, may run, and the client reads its answers."""
         can_run = self.has_backlog and not self.waits and not self.closed
         return can_run and len(self.outgoing) < _UNREAD_LIMIT_BYTES and len(self._late) < _MAX_LATE
 
     @property
     def late_until_s(self) -> float | None:
-        """When the next answer to a tick is due; None: none is kept back."""
+        """Time at which the next delayed answer to a tick is due; None if there is none."""
         return self._late[0][0] if self._late else None
 
     def count_buffers(self, *, closing: bool = False) -> None:
@@ -183,7 +183,7 @@ class RpcClient:
         self.buffered_bytes = now
 
     def read(self) -> bool:
-        """Read what has arrived. False when the connection is to be closed."""
+        """Read the bytes that have arrived; return False if the connection must be closed."""
         try:
             data = self.sock.recv(_READ_BYTES)
         except BlockingIOError:
@@ -197,9 +197,9 @@ class RpcClient:
         return True
 
     def work(self) -> bool:
-        """Answer requests for a slice of time, so that one client cannot starve the others.
+        """Answer requests for a limited time, so that one client cannot block all others.
 
-        Returns False when the connection is to be closed.
+        Returns False if the connection must be closed.
         """
         until = time.monotonic() + _SLICE_S
         try:
@@ -254,7 +254,7 @@ class RpcClient:
         return True
 
     def put_answer(self, message_id: int, name: Any, result: Any) -> None:
-        """Queue a response; None means that there is no such method."""
+        """Queue a response; None means that the method does not exist."""
         self.outgoing += b"\x94\x01" + self._packer.pack(message_id)
         if isinstance(result, Encoded):
             self.outgoing += b"\xc0" + result.body
@@ -265,19 +265,19 @@ class RpcClient:
             self.outgoing += b"\xc0" + self._packer.pack(result)
 
     def shut_gate(self, name: Any, before: int, start: int) -> None:
-        """Keep back the answer to a load of another episode if it would crash a Traffic Manager.
+        """Delay the answer to a load of another episode if it would crash a Traffic Manager.
 
         Args:
             name: The method that was answered.
             before: The episode's id before the call.
-            start: Where the answer begins in what is to be sent.
+            start: Offset of the answer in the outgoing bytes.
         """
         if name == LOAD and self._context.simulation.episode_id != before and self._has_manager():
             self.gate.shut(bytes(self.outgoing[start:]), time.monotonic())
             del self.outgoing[start:]
 
     def _has_manager(self) -> bool:
-        """Whether a Traffic Manager of this client runs by itself, beside the caller."""
+        """Return whether this client runs a Traffic Manager in another of its threads."""
         return self.dialect is CARLA_0_9_16 and self._server.traffic_managers.has_owner(self)
 
     def _delay(self, start: int, due_s: float) -> None:
@@ -304,7 +304,7 @@ class RpcClient:
             return False
 
     def flush(self) -> bool:
-        """Send what is ready. False when the connection is broken."""
+        """Send the queued bytes; return False if the connection is broken."""
         if self.outgoing:
             try:
                 sent = self.sock.send(self.outgoing)
@@ -317,7 +317,7 @@ class RpcClient:
 
 
 def call(context: RpcContext, name: Any, arguments: Any) -> Any:
-    """Run one method; returns its wrapped result, or None when there is no such method."""
+    """Run a method and return its wrapped result, or None if the method does not exist."""
     method = METHODS.get(name) if isinstance(name, str) else None
     if method is None:
         log.warning("unknown method %s", short_repr(name))

@@ -1,1 +1,1 @@
-"""What sensors of the world deliver, one file per kind."""
+"""Sensors of the world and the geometry that they measure."""

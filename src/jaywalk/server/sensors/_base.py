@@ -1,4 +1,4 @@
-"""The base of all sensors: attributes, period and noise."""
+"""Base class of all sensors: attributes, period and noise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sensor(ABC):
     Args:
         type_id: Blueprint id.
         attributes: Attribute values as the client sent them; missing ones take their default.
-        sensor_id: Tells sensors of one type apart.
+        sensor_id: Distinguishes sensors of one type.
         seed: Seed of the run; noise follows from it, the sensor's id and its ``noise_seed``.
     """
 

@@ -1,6 +1,6 @@
 """Cameras: colour, depth, semantic and instance pictures, normals, optical flow and events.
 
-Flat pictures that are cut out: where they have no ink, a camera sees what is behind them.
+Flat pictures can be cut out: where they are transparent, a camera sees the surfaces behind them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from jaywalk.server.sensors.catalogue import PLACED, TICK, choice, flag, floats,
 
 @kernel
 def draw_cut_outs(solids: Solids, pictures: Pictures, view: CameraView, seen: Visible) -> None:
-    """Draw the solids that ``look`` leaves out, before or behind what it found."""
+    """Draw the solids that ``look`` leaves out, in front of or behind the surfaces it found."""
     window = np.empty(4, np.int64)
     for k in range(solids.used):
         if solids.pattern[k] >= CUT_OUT and _window(solids.form, k, view, window):
@@ -200,7 +200,7 @@ _EVENTS: Final = (
 
 
 class CameraSensor(Sensor):
-    """A pinhole camera; subclasses say which picture they make of what it sees."""
+    """A pinhole camera; subclasses define the picture that they make of the visible surfaces."""
 
     bytes_per_pixel = 4
 
@@ -221,7 +221,7 @@ class CameraSensor(Sensor):
         self._drawn_fov_deg = min(max(self.fov_deg, _LEAST_FOV_DEG), _MOST_FOV_DEG)
 
     def view(self, pose: SensorPose) -> CameraView:
-        """The camera at a pose."""
+        """Return the view of the camera at a pose."""
         return CameraView(
             np.array(pose[:3]),
             pose_axes(pose),
@@ -231,7 +231,7 @@ class CameraSensor(Sensor):
         )
 
     def see(self, scene: SensorScene, pose: SensorPose, view: CameraView) -> Visible:
-        """What the camera shows; cameras of one kind at one place share the work."""
+        """Return the visible surfaces; cameras of one kind in one pose share the work."""
         key = ("view", pose, self.width, self.height, self.fov_deg)
         seen = scene.shared.get(key)
         if not isinstance(seen, Visible):

@@ -1,6 +1,7 @@
-"""Event pixels: each fires whenever its brightness has changed by a threshold.
+"""Event pixels and optical flow.
 
-Optical flow from depth: where each visible point was in the camera's last picture.
+An event pixel fires whenever its brightness has changed by a threshold. Optical flow is computed
+from depth: it compares each visible point with its place in the camera's previous picture.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class EventPixels:
     def update(
         self, picture: NDArray[np.uint8], time_s: float, noise: np.random.Generator
     ) -> NDArray[np.void]:
-        """Events between the last BGRA picture and this one, in order of time."""
+        """Return the events between the last BGRA picture and this one, in order of time."""
         now_ns = round(time_s * 1e9)
         grey = picture[..., :3] @ np.array([0.114, 0.587, 0.2989])
         level = np.log(self.log_eps + grey / 255.0) if self.use_log else grey

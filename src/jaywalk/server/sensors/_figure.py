@@ -1,13 +1,9 @@
-"""A simple person made of capsules: standing, walking, lying or riding.
+"""Simple bodies for sensors: people and animals made of capsules, and vehicles.
 
-It stands in for people whose joints nobody supplies. Local frame: x forward, y right, z up; the
-origin lies between the feet.
-
-A simple animal made of capsules: trunk, neck, head, tail and legs that step.
-
-Local frame: x forward, y right, z up; the origin lies on the ground below the middle.
-
-Plain bodies of vehicles: hull, cabin and wheels; two-wheelers carry a rider.
+A person stands, walks, lies or rides; this figure is used for people whose joints are not given.
+Its origin lies between the feet. An animal has a trunk, neck, head, tail and stepping legs. Its
+origin lies on the ground below the middle. Local frame of both: x forward, y right, z up. A
+vehicle has a hull, a cabin and wheels; two-wheelers carry a rider.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ _LONG: Final = (
 
 @kernel
 def is_animal(half_x_m: float, half_y_m: float) -> bool:
-    """Whether a walker's box is an animal's: people are as long as they are wide."""
+    """Return whether a walker's box belongs to an animal; people are as long as wide."""
     return half_x_m > _LONG * half_y_m
 
 
@@ -55,7 +51,7 @@ def put_animal(
     swing_rad: float,
     paint: Paint,
 ) -> int:
-    """Write an animal that fills a box; ``swing_rad`` is 0 standing. Diagonal legs move together.
+    """Write an animal that fills a box; ``swing_rad`` is 0 at rest. Diagonal legs move together.
 
     The trunk rises and falls twice a cycle. Returns the next free row.
     """
@@ -157,7 +153,7 @@ LEGS: Final = 2
 
 
 class Limbs(NamedTuple):
-    """Limbs of people whose joints are known, as capsules in the world."""
+    """Limbs of people with known joints, as capsules in the world."""
 
     row: NDArray[np.int32]  # row of the actor table
     start: NDArray[np.float64]  # (n, 3)
@@ -167,7 +163,7 @@ class Limbs(NamedTuple):
 
 
 def no_limbs() -> Limbs:
-    """For a world in which nobody's joints are known."""
+    """Return empty limbs, for a world in which no person has known joints."""
     return Limbs(
         np.zeros(0, np.int32),
         np.zeros((0, 3)),
@@ -201,7 +197,7 @@ def put_figure(
     swing_rad: float,
     paint: Paint,
 ) -> int:
-    """Write a person of ``height_m``; ``swing_rad`` is 0 standing, about 0.5 in a brisk walk."""
+    """Write a person of ``height_m``; ``swing_rad`` is 0 at rest, about 0.5 in a brisk walk."""
     h = height_m
     skin, top, legs = (
         part_paint(paint, SKIN),

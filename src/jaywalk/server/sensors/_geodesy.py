@@ -1,7 +1,7 @@
-"""Latitude and longitude of a place in the world, in the two forms CARLA clients know.
+"""Latitude and longitude of a position in the world, in the two forms that CARLA clients use.
 
-The 0.9.15 library projects on a sphere with Mercator's projection and takes north as -y. The 0.9.16
-library uses the spherical transverse Mercator projection with scale 0.9996 and takes north as +y.
+The 0.9.15 library uses Mercator's projection of a sphere and takes north as -y. The 0.9.16 library
+uses the spherical transverse Mercator projection with scale 0.9996 and takes north as +y.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ _SCALE_0916: Final = 0.9996
 
 
 class GeoReference(NamedTuple):
-    """Where the world's origin lies on the globe."""
+    """Position of the world's origin on the globe."""
 
     latitude_deg: float
     longitude_deg: float
 
 
-# What the client library assumes when a map does not say.
+# Default of the client library for maps without a reference.
 DEFAULT_REFERENCE: Final = GeoReference(42.0, 2.0)
 
 
 class GeoLocation(NamedTuple):
-    """Degrees and metres."""
+    """Position on the globe, in degrees and metres."""
 
     latitude_deg: float
     longitude_deg: float

@@ -1,10 +1,10 @@
-"""Where a ray meets a solid, exactly.
+"""Exact intersections of rays with solids.
 
-Directions need not be unit vectors: distances come back in multiples of the direction. A ray that
-starts inside a solid does not see it, so that a sensor mounted inside a body looks out of it.
+Directions need not be unit vectors: distances are multiples of the direction. A ray that starts
+inside a solid does not hit it, so that a sensor mounted inside a body sees its surroundings.
 
-These functions take the two arrays of :class:`Solids` that matter, since passing the whole tuple
-costs more than the geometry. Columns of ``form``: see ``solids``.
+The functions take only the two arrays of :class:`Solids` that they need, because passing the whole
+tuple costs more than the geometry. For the columns of ``form`` see ``solids``.
 """
 
 from __future__ import annotations

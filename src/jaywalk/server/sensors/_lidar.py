@@ -1,6 +1,7 @@
-"""LiDAR and semantic LiDAR: a spinning fan of rays, as far as it turns in one tick.
+"""LiDAR, semantic LiDAR and radar.
 
-Radar: random rays inside a cone, with the speed of what they meet along the ray.
+A LiDAR casts a rotating fan of rays over the angle of one tick. A radar casts random rays inside a
+cone and returns the speed of the surfaces along each ray.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Radar(Sensor):
 
 
 def _velocities(scene: SensorScene, surface: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n, 3) velocities of what was met; scenery and ground stand still."""
+    """Return the (n, 3) velocities of the surfaces hit; zero for scenery and ground."""
     owner = np.where(surface >= 0, scene.solids.owner[np.maximum(surface, 0) >> 3], -1)
     moving = owner >= 0
     out = np.zeros((len(surface), 3))
@@ -143,7 +144,7 @@ def sensor_velocity(scene: SensorScene, row: int, pose: SensorPose) -> NDArray[n
 
 
 class _ScanningSensor(Sensor):
-    """What both LiDARs share: the fan and its rotation."""
+    """Base of both LiDARs: the fan of rays and its rotation."""
 
     def __init__(
         self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
@@ -160,7 +161,7 @@ class _ScanningSensor(Sensor):
         self.angle_deg = 0.0
 
     def _next_scan(self, pose: SensorPose, dt_s: float) -> Scan:
-        """The rays of this tick, from where the last tick stopped."""
+        """Return the rays of this tick, which continue from the last tick."""
         columns = math.floor(self.points_per_second * dt_s / self.channels + 0.5)
         arc_deg = self.turns_per_second * self.fov_deg * dt_s
         channel_step = (

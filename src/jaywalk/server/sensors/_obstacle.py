@@ -75,15 +75,15 @@ def sweep_ball(
     seen_rows: NDArray[np.bool_],
     see_scenery: bool,
 ) -> tuple[int, float]:
-    """First solid that a ball touches on its way, and how far it came; (-1, inf) if it is free.
+    """Return the first solid that a moving ball touches and the distance; (-1, inf) if none.
 
     Args:
-        solids: What may be in the way.
+        solids: Solids to test.
         origin: Centre of the ball at the start.
         forward: Unit vector of its motion.
-        reach_m: How far it goes.
+        reach_m: Length of its path.
         radius_m: Its radius.
-        seen_rows: Which actors count.
+        seen_rows: Mask over rows of the actors that count.
         see_scenery: Whether scenery counts.
     """
     form = solids.form

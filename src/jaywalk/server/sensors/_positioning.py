@@ -1,6 +1,7 @@
-"""IMU: specific force, turn rate and compass, with the noise the client asked for.
+"""IMU and GNSS sensors.
 
-GNSS: where the sensor is on the globe, in the form the client's version expects.
+The IMU returns specific force, turn rate and compass, with the noise that the client asked for. The
+GNSS sensor returns its position on the globe in the form that the client's version expects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Objects along one ray, for programs that ask the world instead of a sensor."""
+"""Objects along a single ray, for queries to the world."""
 
 from __future__ import annotations
 

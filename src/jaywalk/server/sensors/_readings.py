@@ -1,4 +1,4 @@
-"""Measurements that sensors return; ``encoding.sensor_frames`` turns them into bytes."""
+"""Readings that sensors return; ``encoding.sensor_frames`` turns them into bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sensors without measurements of their own, and the factory of all sensors."""
+"""Sensors that return no measurements themselves, and the factory of all sensors."""
 
 from __future__ import annotations
 

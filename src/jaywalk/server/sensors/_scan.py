@@ -1,9 +1,9 @@
-"""Regular scans of many rays, cast solid by solid inside the window of angles that each one fills.
+"""Regular scans of many rays, and single rays against all solids.
 
 A scan is a grid of channels (vertical angles at equal steps) and columns (horizontal angles at
-equal steps, wrapping around inside the horizontal field of view).
-
-Single rays against everything: for radars, and the yardstick for the faster scans.
+equal steps, wrapping around inside the horizontal field of view). Rays are cast solid by solid, in
+the window of angles that each solid fills. Single rays serve radars and are the reference for the
+faster scans.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def cast_rays(
 
 @kernel
 def row_around(actors: NDArray[np.void], row: int, x: float, y: float, z: float) -> int:
-    """The row itself if its box holds the point, else -2: a body does not blind what it carries."""
+    """Return the row if its box holds the point, else -2: a body does not hide its own sensors."""
     if row < 0:
         return -2
     actor = actors[row]
@@ -106,7 +106,7 @@ _SLACK: Final = 1e-6  # steps, against rounding at the border of a window
 
 
 class Scan(NamedTuple):
-    """Where the rays of one scan go. Angles in degrees; columns start at ``start_deg``."""
+    """Ray directions of one scan. Angles in degrees; columns start at ``start_deg``."""
 
     origin: NDArray[np.float64]  # (3,)
     axes: NDArray[np.float64]  # (3, 3): rows forward, right, up
@@ -121,7 +121,7 @@ class Scan(NamedTuple):
 
 
 class Echoes(NamedTuple):
-    """What each ray met: (channels, columns)."""
+    """Distance and surface hit by each ray, (channels, columns)."""
 
     distance_m: NDArray[np.float64]  # inf: nothing
     surface: NDArray[np.int64]
@@ -129,7 +129,7 @@ class Echoes(NamedTuple):
 
 @kernel
 def scan_directions(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cosines and sines: (channels, 2) of the vertical and (columns, 2) of horizontal angles."""
+    """Return cosines and sines of vertical (channels, 2) and horizontal (columns, 2) angles."""
     vertical = np.empty((scan.channels, 2))
     horizontal = np.empty((scan.columns, 2))
     for c in range(scan.channels):
@@ -288,7 +288,7 @@ def _cast_window(
     horizontal: NDArray[np.float64],
     echoes: Echoes,
 ) -> None:
-    """Cast the columns whose angle falls into the window, in every turn of the sensor."""
+    """Cast the columns with an angle inside the window, in every turn of the sensor."""
     fov, step = scan.fov_deg, scan.column_step_deg
     turns = math.ceil((scan.start_deg + step * scan.columns) / fov)
     for shift in (-360.0, 0.0, 360.0):

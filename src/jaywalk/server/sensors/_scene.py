@@ -1,7 +1,7 @@
-"""What sensors see at one tick: solids, ground, paint on the ground, light.
+"""The scene that sensors see at one tick: solids, ground, paint on the ground, light.
 
-A :class:`SceneBuilder` belongs to a town: it prepares the scenery once and writes the moving solids
-behind it at every tick. Its scenes share that memory, so only the latest scene is valid.
+A :class:`SceneBuilder` belongs to a town. It prepares the scenery once and writes the moving solids
+after it at every tick. Its scenes share that memory, so only the latest scene is valid.
 """
 
 from __future__ import annotations
@@ -65,19 +65,19 @@ class RasterLike(Protocol):
 
     @property
     def x0_m(self) -> float:
-        """Where column 0 begins."""
+        """Coordinate x at which column 0 begins, in metres."""
 
     @property
     def y0_m(self) -> float:
-        """Where row 0 begins."""
+        """Coordinate y at which row 0 begins, in metres."""
 
     @property
     def cell_m(self) -> float:
-        """Edge of a cell."""
+        """Side of a cell, in metres."""
 
     @property
     def labels(self) -> NDArray[np.uint8]:
-        """(rows, columns) CARLA labels."""
+        """CARLA labels, (rows, columns)."""
 
 
 class GroundPaint(NamedTuple):
@@ -115,12 +115,12 @@ class SensorScene:
     pictures: Pictures = field(default_factory=no_pictures)
     contacts: Sequence[Any] | NDArray[Any] = ()  # of this tick, for collision sensors
     gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
-    # Sensors at the same place share what they saw; emptied with every new scene.
+    # Results shared by sensors at the same place; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
 
 
 def without_rows(scene: SensorScene, rows: list[int]) -> SensorScene:
-    """The same scene as seen by a sensor that some actors are invisible to."""
+    """Return the scene without the actors in the given rows, for a sensor that ignores them."""
     solids = scene.solids
     kept = np.flatnonzero(~np.isin(solids.owner[: solids.used], rows))
     columns = {name: getattr(solids, name)[kept] for name in Solids._fields[1:]}
@@ -179,10 +179,10 @@ class SceneBuilder:
             rows: Rows in use.
             label_by_row: CARLA label of each row.
             color_by_row: (n, 3) red, green, blue of each row.
-            limbs: Limbs of people whose joints are known; the others get a simple figure.
+            limbs: Limbs of people with known joints; all other people get a simple figure.
             sky: SceneLight and weather.
-            pattern_by_row: What props show: PLAIN, or see ``pictures.pattern_of``.
-            pictures: What these patterns name.
+            pattern_by_row: Pattern of each prop: PLAIN, or see ``pictures.pattern_of``.
+            pictures: Pictures that the patterns refer to.
         """
         limbs = no_limbs() if limbs is None else limbs
         if pattern_by_row is None:
@@ -270,9 +270,9 @@ def _put_sign(
     half: tuple[float, float, float],
     paint: Paint,
 ) -> None:
-    """A plate before its post: its upper face, which has the picture, looks at who is to read it.
+    """Write the plate of a sign before its post; the upper face has the picture.
 
-    In the scenery that is along the plate's second axis.
+    The face points towards its readers, along the plate's second axis in the scenery.
     """
     facing = np.empty((3, 3))
     facing[0], facing[1], facing[2] = axes[0], -axes[2], axes[1]

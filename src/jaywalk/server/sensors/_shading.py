@@ -1,8 +1,7 @@
-"""Pictures from what a view shows: colours, labels, instances, depth and normals, all as BGRA.
+"""Render the visible surfaces of a view: colours, labels, instances, depth and normals, as BGRA.
 
-Lamps painted on the bodies of vehicles: bits of CARLA's light state, and where they shine.
-
-They have no solids of their own, so rays of lidars meet the same body whatever is switched on.
+Lamps are painted on the bodies of vehicles according to the bits of CARLA's light state. They are
+not solids, so LiDAR rays hit the same body whether lamps are on or off.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def shines(look: int) -> bool:
 
 SKY_LABEL: Final = int(SemanticTag.SKY)
 TERRAIN_LABEL: Final = int(SemanticTag.TERRAIN)
-# Colours of the ground by CARLA label; what is not named looks like earth.
+# Colours of the ground by CARLA label; labels without a colour look like earth.
 _GROUND_COLORS: Final = {
     SemanticTag.ROAD: (92, 92, 96),
     SemanticTag.SIDEWALK: (158, 154, 148),
@@ -196,7 +195,7 @@ def light_of(sky: Sky) -> SceneLight:
 
 
 def rgb_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
-    """Colour picture with plain shading."""
+    """Return a colour picture with plain shading."""
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
     colors = (PALETTE, GLASS_COLORS, COLORS)

@@ -1,13 +1,11 @@
 """Solids that rays and rasterisers see: boxes, cylinders, spheres and capsules in plain arrays.
 
-Frame: CARLA's left-handed world, metres. Every kernel of this room reads the same arrays.
+All kernels of the sensors read these arrays. Frame: CARLA's left-handed world, metres. The kernel
+decorator compiles inner loops with a cache, without the interpreter lock and bit-reproducible.
 
-How this room compiles its inner loops: cached, off the interpreter lock, bit-reproducible.
-
-Pictures on solids, in sizes that halve, for kernels to look up.
-
-A picture covers the upper face of a box: columns run along the box's first axis, rows along its
-second. Where it is not cut out, the lower face shows it too, readable from there.
+A picture on a solid is stored in sizes that halve. It covers the upper face of a box: columns run
+along the box's first axis, rows along its second. If it is not cut out, the lower face also shows
+it, readable from below.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ CAPSULE: Final = 3  # half: radius, radius, half length of the segment along the
 # Columns of ``form``: 0-2 centre; 3-5, 6-8, 9-11 unit vectors of the local axes in the world;
 # 12-14 half extents; 15 radius of the bounding sphere. One array keeps kernel calls cheap.
 FORM: Final = 16
-# What is painted on a solid.
+# Patterns painted on solids.
 PLAIN: Final = 0
 WINDOWS: Final = 1  # a building's front
 GLASS: Final = 2  # a car's cabin
@@ -69,7 +67,7 @@ class Solids(NamedTuple):
 
 
 class Paint(NamedTuple):
-    """What a solid belongs to and looks like."""
+    """Owner and appearance of a solid."""
 
     label: int
     owner: int
@@ -82,7 +80,7 @@ class Paint(NamedTuple):
 
 
 def empty_solids(capacity: int) -> Solids:
-    """Room for ``capacity`` solids, none of them set."""
+    """Return arrays for ``capacity`` solids, all of them unused."""
     return Solids(
         0,
         np.zeros(capacity, np.uint8),
@@ -98,7 +96,7 @@ def empty_solids(capacity: int) -> Solids:
 
 
 def with_room(solids: Solids, capacity: int) -> Solids:
-    """The same solids in arrays that hold at least ``capacity``."""
+    """Return the solids in arrays that hold at least ``capacity``."""
     if len(solids.shape) >= capacity:
         return solids
     larger = empty_solids(capacity)
@@ -227,7 +225,7 @@ class Pictures(NamedTuple):
 
 
 def no_pictures() -> Pictures:
-    """The pictures of a scene without any."""
+    """Return the empty pictures of a scene without pictures."""
     return Pictures(np.zeros((0, 4), np.uint8), np.zeros((0, _SIZES, 3), np.int64))
 
 
@@ -246,12 +244,12 @@ def pack_pictures(pictures: Sequence[NDArray[np.uint8]]) -> Pictures:
 
 
 def pattern_of(picture: NDArray[np.uint8], number: int) -> int:
-    """What a solid that shows a picture has as its pattern."""
+    """Return the pattern of a solid that shows a picture."""
     return number + (CUT_OUT if (picture[..., 3] < _INK).any() else PICTURE)
 
 
 def _halved(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Half the size: means of 2 x 2 pixels; transparent ones lend no colour."""
+    """Return a picture of half the size: means of 2 x 2 pixels, weighted by their alpha."""
     rows, columns, _ = picture.shape
     even = np.pad(picture, ((0, rows % 2), (0, columns % 2), (0, 0)), mode="edge")
     four = even.reshape(even.shape[0] // 2, 2, even.shape[1] // 2, 2, 4).astype(np.float64)

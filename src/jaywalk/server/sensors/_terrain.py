@@ -1,7 +1,7 @@
-"""Where a ray meets the ground.
+"""Intersections of rays with the ground.
 
-A ray follows one surface: the level under its origin. Other levels (the road under a bridge) come
-into play where that surface ends.
+A ray follows one surface: the level under its origin. Other levels (the road under a bridge) count
+where that surface ends.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _border_height(
     v: float,
     near_m: float,
 ) -> float:
-    """Height where nodes are missing or on different levels: their weight goes to the others."""
+    """Return the height where nodes are missing or on other levels; the rest get their weight."""
     if u <= -1.0 or v <= -1.0 or u >= columns or v >= rows:
         return base_m
     column, row = math.floor(u), math.floor(v)
@@ -231,7 +231,7 @@ def _entry(
     rows: int,
     after: float,
 ) -> float:
-    """Where a ray outside the grid enters it next; inf if it does not."""
+    """Return the ray parameter at which a ray outside the grid enters it; inf if never."""
     near, far = after, math.inf
     for axis in range(2):
         o = start[0] if axis == 0 else start[1]
@@ -250,7 +250,7 @@ def _entry(
 def _tile_exit(
     start: tuple[float, float, float], step: tuple[float, float, float], i: int, j: int, t: float
 ) -> float:
-    """Where a ray inside tile (j, i) leaves it."""
+    """Return the ray parameter at which a ray inside tile (j, i) leaves it."""
     end = math.inf
     if step[0] != 0.0:
         border = _TILE * (i + 1 if step[0] > 0.0 else i) - 1.0

@@ -1,7 +1,7 @@
-"""Which surface each pixel of a pinhole camera shows, and how far away it is.
+"""Nearest surface and depth in each pixel of a pinhole camera.
 
-One pass serves every kind of picture: it leaves, per pixel, the nearest surface and the inverse of
-its depth along the camera axis. Pictures are made from that afterwards (``shading``).
+One pass serves every kind of picture: it stores, per pixel, the nearest surface and the inverse of
+its depth along the camera axis. ``shading`` makes pictures from these arrays.
 
 Camera frame: x forward, y right, z up; u = cx + f y / x, v = cy - f z / x; pixel i spans i..i + 1.
 """
@@ -41,14 +41,14 @@ class CameraView(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """What a view shows."""
+    """Nearest surface and inverse depth in each pixel of a view."""
 
     surface: NDArray[np.int32]  # (height, width)
     inverse_depth: NDArray[np.float32]  # (height, width), 1/m; 0 for the sky
 
 
 def focal_length_px(width: int, fov_deg: float) -> float:
-    """Focal length in pixels of a camera with a horizontal field of view."""
+    """Return the focal length in pixels for a horizontal field of view."""
     return 0.5 * width / math.tan(math.radians(fov_deg) / 2.0)
 
 

@@ -1,8 +1,8 @@
 """Registry of sensors, and the attributes that their blueprints share.
 
 A sensor class registers itself with the decorator :func:`sensor`, which states its id, attributes
-and stage. Attributes, types, defaults and choices are those of CARLA 0.9.16. The default
-of an attribute is its first recommended value, as in the real library.
+and stage. Attributes, types, defaults and choices are those of CARLA 0.9.16. The default of an
+attribute is its first recommended value, as in the real library.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SensorSpec(Spec):
 
     Attributes:
         attributes: Attributes in the order of CARLA's library.
-        stage: Time within a tick at which it delivers.
+        stage: Time within a tick at which the sensor measures.
         order: Position in CARLA's library; clients see the blueprints in this order.
         only_0916: True if 0.9.15 clients do not know it; their library leaves it out.
     """
@@ -100,7 +100,7 @@ def sensor(
         type_id: Blueprint id without ``sensor.``, for example ``camera.rgb``.
         groups: Groups of attributes, joined in this order.
         summary: One line for lists.
-        stage: Time within a tick at which it delivers.
+        stage: Time within a tick at which the sensor measures.
         order: Position in CARLA's library.
         only_0916: True if 0.9.15 clients do not know it.
     """

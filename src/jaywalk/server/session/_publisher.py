@@ -1,4 +1,4 @@
-"""The simulation's view of the network: streams that it sends frames on."""
+"""Interface through which the simulation publishes frames on streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Publisher(Protocol):
     """Sends the frames of streams to their readers."""
 
     def listeners(self, stream_id: int) -> set[Dialect]:
-        """Return the dialects of a stream's readers; empty when nobody reads it."""
+        """Return the dialects of a stream's readers; empty if it has none."""
 
     def publish(self, stream_id: int, payloads: dict[Dialect, bytes]) -> None:
         """Send one frame to every reader of a stream, each in its dialect."""
@@ -23,15 +23,15 @@ class Publisher(Protocol):
 
 
 class NoPublisher:
-    """A publisher without readers, for simulations that nobody watches."""
+    """Publisher without readers, for simulations without clients."""
 
     def listeners(self, stream_id: int) -> set[Dialect]:
-        """Nobody reads anything."""
+        """Return an empty set: no stream has readers."""
         return set()
 
     def publish(self, stream_id: int, payloads: dict[Dialect, bytes]) -> None:
-        """Send nothing."""
+        """Discard the payloads."""
 
     def stream_token(self, stream_id: int, dialect: Dialect) -> bytes:
-        """Give no access to a stream."""
+        """Return an empty token."""
         return b""

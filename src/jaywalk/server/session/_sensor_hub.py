@@ -1,4 +1,4 @@
-"""The sensors of an episode: their streams, and which of them measure in a tick."""
+"""The sensors of an episode: their streams and the choice of those that measure in a tick."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STREAM_IDS = itertools.count(2)
 
 
 class SensorHub:
-    """Keeps the sensor actors of one world and measures for those that have readers."""
+    """Sensor actors of one world; only sensors with readers measure."""
 
     def __init__(
         self, world: World, publisher: Publisher, encoder: ActorEncoder, seed: int
@@ -55,7 +55,7 @@ class SensorHub:
             self._sensors[actor.id] = (actor, sensor)
 
     def has_stream(self, stream_id: int) -> bool:
-        """Whether a sensor of this episode sends on that stream."""
+        """Return whether a sensor of this episode sends on the stream."""
         return any(actor.stream_id == stream_id for actor, _ in self._sensors.values())
 
     def remove(self, actor_id: int) -> None:
@@ -108,7 +108,7 @@ class SensorHub:
         return raycast_all(self._view.scene(self.weather), start, end)
 
     def warm_up(self, actor: Actor) -> None:
-        """Measure without readers, which compiles what the sensor needs."""
+        """Measure without readers, which compiles the kernels of the sensor."""
         _, sensor = self._sensors.get(actor.id, (None, None))
         if sensor is None:
             return

@@ -1,4 +1,4 @@
-"""The simulation: a world with its clock, settings and weather, published to its readers."""
+"""The simulation: a world with a clock, settings and weather, published on streams."""
 
 from __future__ import annotations
 
@@ -154,9 +154,9 @@ class Simulation:
         self._delta_s = 0.0
 
     def _takes_road_limits(self, town: Town) -> bool:
-        """Whether vehicles get their speed limits from the road records.
+        """Return whether vehicles get their speed limits from the road records.
 
-        CARLA's vehicles know limits from signs alone; in a town without signs they keep 30 km/h.
+        CARLA's vehicles know limits from signs only; in a town without signs they keep 30 km/h.
         """
         if self._speed_limits == "auto":
             return any(sign.type_id.startswith("traffic.speed_limit") for sign in town.signs)
@@ -191,9 +191,9 @@ class Simulation:
         """Start a new episode.
 
         Args:
-            name: Town; an empty name means the present one again.
-            town: That town if it was prepared before, so that nobody waits for it now.
-            reset_settings: Back to the default settings.
+            name: Name of the town; empty for the present one.
+            town: The town if it was prepared before, which avoids the wait for it.
+            reset_settings: Whether to restore the default settings.
             layers: Map layers to show, as bits; as in CARLA only ``_Opt`` towns have any.
         """
         started = time.perf_counter()
@@ -355,7 +355,7 @@ class Simulation:
         return self.world.destroy(actor_id)
 
     def definitions(self, dialect: Dialect) -> list[Any]:
-        """The blueprint library in a dialect."""
+        """Return the blueprint library in a dialect."""
         return self.library.definitions(dialect)
 
 

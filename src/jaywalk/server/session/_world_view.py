@@ -1,4 +1,4 @@
-"""The world as sensors see it: built at most once a tick, and only when somebody looks."""
+"""The world as sensors see it, built at most once per tick and only on demand."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(
 
 @lru_cache(maxsize=8)
 def pictures_of(names: frozenset[str]) -> Pictures:
-    """Pictures under their numbers; only those that are looked at are drawn, which takes time.
+    """Return pictures by number; drawing takes time, so only those of the named props are drawn.
 
-    Faces of signs follow those of props.
+    The numbers of sign faces follow those of props.
     """
     props = [_picture(name) if name in names else _NO_PICTURE for name in TEXTURED]
     return pack_pictures(props + sign_pictures())
 
 
 def sign_patterns(scenery: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pattern of each row of the scenery that is a sign with a face, PLAIN of the others."""
+    """Return the pattern of each scenery row: that of its face for a sign, else PLAIN."""
     patterns = [pattern_of(face, len(TEXTURED) + k) for k, face in enumerate(sign_pictures())]
     return np.array([*patterns, PLAIN], np.uint8)[face_numbers(scenery)]
 
@@ -72,7 +72,7 @@ def _picture(name: str) -> NDArray[np.uint8]:
 
 @cache
 def _look_of(type_id: str) -> tuple[int, tuple[int, int, int]]:
-    """Pattern of a prop, and the colour of the faces that have no picture."""
+    """Return the pattern of a prop and the colour of its faces without a picture."""
     number = _TEXTURED.get(type_id)
     if number is None:
         return PLAIN, prop_colour(type_id)
@@ -145,7 +145,7 @@ class WorldView:
         )
 
     def _paint_actors(self) -> set[str]:
-        """Labels, colours and patterns of all rows; returns the names of the pictures."""
+        """Set labels, colours and patterns of all rows; return the names of the pictures."""
         shown: set[str] = set()
         rows = len(self._world.columns.table)
         self._labels = np.zeros(rows, np.uint8)
@@ -186,6 +186,6 @@ class WorldView:
 
 
 def clothes_color(serial: int) -> tuple[int, int, int]:
-    """A plausible colour for somebody's top, fixed by the walker's serial number."""
+    """Return a plausible colour of a person's top, fixed by the walker's serial number."""
     red, green, blue = stream(0, "clothes", serial).integers(40, 220, 3)
     return int(red), int(green), int(blue)

@@ -1,8 +1,8 @@
-"""What a place means for a vehicle: the light it stands at and the speed limit in force.
+"""Effects of place and attachment: traffic lights, speed limits, friction volumes, parents.
 
-Attached actors: their pose and motion follow the parent.
-
-Friction volumes (``static.trigger.friction``): inside them tyres hold as the volume says.
+Vehicles learn the traffic light that they stand at and the speed limit in force. The pose and
+motion of attached actors follow the parent. Inside friction volumes (``static.trigger.friction``)
+tyres have the friction of the volume.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @kernel
 def follow_parents(actors: NDArray[Any], rows: int) -> None:
-    """Place every attached actor; two passes let an attachment hang on an attachment."""
+    """Place every attached actor; two passes allow attachments of attached actors."""
     outer, inner = np.empty((3, 3)), np.empty((3, 3))
     for _ in range(2):
         for index in range(rows):
@@ -81,7 +81,7 @@ class FrictionVolumes:
         self._inside.pop(actor_id, None)
 
     def step(self, world: World) -> None:
-        """Apply the volumes to whoever entered, restore whoever left."""
+        """Apply the volumes to vehicles that entered and restore vehicles that left."""
         if not self._volumes and not self._inside:
             return
         for actor in list(world.actors.values()):
@@ -116,7 +116,7 @@ def mark_lights(
     owner: NDArray[np.int64],
     lights: NDArray[Any],
 ) -> None:
-    """Tell every vehicle whether it is at a traffic light.
+    """Set for every vehicle whether it is at a traffic light.
 
     Args:
         actors: The actor table.
@@ -160,9 +160,9 @@ def mark_lights(
 
 @kernel
 def update_limits(actors: NDArray[Any], rows: int, limits: SpeedLimits, frame: int) -> None:
-    """Latch the road's speed limit into each vehicle; where the road says nothing it stays.
+    """Store the road's speed limit for each vehicle; keep the old one where the road has none.
 
-    All on the same tick: when a vehicle gets its limit must not depend on who else is there.
+    All vehicles are updated on the same tick, so that the time does not depend on other actors.
     """
     if frame % _LIMIT_PERIOD:
         return

@@ -1,6 +1,6 @@
-"""Blueprints: attributes, bodies, and the attributes that all actors share.
+"""Types of blueprints, attributes and bodies, and the attributes that all actors share.
 
-The order of attributes follows CARLA: modifiable ones first, fixed ones after.
+The order of attributes follows CARLA: first those that can be modified, then fixed ones.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class Blueprint:
         return self.kind is Kind.PROP and 2.0 * self.body.half_extents_m[2] < FLAT_PROP_HEIGHT_M
 
     def attribute(self, name: str) -> Attribute | None:
-        """The attribute of that name, None if the blueprint has none."""
+        """Return the attribute with a name, or None if the blueprint has none."""
         return next((item for item in self.attributes if item.id == name), None)
 
     def value(self, name: str) -> str:
-        """The default value of an attribute, "" if the blueprint has none of that name."""
+        """Return the default value of an attribute, or "" if the blueprint does not have it."""
         found = self.attribute(name)
         return found.default if found is not None else ""
 
@@ -79,21 +79,21 @@ class Blueprint:
 def variation(
     name: str, kind: AttributeType, *recommended: str, restricted: bool = False
 ) -> Attribute:
-    """A modifiable attribute; its default is the first recommended value."""
+    """Create a modifiable attribute; its default is the first recommended value."""
     return Attribute(
         id=name, type=kind, default=recommended[0], recommended=recommended, restricted=restricted
     )
 
 
 def fixed(name: str, kind: AttributeType, value: str) -> Attribute:
-    """An attribute that clients may read and filter on but not set."""
+    """Create an attribute that clients may read and filter by but not set."""
     return Attribute(id=name, type=kind, default=value, modifiable=False)
 
 
 def common_attributes(
     blueprint_id: str, dialect: Dialect, role_names: tuple[str, ...] = ("default",)
 ) -> tuple[Attribute, ...]:
-    """The attributes every actor starts with: role name and the ROS names.
+    """Return the first attributes of every actor: role name and the ROS names.
 
     0.9.15 has `ros_name` with the id as default; the source that 0.9.16 was built from has an
     empty one plus a frame id and a switch for the transform.
@@ -110,5 +110,5 @@ def common_attributes(
 
 
 def flag(value: bool) -> str:
-    """A boolean as attributes spell it."""
+    """Return a boolean in the spelling of attributes."""
     return "true" if value else "false"

@@ -1,6 +1,6 @@
-"""Contacts of one tick: found, resolved, and kept for whoever wants to hear of them.
+"""Contacts of one tick: detection, response and the list for later readers.
 
-What a contact does: momentum exchange, friction, separation, knocked-down people.
+The response covers the exchange of momentum, friction, separation, and people who are knocked down.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _MAX_THROW_MPS: Final = 3.0
 
 @kernel
 def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
-    """Inverse mass and inverse yaw inertia; 0 for what nothing pushes.
+    """Return inverse mass and inverse yaw inertia; 0 for actors that contacts cannot push.
 
-    A constant-velocity vehicle keeps its speed against everything but what cannot move at all.
+    A constant-velocity vehicle keeps its speed except against bodies that cannot move at all.
     """
     if not movable(row) or (row["const_vel"] and not against_fixed):
         return 0.0, 0.0
@@ -57,7 +57,7 @@ def _inverse_mass(row: Any, against_fixed: bool) -> tuple[float, float]:
 
 @kernel
 def _rewind(actors: NDArray[Any], contacts: NDArray[Any], count: int) -> None:
-    """Set actors that went deep into something back to where they first met it."""
+    """Move actors with a deep overlap back to the place of first contact."""
     for k in range(count):
         contact = contacts[k]
         if contact["when"] >= 1.0:
@@ -140,7 +140,7 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
     if depth <= 0.0 or a_im + b_im <= 0.0:
         return
     share = a_im / (a_im + b_im)
-    # What is much lighter makes room alone: people do not shove parked cars.
+    # A much lighter body moves alone: people do not push parked cars.
     if share > _ALONE_SHARE:
         share = 1.0
     elif share < 1.0 - _ALONE_SHARE:
@@ -154,7 +154,7 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
 
 @kernel
 def _knock_down(row: Any, closing_mps: float) -> None:
-    """A person whom a vehicle hit falls and is thrown up a little."""
+    """Make a person whom a vehicle hit fall, with a small upward velocity."""
     row["down_s"] = np.inf
     row["vz"] = min(_THROW_SHARE * closing_mps, _MAX_THROW_MPS)
     row["settled"] = 0
@@ -162,7 +162,7 @@ def _knock_down(row: Any, closing_mps: float) -> None:
 
 @kernel
 def _is_struck(person: Any, other: Any, contact: Any) -> bool:
-    """Whether this contact knocks a person down; judged before the response."""
+    """Return whether a contact knocks a person down; called before the response."""
     if person["kind"] != WALKER or other["kind"] != VEHICLE or person["down_s"] > 0.0:
         return False
     vx, vy = _point_velocity(other, contact["px"], contact["py"])
@@ -182,11 +182,11 @@ def _take_velocity(row: Any) -> None:
 
 @kernel
 def resolve_contacts(actors: NDArray[Any], contacts: NDArray[Any], count: int, dt_s: float) -> None:
-    """Let every contact act on its actors; fills ``ix, iy, iz`` and ``closing_mps`` of each.
+    """Apply every contact to its actors; fill ``ix, iy, iz`` and ``closing_mps`` of each.
 
     Args:
         actors: ``ACTOR`` table.
-        contacts: What ``find_contacts`` wrote.
+        contacts: Output of ``find_contacts``.
         count: Number of contacts.
         dt_s: Step; turns velocity changes into reported acceleration.
     """
@@ -259,7 +259,7 @@ class Collisions:
         self.contacts = self._buffer[:count]
 
     def blocked(self, columns: ActorColumns, kind: Kind, pose: Transform, body: BodyShape) -> bool:
-        """Whether a body would overlap a vehicle, walker or prop at that pose."""
+        """Return whether a body would overlap a vehicle, walker or prop at a pose."""
         (x, y, z), rotation = pose
         dx, dy, dz = rotation_matrix_carla(*rotation) @ np.array(body.centre_m)
         half_x, half_y, half_z = body.half_extents_m
@@ -288,10 +288,10 @@ class Collisions:
         return bool(hit >= 0) or self._in_a_building(x + dx, y + dy, z + dz, rotation[1], body)
 
     def _in_a_building(self, x: float, y: float, z: float, yaw_deg: float, body: BodyShape) -> bool:
-        """Whether a body would stand in a building or wall.
+        """Return whether a body would overlap a building or wall.
 
-        Poles and trees do not count: they are of our own making beside towns of others, whose
-        programs know the real ones.
+        Poles and trees do not count: Jaywalk places its own in towns of other authors, and
+        programs for these towns know the original ones.
         """
         scenery = self._scenery.visible()
         walls = scenery[np.isin(scenery["kind"], _MASSIVE)]

@@ -1,7 +1,7 @@
-"""Who touches whom: broad and narrow phase over the actor table and the solid scenery.
+"""Find contacts: broad and narrow phase over the actor table and the solid scenery.
 
-Shapes are upright: oriented boxes for vehicles and props, cylinders for people. A pair counts only
-where their heights overlap, so that bridges and cars parked under the world do not touch anything.
+Shapes are upright: oriented boxes for vehicles and props, cylinders for people. Two shapes touch
+only where their heights overlap, so that bridges and cars parked under the world touch nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Shapes = NDArray[np.float64]
 
 @kernel
 def movable(row: Any) -> bool:
-    """Whether contacts can push this actor (constant-velocity vehicles yield to walls only)."""
+    """Return whether contacts can push an actor (constant-velocity vehicles: walls only)."""
     if not row["physics"] and not (row["kind"] == WALKER and row["ai"]):
         return False
     if row["kind"] == PROP:
@@ -65,7 +65,7 @@ def movable(row: Any) -> bool:
 
 @kernel
 def touchable(row: Any) -> bool:
-    """Whether an actor takes part in contacts at all."""
+    """Return whether an actor takes part in contacts."""
     if row["id"] == 0 or not row["collides"] or row["attached"]:
         return False
     if row["kind"] == PROP:
@@ -75,13 +75,13 @@ def touchable(row: Any) -> bool:
 
 @kernel
 def is_round(row: Any) -> bool:
-    """Whether an actor is an upright cylinder: people are, animals are as long as they are."""
+    """Return whether an actor is an upright cylinder, as people are; animals are boxes."""
     return bool(row["kind"] == WALKER and row["ex"] <= ROUND_RATIO * row["ey"])
 
 
 @kernel
 def _describe(row: Any, shape: Shapes) -> None:
-    """Shape of an actor at the end of the step, and how it moved during the step."""
+    """Write the shape of an actor at the end of the step and its motion during the step."""
     cos, sin = np.cos(row["yaw"]), np.sin(row["yaw"])
     hx, hy, hz = row["ex"], row["ey"], row["ez"]
     cx, cy, cz = row["cx"], row["cy"], row["cz"]
@@ -107,7 +107,7 @@ def _describe(row: Any, shape: Shapes) -> None:
 
 @kernel
 def _set_back(shape: Shapes, when: float, out: Shapes) -> None:
-    """The shape at a share of the step; ``when`` = 1 is its end."""
+    """Write the shape at a share of the step; ``when`` = 1 is its end."""
     out[:] = shape
     back = when - 1.0
     out[_X] += back * shape[_DX]
@@ -164,7 +164,7 @@ def _touch_point(a: Shapes, a_round: bool, b: Shapes, b_round: bool, nx: float, 
 def _trace(
     a: Shapes, a_round: bool, b: Shapes, b_round: bool, moved: float, at_a: Shapes, at_b: Shapes
 ) -> float:
-    """Share of the step at which two shapes first overlapped, to about a centimetre."""
+    """Return the share of the step at which two shapes first overlapped, to about 1 cm."""
     tries = min(int(np.ceil(moved / _TRACE_M)), 32)
     for k in range(tries + 1):
         _set_back(a, k / tries, at_a)
@@ -190,7 +190,7 @@ def _trace(
 def _meet(
     a: Shapes, a_round: bool, b: Shapes, b_round: bool, scratch: Shapes, contact: Any
 ) -> bool:
-    """Narrow phase of one pair; an overlap that came about fast is traced to where the two met."""
+    """Narrow phase of one pair; a fast overlap is traced back to the place of first contact."""
     depth, nx, ny = _overlap(a, a_round, b, b_round)
     if depth <= 0.0:
         return False
@@ -206,7 +206,7 @@ def _meet(
         _set_back(a, met, at_a)
         _set_back(b, met, at_b)
         found, fx, fy = _overlap(at_a, a_round, at_b, b_round)
-        # What overlapped before the step began tells nothing new, unless it went deep since.
+        # An overlap from before the step is not new, unless it has become deep since.
         if found > 0.0 and (met > 0.0 or found <= _DEEP_M < depth):
             when, depth, nx, ny = met, found, fx, fy
         else:
@@ -222,7 +222,7 @@ def _meet(
 
 @kernel
 def _pair_counts(a: Any, row_a: int, b: Any, row_b: int) -> bool:
-    """Whether two touchable actors may touch each other."""
+    """Return whether contacts between two touchable actors count."""
     if a["kind"] != VEHICLE and b["kind"] != VEHICLE and a["kind"] == b["kind"]:
         return False
     if a["parent_row"] == row_b or b["parent_row"] == row_a:
@@ -234,7 +234,7 @@ def _pair_counts(a: Any, row_a: int, b: Any, row_b: int) -> bool:
 def _scenery_contacts(
     row: int, actor: Any, shape: Shapes, scratch: Shapes, grid: StaticGrid, out: Any, count: int
 ) -> int:
-    """Contacts of one actor with the scenery, appended to ``out``."""
+    """Append the contacts of one actor with the scenery to ``out``."""
     sweep = shape[_REACH] + np.sqrt(shape[_DX] ** 2 + shape[_DY] ** 2)
     first_i = max(int(np.floor((shape[_X] - sweep - grid.x0_m) / grid.cell_m)), 0)
     last_i = min(int(np.floor((shape[_X] + sweep - grid.x0_m) / grid.cell_m)), grid.columns - 1)
@@ -271,7 +271,7 @@ def _scenery_contacts(
 
 @kernel
 def _in_order(out: Any, count: int) -> None:
-    """Sort by (row_a, row_b, scenery), whatever order the sweep found the contacts in."""
+    """Sort contacts by (row_a, row_b, scenery), independent of the order of the sweep."""
     keys = np.empty(count, np.int64)
     for k in range(count):
         contact = out[k]
@@ -366,7 +366,7 @@ def box_overlaps_any(
     skip_row: int,
     tolerance_m: float,
 ) -> int:
-    """First row that a shape would overlap if it were spawned, or -1.
+    """Return the first row that a shape would overlap if it were spawned, or -1.
 
     Args:
         actors: ``ACTOR`` table.

@@ -1,10 +1,10 @@
-"""Traffic lights: junction controllers take turns, lights follow their controller.
+"""Traffic lights of junctions, and the state of street lamps.
 
-A group is a junction, its stages are the controllers in file order; one controller at a time runs
-green, yellow, red, then the next one starts. A state set by a program stays until its controller
-changes phase; changing a time never restarts the running phase.
+The traffic lights of a junction form a group. Its stages are the controllers in file order: one
+controller at a time runs green, yellow and red, then the next one starts. A state that a program
+sets stays until its controller changes phase. A changed duration never restarts the running phase.
 
-Street lamps as CARLA's light manager shows them: state only, nothing is lit by them.
+Street lamps appear as in CARLA's light manager. Only their state is kept; they light nothing.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class TrafficLights:
     """All lights of a town; ``stages`` gives (group, controller) per light, both counted from 0."""
 
     def __init__(self, stages: Sequence[tuple[int, int]], actor_ids: Sequence[int]) -> None:
-        """Build the tables; controllers are numbered so that those of a group are adjacent."""
+        """Build the tables; the controllers of a group get adjacent numbers."""
         order = sorted(set(stages))
         position = {stage: index for index, stage in enumerate(order)}
         group_ids = sorted({group for group, _ in order})
@@ -172,7 +172,7 @@ class TrafficLights:
             _step(self.groups, self.controllers, self.lights, dt_s)
 
     def reset_group(self, group: int) -> None:
-        """First controller green from its beginning, the others red."""
+        """Set the first controller to the start of green and all other controllers to red."""
         first, count = int(self.groups[group]["first"]), int(self.groups[group]["count"])
         self.groups[group]["current"] = first
         members = self.controllers[first : first + count]

@@ -1,10 +1,10 @@
-"""Throttle and brake response: the expert's 20 Hz next-speed regressions as a law for any step.
+"""Longitudinal control: response to throttle and brake, and Ackermann control.
 
-The published regressions map speed (km/h) and throttle to the speed 0.05 s later. For a step of
-another length the map is iterated "fractionally": near the present speed it is taken as linear, and
-a linear map has an n-th iterate for any real n. A step of 0.05 s is exact.
+The published 20 Hz regressions of the expert map speed (km/h) and throttle to the speed 0.05 s
+later. For steps of another length the map is iterated "fractionally": near the present speed it is
+treated as linear, and a linear map has an n-th iterate for any real n. A step of 0.05 s is exact.
 
-Ackermann control: a wanted speed, acceleration and wheel angle become pedals and steer.
+Ackermann control turns a wanted speed, acceleration and wheel angle into pedals and steer.
 """
 
 from __future__ import annotations

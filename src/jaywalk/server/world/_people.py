@@ -1,4 +1,4 @@
-"""Bodies of the walkers: their rigs, their animation and the poses that programs set.
+"""Bodies of the walkers: rigs, animation and poses set by programs.
 
 Poses are computed only when a client asks for bones or a sensor measures.
 """
@@ -48,7 +48,7 @@ class BoneTransforms(NamedTuple):
 
 
 def _names(bones: Any) -> list[Any] | None:
-    """Names of the bones of a list that is not checked yet; None if it has none."""
+    """Return the names of the bones in an unchecked list; None if it has none."""
     try:
         return [bone[0] for bone in bones]
     except (TypeError, IndexError, KeyError):
@@ -74,10 +74,10 @@ class WalkerBodies:
         self._people.pop(actor_id, None)
 
     def set_bones(self, actor_id: int, bones: Any, columns: ActorColumns, time_s: float) -> None:
-        """Take a list of (name, transform); it is decoded when somebody looks.
+        """Store a list of (name, transform) pairs; it is decoded when a pose is needed.
 
-        The first one is decoded at once, because bones that it does not name keep the animation
-        frame shown now.
+        The first list is decoded at once, because bones that it does not name keep the present
+        animation frame.
         """
         person = self._people[actor_id]
         if person.override.snapshot is None:

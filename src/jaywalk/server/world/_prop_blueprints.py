@@ -1,18 +1,14 @@
-"""Static props, triggers, the walker controller and the empty actor.
+"""Blueprints of static props, triggers, the walker controller and the empty actor.
 
-Half extents: measured in the simulator (0.9.15) and published with Fail2Drive's tool box; a second
-dump (Scenic's table for 0.9.15 and 0.9.16) agrees. The trees exist in 0.9.16 only. The order was
-recovered from printed libraries; `blueprints.py` says how. Masses, the `size` word and the semantic
-labels are ours.
+Half extents were measured in the simulator (0.9.15) and published with Fail2Drive's tool box. A
+second dump (Scenic's table for 0.9.15 and 0.9.16) agrees. The trees exist in 0.9.16 only. The order
+was recovered from printed libraries; `blueprints.py` explains how. Masses, the `size` word, the
+semantic labels and the colours (red, green, blue) of props without a picture are our own choice.
 
-Colours of props that have no picture, as red, green, blue. All of our own choosing.
-
-How large a `static.prop.mesh` is: its box follows from the mesh path.
-
-The Leaderboard family parks cars this way (at scale 0.9). Half extents of the parked-car meshes
-were measured in the simulator and published with Fail2Drive's tool box; they include mirrors, so
-they are wider than the boxes of the driven models. Other paths are recognised by the name of a prop
-or of a vehicle in them.
+The box of a `static.prop.mesh` follows from its mesh path. The Leaderboard family parks cars this
+way (at scale 0.9). Half extents of the parked-car meshes have the same source as those of the
+props. They include mirrors, so they are wider than the boxes of the driven models. Other paths are
+recognised by the name of a prop or a vehicle that they contain.
 """
 
 from __future__ import annotations
@@ -102,7 +98,7 @@ _COLOURS: Final[dict[str, Colour]] = {
 
 
 def prop_colour(type_id: str) -> Colour:
-    """Colour of a prop by its id; what ends in a number is one of several kinds."""
+    """Return the colour of a prop by its id; a number at the end marks one of several kinds."""
     name = type_id.removeprefix("static.prop.")
     return _COLOURS.get(_ENDING.sub("", name), GREY)
 
@@ -282,7 +278,7 @@ DEFAULT_MESH_HALF_EXTENTS_M: Final[Vector3] = (0.5, 0.5, 0.5)
 
 
 def prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """The props of the simulator, without `static.prop.mesh`."""
+    """Return the props of the simulator, without `static.prop.mesh`."""
     trees = TREES if dialect == "0.9.16" else ()
     return (
         *(_prop(name, extents, dialect) for name, extents in PROPS),
@@ -291,12 +287,12 @@ def prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
 
 
 def novel_prop_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """The props that Fail2Drive adds."""
+    """Return the props that Fail2Drive adds."""
     return tuple(_prop(name, extents, dialect, novel=True) for name, extents in NOVEL_PROPS)
 
 
 def other_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """What follows the props: walker controller, friction trigger, mesh, empty actor."""
+    """Return the blueprints after the props: controller, friction trigger, mesh, empty actor."""
     controller, trigger = "controller.ai.walker", "static.trigger.friction"
     mesh, empty = "static.prop.mesh", "util.actor.empty"
     return (
@@ -367,7 +363,7 @@ def _shapeless(name: str, attributes: tuple[Attribute, ...]) -> Blueprint:
 
 
 def _trigger_attributes() -> tuple[Attribute, ...]:
-    # The odd "f" is what the simulator sends; C programs read past it.
+    # The simulator sends the odd "f"; C programs ignore it.
     axes = (variation(f"extent_{axis}", AttributeType.FLOAT, "1.0f") for axis in "xyz")
     return (variation("friction", AttributeType.FLOAT, "3.5f"), *axes)
 
@@ -395,7 +391,7 @@ _SHORTEST_WORD: Final = 3  # "bin" is a word; two letters would match by chance
 
 
 def mesh_body(mesh_path: str, scale: float = 1.0, mass_kg: float = 0.0) -> BodyShape:
-    """The body of `static.prop.mesh` with this mesh.
+    """Return the body of `static.prop.mesh` with a mesh path.
 
     Args:
         mesh_path: The asset path, e.g. ".../ParkedVehicles/Mini2021/SM_Mini2021_parked".
@@ -436,7 +432,7 @@ def _known_body(mesh_path: str) -> BodyShape:
 
 
 def _named_prop(asset: str) -> BodyShape | None:
-    """The prop whose name is the longest one found in the asset's name."""
+    """Return the prop with the longest name that occurs in the asset's name."""
     best: tuple[str, Vector3] | None = None
     for name, extents in (*PROPS, *TREES, *NOVEL_PROPS):
         word = _letters(name)

@@ -1,6 +1,6 @@
-"""Scenery as programs ask for it: boxes by label, objects by id, layers, rays.
+"""Scenery for queries (boxes by label, objects by id, layers, rays) and for contacts.
 
-Solid scenery in a uniform grid, so that an actor looks only at what stands near it.
+For contacts, the solid scenery lies in a uniform grid, so that an actor checks only solids nearby.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LOW_M = 0.24  # lower things are driven over
 
 
 class StaticGrid(NamedTuple):
-    """Solids as plain columns, and for each cell the solids whose bounds touch it.
+    """Solids as plain columns, and the solids whose bounds touch each cell.
 
     Cell (i, j) covers x0_m + i * cell_m .. and owns ``items[starts[k]:starts[k + 1]]`` with
-    ``k = j * columns + i``. ``source`` leads back to rows of the scenery array.
+    ``k = j * columns + i``. ``source`` gives the rows of the scenery array.
     """
 
     x0_m: float
@@ -151,11 +151,11 @@ class SceneryIndex:
         self.version = 0
 
     def visible(self) -> NDArray[Any]:
-        """The scenery that is not hidden."""
+        """Return the scenery that is not hidden."""
         return self._objects if self._shown.all() else self._objects[self._shown]
 
     def visible_object(self, index: int) -> Any:
-        """A row of :meth:`visible`."""
+        """Return a row of :meth:`visible`."""
         return self.visible()[index]
 
     def enable(self, ids: list[int], shown: bool) -> None:
@@ -231,7 +231,7 @@ class SceneryIndex:
         return f"{KINDS[int(self._objects[row]['kind'])].title().replace('_', '')}_{row + 1}"
 
     def names(self) -> list[str]:
-        """Names of all objects."""
+        """Return the names of all objects."""
         return [self.name(row) for row in range(len(self._objects))]
 
 

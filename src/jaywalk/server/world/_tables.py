@@ -1,11 +1,9 @@
 """The actor table: one row per actor, one structured array for the whole world.
 
-Every kernel (dynamics, contacts, sensors, snapshot packing) reads and writes rows of this table, so
-the layout is the contract between them. Frame: CARLA's left-handed world, metres and radians.
-
-What the world knows of an actor beyond its row in the actor table.
-
-Views of the actor table by column: much faster than indexing rows from Python.
+All kernels (dynamics, contacts, sensors, snapshot packing) read and write rows of this table and
+rely on its layout. Frame: CARLA's left-handed world, metres and radians. Views of the table by
+column are much faster than indexing rows from Python. :class:`Actor` holds the facts about an actor
+that are not in its row.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ ACTOR: Final = np.dtype(
         ("rel_pitch", "f8"),
         ("rel_yaw", "f8"),
         ("rel_roll", "f8"),
-        # vehicle control (latched) and what the snapshot says of a vehicle
+        # vehicle control (latched) and the values of a vehicle in the snapshot
         ("throttle", "f8"),
         ("steer", "f8"),
         ("brake", "f8"),
@@ -129,7 +127,7 @@ ACTOR: Final = np.dtype(
 
 
 class SpawnError(Exception):
-    """An actor cannot be created; the text is what CARLA says."""
+    """Raised if an actor cannot be created; the text is CARLA's message."""
 
 
 # CARLA's gains: speed kp, ki, kd, acceleration kp, ki, kd.
@@ -187,7 +185,7 @@ class ActorColumns:
         raise AttributeError(f"the actor table has no field '{name}'")
 
     def take_row(self) -> int:
-        """A zeroed row for a new actor."""
+        """Return a zeroed row for a new actor."""
         if self._free:
             row = self._free.pop()
         else:

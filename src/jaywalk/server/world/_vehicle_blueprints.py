@@ -1,10 +1,10 @@
-"""The 41 vehicles of the library, in the order the simulator registers them.
+"""Blueprints of the 41 vehicles, in the order in which the simulator registers them.
 
-Half extents, types, lights and doors: published dumps of the simulator as collected in our protocol
-notes. Which vehicles have a colour and a driver: CARLA's blueprint library page (0.9.15). The order
-was recovered from printed libraries of the real simulator; `blueprints.py` says how. Masses are the
-kerb weights of the real models (the simulator's own are not published) except mkz_2017, whose
-1696 kg is documented; colours are plausible except those of model3.
+Half extents, types, lights and doors come from published dumps of the simulator, collected in our
+protocol notes. Colour and driver attributes follow CARLA's blueprint library page (0.9.15). The
+order was recovered from printed libraries of the real simulator; `blueprints.py` explains how.
+Masses are the kerb weights of the real models (those of the simulator are not published), except
+the documented 1696 kg of mkz_2017. Colours are plausible choices except those of model3.
 """
 
 from __future__ import annotations
@@ -149,12 +149,12 @@ VEHICLES: Final[tuple[VehicleSpec, ...]] = (
 
 
 def vehicle_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """Every vehicle, in registration order."""
+    """Return all vehicles in registration order."""
     return tuple(_blueprint(spec, dialect) for spec in VEHICLES)
 
 
 def vehicle_body(name: str) -> BodyShape:
-    """The body of a vehicle by its id without the `vehicle.` prefix."""
+    """Return the body of a vehicle by its id without the `vehicle.` prefix."""
     return _body(next(spec for spec in VEHICLES if spec.name == name))
 
 

@@ -1,7 +1,7 @@
 """Dynamics of each vehicle type: the fitted Lincoln MKZ and models scaled from it.
 
 Programs read the physics control (wheelbase, lock, mass) and some write it back. Mass, tyre
-friction, steering lock and drag change how the car drives; the rest is kept and read back.
+friction, steering lock and drag change the motion of the car. All other values are only stored.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _MASS_KG: Final[dict[str, float]] = {
 def vehicle_model(
     type_id: str, base_type: str, half_x_m: float, half_y_m: float, half_z_m: float
 ) -> np.void:
-    """Dynamics of a vehicle type as one ``VEHICLE_MODEL`` record.
+    """Return the dynamics of a vehicle type as one ``VEHICLE_MODEL`` record.
 
     Args:
         type_id: Blueprint id; the MKZ gets the fitted figures exactly.
@@ -174,7 +174,7 @@ def set_tyre_friction(world: World, actor: Actor, friction: float) -> None:
 
 
 def _grip_share(friction: float) -> float:
-    """Grip is proportional to friction, within what a tyre can have."""
+    """Return the grip: proportional to friction, within the limits of a tyre."""
     return min(max(friction / _STOCK_TYRE_FRICTION, 0.0), 3.0)
 
 

@@ -1,9 +1,9 @@
 """The physics control of a vehicle, as programs read and change it.
 
-Field order and units are CARLA's. The engine, gear and brake figures are those the
-simulator prints for a stock car (torque 400-500 Nm, 5 gears, drag 0.3, steering curve 1 to 0.7,
-brake torque 1500, hand brake 3000 on the rear wheels); per-model figures are not published, so
-wheelbase, track, wheel radius and the larger engines are derived from the size of the vehicle.
+Field order and units are CARLA's. The engine, gear and brake values are those that the simulator
+prints for a standard car (torque 400-500 Nm, 5 gears, drag 0.3, steering curve 1 to 0.7, brake
+torque 1500, hand brake 3000 on the rear wheels). Values per model are not published, so wheelbase,
+track, wheel radius and the larger engines are derived from the size of the vehicle.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class VehiclePhysics:
     def at_pose(
         self, location_m: Vector3, *, pitch_rad: float, yaw_rad: float, roll_rad: float
     ) -> VehiclePhysics:
-        """The same physics with wheel positions in the world frame, as clients expect them."""
+        """Return a copy with wheel positions in the world frame, as clients expect them."""
         rotation = rotation_matrix_carla(
             math.degrees(pitch_rad), math.degrees(yaw_rad), math.degrees(roll_rad)
         )

@@ -1,8 +1,8 @@
-"""People on foot: control to motion, standing on the ground, being knocked down, the gait clock.
+"""Motion of walkers and of loose props.
 
-A walker's origin is mid-body, so it stands with ``z = ground + ez - cz``.
-
-Loose props: cones and bins that were hit slide to rest on the ground.
+Walkers turn control into motion, stand on the ground, fall when hit, and advance a gait clock. The
+origin of a walker is mid-body, so it stands with ``z = ground + ez - cz``. Loose props such as
+cones and bins slide on the ground after a hit until they rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPIN_RAD_PER_S2: Final = 12.0
 
 @kernel
 def step_props(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float) -> None:
-    """Advance every light prop (mass up to 60 kg) that moves; all others report zero velocity.
+    """Advance every moving prop of at most 60 kg; all other props report zero velocity.
 
     Args:
         actors: ``ACTOR`` table.
@@ -112,7 +112,7 @@ def _walk(row: Any, dt_s: float) -> None:
 
 @kernel
 def _slide(row: Any, dt_s: float) -> None:
-    """A fallen person slides to rest; in the air nothing brakes."""
+    """Let a fallen person slide to rest; there is no braking in the air."""
     row["wz"] = 0.0
     if row["settled"]:
         speed = np.sqrt(row["vx"] ** 2 + row["vy"] ** 2)
@@ -147,7 +147,7 @@ def _stand_on(row: Any, ground: Ground, dt_s: float) -> None:
 
 @kernel
 def _follow_client(row: Any, dt_s: float) -> None:
-    """Velocity of a walker whom the client's navigation (or a script) puts somewhere each tick."""
+    """Set the velocity of a walker that the client's navigation or a script places each tick."""
     dx, dy = row["x"] - row["prev_x"], row["y"] - row["prev_y"]
     distance = np.sqrt(dx * dx + dy * dy)
     row["vx"] = row["vy"] = row["vz"] = row["wz"] = 0.0
@@ -171,7 +171,7 @@ def _take_impulses(row: Any, dt_s: float) -> None:
 
 @kernel
 def _move(row: Any, ground: Ground, dt_s: float) -> None:
-    """One step of a walker with physics."""
+    """Advance a walker with physics by one step."""
     if row["teleported"]:
         row["settled"] = 0
         row["teleported"] = 0
@@ -199,9 +199,9 @@ def _move(row: Any, ground: Ground, dt_s: float) -> None:
 def step_walkers(actors: NDArray[Any], n_rows: int, ground: Ground, dt_s: float) -> None:
     """Advance every walker by ``dt_s``.
 
-    Walkers with ``ai`` set are where the client's navigation put them and only get a velocity,
-    from their displacement since the last step; those with physics off likewise. A knocked-down
-    walker is moved by physics whoever leads it.
+    Walkers with ``ai`` set, or with physics off, keep the position that the client gave them. They
+    only get a velocity from their displacement since the last step. Physics always moves a
+    knocked-down walker.
 
     Args:
         actors: ``ACTOR`` table.

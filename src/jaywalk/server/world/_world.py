@@ -1,7 +1,7 @@
-"""The world: actors in a town, moved by ticks alone.
+"""The world: actors in a town, advanced by ticks only.
 
-Nothing here knows of sockets, clients or the wall clock. Poses that enter or leave the world are in
-metres and degrees, as in CARLA; the actor table holds radians.
+This module does not depend on sockets, clients or the wall clock. Poses that enter or leave the
+world are in metres and degrees, as in CARLA; the actor table holds radians.
 """
 
 from __future__ import annotations
@@ -131,25 +131,25 @@ class World:
     # -- actors ----------------------------------------------------------------------------------
 
     def actor(self, actor_id: int) -> Actor:
-        """The actor of that id."""
+        """Return the actor with an id."""
         try:
             return self.actors[actor_id]
         except KeyError:
             raise UnknownActorError(actor_id) from None
 
     def serial(self, actor: Actor) -> int:
-        """How many ids of this episode came before: the same when an episode is played again."""
+        """Return the number of earlier ids in this episode; equal when an episode is repeated."""
         return actor.id - self.spectator.id
 
     def actor_of_kind(self, actor_id: int, kind: Kind) -> Actor:
-        """The actor of that id, which must be of that kind."""
+        """Return the actor with an id; it must be of the given kind."""
         actor = self.actor(actor_id)
         if actor.kind is not kind:
             raise UnknownActorError(actor_id, f"Actor is not a {_KIND_WORDS[kind]}")
         return actor
 
     def spawn(self, blueprint: Blueprint, pose: Transform, parent: Actor | None = None) -> Actor:
-        """Create an actor; a vehicle or walker must not overlap anybody."""
+        """Create an actor; a vehicle or walker must not overlap another actor."""
         body = blueprint.body
         moving = blueprint.kind in (Kind.VEHICLE, Kind.WALKER)
         free_standing = parent is None and moving
@@ -205,7 +205,7 @@ class World:
         follow_parents(columns.table, columns.rows)
 
     def destroy(self, actor_id: int) -> bool:
-        """Remove one actor; what hangs on it stays where it is. False when it does not exist."""
+        """Remove an actor, but not its attached actors; return False if that is not possible."""
         actor = self.actors.get(actor_id)
         if actor is None or actor.kind in (Kind.LIGHT, Kind.SIGN) or actor is self.spectator:
             return False
@@ -317,7 +317,7 @@ class World:
             self.columns.settled[actor.row] = 0
 
     def knock_down(self, actor: Actor) -> None:
-        """A walker falls and stays down."""
+        """Make a walker fall and stay down."""
         if actor.kind is Kind.WALKER:
             self.columns.down_s[actor.row] = math.inf
 
@@ -378,7 +378,7 @@ class World:
         return float(self.columns.wheel_angle[actor.row]) * RAD_TO_DEG
 
     def model(self, actor: Actor) -> Any:
-        """The vehicle's row in the model table, writable."""
+        """Return the vehicle's writable row in the model table."""
         return self._models[actor.row : actor.row + 1]
 
     # -- walkers ---------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ class World:
             columns.ai[row], columns.physics[row] = 0, 1
 
     def set_walker_state(self, actor: Actor, pose: Transform, speed: float) -> None:
-        """Where the client's navigation wants a walker: z is the ground, the origin mid-body."""
+        """Place a walker for the client's navigation; z is the ground, the origin mid-body."""
         columns, row = self.columns, actor.row
         if columns.down_s[row] > 0.0:
             return

@@ -1,15 +1,18 @@
-"""The blueprint library: every actor a client may spawn, in the simulator's order.
+"""The blueprint library: every actor that a client may spawn, in the simulator's order.
 
-The order matters. The client keeps the library in a hash map whose iteration order follows from the
+The order matters. The client keeps the library in a hash map whose iteration order depends on the
 order of arrival, and programs pick "a random car" by index with a fixed seed. CARLA registers one
 factory after the other: vehicles, sensors, pedestrians, props, then the walker controller, the
-friction trigger, the mesh and the empty actor. The order inside the factories is not published, but
-it can be computed back from printed libraries: replaying the client's hash map over the order used
-here gives, entry for entry, a full print of 0.9.13 (195 ids), the 41 vehicles of a 0.9.15 filter
-and the 95 props of a 0.9.15 filter. (Where the prints leave a choice the order is nearly
-alphabetical; the place of the three trees of 0.9.16 is a guess.) Sources: CARLA's blueprint page,
-its catalogues and its definition code for attributes; Scenic's and Fail2Drive's tables for ids and
-sizes.
+friction trigger, the mesh and the empty actor.
+
+The order inside the factories is not published, but it can be recovered from printed libraries.
+Replaying the client's hash map over the order used here reproduces, entry for entry, a full print
+of 0.9.13 (195 ids), the 41 vehicles of a 0.9.15 filter and the 95 props of a 0.9.15 filter. Where
+the prints allow several orders, the order is nearly alphabetical. The place of the three trees of
+0.9.16 is a guess.
+
+Sources: CARLA's blueprint page, its catalogues and its definition code for attributes; Scenic's and
+Fail2Drive's tables for ids and sizes.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ _COLOUR_CHANNELS: Final = 3
 
 @cache
 def library(dialect: Dialect, *, novel: bool = True) -> tuple[Blueprint, ...]:
-    """Every blueprint but the sensors, in registration order.
+    """Return all blueprints except sensors, in registration order.
 
     Args:
         dialect: Which simulator to be.
@@ -64,7 +67,7 @@ def library(dialect: Dialect, *, novel: bool = True) -> tuple[Blueprint, ...]:
 
 
 def merge(blueprints: Sequence[Blueprint], sensors: Sequence[Blueprint]) -> tuple[Blueprint, ...]:
-    """Puts the sensors where the simulator registers them: right after the vehicles.
+    """Insert the sensors after the vehicles, where the simulator registers them.
 
     Raises:
         UsageError: An id occurs twice.
@@ -81,7 +84,7 @@ def merge(blueprints: Sequence[Blueprint], sensors: Sequence[Blueprint]) -> tupl
 
 
 def find(blueprint_id: str, blueprints: Sequence[Blueprint] | None = None) -> Blueprint:
-    """The blueprint of that id.
+    """Return the blueprint with an id.
 
     Args:
         blueprint_id: E.g. "vehicle.lincoln.mkz_2020".
@@ -97,11 +100,11 @@ def find(blueprint_id: str, blueprints: Sequence[Blueprint] | None = None) -> Bl
 
 
 def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[str, str]:
-    """Checks the attributes a client sends with a spawn and completes them.
+    """Check the attributes that a client sends with a spawn, and complete them.
 
     Args:
-        blueprint: What is spawned.
-        attributes: Values by attribute id; those not named keep their default.
+        blueprint: Blueprint of the new actor.
+        attributes: Values by attribute id; missing ones take their default.
 
     Returns:
         A value for every attribute of the blueprint, in the blueprint's order. Whole numbers lose
@@ -124,7 +127,7 @@ def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[
 
 
 def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> BodyShape:
-    """The body of an actor spawned with these (validated) values.
+    """Return the body of an actor spawned with these (validated) values.
 
     Only `static.prop.mesh` depends on them: its path, scale and mass.
     """
@@ -136,10 +139,10 @@ def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> BodyShape:
 
 
 def parse_float(text: str) -> float:
-    """Reads a float attribute, with or without the "f" that some defaults carry.
+    """Read a float attribute, with or without the "f" at the end of some defaults.
 
     Raises:
-        ValueError: The text is no finite number.
+        ValueError: The text is not a finite number.
     """
     value = float(text.strip().removesuffix("f"))
     if not math.isfinite(value):
@@ -160,7 +163,7 @@ def _checked(blueprint: Blueprint, item: Attribute, value: str) -> str:
             f"expected {item.default!r}: it cannot be changed"
         )
     if item.restricted and normal not in item.recommended:
-        # Stock scripts switch wheelchairs on for everybody; the simulator lets that pass.
+        # CARLA's scripts switch wheelchairs on for all walkers; the simulator accepts that.
         if item.type is AttributeType.BOOL:
             return item.default
         raise UsageError(
@@ -180,7 +183,7 @@ _EXPECTED: Final = {
 
 
 def _normal(item: Attribute, value: str) -> str | None:
-    """The value in its normal spelling, None if it does not fit the type."""
+    """Return the value in its normal spelling, or None if it does not fit the type."""
     if item.type is AttributeType.STRING or value == item.default:
         return value
     if item.type is AttributeType.BOOL:

@@ -1,11 +1,9 @@
-"""Pictures on the novel props, drawn by formula: road scenes, bricks, a child, a red light, faults.
+"""Procedural pictures of the novel props and of the faces of road signs.
 
-A picture covers the upper face of its plate: rows run along the plate's y axis, columns along x.
-Transparent pixels show what is behind. Everything follows from a fixed seed.
-
-A small canvas for procedural pictures: shapes, gradients and noise on an array, no library.
-
-Faces of the signs along the roads: which plates of the scenery have one, and its picture.
+Props show road scenes, bricks, a child, a red light or faults. A picture covers the upper face of
+its plate: rows run along the plate's y axis, columns along x. Transparent pixels show the
+background. A small canvas draws shapes, gradients and noise on an array without a library, from a
+fixed seed. For signs, this module also finds the plates of the scenery that have a face.
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ class Canvas:
         return mask
 
     def shade(self, top: Colour, bottom: Colour, low: float = 0.0, high: float = 1.0) -> None:
-        """A gradient between two heights."""
+        """Draw a gradient between two heights."""
         share = np.clip((self.y - low) / (high - low), 0.0, 1.0)[..., None]
         colours = np.array(top) * (1.0 - share) + np.array(bottom) * share
         mask = (self.y >= low) & (self.y < high)
@@ -88,7 +86,7 @@ class Canvas:
         self.pixels[mask, 3] = 255
 
     def grain(self, random: np.random.Generator, strength: float, mask: Any = None) -> None:
-        """Add noise to the brightness of what is painted."""
+        """Add noise to the brightness of painted pixels."""
         noise = random.normal(0.0, strength, self.x.shape)[..., None]
         noisy = np.clip(self.pixels[..., :3] + noise, 0, 255).astype(np.uint8)
         where = self.pixels[..., 3] > 0
@@ -179,7 +177,7 @@ def sign_pictures() -> list[NDArray[np.uint8]]:
 
 
 def face_numbers(scenery: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of the face of each row of the scenery; -1: it has none."""
+    """Return the number of the face of each scenery row; -1 if it has none."""
     numbers = np.full(len(scenery), -1, np.int64)
     plates = (scenery["label"] == SemanticTag.TRAFFIC_SIGN) & (scenery["shape"] == int(Shape.BOX))
     for number, (red, green, blue) in enumerate(_FACES):
@@ -201,7 +199,7 @@ def _road(
     vanishing: float = 0.5,
     rows: int = 256,
 ) -> Canvas:
-    """A road to the horizon: the picture a wall pretends to be."""
+    """Draw a road to the horizon, for walls that look like a road."""
     canvas, random = Canvas(512, rows), stream(0, "texture", name)
     canvas.shade(*sky, 0.0, 0.45)
     far = tuple(min(value + 35, 255) for value in land)
@@ -281,7 +279,7 @@ def _brickwall() -> Canvas:
 
 
 def _child() -> Canvas:
-    """A running child, cut out."""
+    """Draw a running child, cut out."""
     canvas = Canvas(152, 256)
     skin, shirt, trousers, shoes = (224, 172, 138), (214, 60, 52), (48, 78, 140), (40, 40, 44)
     canvas.fill(canvas.limb([(0.46, 0.56), (0.26, 0.70), (0.10, 0.84)], 0.075), trousers)
@@ -298,7 +296,7 @@ def _child() -> Canvas:
 
 
 def _red_light() -> Canvas:
-    """A traffic light that shows red."""
+    """Draw a traffic light that shows red."""
     canvas = Canvas(144, 256)
     canvas.fill(canvas.box(0.12, 0.02, 0.88, 0.98), (28, 30, 32))
     lamps: tuple[tuple[float, Colour], ...] = (
@@ -314,7 +312,7 @@ def _red_light() -> Canvas:
 
 
 def _sign() -> Canvas:
-    """A warning triangle."""
+    """Draw a warning triangle."""
     canvas = Canvas(192, 192)
     canvas.fill(canvas.polygon([(0.5, 0.04), (0.98, 0.92), (0.02, 0.92)]), (200, 30, 36))
     canvas.fill(canvas.polygon([(0.5, 0.20), (0.84, 0.83), (0.16, 0.83)]), (245, 245, 240))

@@ -1,8 +1,8 @@
-"""Vehicle motion: the longitudinal law, a kinematic bicycle with a grip limit, and the ground.
+"""Vehicle motion: longitudinal law, kinematic bicycle with a grip limit, and the ground.
 
-The bicycle is the one PDM-Lite was fitted with: the origin moves along heading + slip and turns
-by v / rear * sin(slip). What a collision or a set velocity adds to that motion (sideways speed,
-spin) is carried as an excess which the tyres take away at their friction limit.
+The bicycle model is the one that PDM-Lite was fitted with: the origin moves along heading + slip
+and turns by v / rear * sin(slip). Motion beyond it, from a collision or a set velocity (sideways
+speed, spin), is kept as an excess that the tyres reduce at their friction limit.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _finite_or(value: float, otherwise: float) -> float:
 
 @kernel
 def grip_share(wetness_percent: float) -> float:
-    """Share of the dry grip left on a road with this wetness (0..100)."""
+    """Return the share of the dry grip on a road with this wetness (0..100)."""
     wet = min(max(_finite_or(wetness_percent, 0.0), 0.0), 100.0)
     return float(1.0 - (1.0 - WET_GRIP) * wet / 100.0)
 
@@ -115,9 +115,9 @@ def _gear_of(row: Any) -> int:
 
 @kernel
 def _drive_step(row: Any, model: Any, grip: float, dt_s: float) -> None:
-    """One substep in the plane: steering, speed, slip, pose."""
+    """Advance one substep in the plane: steering, speed, slip, pose."""
     rear = model["rear_m"]
-    # Speed along the slip direction, and what the bicycle does not explain of the motion.
+    # Speed along the slip direction, and the motion that the bicycle model does not explain.
     sine = _slip_sine(row["wheel_angle"], row["v_long"], grip, model)
     cosine = np.sqrt(1.0 - sine * sine)
     speed = row["v_long"] / cosine

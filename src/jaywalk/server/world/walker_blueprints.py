@@ -1,16 +1,14 @@
-"""Pedestrians 0001-0052 and the animals of Fail2Drive.
+"""Blueprints of pedestrians 0001-0052 and of the 17 animals of Fail2Drive.
 
-Ids and box sizes: dumps of the simulator (0052 exists in 0.9.16 only). Children and police: CARLA's
-pedestrian catalogue. Walking and running speed of adults: the figures CARLA's manual control
-example starts with; those of children, gender and generation per id are guesses. Which animal is
-which is ours too: they are only in Fail2Drive's packaged simulator, whose expert calls 1003, 1007
-and 1014 very large. Sizes, masses and paces are those of the species (`animals.py`).
-The origin of a walker is the middle of its body, so the box centre is zero.
+Ids and box sizes of pedestrians come from dumps of the simulator (0052 exists in 0.9.16 only).
+Children and police follow CARLA's pedestrian catalogue. Walking and running speeds of adults are
+the initial values of CARLA's manual control example. Speeds of children, and gender and generation
+per id, are guesses. The origin of a walker is the middle of its body, so the box centre is zero.
 
-The 17 animals: who they are, how big, how fast, and how their legs move.
-
-Sizes are length, width and height of a standing adult; paces are those of the species. The gait is
-a function of distance and speed alone, so every picture of a tick shows the same stance.
+The assignment of species to animal ids is our own: the animals exist only in Fail2Drive's packaged
+simulator, whose expert calls 1003, 1007 and 1014 very large. Sizes are length, width and height of
+a standing adult of the species; masses and paces are those of the species. The gait depends on
+distance and speed only, so every picture of a tick shows the same stance.
 """
 
 from __future__ import annotations
@@ -121,13 +119,13 @@ def gait_of(animal: Animal, speed_mps: float) -> str:
 
 
 def stride_m(animal: Animal, speed_mps: float) -> float:
-    """Length of a cycle; grows with speed as it does in running mammals."""
+    """Return the length of a gait cycle, which grows with speed as in running mammals."""
     froude = max(speed_mps, 0.05) ** 2 / (9.81 * animal.leg_m)
     return float(2.3 * animal.leg_m * froude**0.3)
 
 
 def feet_m(animal: Animal, travelled_m: float, speed_mps: float) -> FloatArray:
-    """Where the feet are: (legs, 3) forward, right and up from the ground below the middle."""
+    """Return foot positions (legs, 3): forward, right, up from the ground below the middle, m."""
     length_m, width_m, _ = animal.size_m
     gait = gait_of(animal, speed_mps)
     offsets = _BIPED if animal.legs == 2 else {"trot": _TROT, "gallop": _GALLOP}.get(gait, _WALK)
@@ -151,7 +149,7 @@ def feet_m(animal: Animal, travelled_m: float, speed_mps: float) -> FloatArray:
 
 
 def body_lift_m(animal: Animal, travelled_m: float, speed_mps: float) -> float:
-    """How far the trunk rises and falls with the steps."""
+    """Return the height by which the trunk rises or falls with the steps, in metres."""
     gait = gait_of(animal, speed_mps)
     share = {"stand": 0.0, "walk": 0.02, "trot": 0.05, "gallop": 0.1}[gait]
     beats = 1.0 if gait == "gallop" else 2.0
@@ -175,7 +173,7 @@ _CHILD_SPEEDS: Final = ("0.0", "1.2", "2.8")
 
 
 def walker_blueprints(dialect: Dialect) -> tuple[Blueprint, ...]:
-    """Every pedestrian, 0001 first, without those the dialect does not know."""
+    """Return the blueprints of all pedestrians that the dialect knows, 0001 first."""
     return tuple(
         _pedestrian(number, dialect)
         for number in range(1, PEDESTRIAN_COUNT + 1)

@@ -1,4 +1,4 @@
-"""What a model of behaviour is: it fits arrays to examples, and answers with them."""
+"""Interface of behaviour models: a model fits arrays to examples and predicts with them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ CLASSES: Final = {"action": 2, "intention": 3, "risk": N_REGIONS}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitting:
-    """How one seed is fitted.
+    """Settings for the fit of one seed.
 
     Attributes:
-        tasks: Tasks to learn at once.
-        seed: Of everything random.
-        checkpoint: File to go on from and to keep progress in, for models that take long.
-        report: Called with progress.
+        tasks: Tasks to learn together.
+        seed: Seed of all random numbers.
+        checkpoint: File to continue from and to save progress in, for slow models.
+        report: Function called with the progress.
     """
 
     tasks: tuple[str, ...]
@@ -41,29 +41,29 @@ class Fitting:
 
 
 class BehaviourModel(Protocol):
-    """A kind of model with its config; what was learnt is plain arrays by name."""
+    """A kind of model with its config; learnt parameters are plain arrays by name."""
 
     @property
     def config(self) -> Any:
-        """A dataclass; goes into ``model.json``."""
+        """Dataclass of settings, stored in ``model.json``."""
         ...
 
     @property
     def is_fixed(self) -> bool:
-        """Whether nothing is learnt, so that one seed is as good as many."""
+        """Whether the model learns nothing, so that one seed is enough."""
         ...
 
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
-        """Learn from training; validation is for stopping only."""
+        """Learn from ``training``; ``validation`` is used only for stopping."""
         ...
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities ``(n, 1)`` for action, else ``(n, classes)``."""
+        """Return probabilities ``(n, 1)`` for action, else ``(n, classes)``."""
         ...
 
 
 def configured(config: Any, values: Mapping[str, Any]) -> Any:
-    """A config with some values replaced; unknown names are an error."""
+    """Return a config with some values replaced; unknown names are an error."""
     known = asdict(config)
     wrong = sorted(set(values) - set(known))
     if wrong:
@@ -81,14 +81,14 @@ def configured(config: Any, values: Mapping[str, Any]) -> Any:
 
 
 def class_weights(labels: NDArray[np.int64], n_classes: int, balance: float) -> FloatArray:
-    """Weights of classes: shares to the power of ``-balance``; their mean over samples is 1."""
+    """Return class weights: shares to the power of ``-balance``; mean over samples is 1."""
     share = np.maximum(np.bincount(labels, minlength=n_classes), 1) / max(len(labels), 1)
     weights = share**-balance
     return np.asarray(weights / (weights * share).sum() * share.sum())
 
 
 def as_columns(probabilities: FloatArray, task: str) -> FloatArray:
-    """Class probabilities as a prediction file has them."""
+    """Return class probabilities in the columns of a prediction file."""
     return probabilities[:, 1:] if task == "action" else probabilities
 
 

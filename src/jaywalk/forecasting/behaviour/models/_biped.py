@@ -1,10 +1,11 @@
-"""A model in the style of BiPed (Rasouli et al. 2021): independent and joint encoders and decoders.
+"""Model in the style of BiPed (Rasouli et al. 2021): independent and joint encoders and decoders.
 
-As described: encoders of each input on its own and one of all, an interaction vector of the people
-around, decoders of each task on its own and shared ones whose outputs are averaged; future boxes,
-action and final region are learnt together (log-cosh and cross entropies). Inferred: sizes, equal
-weights of losses, the form of the interaction (no semantic maps without pictures: people nearer
-than the person and people farther away are the two categories), no planned motion of the car.
+As described: one encoder per input and one for all inputs, an interaction vector of the people
+around, one decoder per task and shared decoders whose outputs are averaged. Future boxes, action
+and final region are learnt together (log-cosh and cross entropies). Inferred: sizes, equal weights
+of losses, and the form of the interaction. Without pictures there are no semantic maps, so the two
+categories are people nearer than the person and people farther away. The planned motion of the car
+is not used.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class BipedConfig(NetworkConfig):
     """Settings."""
 
     state: int = 48
-    cell: int = 8  # numbers a grid cell is embedded in
+    cell: int = 8  # length of the embedding of a grid cell
     learns_all: bool = True
 
 
@@ -63,7 +64,7 @@ class Biped(torch.nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Logits by task: the mean of the task's own decoder and the shared one."""
+        """Return logits by task: the mean of the task's decoder and the shared one."""
         seen = {name: given[name] for name in INPUTS} | {"grid": self.cell(given["grid"])}
         parts = [self.alone[name](seen[name])[0][:, -1] for name in INPUTS]
         parts.append(self.joint(torch.cat([seen[name] for name in INPUTS], dim=-1))[0][:, -1])
@@ -74,7 +75,7 @@ class Biped(torch.nn.Module):  # type: ignore[misc]
         }
 
     def _around(self, people: Any) -> list[Any]:
-        """One vector each for people who stand nearer (taller boxes) and farther away."""
+        """Return one vector for people nearer (taller boxes) and one for people farther away."""
         there, taller = people[..., 5:] > 0, people[..., 2:3] > 0
         code = self.person(people)
         found = []
@@ -85,5 +86,5 @@ class Biped(torch.nn.Module):  # type: ignore[misc]
 
 
 def make(config: BipedConfig | None = None) -> NetworkModel:
-    """The model."""
+    """Create the model."""
     return NetworkModel(config=config or BipedConfig(), network=Biped)

@@ -1,8 +1,9 @@
-"""Extremely randomised trees whose leaves remember people.
+"""Extremely randomised trees whose leaves store the training people.
 
-Action and intention: the share of each class among the training people in the leaves. Risk: where
-those people went from where they were, carried over to this person: a distribution of
-displacements, cut at the edges of the regions. So a walk learnt on the left is known on the right.
+Action and intention are the shares of each class among the training people in the leaves. For risk,
+the displacements of those people are added to the position of the present person, and the resulting
+distribution is cut at the edges of the regions. A motion learnt on the left is thus known on the
+right.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class ForestConfig:
     """Settings.
 
     Attributes:
-        trees: How many.
-        least: Samples in a leaf at least.
-        columns: Share of the features a split may choose among.
-        balance: Weights of classes: shares to the power of minus this.
-        risk_balance: The same for the regions of risk.
+        trees: Number of trees.
+        least: Minimum number of samples in a leaf.
+        columns: Share of the features that a split may choose from.
+        balance: Class weights are shares to the power of minus this.
+        risk_balance: As ``balance``, for the regions of risk.
     """
 
     trees: int = 100
@@ -50,13 +51,13 @@ class ForestConfig:
 @behaviour_model("forest", summary="random trees; risk as a displacement")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
-    """One forest a task."""
+    """One forest per task."""
 
     config: ForestConfig = ForestConfig()
     is_fixed: bool = False
 
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
-        """Fit every task on its own, to the examples and their mirror images."""
+        """Fit every task separately, to the examples and their mirror images."""
         both = training.with_mirrored()
         table, names = tabular(both.inputs)
         found: Arrays = {"features": np.array(names)}
@@ -102,7 +103,7 @@ class Forest:
         model = ExtraTreesRegressor(**self._options(seed)).fit(table, moved_px)
         arrays = stored_trees([one.tree_ for one in model.estimators_])
         found = leaves(arrays, table)
-        # People of each leaf one after another, for all trees: leaves are numbered through.
+        # People of each leaf in sequence, for all trees; leaf numbers continue over trees.
         order = np.argsort(found.ravel(), kind="stable")
         people = np.repeat(np.arange(len(table)), found.shape[1])[order]
         sizes = np.bincount(found.ravel(), minlength=len(arrays["left"]))
@@ -112,7 +113,7 @@ class Forest:
         return arrays | {"weights": weights}
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities of a task that was learnt."""
+        """Return the probabilities of a learnt task."""
         part = {n.split(".", 1)[1]: a for n, a in arrays.items() if n.startswith(f"{task}.")}
         table, _ = tabular(inputs)
         found = leaves(part, table)
@@ -133,7 +134,7 @@ def _add_regions(
     moved_px: NDArray[np.float32],
     start_px: FloatArray,
 ) -> None:
-    """Add what the people in one tree's leaves say."""
+    """Add the region probabilities from the people in one tree's leaves."""
     n = begin[leaf + 1] - begin[leaf]
     row = np.repeat(np.arange(len(leaf)), n)
     place = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + np.repeat(begin[leaf], n)

@@ -26,13 +26,14 @@ class GradientBoostingConfig:
     """Settings.
 
     Attributes:
-        rounds: Trees (times classes, if more than two) at most; validation loss picks how many.
+        rounds: Maximum number of trees (times classes, if more than two); the validation loss
+            selects the number.
         rate: Share of each tree that is added.
-        leaves: Leaves of a tree at most.
-        least: Samples in a leaf at least.
-        columns: Share of the features a split may choose among.
-        rows: Share of the samples a tree sees.
-        balance: Weights of classes: shares to the power of minus this.
+        leaves: Maximum number of leaves of a tree.
+        least: Minimum number of samples in a leaf.
+        columns: Share of the features that a split may choose from.
+        rows: Share of the samples that a tree uses.
+        balance: Class weights are shares to the power of minus this.
     """
 
     rounds: int = 250
@@ -47,13 +48,13 @@ class GradientBoostingConfig:
 @behaviour_model("gradient-boosting", summary="boosted trees on a table")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientBoosting:
-    """One set of trees a task."""
+    """One set of trees per task."""
 
     config: GradientBoostingConfig = GradientBoostingConfig()
     is_fixed: bool = False
 
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
-        """Fit every task on its own, to the examples and their mirror images."""
+        """Fit every task separately, to the examples and their mirror images."""
         table, names = tabular(training.with_mirrored().inputs)
         found: Arrays = {"features": np.array(names)}
         targets = training.with_mirrored().targets
@@ -93,7 +94,7 @@ class GradientBoosting:
         return arrays
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities of a task that was learnt."""
+        """Return the probabilities of a learnt task."""
         part = {n.split(".", 1)[1]: a for n, a in arrays.items() if n.startswith(f"{task}.")}
         table, _ = tabular(inputs)
         steps = _raw_by_round(part, table)
@@ -102,7 +103,7 @@ class GradientBoosting:
 
 
 def _raw_by_round(part: Arrays, table: FloatArray) -> FloatArray:
-    """What every round adds, ``(rounds, n, trees a round)``."""
+    """Return the contribution of every round, ``(rounds, n, trees per round)``."""
     found = part["value"][leaves(part, table)]
     n_classes = len(part["classes"])
     per_round = 1 if n_classes == 2 else n_classes

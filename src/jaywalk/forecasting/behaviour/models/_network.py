@@ -36,7 +36,7 @@ WIDTHS: Final = {"box": 10, "ego": 6, "scene": 9, "neighbours": 6}
 
 
 def network_inputs(inputs: Inputs) -> dict[str, NDArray[np.generic]]:
-    """Arrays by name: ``box``, ``ego``, ``scene`` over frames, ``neighbours``, ``grid`` cells."""
+    """Return arrays by name: ``box``, ``ego``, ``scene`` over frames, ``neighbours``, ``grid``."""
     boxes = inputs.boxes.astype(np.float32)
     x, y = (boxes[..., 0] + boxes[..., 2]) / 2.0, (boxes[..., 1] + boxes[..., 3]) / 2.0
     wide, high = boxes[..., 2] - boxes[..., 0], np.maximum(boxes[..., 3] - boxes[..., 1], 1.0)
@@ -68,7 +68,7 @@ _CHUNK = 2048
 def train_network(
     model: NetworkModel, training: Examples, validation: Examples, fitting: Fitting
 ) -> Arrays:
-    """Train one seed, or continue where its checkpoint ends."""
+    """Train one seed, or continue from its checkpoint."""
     config, heads = model.config, model.heads(fitting.tasks)
 
     def tell(row: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ def train_network(
 
 
 def network_of(model: NetworkModel, heads: dict[str, int], arrays: Arrays) -> Any:
-    """The module with given parameters, ready to predict."""
+    """Return the module with given parameters, ready to predict."""
     module = model.network(model.config, heads)
     names = module.state_dict().keys()
     missing = sorted(set(names) - set(arrays))
@@ -101,7 +101,7 @@ def network_of(model: NetworkModel, heads: dict[str, int], arrays: Arrays) -> An
 
 
 def probabilities(module: Any, given: dict[str, NDArray[Any]], task: str) -> NDArray[np.float32]:
-    """Class probabilities ``(n, classes)``."""
+    """Return class probabilities ``(n, classes)``."""
     tensors, parts = _tensors(given), []
     with torch.no_grad():
         for start in range(0, len(given["box"]), _CHUNK):
@@ -155,14 +155,14 @@ class _NetworkLearner:
         return np.array([score])
 
     def parameters(self) -> Arrays:
-        """Present parameters, with an axis for the one seed."""
+        """Return the present parameters, with an axis for the one seed."""
         return {
             name: value.detach().numpy()[None].copy()
             for name, value in self._module.state_dict().items()
         }
 
     def state(self) -> Arrays:
-        """Parameters and Adam's moments."""
+        """Return the parameters and Adam's moments."""
         arrays = {
             f"now.{name}": value.detach().numpy().copy()
             for name, value in self._module.state_dict().items()
@@ -184,7 +184,7 @@ class _NetworkLearner:
 
 
 def _loss(logits: Tensors, wanted: Tensors, weights: Tensors) -> Any:
-    """Sum over tasks of cross entropies, and log-cosh of future boxes; the unknown is left out."""
+    """Return cross entropies over tasks plus log-cosh of future boxes, without unknown values."""
     total = torch.zeros(())
     for task, found in logits.items():
         answer = wanted[task]
@@ -246,14 +246,15 @@ class NetworkConfig:
     """Settings that all networks share.
 
     Attributes:
-        epochs: Passes over the samples at most.
-        patience: Passes without a better validation score before it stops.
-        batch: Samples a step.
+        epochs: Maximum number of passes over the samples.
+        patience: Passes without a better validation score before training stops.
+        batch: Samples per step.
         rate: Learning rate of Adam.
         decay: Weight decay.
-        dropout: Share of numbers dropped before the heads.
-        balance: Weights of classes: shares to the power of minus this (action: 1, as published).
-        learns_all: Learn all tasks with known answers and the future boxes, whatever was asked for.
+        dropout: Share of values dropped before the heads.
+        balance: Class weights are shares to the power of minus this (action: 1, as published).
+        learns_all: Learn all tasks with known answers and the future boxes, not only the
+            requested tasks.
     """
 
     epochs: int = 25
@@ -275,18 +276,18 @@ class NetworkModel:
     is_fixed: bool = False
 
     def heads(self, tasks: tuple[str, ...]) -> dict[str, int]:
-        """Numbers that the network gives for each task."""
+        """Number of outputs of the network for each task."""
         found = {task: CLASSES[task] for task in tasks}
         if self.config.learns_all:
             found = {"action": 2, "risk": CLASSES["risk"]} | found | {"future": N_FUTURE * 4}
         return found
 
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
-        """Train one seed; the parameters of the best validation score."""
+        """Train one seed; return the parameters with the best validation score."""
         return train_network(self, training, validation, fitting)
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities of a task that was learnt."""
+        """Return the probabilities of a learnt task."""
         heads = {
             str(name): int(n) for name, n in zip(arrays["heads"], arrays["sizes"], strict=True)
         }

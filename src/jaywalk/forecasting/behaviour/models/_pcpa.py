@@ -1,8 +1,9 @@
-"""PCPA: one recurrent branch an input, attention over time and over inputs (Kotseruba et al. 2021).
+"""PCPA: one recurrent branch per input, attention over time and inputs (Kotseruba et al. 2021).
 
-As published: a GRU a branch, the same attention block over the frames of each branch and over the
-branches, no biases in it, queries are the last element, dropout 0.5. Ours: no branch of pictures
-(C3D) and none of poses; surroundings are a branch instead; boxes also relative; the size.
+As published: one GRU per branch, the same attention block over the frames of each branch and over
+the branches, without biases, with the last element as query, dropout 0.5. Different here: no
+branches of pictures (C3D) and poses, a branch of the surroundings instead, boxes also in relative
+coordinates, and the size.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ BRANCHES = ("scene", "box", "ego")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PcpaConfig(NetworkConfig):
-    """Settings; the published state has 256 numbers."""
+    """Settings; the published state has 256 values."""
 
     state: int = 64
     dropout: float = 0.5
 
 
 class Attention(torch.nn.Module):  # type: ignore[misc]
-    """Weighs a sequence by its last element and joins the two."""
+    """Attention of a sequence with its last element as query, joined with that element."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -33,7 +34,7 @@ class Attention(torch.nn.Module):  # type: ignore[misc]
         self.join = torch.nn.Linear(2 * size, size, bias=False)
 
     def forward(self, states: Any) -> Any:
-        """From ``(n, steps, size)`` to ``(n, size)``."""
+        """Map ``(n, steps, size)`` to ``(n, size)``."""
         last = states[:, -1]
         weight = torch.softmax((self.score(states) * last[:, None]).sum(-1), dim=1)
         context = (weight[..., None] * states).sum(1)
@@ -57,7 +58,7 @@ class Pcpa(torch.nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Logits by task."""
+        """Return logits by task."""
         found = [
             self.drop(self.over_time[name](self.branches[name](given[name])[0]))
             for name in BRANCHES
@@ -67,5 +68,5 @@ class Pcpa(torch.nn.Module):  # type: ignore[misc]
 
 
 def make(config: PcpaConfig | None = None) -> NetworkModel:
-    """The model."""
+    """Create the model."""
     return NetworkModel(config=config or PcpaConfig(), network=Pcpa)

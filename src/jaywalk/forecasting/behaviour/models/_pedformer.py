@@ -1,9 +1,10 @@
-"""A model in the style of PedFormer (Rasouli and Kotseruba 2023): attention across inputs.
+"""Model in the style of PedFormer (Rasouli and Kotseruba 2023): attention across inputs.
 
-As described: a cross-modal Transformer (queries of one input, keys and values of the others),
-attention to the people around with a query of the person's and the car's dynamics, a decoder of
-several streams that share by gates; future boxes, action and final region are learnt together.
-Inferred: sizes, one layer, equal weights of losses, people's boxes instead of semantic regions.
+As described: a cross-modal Transformer (queries from one input, keys and values from all others),
+attention to the people around with a query from the dynamics of the person and the car, and a
+decoder of several streams that share through gates. Future boxes, action and final region are
+learnt together. Inferred: sizes, one layer, equal weights of losses, and people's boxes instead of
+semantic regions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class PedformerConfig(NetworkConfig):
 
 
 class Across(torch.nn.Module):  # type: ignore[misc]
-    """Frames of one input look at those of the others."""
+    """Attention from the frames of one input to the frames of all others."""
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class Across(torch.nn.Module):  # type: ignore[misc]
         self.first, self.second = torch.nn.LayerNorm(size), torch.nn.LayerNorm(size)
 
     def forward(self, own: Any, others: Any) -> Any:
-        """From ``(n, steps, size)`` to the same."""
+        """Map ``(n, steps, size)`` to the same shape."""
         seen = self.first(own + self.look(own, others, others, need_weights=False)[0])
         return self.second(seen + self.think(seen))
 
@@ -71,7 +72,7 @@ class Pedformer(torch.nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Logits by task, each from its own mixture of shared and private state."""
+        """Return logits by task, each from a task-specific mixture of shared and private state."""
         tokens = {name: self.enter[name](given[name]) + self.time for name in INPUTS}
         parts = []
         for name in INPUTS:
@@ -88,7 +89,7 @@ class Pedformer(torch.nn.Module):  # type: ignore[misc]
         return found
 
     def _around(self, people: Any, person: Any, car: Any) -> Any:
-        # A token for nobody, so that who is alone has something to look at.
+        # An empty token, so that attention is defined for a person without neighbours.
         code = self.person(people)
         nobody = torch.zeros_like(code[:, :1])
         keys = torch.cat([nobody, code], dim=1)
@@ -98,5 +99,5 @@ class Pedformer(torch.nn.Module):  # type: ignore[misc]
 
 
 def make(config: PedformerConfig | None = None) -> NetworkModel:
-    """The model."""
+    """Create the model."""
     return NetworkModel(config=config or PedformerConfig(), network=Pedformer)

@@ -1,8 +1,9 @@
-"""SFGRU: stacked recurrent levels, each fed with one more input (Rasouli et al. 2019).
+"""SFGRU: stacked recurrent levels, each with one more input (Rasouli et al. 2019).
 
-As published: one GRU a level, every next level sees the level below and one more input at every
-frame, complex inputs first and dynamics last; the last state decides. Ours: no pictures and poses,
-so the levels are surroundings, box, car; the boxes also stand in absolute numbers; the size.
+As published: one GRU per level; each level gets the output of the level below and one more input at
+every frame, complex inputs first and dynamics last; the last state gives the answer. Different
+here: no pictures and poses, so the levels are surroundings, box and car; boxes also in absolute
+coordinates; the size.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LEVELS = ("scene", "box", "ego")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SfgruConfig(NetworkConfig):
-    """Settings; the published state has 256 numbers."""
+    """Settings; the published state has 256 values."""
 
     state: int = 64
 
@@ -39,7 +40,7 @@ class Sfgru(torch.nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Logits by task."""
+        """Return logits by task."""
         states = None
         for name, level in zip(LEVELS, self.levels, strict=True):
             seen = given[name] if states is None else torch.cat([states, given[name]], dim=-1)
@@ -50,5 +51,5 @@ class Sfgru(torch.nn.Module):  # type: ignore[misc]
 
 
 def make(config: SfgruConfig | None = None) -> NetworkModel:
-    """The model."""
+    """Create the model."""
     return NetworkModel(config=config or SfgruConfig(), network=Sfgru)

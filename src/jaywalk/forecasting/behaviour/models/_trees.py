@@ -1,9 +1,8 @@
-"""Decision trees as plain arrays: what is learnt can be stored without pickles.
+"""Decision trees as plain arrays, and windows as rows of features for them.
 
-A window as one row of numbers, for models of trees.
-
-How much a box trembles is left out on purpose: it tells how carefully somebody was annotated, and
-people with tags, among them all who cross, were annotated with more care.
+Plain arrays can be stored without pickles. The jitter of a box is deliberately not a feature: it
+reflects the care of the annotation, and people with tags, among them all who cross, were annotated
+with more care.
 """
 
 from __future__ import annotations
@@ -73,13 +72,13 @@ def _box_columns(inputs: Inputs) -> dict[str, NDArray[Any]]:
 
 
 def _slope(values: FloatArray) -> FloatArray:
-    """Change per frame by least squares."""
+    """Return the change per frame by least squares."""
     t = np.arange(values.shape[1]) - (values.shape[1] - 1) / 2.0
     return np.asarray((values * t).sum(1) / (t**2).sum())
 
 
 def _frames_to(x: NDArray[Any], vx: NDArray[Any], low: float, high: float) -> FloatArray:
-    """Frames until the centre reaches ``low`` (going left) or ``high`` (right), signed, bounded."""
+    """Return signed, bounded frames until the centre reaches ``low`` (left) or ``high`` (right)."""
     place, speed = np.asarray(x, np.float64), np.asarray(vx, np.float64)
     goal = np.where(speed < 0, low, high)
     safe = np.where(np.abs(speed) < 0.05, 0.05, speed)
@@ -93,7 +92,7 @@ def _neighbour_columns(inputs: Inputs, vx: NDArray[Any]) -> dict[str, NDArray[An
     own = np.asarray(vx, np.float64)
 
     def middle(k: int) -> FloatArray:
-        # The median motion of others says how the camera turns; alone, nobody says so.
+        # The median motion of other people shows the turn of the camera; unknown without them.
         values = np.where(there[:, :1] | (count[:, None] > 0), rows[..., k], 0.0)
         masked = np.where(there, values, np.nan)
         masked[count == 0] = 0.0
@@ -136,7 +135,7 @@ NAMES = ("feature", "threshold", "left", "right")
 
 
 def stored_trees(trees: list[Any]) -> Arrays:
-    """Nodes of scikit-learn's trees one after another; ``root`` says where each begins.
+    """Return the nodes of scikit-learn's trees in sequence; ``root`` holds the starts.
 
     Children are numbered over all trees; a leaf is its own child.
     """
@@ -157,7 +156,7 @@ def stored_trees(trees: list[Any]) -> Arrays:
 
 
 def leaves(arrays: Arrays, table: NDArray[np.float64]) -> NDArray[np.int32]:
-    """The leaf of every row in every tree, ``(n, trees)``."""
+    """Return the leaf of every row in every tree, ``(n, trees)``."""
     # scikit-learn compares 32-bit values with 64-bit thresholds; so do we.
     return np.asarray(
         _descend(

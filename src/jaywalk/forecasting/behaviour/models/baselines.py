@@ -1,7 +1,8 @@
-"""Models without parameters; a new model has to beat them.
+"""Models without parameters, which a new model has to beat.
 
-Both place a bell curve around the expected centre of the person's box; its height in the middle of
-a stripe of the picture is the region's share. The width of the bell moves mAP and AUC only.
+Both place a bell curve around the expected centre of the person's box. The probability of a region
+follows from the height of the curve in the middle of the region's stripe of the picture. The width
+of the curve affects only mAP and AUC.
 
 ``constant-velocity`` extrapolates the observed motion and answers risk only. ``last-state`` keeps
 the last observed position.
@@ -28,7 +29,7 @@ SPREAD_PX = 120.0
 
 
 def constant_velocity(centres_px: FloatArray) -> FloatArray:
-    """Return the centre after the horizon if the person goes on as from first to last frame.
+    """Return the centre at the horizon if the motion from first to last frame continues.
 
     Args:
         centres_px: Horizontal box centres of the observed frames, ``(n, 15)``.
@@ -51,11 +52,11 @@ BASELINES: dict[str, Callable[[FloatArray], FloatArray]] = {
 def region_probabilities(centre_px: FloatArray, width_px: FloatArray) -> FloatArray:
     """Return the probability of each region for expected centres, ``(n, 12)``.
 
-    The likeliest region is the one that holds the centre, at the sides of the picture too.
+    The likeliest region is the one that holds the centre, also at the sides of the picture.
     """
     stripe_px = width_px // N_REGIONS
     middles = (np.arange(N_REGIONS) + 0.5) * stripe_px[:, None]
-    # Centres far outside would leave nothing to tell regions apart by; the side is as good.
+    # Centres far outside would make all regions equal; the side of the picture is as good.
     held = np.clip(centre_px, 0.0, width_px)
     density = np.exp(-0.5 * ((middles - held[:, None]) / SPREAD_PX) ** 2)
     return np.asarray(density / density.sum(1, keepdims=True))
@@ -86,7 +87,7 @@ class ConstantVelocityConfig:
 @behaviour_model("constant-velocity", summary="goes on; not learnt", tasks=_CAN, learnt=False)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantVelocityModel:
-    """The box's centre extrapolated from the first to the last observed frame."""
+    """Extrapolation of the box's centre from the first and the last observed frame."""
 
     config: ConstantVelocityConfig = ConstantVelocityConfig()
     is_fixed: bool = True
@@ -98,7 +99,7 @@ class ConstantVelocityModel:
         return {}
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities of the regions."""
+        """Return the probabilities of the regions."""
         refuse("constant-velocity", task, _CAN)
         centre = constant_velocity(inputs.centres_px.astype(np.float64))
         return region_probabilities(centre, np.full(len(inputs), WIDTH_PX))
@@ -117,7 +118,7 @@ class LastStateConfig:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastState:
-    """Risk: the present region. Action: crossing is likelier the nearer the middle one is."""
+    """Present region as risk; crossing is likelier the nearer the person is to the middle."""
 
     config: LastStateConfig = LastStateConfig()
     is_fixed: bool = True
@@ -129,7 +130,7 @@ class LastState:
         return {}
 
     def predict(self, arrays: Arrays, inputs: Inputs, task: str) -> FloatArray:
-        """Probabilities from the last box."""
+        """Return the probabilities from the last box."""
         refuse("last-state", task, _LAST_STATE_CAN)
         centre = last_state(inputs.centres_px.astype(np.float64))
         if task == "risk":

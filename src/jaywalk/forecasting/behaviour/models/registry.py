@@ -1,7 +1,7 @@
 """Registry of behaviour models. A model registers itself with :func:`behaviour_model`.
 
-The networks are the exception: their modules define torch classes and so cannot be imported without
-torch. They are declared here and imported when they are made.
+Networks are the exception: their modules define torch classes, so they cannot be imported without
+torch. They are declared here and imported on creation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class BehaviourModelSpec(Spec):
     """Facts about a behaviour model.
 
     Attributes:
-        tasks: Tasks it can answer.
+        tasks: Tasks that it can answer.
         learnt: False if it has no parameters to fit.
         needs: Optional packages that it needs.
     """

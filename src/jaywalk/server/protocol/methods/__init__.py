@@ -1,4 +1,4 @@
-"""Every RPC method that the wheels can call, grouped by what they are about."""
+"""All RPC methods that the wheels can call, grouped by topic."""
 
 from jaywalk.server.protocol.methods import _actors as actors
 from jaywalk.server.protocol.methods import _batch as batch

@@ -1,4 +1,4 @@
-"""Actors of any type: spawning, destroying, moving, pushing."""
+"""RPC methods for actors of any type: spawn, destroy, move and push."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def spawn_with_parent(
     socket: Any = "",
 ) -> list[Any]:
     """Spawn an actor at a pose relative to its parent."""
-    # Spring arms are attached rigidly: nobody looks through them here.
+    # Spring arms are attached rigidly: no view goes through them here.
     integer(attachment)
     actor = spawn(context, description, transform(pose), integer(parent))
     return _encoded(context, actor)
@@ -224,8 +224,8 @@ def bounding_box(context: RpcContext, actor_id: Any) -> Encoded:
 def _box_of_destroyed(context: RpcContext, actor_id: int) -> Encoded:
     """Return a box for an actor that was destroyed.
 
-    The Traffic Manager may ask in the tick in which somebody destroys a car, and an error would end
-    its whole process. Any box that is not zero makes the client use the one it knows.
+    The Traffic Manager may ask in the tick in which a client destroys a car, and an error would end
+    its whole process. Any box that is not zero makes the client use the one it has stored.
     """
     if not 0 < actor_id <= context.world.last_id:
         raise UnknownActorError(actor_id)

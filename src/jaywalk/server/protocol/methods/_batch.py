@@ -1,4 +1,4 @@
-"""Batches of commands (section 7.1 of the protocol notes)."""
+"""RPC methods that apply a batch of commands (section 7.1 of the protocol notes)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from jaywalk.server.world._world import UnknownActorError
 
 _SPAWN, _DESTROY, _VEHICLE_CONTROL, _PHYSICS, _TRANSFORM, _LIGHTS = 0, 1, 2, 5, 6, 18
 _COMMAND_LIMIT = 10_000  # with the follow-ups of spawns
-# A batch runs in one go while everybody else waits. Commands that take longer count several times.
+# A batch runs without a break while all other clients wait. Slow commands count several times.
 _WEIGHTS = {_SPAWN: 5, _DESTROY: 2, _PHYSICS: 2, _TRANSFORM: 2}
 _PUSHES = {10: "impulse", 11: "force", 12: "angular_impulse", 13: "torque"}
 
@@ -50,7 +50,7 @@ def apply_batch(context: RpcContext, commands: Any, do_tick: Any = False) -> lis
 
 
 def _checked(commands: Any) -> Sequence[Any]:
-    """The commands of a batch that is not too long; nothing of a longer one is run."""
+    """Return the commands of a batch after a check of its length; a longer one is not run."""
     taken = array(commands, at_most=_COMMAND_LIMIT)
     weight = sum(_weight(command) for command in taken)
     if weight > _COMMAND_LIMIT:

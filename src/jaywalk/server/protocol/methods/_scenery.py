@@ -1,4 +1,4 @@
-"""Traffic lights, scenery, rays, map layers, street lamps and debug shapes."""
+"""RPC methods for traffic lights, scenery, rays, map layers, street lamps and debug shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session, world, weather, sensor streams, Traffic Managers and the recorder calls."""
+"""RPC methods for session, world, weather, sensor streams, Traffic Managers and recorder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vehicles: control, lamps, physics."""
+"""RPC methods for vehicles: control, lamps and physics."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def pedal(value: Any, when_nan: float) -> float:
 
 
 def decode_control(control: Any) -> tuple[float, float | None, float, bool, bool, bool, int]:
-    """Decode a VehicleControl; steer is None where the last one is to be kept.
+    """Decode a VehicleControl; steer is None if the previous value must be kept.
 
-    A NaN brake is full brake: the Traffic Manager divides by a target speed of zero when it stops
-    a car. A NaN throttle is no throttle.
+    A NaN brake means full brake: the Traffic Manager divides by a target speed of zero when it
+    stops a car. A NaN throttle means zero throttle.
     """
     throttle, steer, brake, hand_brake, reverse, manual, gear = array(control, 7)[:7]
     angle = steer if isinstance(steer, float) else number(steer)

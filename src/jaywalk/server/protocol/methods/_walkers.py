@@ -1,4 +1,4 @@
-"""Walkers: control and bones."""
+"""RPC methods for walkers: control and bones."""
 
 from __future__ import annotations
 
