@@ -237,7 +237,7 @@ def _read_paths(file: Path) -> dict[tuple[str, str, int], FloatArray]:
 
 
 LONGEST_HOLE_S = 0.2
-"""Longer than this nobody knows where a track went: it is cut, not bridged."""
+"""Longest gap that is interpolated; a track is cut at longer gaps."""
 
 
 def grid(
@@ -246,7 +246,7 @@ def grid(
     """Interpolate columns linearly at every tenth of a second of the clip's clock.
 
     The clock starts at frame 0, so that all tracks of a clip share one grid. The function does
-    not extrapolate and does not fill gaps; the result may be empty.
+    not extrapolate and does not fill longer gaps; the result may be empty.
     """
     cut = np.flatnonzero(np.diff(frames) / rate_hz > LONGEST_HOLE_S) + 1
     parts = [_grid_of(part, rate_hz) for part in np.split(frames, cut)]

@@ -220,7 +220,7 @@ class _RunningEpisode:
 
     @property
     def is_over(self) -> bool:
-        """Whether the episode has ended."""
+        """Return whether the episode has ended."""
         return bool(self.reason)
 
     def step(self, throttle: float, brake: float, steer: float) -> float:
@@ -302,7 +302,7 @@ class _RunningEpisode:
 
     @property
     def draws(self) -> bool:
-        """Whether pictures can be drawn."""
+        """Return whether pictures can be drawn."""
         return self._bev is not None
 
     def bev(self) -> NDArray[np.uint8]:

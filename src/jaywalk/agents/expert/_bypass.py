@@ -168,7 +168,7 @@ class BypassPath:
 
     @property
     def in_lane(self) -> bool:
-        """Whether the ego stays in its lane."""
+        """Return whether the ego stays in its lane."""
         return self.kind in ("own", "close")
 
     @property
@@ -199,7 +199,7 @@ class Bypass:
 
     @property
     def hurries(self) -> bool:
-        """Whether the ego is on a bypass in the opposite lane."""
+        """Return whether the ego is on a bypass in the opposite lane."""
         return self.way is not None and self.way.kind == "opposite"
 
     def update(

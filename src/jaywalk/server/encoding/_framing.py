@@ -191,7 +191,7 @@ class Inbox:
         end = self._begin + int(self._state[_AT])
         with memoryview(self._data) as whole, whole[self._begin : end] as part:
             message = _decoded(part)
-        if end > _LITTLE_BYTES:  # give the memory back now: nobody counts it any more
+        if end > _LITTLE_BYTES:  # release the memory now: it is no longer counted
             del self._data[:end]
             self._begin = 0
         else:

@@ -142,7 +142,7 @@ class CarlaServer:
 
         def finish(outcome: Any) -> None:
             self._loads_in_flight -= later.stands_still
-            if client.closed:  # nobody waits for it any more
+            if client.closed:  # the client no longer waits for it
                 return
 
             def end() -> Any:
@@ -285,7 +285,7 @@ class CarlaServer:
 
     @property
     def _runs_freely(self) -> bool:
-        """Whether ticks follow the wall clock; False while a client loads another episode."""
+        """Return whether ticks follow the wall clock; not while a client loads another."""
         return not self.simulation.settings.synchronous_mode and not self._loads_in_flight
 
     def _sleep_s(self) -> float:

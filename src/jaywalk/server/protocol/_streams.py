@@ -154,7 +154,7 @@ class StreamPublisher:
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._held: set[Subscriber] = set()  # see old_readers_held
         self._held_until_s = math.inf
-        self._expected: dict[int, float] = {}  # token handed out, nobody connected yet
+        self._expected: dict[int, float] = {}  # token issued, no client connected yet
         self._long_waits: deque[float] = deque(maxlen=_MAX_LONG_WAITS)  # when each ended
 
     def open_port(self, dialect: Dialect, preferred: int) -> None:

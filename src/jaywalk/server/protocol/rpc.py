@@ -165,7 +165,7 @@ class RpcClient:
 
     @property
     def can_work(self) -> bool:
-        """Whether requests are waiting, may run, and the client reads its answers."""
+        """Return whether requests are waiting, may run, and the client reads its answers."""
         can_run = self.has_backlog and not self.waits and not self.closed
         return can_run and len(self.outgoing) < _UNREAD_LIMIT_BYTES and len(self._late) < _MAX_LATE
 

@@ -263,7 +263,7 @@ class Simulation:
 
     @property
     def wet_grip(self) -> bool:
-        """Whether wet roads are slippery."""
+        """Return whether wet roads are slippery."""
         return self._wet_grip
 
     @wet_grip.setter
@@ -286,7 +286,7 @@ class Simulation:
 
     @property
     def late_sensors_due(self) -> bool:
-        """Whether the late sensors of this frame have not measured yet."""
+        """Return whether the late sensors of this frame have not measured yet."""
         return self._late_sensors_due
 
     def measure_late_sensors(self) -> None:

@@ -36,7 +36,7 @@ _PASSES: Final = 4
 _SLOP_M: Final = 0.01  # overlap left alone, keeps resting contacts alive without jitter
 _ALONE_SHARE: Final = 0.85
 _KNOCK_DOWN_MPS: Final = 1.75
-_STRIKING_MPS: Final = 1.0  # a slower vehicle was walked into, it did not hit anybody
+_STRIKING_MPS: Final = 1.0  # a person walked into a slower vehicle; it did not hit the person
 _THROW_SHARE: Final = 0.15  # of the approach speed, upwards
 _MAX_THROW_MPS: Final = 3.0
 

@@ -152,7 +152,7 @@ class Actor:
     stream_id: int = 0  # 0: no stream
     box_body: bytes | None = None  # encoded answer of get_actor_bounding_box
     ackermann_gains: tuple[float, ...] = DEFAULT_ACKERMANN_GAINS
-    physics: Any = None  # VehiclePhysics once somebody asked for it
+    physics: Any = None  # VehiclePhysics after the first request
     wheel_angles_deg: dict[int, float] = field(default_factory=dict)
     wheel_pitches_deg: dict[int, float] = field(default_factory=dict)
 

@@ -390,7 +390,7 @@ class World:
         columns.walk_speed[row] = speed
         columns.jump[row] = jump
         if columns.ai[row]:
-            # The client's navigation had switched physics off; whoever controls now walks again.
+            # The client's navigation had switched physics off; control restores it.
             columns.ai[row], columns.physics[row] = 0, 1
 
     def set_walker_state(self, actor: Actor, pose: Transform, speed: float) -> None:

@@ -50,7 +50,7 @@ class BehaviourModel(Protocol):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the model learns nothing, so that one seed is enough."""
+        """Return whether the model learns nothing, so that one seed is enough."""
         ...
 
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
