@@ -46,7 +46,7 @@ class LocalCrew:
         Args:
             setup: Settings for the workers.
             size: Number of slots.
-            lock_fd: Open lock file that workers also hold, see ``runner.folder.RunLock``.
+            lock_fd: Open lock file that workers also hold, see ``RunLock``.
             log_prefix: Distinguishes the logs of several crews in one run folder.
         """
         self._setup, self._log_prefix = setup, log_prefix

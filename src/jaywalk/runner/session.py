@@ -30,8 +30,8 @@ class SimulatorSession:
     """A server with its client; towns are prepared once and kept.
 
     Example:
-        >>> with World.embedded() as world:  # doctest: +SKIP
-        ...     run_episode(plan, world, Path("runs/mine"))
+        >>> with SimulatorSession.embedded() as session:  # doctest: +SKIP
+        ...     run_episode(plan, session, Path("runs/mine"))
     """
 
     def __init__(self, host: str, port: int, process: ServerProcess | None = None) -> None:
