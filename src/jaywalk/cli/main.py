@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from jaywalk import __version__
-from jaywalk.cli.output import add_format_option
+from jaywalk.cli.output import add_output_options
 from jaywalk.core.errors import JaywalkError
 from jaywalk.core.extras import missing_extra
 from jaywalk.core.text import printable
@@ -129,7 +129,7 @@ class LazyVerb(TyperCommand):
             holder.command(self.name)(target)
         group: Any = typer.main.get_command(holder)
         command = group.commands[self.name]
-        add_format_option(command)
+        add_output_options(command)
         return command
 
     def make_context(self, *words: Any, **more: Any) -> Any:

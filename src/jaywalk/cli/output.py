@@ -1,10 +1,13 @@
-"""The one renderer of verbs: tables, TSV, CSV, LaTeX and JSON.
+"""The one renderer of commands: tables, TSV, CSV, LaTeX, Markdown and JSON.
+
+A command returns a :class:`Result`; :func:`add_output_options` gives it ``--format`` and ``--json``
+and prints what it returns.
 
 Without ``--format``, rows are a table on a terminal and tab-separated lines in a pipe. Stdout holds
 the result alone once a format for machines is asked for; remarks then go to stderr.
 
 Names and messages can come from agents, servers and files. So control characters are escaped and
-nothing is taken for rich's markup.
+nothing is interpreted as rich's markup.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ import csv
 import json
 import math
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
 from typing import Annotated, Any, Final
 
 import typer
@@ -30,7 +35,49 @@ class Format(StrEnum):
     TSV = "tsv"
     CSV = "csv"
     LATEX = "latex"
+    MD = "md"
     JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of texts below headings, for :func:`print_table`."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    header_in_pipe: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingLine:
+    """Line of a check: its state, what was found, and what to do about it."""
+
+    state: str
+    text: str
+    fix: str
+
+
+Part = Table | FindingLine | str  # a text is one line
+
+
+class Result(ABC):
+    """Result of a command; subclasses are frozen dataclasses."""
+
+    @abstractmethod
+    def value(self) -> Any:
+        """Return the value for JSON."""
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """Return the tables and lines that a person reads.
+
+        Without a table, other formats for machines print the rows of :meth:`value`.
+        """
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command."""
+        return 0
 
 
 @dataclass(slots=True)
@@ -76,18 +123,45 @@ AsJson = Annotated[bool, typer.Option("--json", help=_JSON_HELP, callback=_wants
 AsValue = Annotated[bool, typer.Option("--json", help=_JSON_HELP, callback=_wants_value)]
 
 
-def add_format_option(command: Any) -> None:
-    """Give every command below that takes ``--json`` also ``--format``.
+def add_output_options(command: Any) -> None:
+    """Prepare every command below for printing.
 
-    Where ``--format`` already means the format of files, the option is ``--print-format``.
+    Commands that return a :class:`Result` get ``--json``, and the renderer prints what they return.
+    Commands that take ``--json`` get ``--format``. Where ``--format`` already means the format of
+    files, the option is ``--print-format``.
     """
     for below in getattr(command, "commands", {}).values():
-        add_format_option(below)
+        add_output_options(below)
+    if getattr(command.callback, "__annotations__", {}).get("return") not in (None, "None"):
+        command.params.append(_json_option())
+        command.callback = _rendered(command.callback)
     names = {name for parameter in command.params for name in parameter.opts}
     if "--json" in names:
         name = "--print-format" if "--format" in names else "--format"
-        where = next(i for i, one in enumerate(command.params) if "--json" in one.opts)
+        where = next(i for i, option in enumerate(command.params) if "--json" in option.opts)
         command.params.insert(where, _format_option(name))
+
+
+def _rendered(callback: Callable[..., Result]) -> Callable[..., None]:
+    @wraps(callback)
+    def render_result(*arguments: Any, **options: Any) -> None:
+        result = callback(*arguments, **options)
+        render(result)
+        if result.exit_code:
+            raise typer.Exit(result.exit_code)
+
+    return render_result
+
+
+def _json_option() -> Any:
+    holder = typer.Typer()
+
+    @holder.command()
+    def _(as_json: AsJson = False) -> None: ...
+
+    option = typer.main.get_command(holder).params[0]
+    option.expose_value = False
+    return option
 
 
 def _format_option(name: str) -> Any:
@@ -108,6 +182,21 @@ def _format_option(name: str) -> Any:
     option = typer.main.get_command(holder).params[0]
     option.expose_value = False
     return option
+
+
+def render(result: Result) -> None:
+    """Print a result in the format that was asked for."""
+    parts = [] if _ASKED.format is Format.JSON else result.parts()
+    if _ASKED.for_machines and not any(isinstance(part, Table) for part in parts):
+        print_json(result.value())
+        return
+    for part in parts:
+        if isinstance(part, Table):
+            print_table(part.columns, part.rows, header_in_pipe=part.header_in_pipe)
+        elif isinstance(part, FindingLine):
+            print_finding(part.state, part.text, part.fix)
+        else:
+            print_line(part)
 
 
 def print_json(value: Any) -> None:
@@ -169,6 +258,7 @@ def print_table(
             Format.TSV: _write_tsv,
             Format.CSV: _write_csv,
             Format.LATEX: _write_latex,
+            Format.MD: _write_markdown,
         }
         clean = [[printable(cell, layout=False) for cell in row] for row in rows]
         writers[chosen or Format.TSV](heading, clean)
@@ -192,6 +282,8 @@ _LATEX: Final = str.maketrans(
     }
 )
 
+_MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\|`*_<"})
+
 
 def _write_latex(heading: list[list[str]], rows: list[list[str]]) -> None:
     lines = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in heading + rows]
@@ -201,6 +293,18 @@ def _write_latex(heading: list[list[str]], rows: list[list[str]]) -> None:
     sys.stdout.write(
         "\n".join([rf"\begin{{tabular}}{{{'l' * width}}}", *lines, r"\end{tabular}"]) + "\n"
     )
+
+
+def _write_markdown(heading: list[list[str]], rows: list[list[str]]) -> None:
+    width = max((len(row) for row in heading + rows), default=1)
+    head = heading[0] if heading else [""] * width  # a Markdown table needs a heading
+    for row in [head, ["---"] * width, *rows]:
+        sys.stdout.write("| " + " | ".join(map(_markdown_cell, row)) + " |\n")
+
+
+def _markdown_cell(text: str) -> str:
+    """Text of a cell without markup; brackets of intervals stay readable, links do not work."""
+    return text.translate(_MARKDOWN).replace("](", "]\\(")
 
 
 def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -252,11 +356,16 @@ def print_finding(state: str, text: str, fix: str) -> None:
     Console(soft_wrap=True, highlight=False).print(line)
 
 
+def next_line(command: str) -> str:
+    """Last line of a command: what to run next."""
+    return f"next: {command}"
+
+
 def finish(lines: list[str], next_command: str) -> None:
     """End a verb: where its output is, and what to run next."""
     for line in lines:
         print_line(line)
-    print_line(f"next: {next_command}")
+    print_line(next_line(next_command))
 
 
 def with_interval(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import dataclass
 
 import pytest
 import typer
@@ -72,6 +73,22 @@ def test_latex_is_a_tabular_with_escaped_names():
     assert lines[-1] == r"\end{tabular}"
 
 
+def test_markdown_is_a_table_with_escaped_names():
+    lines = list_towns("--format", "md").splitlines()
+    assert lines[0].startswith(r"| name | road\_km | spawn\_points |")
+    assert lines[1] == "| --- | --- | --- | --- | --- | --- |"
+    plain = list_towns().splitlines()
+    assert lines[2:] == ["| " + line.replace("\t", " | ") + " |" for line in plain]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [("a|b", r"a\|b"), ("[0.1, 0.2]", "[0.1, 0.2]"), ("[x](y)", r"[x]\(y)"), ("<b>", r"\<b>")],
+)
+def test_markdown_cells_hold_no_markup(cell, expected):
+    assert output._markdown_cell(cell) == expected
+
+
 def test_a_table_in_a_pipe_is_not_folded():
     lines = list_towns("--format", "table").splitlines()
     assert [line.split()[0] for line in lines] == ["name", "Harbour", "Orchard", "Ridge"]
@@ -101,3 +118,47 @@ def test_a_format_ends_with_its_command():
 )
 def test_rows_of_json_values(value, columns, rows):
     assert output._rows_of(value) == (columns, rows)
+
+
+@dataclass(frozen=True)
+class Answer(output.Result):
+    rows: tuple[str, ...]
+    code: int = 0
+
+    def value(self):
+        return {"rows": [{"name": row} for row in self.rows]}
+
+    def parts(self):
+        return [output.Table(columns=["Name"], rows=[[row] for row in self.rows]), "one remark"]
+
+    @property
+    def exit_code(self):
+        return self.code
+
+
+def invoke(result, *words):
+    holder = typer.Typer()
+
+    @holder.command()
+    def answer() -> output.Result:
+        return result
+
+    command = typer.main.get_command(holder)
+    output.add_output_options(command)
+    return command.main([*words], standalone_mode=False)  # its exit code
+
+
+def test_returned_results_are_printed_in_every_format(capsys):
+    result = Answer(("a", "b"))
+    for words in (["--json"], ["--format", "json"]):
+        invoke(result, *words)
+        assert json.loads(capsys.readouterr().out) == result.value()
+    invoke(result)
+    assert capsys.readouterr().out == "Name\na\nb\none remark\n"
+    invoke(result, "--format", "csv")
+    assert capsys.readouterr() == ("Name\na\nb\n", "one remark\n")
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--format", "md")])
+def test_a_result_sets_the_exit_code(words):
+    assert invoke(Answer(("a",), 4), *words) == 4
