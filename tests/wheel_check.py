@@ -1,10 +1,11 @@
-"""Builds both wheels, installs them alone into an empty environment, and uses them from elsewhere.
+"""Builds both wheels, installs them with pip, pipx and uv, and uses them from elsewhere.
 
     python tests/wheel_check.py
 
 Any Python 3.11 or 3.12 with pip will do; nothing of this repository needs to be installed. Each
 wheel must hold every file of its package and nothing else, and the commands must find their data
-without the sources at hand.
+without the sources at hand. pipx and uv come from PyPI, into an environment of their own; one that
+cannot be installed is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def install(wheels: dict[str, Path], folder: Path) -> Path:
     programs = folder / "bin"
     command = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
     command += ["--disable-pip-version-check", "-c", str(ROOT / "requirements.lock")]
-    step("install the core", [*command, *map(str, wheels.values())], folder.parent)
+    step("pip install dist/*.whl", [*command, *map(str, wheels.values())], folder.parent)
     code = (
         "import importlib.util as u, jaywalk, jaywalk_agent, jaywalk.metrics.driving.run_score;"
         "assert not any(map(u.find_spec, ('carla', 'matplotlib', 'sklearn', 'pytest', 'mypy')));"
@@ -92,6 +93,32 @@ def install(wheels: dict[str, Path], folder: Path) -> Path:
             raise SystemExit(f"FAILED: imported from {place}, not from the new environment")
     step("install the extra 'all'", [*command, f"{wheels['jaywalk']}[all]"], folder.parent)
     return programs
+
+
+def install_with_tools(dist: Path, base: Path) -> None:
+    """Install with pipx and with uv as the README says, and start the program that each made."""
+    step("make an environment for tools", [sys.executable, "-m", "venv", str(base / "tools")], base)
+    python, lock = str(base / "tools/bin/python"), str(ROOT / "requirements.lock")
+    get = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip_args = f"--pip-args=--find-links={dist} --constraint={lock}"
+    links = ["--find-links", str(dist), "--constraints", lock]
+    interpreter = ["--python", sys.executable, "jaywalk[all]"]
+    commands = {"pipx": ["install", pip_args], "uv": ["tool", "install", *links]}
+    for tool, words in commands.items():
+        try:
+            step(f"get {tool}", [*get, tool], base)
+        except SystemExit as reason:
+            print(f"SKIPPED: {tool}: {reason}")
+            continue
+        home, programs = base / f"{tool}-home", base / f"{tool}-bin"
+        places = {"PIPX_HOME": home, "PIPX_BIN_DIR": programs}
+        places |= {"UV_TOOL_DIR": home, "UV_TOOL_BIN_DIR": programs}
+        more = {name: str(place) for name, place in places.items()}
+        program = str(base / "tools/bin" / tool)
+        step(f"{tool} install jaywalk[all]", [program, *words, *interpreter], base, **more)
+        towns = step(f"jaywalk of {tool}", [str(programs / "jaywalk"), "list", "towns"], base)
+        if "Harbour" not in towns:
+            raise SystemExit(f"FAILED: jaywalk of {tool} lists no town Harbour: {towns}")
 
 
 def use(programs: Path, folder: Path) -> None:
@@ -123,6 +150,7 @@ def main() -> None:
         for distribution, wheel in wheels.items():
             check_contents(distribution, wheel)
         use(install(wheels, base / "venv"), base / "elsewhere")
+        install_with_tools(base / "dist", base)
     print("the wheels work without the sources")
 
 
