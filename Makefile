@@ -8,7 +8,7 @@ READY := .venv/.ready
 LIVE := tests/conformance tests/loading tests/running tests/faults
 
 # Tests that need torch (extra train); make test skips them where it is not installed.
-TRAIN := tests/unit/predict tests/unit/behaviour tests/unit/forecasting tests/unit/cli/test_cli_predict.py
+TRAIN := tests/unit/forecasting tests/unit/cli/test_cli_predict.py
 
 # The second supported version, for test-py312.
 PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/python3.12; do \

@@ -149,7 +149,7 @@ def test_substepping_does_not_change_a_drive_much(scene: Scene) -> None:
 
 
 def test_asynchronous_mode_ticks_by_itself(scene: Scene) -> None:
-    """How fast it ticks is a matter of the clock: tests/unit/server/wire/test_free_run.py."""
+    """How fast it ticks is a matter of the clock: tests/unit/server/protocol/test_free_run.py."""
     settings = scene.world.get_settings()
     settings.synchronous_mode = False
     scene.world.apply_settings(settings)

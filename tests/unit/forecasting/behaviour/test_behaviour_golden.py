@@ -25,7 +25,7 @@ from jaywalk.forecasting.behaviour.scoring import (
 )
 from jaywalk.forecasting.behaviour.tasks import find_task
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
+DATA = Path(__file__).parents[5] / "shared" / "data"
 pytestmark = [
     pytest.mark.data,
     pytest.mark.skipif(

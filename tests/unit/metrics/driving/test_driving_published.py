@@ -15,7 +15,7 @@ from jaywalk.metrics.driving.results import read_results
 from jaywalk.metrics.driving.results_score import score_results
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split, read_split
 
-FOLDER = Path(__file__).parents[4] / "shared" / "data" / "fail2drive"
+FOLDER = Path(__file__).parents[5] / "shared" / "data" / "fail2drive"
 RESULTS = FOLDER / "results_AlignDrive_TFv6.tar.gz"
 pytestmark = [
     pytest.mark.data,

@@ -19,7 +19,7 @@ from jaywalk.metrics.generalization.split import published_split
 from jaywalk.metrics.generalization.validation import validate_entry
 
 RESULTS = (
-    Path(__file__).parents[4] / "shared" / "data" / "fail2drive" / "results_AlignDrive_TFv6.tar.gz"
+    Path(__file__).parents[5] / "shared" / "data" / "fail2drive" / "results_AlignDrive_TFv6.tar.gz"
 )
 ENTRY = """\
 format = "jaywalk-leaderboard-entry-1"

@@ -9,7 +9,7 @@ from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 from jaywalk.forecasting.behaviour.scoring import Bootstrap, compare_report, score_report
 from jaywalk.forecasting.behaviour.tasks import find_task
 
-JAAD = Path(__file__).parents[4] / "shared" / "data" / "jaad" / "jaad_annotations.tar.gz"
+JAAD = Path(__file__).parents[5] / "shared" / "data" / "jaad" / "jaad_annotations.tar.gz"
 pytestmark = [
     pytest.mark.data,
     pytest.mark.slow,
