@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.core.errors import UsageError
+from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs
 
 if TYPE_CHECKING:
     from jaywalk.metrics.driving.baseline import Baseline, Changes

@@ -44,7 +44,7 @@ def check(
     """
     from jaywalk.checks.drive import check_drive, check_reach
     from jaywalk.checks.rules import FAIL, judge, timing_ms
-    from jaywalk.cli.agent_choice import agent_specs
+    from jaywalk.runner.agent_choice import agent_specs
     from jaywalk.runner.session import SimulatorSession
 
     (spec,) = agent_specs(agent, agent_config)

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import signal
 import sys
-from dataclasses import replace
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs, check_remote
 from jaywalk.cli.output import AsValue, finish, print_json, say
-from jaywalk.core.address import parse_address
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.runner.agent_choice import PerceptionLevel
 
 if TYPE_CHECKING:
     from jaywalk.runner.job import RunRequest, RunSummary, Show, Verification
-    from jaywalk.runner.pool import QuickScore, Scorer
+    from jaywalk.runner.pool import Scorer
     from jaywalk.runner.progress import Tally
-    from jaywalk.scenarios.suite import Suite
 
 _INCOMPLETE: Final = 4
 
@@ -133,56 +127,33 @@ def run(
 
     Example: jaywalk run smoke --agent ws://127.0.0.1:8765
     """
-    from jaywalk.runner.job import RunRequest
-    from jaywalk.runner.selection import find_suite, override, parse_seeds, subset_of
+    from jaywalk.runner.request import RunOptions, make_requests
+    from jaywalk.runner.selection import parse_seeds
 
-    _check_options(town, xodr, server, cluster)
-    agents = agent_specs(agent, agent_config, perception, predictor)
-    for one in agents:
-        check_remote(one.name)
-    chosen = subset_of(find_suite(suite, variant, routes), subset)
-    chosen = override(
-        chosen,
+    options = RunOptions(
+        seeds=parse_seeds(seeds),
+        routes=routes,
+        subset=subset,
+        variant=variant,
+        town=town,
+        xodr=xodr,
         people=people,
         vehicles=vehicles,
-        town=xodr.stem if xodr else town,
+        motions=motions,
         wet_grip=wet_grip,
-    )
-    if not (server or xodr):
-        _check_towns(chosen)
-    _check_scenarios(chosen)
-    library, digest = _motions(motions, chosen)
-    base = RunRequest(
-        run_folder=Path(),
-        suite=chosen,
-        agent=agents[0],
-        seeds=parse_seeds(seeds),
-        options={
-            "people": people,
-            "vehicles": vehicles,
-            "town": xodr.name if xodr else town,
-            "wet_grip": chosen.routes[0].wet_grip,
-        },
         traffic=traffic.value,
-        motions=library,
-        motions_sha256=digest,
-        opendrive=_opendrive(xodr),
+        agent_config=agent_config,
+        perception=perception,
+        predictor=predictor,
         server=server,
         cluster=cluster,
         workers=workers,
-        retries=retries,
         watchdog_s=watchdog_s,
+        retries=retries,
         allow_mixed_code=allow_mixed_code,
     )
-    folders = _run_folders(out, suite, [one.name for one in agents])
-    _run_all(
-        [
-            replace(base, agent=one, run_folder=folder)
-            for one, folder in zip(agents, folders, strict=True)
-        ],
-        verify=verify_determinism,
-        as_json=as_json,
-    )
+    requests = make_requests(suite, agent, options, out)
+    _run_all(requests, verify=verify_determinism, as_json=as_json)
 
 
 def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
@@ -225,7 +196,7 @@ def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) ->
     from rich.console import Console
 
     from jaywalk.runner.job import run_request
-    from jaywalk.runner.progress import LiveTable, PlainLines
+    from jaywalk.runner.progress import LiveTable, PlainLines, quick_scorer
 
     title = f"{request.suite.name} with {request.agent.name} in {request.run_folder}"
     stream = sys.stderr if as_json else sys.stdout
@@ -241,115 +212,12 @@ def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) ->
 
         return PlainLines(tally, write)
 
-    return run_request(request, show, say=say, score=score or _quick_scorer())
+    return run_request(request, show, say=say, score=score or quick_scorer(say))
 
 
 def quietly(request: RunRequest, score: Scorer | None = None) -> RunSummary:
     """Run what is missing of a request, with lines on stderr alone."""
     return _run_one(request, as_json=True, score=score)
-
-
-def _quick_scorer() -> Scorer:
-    """For the display alone: success under our protocol, driving score under a public one."""
-    import jaywalk.record
-    from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
-    from jaywalk.runner.pool import QuickScore
-
-    def score(folder: Path) -> QuickScore | None:
-        try:
-            protocols = import_module("jaywalk.metrics.driving.protocols")
-            record = jaywalk.record.open(folder)
-            success = protocols.score_episode(record, "jaywalk").success
-            metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
-            return QuickScore(
-                success=success,
-                driving_score=metrics["driving_score"],
-                no_min_speed=metrics.get(NO_MIN_SPEED, math.nan),
-            )
-        except Exception as problem:  # a display never ends a run
-            say(f"{folder.name} is recorded but cannot be scored: {problem}")
-            return None
-
-    return score
-
-
-def _check_options(town: str, xodr: Path | None, server: str, cluster: str) -> None:
-    if town and xodr:
-        raise UsageError("Give either --town or --xodr, not both.")
-    if server and cluster:
-        raise UsageError("Give either --server or --cluster, not both.")
-    if server:
-        parse_address(server)
-
-
-def _check_towns(suite: Suite) -> None:
-    """An embedded server has our towns and those of JAYWALK_TOWN_PATH."""
-    from jaywalk.town.town import available_towns
-
-    known = available_towns()
-    missing = sorted({one.route.town for one in suite.routes} - set(known))
-    if missing:
-        raise PrerequisiteError(
-            f"The routes need {', '.join(missing)}; there is {', '.join(known)}. Put the .xodr "
-            "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
-            "that has them with --server HOST:PORT."
-        )
-
-
-def _check_scenarios(suite: Suite) -> None:
-    """Types and parameters of the user's own files, before a server is started for them."""
-    from jaywalk.runner.selection import FILES_SUITE
-    from jaywalk.scenarios.toolbox.routes import check_parameters
-
-    if suite.name.rpartition("/")[2] == FILES_SUITE:
-        for spec in (spec for one in suite.routes for spec in one.route.scenarios):
-            check_parameters(spec)
-
-
-def _motions(name: str, suite: Suite) -> tuple[str, str]:
-    """Folder and digest of a motion library that can pose people; "" for the one we have."""
-    if name in ("", "default"):
-        return "", ""
-    from jaywalk.actors.posed.repertoire import read_repertoire
-    from jaywalk.motion.library.reading import library_digest, open_library
-
-    if not any(one.posed for one in suite.routes):
-        raise UsageError(
-            f"--motions: nobody is posed in the suite '{suite.name}'; run habit, or leave it out."
-        )
-    folder = Path(name).resolve()
-    read_repertoire(open_library(folder))
-    return str(folder), library_digest(folder)
-
-
-def _opendrive(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    from jaywalk.town.opendrive import read_opendrive
-
-    return read_opendrive(path)
-
-
-def _run_folders(out: Path | None, suite: str, agents: list[str]) -> list[Path]:
-    """A folder for each agent."""
-    from jaywalk.record.run import RunFolder
-
-    labels = [_label(name) for name in agents]
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"Two agents have the same name: {', '.join(labels)}. Run them apart.")
-    if out is None:
-        return [Path("runs") / f"{_label(suite)}-{label}" for label in labels]
-    if len(agents) == 1:
-        return [out]
-    if RunFolder(out).config_file.exists():
-        raise UsageError(f"--out {out} is the run of one agent; several need a folder above it.")
-    return [out / label for label in labels]
-
-
-def _label(name: str) -> str:
-    short = Path(name).stem if "://" not in name else name.split("://", 1)[1]
-    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in short)
-    return plain.strip("-.") or "run"
 
 
 def _print_end(summaries: list[RunSummary], verdicts: list[Verification]) -> None:

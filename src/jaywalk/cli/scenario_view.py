@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from jaywalk.cli.agent_choice import agent_specs
 from jaywalk.cli.output import say
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
+from jaywalk.runner.agent_choice import agent_specs
 
 if TYPE_CHECKING:
     from jaywalk.checks.staging import StagedView

@@ -9,6 +9,8 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -17,9 +19,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+import jaywalk.record
 from jaywalk.core.text import printable
+from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.runner.plan import EpisodeOutcome
-from jaywalk.runner.pool import Broken, PoolProgress, QuickScore
+from jaywalk.runner.pool import Broken, PoolProgress, QuickScore, Scorer
 from jaywalk.runner.state import DONE, EpisodeRow
 from jaywalk.stats.bootstrap import cluster_codes
 from jaywalk.stats.clustered import clustered_wilson
@@ -120,6 +124,31 @@ class Tally:
 def _route(episode_id: str) -> str:
     """Return the route of ``<route>-s<seed>``: seeds of a route are not independent."""
     return episode_id.rpartition("-s")[0] or episode_id
+
+
+def quick_scorer(say: Callable[[str], None]) -> Scorer:
+    """Score finished episodes for the display: success is ours, the driving score is public.
+
+    Args:
+        say: Called with a message about a record that cannot be scored.
+    """
+
+    def score(folder: Path) -> QuickScore | None:
+        try:
+            protocols = import_module("jaywalk.metrics.driving.protocols")
+            record = jaywalk.record.open(folder)
+            success = protocols.score_episode(record, "jaywalk").success
+            metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
+            return QuickScore(
+                success=success,
+                driving_score=metrics["driving_score"],
+                no_min_speed=metrics.get(NO_MIN_SPEED, math.nan),
+            )
+        except Exception as problem:  # a display never ends a run
+            say(f"{folder.name} is recorded but cannot be scored: {problem}")
+            return None
+
+    return score
 
 
 class PlainLines:

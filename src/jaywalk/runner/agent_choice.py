@@ -1,4 +1,4 @@
-"""Which agent drives, and with which arguments: from the options of a verb to a spec."""
+"""Which agent drives, and with which arguments: from options to a spec."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from jaywalk.cli.agent_choice import PerceptionLevel, agent_specs
 from jaywalk.core.errors import RegistryError, UsageError
+from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs
 
 
 def test_perception_is_always_written_down():

@@ -1,0 +1,182 @@
+"""Options of a run, as ``jaywalk run`` and ``jaywalk.drive`` take them, and the requests they give.
+
+Everything that can be wrong with the options is found here, before a folder or a server exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jaywalk.core.address import parse_address
+from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.record.run import RunFolder
+from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs, check_remote
+from jaywalk.runner.job import RunRequest
+from jaywalk.runner.pool import DEFAULT_RETRIES
+from jaywalk.runner.selection import FILES_SUITE, find_suite, override, subset_of
+from jaywalk.runner.watchdog import DEFAULT_S
+from jaywalk.scenarios.suite import Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Options of a run; ``jaywalk run --help`` explains each."""
+
+    seeds: tuple[int, ...] = (1,)
+    routes: str = ""
+    subset: str = ""
+    variant: str = ""
+    town: str = ""
+    xodr: Path | None = None
+    people: int | None = None
+    vehicles: int | None = None
+    motions: str = ""
+    wet_grip: bool | None = None
+    traffic: str = "own"
+    agent_config: Path | None = None
+    perception: PerceptionLevel | None = None
+    predictor: str = ""
+    server: str = ""
+    cluster: str = ""
+    workers: int = 0
+    watchdog_s: float = DEFAULT_S
+    retries: int = DEFAULT_RETRIES
+    allow_mixed_code: bool = False
+
+
+def make_requests(
+    suite: str, agents: str, options: RunOptions, out: Path | None = None
+) -> list[RunRequest]:
+    """Return one request for each agent.
+
+    Args:
+        suite: Name of a suite, or route or scenario files: one, a folder or a glob.
+        agents: Names, files or addresses, with commas.
+        options: All other options.
+        out: Run folder; the folder above the runs of several agents; None: ``runs/SUITE-AGENT``.
+    """
+    _check_exclusive(options)
+    specs = agent_specs(agents, options.agent_config, options.perception, options.predictor)
+    for spec in specs:
+        check_remote(spec.name)
+    chosen = _chosen_suite(suite, options)
+    library, digest = _motions(options.motions, chosen)
+    folders = _run_folders(out, suite, [spec.name for spec in specs])
+    base = RunRequest(
+        run_folder=Path(),
+        suite=chosen,
+        agent=specs[0],
+        seeds=options.seeds,
+        options={
+            "people": options.people,
+            "vehicles": options.vehicles,
+            "town": options.xodr.name if options.xodr else options.town,
+            "wet_grip": chosen.routes[0].wet_grip,
+        },
+        traffic=options.traffic,
+        motions=library,
+        motions_sha256=digest,
+        opendrive=_opendrive(options.xodr),
+        server=options.server,
+        cluster=options.cluster,
+        workers=options.workers,
+        retries=options.retries,
+        watchdog_s=options.watchdog_s,
+        allow_mixed_code=options.allow_mixed_code,
+    )
+    return [
+        replace(base, agent=spec, run_folder=folder)
+        for spec, folder in zip(specs, folders, strict=True)
+    ]
+
+
+def _check_exclusive(options: RunOptions) -> None:
+    if options.town and options.xodr:
+        raise UsageError("Give either --town or --xodr, not both.")
+    if options.server and options.cluster:
+        raise UsageError("Give either --server or --cluster, not both.")
+    if options.server:
+        parse_address(options.server)
+
+
+def _chosen_suite(name: str, options: RunOptions) -> Suite:
+    chosen = override(
+        subset_of(find_suite(name, options.variant, options.routes), options.subset),
+        people=options.people,
+        vehicles=options.vehicles,
+        town=options.xodr.stem if options.xodr else options.town,
+        wet_grip=options.wet_grip,
+    )
+    if not (options.server or options.xodr):
+        _check_towns(chosen)
+    _check_scenarios(chosen)
+    return chosen
+
+
+def _check_towns(suite: Suite) -> None:
+    """An embedded server has our towns and those of JAYWALK_TOWN_PATH."""
+    from jaywalk.town.town import available_towns
+
+    known = available_towns()
+    missing = sorted({one.route.town for one in suite.routes} - set(known))
+    if missing:
+        raise PrerequisiteError(
+            f"The routes need {', '.join(missing)}; there is {', '.join(known)}. Put the .xodr "
+            "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
+            "that has them with --server HOST:PORT."
+        )
+
+
+def _check_scenarios(suite: Suite) -> None:
+    """Types and parameters of the user's own files, before a server is started for them."""
+    from jaywalk.scenarios.toolbox.routes import check_parameters
+
+    if suite.name.rpartition("/")[2] == FILES_SUITE:
+        for spec in (spec for one in suite.routes for spec in one.route.scenarios):
+            check_parameters(spec)
+
+
+def _motions(name: str, suite: Suite) -> tuple[str, str]:
+    """Folder and digest of a motion library that can pose people; "" for the one we have."""
+    if name in ("", "default"):
+        return "", ""
+    from jaywalk.actors.posed.repertoire import read_repertoire
+    from jaywalk.motion.library.reading import library_digest, open_library
+
+    if not any(one.posed for one in suite.routes):
+        raise UsageError(
+            f"--motions: nobody is posed in the suite '{suite.name}'; run habit, or leave it out."
+        )
+    folder = Path(name).resolve()
+    read_repertoire(open_library(folder))
+    return str(folder), library_digest(folder)
+
+
+def _opendrive(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    from jaywalk.town.opendrive import read_opendrive
+
+    return read_opendrive(path)
+
+
+def _run_folders(out: Path | None, suite: str, agents: Sequence[str]) -> list[Path]:
+    """A folder for each agent."""
+    labels = [_label(name) for name in agents]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"Two agents have the same name: {', '.join(labels)}. Run them apart.")
+    if out is None:
+        return [Path("runs") / f"{_label(suite)}-{label}" for label in labels]
+    if len(agents) == 1:
+        return [out]
+    if RunFolder(out).config_file.exists():
+        raise UsageError(f"--out {out} is the run of one agent; several need a folder above it.")
+    return [out / label for label in labels]
+
+
+def _label(name: str) -> str:
+    short = Path(name).stem if "://" not in name else name.split("://", 1)[1]
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in short)
+    return plain.strip("-.") or "run"
